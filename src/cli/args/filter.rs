@@ -26,7 +26,6 @@ pub(crate) enum SortArg {
 }
 
 impl SortArg {
-    /// The order of the hits.
     pub(crate) const fn order(self) -> HitOrder {
         match self {
             Self::Game => HitOrder::Game,
@@ -139,7 +138,8 @@ fn speed() -> impl TypedValueParser<Value = Speed> {
     })
 }
 
-/// Reads ECO codes. Earlier versions expected a file with names of openings instead.
+/// Reads ECO codes. Earlier versions expected a file with names of openings here, so the error for an
+/// existing file suggests the present option.
 pub(crate) fn eco(text: &str) -> Result<EcoRange, String> {
     text.parse().map_err(|error: FilterError| match Path::new(text).exists() {
         true => format!("{error}; give a file with names of openings with --openings"),
@@ -158,7 +158,7 @@ impl FilterArgs {
     /// The filter of these arguments.
     ///
     /// # Errors
-    /// If no game can match it.
+    /// If no game can match the filter, or `--player` and `--opponent` do not name one or two players.
     pub(in crate::cli) fn filter(&self) -> Result<GameFilter, WrongValue> {
         let args = self.clone();
         let (player, opponent) = args.players()?;
@@ -190,7 +190,7 @@ impl FilterArgs {
         Ok(filter)
     }
 
-    /// The same games, without those in which this is not one of the players.
+    /// The same filters, and only games of one more player.
     pub(in crate::cli) fn with_player(&self, name: &NameFilter) -> Self {
         let mut args = self.clone();
         args.player.insert(0, name.clone());
@@ -215,7 +215,7 @@ impl FilterArgs {
     }
 }
 
-/// The option of a filter's field.
+/// The option that sets a field of the filter.
 pub(crate) fn filter_option(field: &str) -> String {
     match field {
         "opponent" => "--opponent (the second --player)".to_owned(),

@@ -123,10 +123,10 @@ pub(crate) struct DatabaseSettingsArgs {
 struct EncodingArg(Option<TextEncoding>);
 
 impl DatabaseSettingsArgs {
-    /// `options` with the values that are given here.
+    /// `options` with the settings that are given here, and otherwise those of a new database.
     ///
     /// # Errors
-    /// When the list of openings cannot be read.
+    /// If the list of openings cannot be read.
     pub(crate) fn given(&self, options: IndexOptions) -> anyhow::Result<IndexOptions> {
         let options = self.or(options, DatabaseSettings::default());
         Ok(IndexOptions {
@@ -140,7 +140,8 @@ impl DatabaseSettingsArgs {
         })
     }
 
-    /// `options` with the values that are given here, or else those of the database (`before`).
+    /// `options` with the rule for duplicates, the annotations and the encoding that are given here, or else
+    /// those of the database (`before`).
     pub(crate) fn or(&self, options: IndexOptions, before: DatabaseSettings) -> IndexOptions {
         IndexOptions {
             duplicates: match self.duplicates {

@@ -1,4 +1,4 @@
-//! The arguments: one file per command. Only these modules and the code that parses arguments use clap.
+//! The arguments: one file per command, or per group of similar commands.
 
 mod access;
 mod board;

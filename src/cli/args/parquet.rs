@@ -53,7 +53,7 @@ impl ParquetLayoutArgs {
     }
 }
 
-/// Parts of a date.
+/// The part of the date by which games are divided into directories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PartitionByArg {
     /// All games together: for fewer than about 100,000 games a month

@@ -192,7 +192,6 @@ pub(crate) struct RepertoireArgs {
     pub(crate) timing: bool,
 }
 
-/// A side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SideArg {
     White,

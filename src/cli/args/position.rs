@@ -43,10 +43,11 @@ impl PositionArgs {
     }
 }
 
-/// Reads `--fen`, `--moves` or `--play`; without any, it is the start position.
+/// Reads `--fen`, `--moves` or `--play`. If none is given, returns the start position.
 ///
 /// # Errors
-/// When the FEN is not a legal position; when a move cannot be played: which, why, and in what position.
+/// If the FEN is not a legal position, or a move cannot be played. The error names the move, the reason and
+/// the position.
 pub(crate) fn read_position(args: &PositionArgs) -> anyhow::Result<PositionQuery> {
     let of_option = |option| move |error| WrongValue(OfOption { option, error }.into());
     Ok(match args {
@@ -75,7 +76,7 @@ fn begins_with_black(moves: &str) -> bool {
 /// Reads a FEN.
 ///
 /// # Errors
-/// When it is not a legal position.
+/// If it is not a legal position.
 pub(crate) fn read_fen(fen: &str) -> Result<PositionQuery, WrongValue> {
     PositionQuery::from_fen(fen).map_err(|error| {
         WrongValue(match fen.trim() {
@@ -90,7 +91,7 @@ pub(crate) fn read_fen(fen: &str) -> Result<PositionQuery, WrongValue> {
     })
 }
 
-/// The error for the moves of an option.
+/// An error in the moves of an option, with the option's name.
 #[derive(Debug, thiserror::Error)]
 #[error("{option}: {error}")]
 struct OfOption {

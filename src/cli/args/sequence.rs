@@ -24,7 +24,7 @@ impl SequenceArgs {
     /// The described positions, if any.
     ///
     /// # Errors
-    /// When a description cannot be read.
+    /// If a description cannot be read.
     pub(in crate::cli) fn sequence(&self) -> anyhow::Result<Option<PositionSequence>> {
         if self.steps.is_empty() {
             return Ok(None);
@@ -34,7 +34,7 @@ impl SequenceArgs {
     }
 }
 
-/// One description.
+/// The options of one description.
 #[derive(Debug, Default)]
 struct StepArgs {
     pattern: Option<String>,
@@ -123,7 +123,8 @@ impl ValueEnum for EndingArg {
 #[derive(Clone, Copy, Debug)]
 struct EndingArg(Ending);
 
-/// The options for clap. Each may occur once before each `--then` and once after the last one.
+/// The options for clap. Each, except `--then`, `--either` and `--mirror`, may occur once before each
+/// `--then` and once after the last one.
 #[derive(Args, Debug)]
 struct Options {
     /// Pieces on squares: a FEN's placement with wildcards.
@@ -177,7 +178,7 @@ const DESCRIPTION: &str = "Positions by description";
 const DESCRIBING: [&str; 5] = ["pattern", "material", "structure", "ending", "played"];
 /// The options that refine a description.
 const ASIDE: [&str; 5] = ["lasting", "plies", "then", "either", "mirror"];
-/// Their names on the command line.
+/// The names of the options in `ASIDE` on the command line.
 const ASIDE_OPTIONS: [&str; 5] = ["--for", "--ply", "--then", "--either", "--mirror"];
 const DESCRIBING_OPTIONS: &str = "--pattern, --material, --structure, --ending or --move";
 
@@ -263,7 +264,7 @@ fn places(matches: &ArgMatches, name: &str) -> Vec<usize> {
     matches.indices_of(name).into_iter().flatten().collect()
 }
 
-/// Assigns each value to its description: before or after each `--then`.
+/// Assigns each value of an option to a description, according to its place before or after each `--then`.
 struct Fill<'f> {
     matches: &'f ArgMatches,
     parts: &'f [usize],

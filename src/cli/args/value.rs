@@ -78,7 +78,7 @@ impl FromStr for Memory {
 /// Why a text is not a valid size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SizeError {
-    /// It is not a number with a unit.
+    /// It is not a number, with or without a unit.
     #[error("not a size; write it as 512M, 4G or a number of bytes")]
     Unreadable,
     /// It is zero.

@@ -18,7 +18,7 @@ use crate::cli::terminal::log::note_stopping;
 use crate::cli::terminal::progress::{COPYING, Progress as Display, Snapshot};
 use crate::cli::terminal::signal::stop_on_signal;
 
-/// The progress of the copy, for another thread.
+/// The progress of the copy, and whether it must stop. Several threads share it.
 #[derive(Debug, Default)]
 struct State {
     is_stopped: AtomicBool,

@@ -55,10 +55,10 @@ const DISTANCE: &str = "distance";
 /// How to see more.
 const ALL: &str = "--limit 0 shows all";
 
-/// Finds the games that reached a position.
+/// Prints the games that match, each with the positions where it does.
 ///
 /// # Errors
-/// If the position or the database cannot be read.
+/// If an argument is invalid, the database cannot be read, or the answer cannot be written.
 pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
     let timing = Timing::start(args.timing);
     let target = read_target(&args.target)?;
@@ -91,7 +91,7 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
         note_no_hits(&nothing, &find);
         let as_given = |field: &str| Some(filter_option(field));
         match (&nothing, &target) {
-            // If only one filter is given, it must be that one.
+            // If only one filter is given, it is the one that excludes all games.
             (NoHits::NoGame { .. }, _) if filters_given(&filter) < 2 => {
                 note_alternatives(&database, &filter, filter_option)?;
             }
@@ -195,7 +195,7 @@ fn note_no_hits(nothing: &NoHits, find: &FindQuery<'_>) {
     }
 }
 
-/// `no game`, or `no game or variation` if variations are searched.
+/// `no game`, or `no game and no variation` if variations are searched.
 pub(super) fn no_line(game: &str, lines: Lines) -> String {
     match lines {
         Lines::Main => format!("no {game}"),

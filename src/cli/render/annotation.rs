@@ -44,7 +44,7 @@ pub(crate) fn move_time(numbers: MoveNumbers) -> Option<String> {
     numbers.clock.map(clock).or(numbers.elapsed.map(elapsed))
 }
 
-/// The comments to show: lists of an engine's values are omitted.
+/// The comments to show: an engine's scores and lists of values are omitted.
 pub(crate) fn comments(remarks: &PositionAnnotations) -> impl Iterator<Item = String> {
     remarks
         .comments
@@ -53,7 +53,8 @@ pub(crate) fn comments(remarks: &PositionAnnotations) -> impl Iterator<Item = St
         .map(|text| printable(text))
 }
 
-/// Whether a comment is a list such as `d=33, sd=33, mt=37918, wv=0.60`.
+/// Whether a comment is a list such as `d=33, sd=33, mt=37918, wv=0.60`: at least half of its parts have this
+/// form.
 fn is_list_of_values(text: &str) -> bool {
     let is_pair = |item: &str| {
         let key = item.trim_ascii().split_once('=').map(|(key, _)| key);

@@ -15,7 +15,7 @@ const SOLID: [char; 16] = ['·', '·', '♟', '♟', '♞', '♞', '♚', '♚',
 /// The background of a dark and a light square, in the 256 colours of terminals. White and black pieces are
 /// distinguishable on both, whatever the terminal's own background.
 const SQUARES: [u8; 2] = [60, 66];
-/// The same for the two squares of the last move.
+/// The background of a dark and a light square of the last move.
 const LAST_MOVE: [u8; 2] = [94, 136];
 /// The colours of White's and Black's pieces.
 const PIECES: [u8; 2] = [231, 16];
@@ -51,7 +51,7 @@ impl BoardStyle {
         self.ascii
     }
 
-    /// Draws a position in nine lines, each indented by two blanks; `last` is the last move.
+    /// Draws a position in nine indented lines; `last` is the last move.
     ///
     /// # Errors
     /// Errors of writing.
@@ -119,7 +119,7 @@ pub(crate) fn sign<'s>(sign: &'s str, ascii: &'s str) -> &'s str {
     if is_ascii() { ascii } else { sign }
 }
 
-/// Whether the locale is UTF-8; `variable` looks up the environment.
+/// Whether the locale is UTF-8, as on Windows always; `variable` looks up the environment.
 fn has_utf8_locale(variable: impl Fn(&str) -> Option<OsString>) -> bool {
     let set = |name: &&str| variable(name).is_some_and(|value| !value.is_empty());
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find(set).and_then(variable);
@@ -127,7 +127,7 @@ fn has_utf8_locale(variable: impl Fn(&str) -> Option<OsString>) -> bool {
     cfg!(windows) || locale.contains("utf-8") || locale.contains("utf8")
 }
 
-/// Whether the user allows colours: <https://no-color.org>.
+/// Whether the user (see <https://no-color.org>) and the terminal allow colours.
 fn allows_color(variable: impl Fn(&str) -> Option<OsString>) -> bool {
     let is_refused = variable("NO_COLOR").is_some_and(|value| !value.is_empty());
     !is_refused && variable("TERM").is_none_or(|terminal| terminal != "dumb")

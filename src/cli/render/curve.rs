@@ -13,9 +13,9 @@ use crate::cli::render::board::is_ascii;
 const WIDTH: usize = 60;
 /// The maximum width of the texts before and after a curve.
 const TEXT: usize = 38;
-/// From the lowest to the highest.
+/// The characters of a curve, from the lowest to the highest.
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// The same in ASCII.
+/// The characters of a curve in ASCII, from the lowest to the highest.
 const DIGITS: [char; 8] = ['1', '2', '3', '4', '5', '6', '7', '8'];
 
 /// Writes a line for the evaluations of a game and one for each player's clock, as far as the PGN has them.

@@ -8,19 +8,19 @@ use pgndex::SortedMap;
 
 /// The maximum number of bars.
 const MAX_BARS: u16 = 12;
-/// The maximum width of a bar.
+/// The maximum width of a bar, in columns.
 const MAX_WIDTH: usize = 40;
 /// The last column of a bar, filled from zero to seven eighths.
 const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/// One bar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bar {
     label: String,
     count: u64,
 }
 
-/// Groups counts by number into at most twelve bins of equal width; each number represents the next `step`.
+/// Groups counts by number into at most twelve bins of equal width. Each number is the first of the `step`
+/// numbers that were counted together.
 ///
 /// The first and the last thousandth of all counts may be outliers: they go into the first and the last bin,
 /// which are then open.
@@ -57,7 +57,7 @@ pub(crate) fn bars(counts: &SortedMap<u16, u64>, step: u16) -> Vec<Bar> {
     bars.into_iter().map(|(_, _, bar)| bar).collect()
 }
 
-/// The number at which more than `rare` have been counted.
+/// The first number up to which more than `rare` have been counted.
 fn bound<'a>(counts: impl Iterator<Item = (&'a u16, &'a u64)>, rare: u64) -> Option<u16> {
     let mut seen = 0;
     let (number, _) = counts.into_iter().find(|(_, count)| {
@@ -67,8 +67,8 @@ fn bound<'a>(counts: impl Iterator<Item = (&'a u16, &'a u64)>, rare: u64) -> Opt
     Some(*number)
 }
 
-/// Writes bars, one per line, indented by two blanks; the longest fills `width` columns. The number of
-/// unknown values is below them.
+/// Writes bars, one per line, in at most `width` columns. Below them, writes the number of unknown values, if
+/// there are any.
 ///
 /// # Errors
 /// Errors of writing.

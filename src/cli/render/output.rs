@@ -46,7 +46,8 @@ pub(crate) fn of_stdout(error: io::Error) -> io::Error {
     }
 }
 
-/// A text of several lines for standard output: unchanged, but for a terminal without control characters.
+/// A text of several lines for standard output. Its control characters are made visible on a terminal;
+/// elsewhere it is unchanged.
 pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     static IS_TERMINAL: LazyLock<bool> = LazyLock::new(|| io::stdout().is_terminal());
     if *IS_TERMINAL { printable_lines(text).into() } else { text.into() }
@@ -255,7 +256,8 @@ impl<W: Write> RowWriter<W> {
         Ok(Self { rows: 0, writer })
     }
 
-    /// Allows only these columns of a table to be shortened for a terminal; by default, all texts are.
+    /// Allows only these columns of a table to be shortened for a terminal; by default, all columns of texts
+    /// can be shortened.
     pub(crate) fn shortening(mut self, columns: &'static [&'static str]) -> Self {
         if let Writer::Table { table, .. } = &mut self.writer {
             table.shorten_only(columns);
@@ -263,7 +265,7 @@ impl<W: Write> RowWriter<W> {
         self
     }
 
-    /// Gives a column of a long table this width from the beginning.
+    /// Gives a column of a long table at least this width from the beginning.
     pub(crate) fn reserving(mut self, column: &'static str, width: usize) -> Self {
         if let Writer::Table { table, .. } = &mut self.writer {
             table.reserve(column, width);
@@ -348,7 +350,7 @@ impl<W: Write> RowWriter<W> {
 }
 
 /// A text as a CSV cell. Names come from files that anybody may have written, and spreadsheets run `=cmd|…`
-/// as a formula: for them, the text gets an apostrophe in front.
+/// as a formula. So if the variable `PGNDEX_SPREADSHEET` is set, an apostrophe is put before such a text.
 pub(crate) fn csv_cell(text: &str) -> Cow<'_, str> {
     static IS_FOR_SPREADSHEETS: LazyLock<bool> =
         LazyLock::new(|| environment::is_on(environment::SPREADSHEET));
@@ -362,7 +364,7 @@ fn write_headers<W: Write>(writer: &mut csv::Writer<W>, headers: &mut Vec<String
     if headers.is_empty() { Ok(()) } else { writer.write_record(headers) }
 }
 
-/// The names of columns as JSON strings. A repeated name gets a number, as SQLite does in a subquery.
+/// The names of columns as JSON strings. A repeated name gets a number, as in a subquery of SQLite.
 fn json_keys(columns: &[&str]) -> anyhow::Result<Vec<String>> {
     let mut seen = HashSet::new();
     let unique = |name: &&str| {

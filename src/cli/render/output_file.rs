@@ -22,11 +22,11 @@ pub(crate) struct OutputFile {
 /// What to do with an existing file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Existing {
-    /// Replace it.
+    /// Replace it, unless it is an SQLite database.
     Replaced,
-    /// Keep it, unless `--overwrite` is given.
+    /// Fail, and suggest `--overwrite`.
     Kept,
-    /// Keep it.
+    /// Fail, and suggest to remove the file first.
     NeverReplaced,
 }
 
@@ -41,7 +41,7 @@ impl OutputFile {
     /// Creates a file in the directory of its path.
     ///
     /// # Errors
-    /// Those of [`check`]; if its directory cannot be written to.
+    /// Those of [`check`]; also if the file's directory cannot be written to.
     pub(crate) fn create(
         path: &Path,
         existing: Existing,
@@ -76,7 +76,8 @@ impl OutputFile {
         self.file.as_file()
     }
 
-    /// The message of an error by which the file could not be completed; other errors are unchanged.
+    /// If an I/O error kept the file from being completed, returns an error that names the file and, if the
+    /// disk is full, the space needed. Other errors are returned unchanged.
     pub(crate) fn failed(&self, error: anyhow::Error) -> anyhow::Error {
         if let Some(kind) = io_errors(&error).find(|&kind| is_disk_full(kind)) {
             let need = self.file().metadata().ok().map(|metadata| Need::MoreThan(metadata.len()));
@@ -121,7 +122,7 @@ pub(crate) fn refuse_file_of(database: &Path, path: &Path) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Fails if an output file or directory has the name that means standard output elsewhere.
+/// Fails if an output file or directory has the name `-`, which means standard output in other commands.
 pub(crate) fn refuse_standard_output(path: &Path) -> anyhow::Result<()> {
     if path.as_os_str() == "-" {
         let wrong = anyhow::anyhow!(
@@ -165,8 +166,9 @@ fn refuse_archive(path: &Path) -> anyhow::Result<()> {
 /// the path is not that of a file.
 ///
 /// # Errors
-/// If it is the database or belongs to it, or another SQLite database; if it exists and must not be
-/// overwritten.
+/// If the path has the name of an archive, or is not that of a file; if the file is the database or belongs
+/// to it, or is another SQLite database; if it exists and must not be overwritten; if its directory does not
+/// exist.
 pub(crate) fn check(
     path: &Path,
     existing: Existing,
@@ -197,7 +199,8 @@ pub(crate) fn check(
     }
 }
 
-/// Fails if a file to be replaced contains games as PGN.
+/// Fails if a file to be replaced probably contains games as PGN, perhaps compressed. For commands that write
+/// no PGN.
 ///
 /// # Errors
 /// If it does.
@@ -241,8 +244,8 @@ fn head(path: &Path) -> Vec<u8> {
     }
 }
 
-/// Whether a file that begins like this is PGN, compressed or not: this program's output never begins with a
-/// tag pair or a first move.
+/// Whether a file that begins like this is PGN, or compressed and therefore perhaps PGN. Output in other
+/// formats of this program never begins like a tag pair or a first move.
 fn holds_games(head: &[u8]) -> bool {
     const PACKED: [&[u8]; 4] = [b"\x28\xb5\x2f\xfd", b"\x1f\x8b", b"BZh", b"PK\x03\x04"];
     // From UTF-16, only the ASCII characters remain.

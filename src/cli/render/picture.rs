@@ -27,7 +27,7 @@ impl<'a> PictureOutput<'a> {
     /// is reported before the query runs.
     ///
     /// # Errors
-    /// Those of [`check`] and [`refuse_pgn`].
+    /// If the path is `-`; also those of [`check`] and [`refuse_pgn`].
     pub(crate) fn requested(
         args: &'a PictureArgs,
         database: Option<&'a Path>,

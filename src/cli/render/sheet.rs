@@ -17,10 +17,10 @@ use crate::cli::render::output::terminal_width;
 use crate::cli::render::text::{blanks, printable};
 use crate::cli::terminal::log::note;
 
-/// From this number on, the half-move clock is shown beside a board.
+/// From this number on, the half-move clock is shown below a board.
 const LONG_CLOCK: u32 = 20;
 
-/// Replays a game for a writer, and stops at the first write error.
+/// Replays a game and calls `write` for each position, up to the first error of writing.
 fn write_each(
     record: &GameRecord,
     mut write: impl FnMut(&Position, &StoredPosition) -> anyhow::Result<()>,
@@ -130,7 +130,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// The move played from a position at a ply.
+    /// The texts for the move `code`, played from a position at a ply.
     fn of(position: &Position, code: MoveCode, ply: Ply, annotations: &GameAnnotations) -> Self {
         let mut entry = Self { san: position.san(code), ..Self::default() };
         let Some(remarks) = annotations.at(0, Ply(ply.0 + 1)) else { return entry };
@@ -146,7 +146,7 @@ impl Entry {
     }
 }
 
-/// The widths of the parts of entries; 0: there are no annotations.
+/// The widths of the parts of entries; 0 for annotations that no entry has.
 #[derive(Clone, Copy, Debug, Default)]
 struct Columns {
     san: usize,
@@ -214,7 +214,7 @@ fn caption(position: &Position, last: Option<&str>) -> String {
 /// The indentation of a text below the moves.
 const INDENT: usize = 8;
 
-/// The width of such a text.
+/// The width of a text below the moves, without its indentation.
 fn text_width() -> usize {
     const USUAL: usize = 80;
     terminal_width().unwrap_or(USUAL).clamp(40, 100) - INDENT
@@ -294,7 +294,7 @@ impl<W: Write> Sheet<'_, W> {
         Ok(())
     }
 
-    /// Ends a line with White's move only.
+    /// Ends the current line, if it has only White's move so far.
     fn close(&mut self) -> io::Result<()> {
         if self.open.take().is_some() { writeln!(self.out) } else { Ok(()) }
     }

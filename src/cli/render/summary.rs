@@ -16,7 +16,6 @@ use crate::cli::render::text::printable;
 pub(crate) struct Report<'a> {
     /// The database that was written, or the directory of Parquet files, if any.
     pub(crate) target: Option<&'a Path>,
-    /// The summary.
     pub(crate) summary: &'a Summary,
 }
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 pub(crate) use pgndex::query::brief;
 use pgndex::query::cut;
 
-/// The maximum number of characters per line of a message; paths are quoted in full.
+/// The maximum number of characters per line of a message. It is so large that paths are quoted in full.
 const LINE: usize = 5000;
 
 /// Whether a character changes the direction of writing (Unicode's `Bidi_Control`).
@@ -18,7 +18,7 @@ const fn turns_direction(letter: char) -> bool {
 }
 
 /// The replacement for a character that would move the cursor, colour the terminal or change the direction of
-/// writing.
+/// writing; other characters are unchanged.
 fn visible(letter: char) -> char {
     match letter {
         '\0'..='\u{1f}' => char::from_u32(0x2400 + letter as u32).unwrap_or(char::REPLACEMENT_CHARACTER),
@@ -34,7 +34,7 @@ pub(crate) fn printable(text: &str) -> String {
     text.chars().map(visible).collect()
 }
 
-/// The same for several lines, with line ends and tabs.
+/// A text of several lines without control characters, except for line ends and tabs.
 pub(crate) fn printable_lines(text: &str) -> String {
     text.chars().map(|letter| if matches!(letter, '\n' | '\t') { letter } else { visible(letter) }).collect()
 }
@@ -60,7 +60,7 @@ pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
     escaped.into()
 }
 
-/// A number of blanks. A width in `format!` must not be more than 65,535.
+/// This many blanks. A width in `format!` could not replace this: it must not be more than 65,535.
 pub(crate) fn blanks(count: usize) -> String {
     " ".repeat(count)
 }

@@ -73,8 +73,8 @@ struct Line<'l> {
     /// Time in UTC, such as `2026-02-28T23:59:59.999Z`.
     time: String,
     level: Level,
-    /// The current stage, such as `reading`, for the events `looking` and `progress`; `done` for most events
-    /// `done`; otherwise a sentence.
+    /// For the events `looking` and `progress`, the current stage, such as `reading`. For the event `done`,
+    /// the word `done`, but in `watch` a sentence. For all other events, a sentence.
     message: Cow<'l, str>,
     #[serde(flatten)]
     event: Event,
@@ -114,7 +114,7 @@ pub(crate) fn note_stopping() {
     );
 }
 
-/// Writes to standard error that a part failed.
+/// Writes an error to standard error that does not end the command.
 pub(crate) fn complain(text: &str) {
     write(Level::Error, &format!("pgndex: error: {text}"), text, Event::Note {});
 }
@@ -140,8 +140,8 @@ fn utc(since: Duration) -> String {
     )
 }
 
-/// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar. Here years begin in
-/// March, so that the leap day is the last day of a year.
+/// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar. The calculation uses
+/// years that begin in March, so that the leap day is the last day of a year.
 const fn date(days: u64) -> (u64, u64, u64) {
     const DAYS_TO_1970: u64 = 719_468;
     const ERA: u64 = 146_097; // 400 years

@@ -28,7 +28,7 @@ impl Notifier {
         Self { socket }
     }
 
-    /// Not supported on this system.
+    /// A notifier that sends nothing: this system does not support the protocol.
     #[cfg(not(unix))]
     pub(crate) fn from_environment() -> Self {
         Self::default()
@@ -53,13 +53,13 @@ impl Notifier {
     }
 }
 
-/// Notifies the service manager that work makes progress: between the additions, and during an addition while
-/// it progresses.
+/// Notifies the service manager that the program is alive: regularly between two additions; during an
+/// addition, only if it has made progress.
 #[derive(Debug)]
 pub(crate) struct Watchdog {
     notifier: Arc<Notifier>,
-    /// How often the manager expects a message: twice in the time after which it ends the process. `None`:
-    /// never.
+    /// The time between two messages: half of the time after which the manager ends a silent process. `None`
+    /// if it expects no messages.
     every: Option<Duration>,
 }
 
@@ -72,7 +72,8 @@ impl Watchdog {
         Self { notifier, every }
     }
 
-    /// Waits for a time, or until a message arrives or no more can arrive.
+    /// Waits for a time, or until `woken` has a message or no senders. Meanwhile notifies the manager
+    /// regularly.
     pub(crate) fn wait(&self, woken: &Receiver<()>, time: Duration) {
         let end = Instant::now() + time;
         loop {
@@ -85,7 +86,7 @@ impl Watchdog {
         }
     }
 
-    /// Runs work that updates a progress. If it hangs, the manager gets no messages.
+    /// Runs work that updates a progress. If the work hangs, the manager gets no messages.
     pub(crate) fn during<T>(&self, progress: &Progress, work: impl FnOnce() -> T) -> T {
         let Some(every) = self.every else { return work() };
         self.notifier.notify(ALIVE);
@@ -159,7 +160,7 @@ mod tests {
                 let _ = progress.looked_at(1, 0);
             }
         });
-        // The message at the end of the last one.
+        // Remove the messages that are left of the first run.
         manager.set_nonblocking(true).unwrap();
         while manager.recv(&mut [0; 32]).is_ok() {}
         let _ = progress.has_moved();

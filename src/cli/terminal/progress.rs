@@ -23,7 +23,7 @@ pub(crate) struct Snapshot {
     pub(crate) bytes_total: u64,
     /// Games so far.
     pub(crate) games: u64,
-    /// Moves so far.
+    /// Half-moves so far.
     pub(crate) plies: u64,
     /// Files and directories so far, while sources are searched for.
     pub(crate) files: Option<u64>,
@@ -40,9 +40,9 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Displays progress on standard error: a bar if it is a terminal, otherwise a line after 2 seconds and
-    /// then every 5; JSON every 10 seconds. Nothing if `quiet`, or if the variable `PGNDEX_NO_PROGRESS` is
-    /// set.
+    /// Displays progress on standard error: if the log is JSON, an object every 10 seconds; otherwise a bar
+    /// on a terminal, or else a line after 2 seconds and then every 5 seconds. Displays nothing if `quiet`,
+    /// or if the variable `PGNDEX_NO_PROGRESS` is set.
     pub(crate) fn start(quiet: bool, snapshot: impl Fn() -> Snapshot + Send + 'static) -> Self {
         if quiet || environment::is_on(environment::NO_PROGRESS) {
             Self { stop: None, thread: None }

@@ -1,4 +1,4 @@
-//! Handles signals: ends cleanly on request, and is not ended by a file size limit.
+//! Handles signals: the program ends cleanly on request, and is not ended by a file size limit.
 #![allow(unsafe_code)]
 
 use std::io::{self, Write as _};
@@ -55,8 +55,8 @@ const CANNOT: &str = "cannot listen to Ctrl-C";
 
 /// How long reading may continue after a signal: SQLite cannot interrupt a function call.
 pub(crate) const READING: Duration = Duration::from_millis(700);
-/// How long the rollback of a writing statement may take. After that, the process ends, and the next one that
-/// opens the database rolls back.
+/// How long a writing statement or run may take to end after a signal, including its rollback. After that,
+/// the process ends, and the next process that opens the database rolls back.
 const WRITING: Duration = Duration::from_secs(5);
 
 /// Ends the process if work still runs after a time.
@@ -64,7 +64,7 @@ pub(crate) fn end_after(time: Duration, is_running: impl FnOnce() -> bool + Send
     let ending = std::thread::Builder::new().name("ending".into()).spawn(move || {
         std::thread::sleep(time);
         if is_running() {
-            let _ = writeln!(io::stderr(), "pgndex: error: stopped before the end"); // Nobody may read it.
+            let _ = writeln!(io::stderr(), "pgndex: error: stopped before the end"); // There may be no reader.
             end_at_once();
         }
     });
@@ -75,8 +75,8 @@ pub(crate) fn end_after(time: Duration, is_running: impl FnOnce() -> bool + Send
 /// call of its own.
 const UNNOTICED: Duration = Duration::from_secs(1);
 
-/// Stops a writing run, and ends the process if the run does not notice it, or does not end soon. The
-/// database is then as after a crash: the next program that opens it rolls back.
+/// Stops a writing run, and ends the process if the run does not notice the request, or does not end soon.
+/// The database is then as after a crash: the next program that opens it rolls back.
 pub(crate) fn stop_run(run: &Arc<Progress>) {
     run.stop();
     // Weak references, so that an ended run is dropped.
@@ -85,8 +85,8 @@ pub(crate) fn stop_run(run: &Arc<Progress>) {
     end_after(WRITING, move || unended.strong_count() > 0);
 }
 
-/// The first Ctrl-C or SIGTERM calls `stop`, which lets the work clean up; a second one ends the process
-/// immediately.
+/// The first signal that requests the end calls `stop`, which lets the work clean up; a second signal ends
+/// the process immediately.
 pub(crate) fn stop_on_signal(stop: impl Fn() + Send + 'static) -> anyhow::Result<()> {
     let asked = AtomicBool::new(false);
     listen(move || {
@@ -100,13 +100,14 @@ pub(crate) fn stop_on_signal(stop: impl Fn() + Send + 'static) -> anyhow::Result
 /// Handles Ctrl-C while SQL is read and run: it stops the running statement.
 #[derive(Debug)]
 pub(crate) struct Interrupts {
-    /// How many further signals are accepted before one ends the process, if the statement does not stop.
+    /// How many more signals are accepted; the one after them ends the process. Set when a statement begins
+    /// and when it ends.
     patience: Arc<AtomicU8>,
     /// The number of starts and ends of statements.
     steps: Arc<AtomicU64>,
-    /// The value of `patience` between two statements ...
+    /// The value of `patience` between two statements.
     idle: u8,
-    /// ... and when a statement begins.
+    /// The value of `patience` when a statement begins.
     running: u8,
 }
 

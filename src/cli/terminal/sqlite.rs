@@ -30,17 +30,17 @@ enum RecommendedSetting {
 impl RecommendedSetting {
     const ALL: [Self; 3] = [Self::Pages, Self::OwnLocks, Self::LargeMaps];
 
-    /// Whether SQLite has it with these compile-time options.
+    /// Whether SQLite has this setting with these compile-time options.
     fn is_in(self, options: &[String]) -> bool {
         match self {
             Self::Pages => options.iter().any(|option| option == "ENABLE_DBPAGE_VTAB"),
             Self::OwnLocks => options.iter().all(|option| option != "ENABLE_MEMORY_MANAGEMENT"),
-            // The name of the default differs between systems; it is 2 GB or nothing.
+            // The default differs between systems: it is about 2 GB, or 0.
             Self::LargeMaps => options.iter().any(|option| option == "MAX_MMAP_SIZE=0x100000000000"),
         }
     }
 
-    /// The cost of not having it.
+    /// What happens without this setting.
     const fn cost(self) -> &'static str {
         match self {
             Self::Pages => {
@@ -64,7 +64,7 @@ fn lacking() -> rusqlite::Result<Vec<RecommendedSetting>> {
     Ok(RecommendedSetting::ALL.into_iter().filter(|way| !way.is_in(&options)).collect())
 }
 
-/// A line; if settings are missing: their cost, and how to get them.
+/// Says that no settings are missing, or lists the missing ones with their effects, and says how to get them.
 fn describe(lacking: &[RecommendedSetting]) -> String {
     if lacking.is_empty() {
         return "built with all recommended settings".into();
@@ -77,14 +77,14 @@ fn describe(lacking: &[RecommendedSetting]) -> String {
     text + &format!("\n  LIBSQLITE3_FLAGS=\"{FLAGS}\"")
 }
 
-/// The versions of the program and of SQLite, and how that was compiled.
+/// The versions of the program and of SQLite, and how SQLite was compiled.
 pub(crate) fn versions() -> rusqlite::Result<String> {
     let described = describe(&lacking()?);
     Ok(format!("pgndex {}\nSQLite {}\n{described}", env!("CARGO_PKG_VERSION"), rusqlite::version()))
 }
 
-/// The note printed before games are added to a database, if SQLite lacks recommended settings. One line,
-/// because it may be repeated every day.
+/// The note printed before games are added to a database, if SQLite lacks recommended settings. It is one
+/// line, because it may be printed every day.
 pub(crate) fn note() -> Option<&'static str> {
     note_on(&lacking().unwrap_or_default())
 }

@@ -12,7 +12,7 @@ const KEPT = ["db", ...FILTERS];
 /** The parameters of the current address. */
 export const params = () => new URLSearchParams(location.search);
 
-/** An address from a path and pairs; commas and slashes stay as they are. */
+/** An address from a path and pairs; commas, slashes and parentheses stay as they are. */
 export function address(path, query) {
   const text = query.toString().replaceAll("%2C", ",").replaceAll("%2F", "/").replaceAll("%28", "(").replaceAll("%29", ")");
   return text ? `${path}?${text}` : path;
@@ -59,7 +59,7 @@ export function go(to, { replace = false } = {}) {
   window.dispatchEvent(new Event("navigate"));
 }
 
-/** Changes the address only: the view is up to date. */
+/** Changes only the address: the view already shows what the new address says. */
 export function note(to) {
   history.replaceState(null, "", to);
 }

@@ -90,7 +90,7 @@ export class Loader {
     this.#quiet();
   }
 
-  /** Requests and shows; `failed` shows more if the request was invalid, and returns whether that is all. */
+  /** Requests an answer and shows it. On an error, calls `failed`; if that returns true, shows nothing else. */
   async load(asked, show, failed = () => false) {
     this.stop();
     const controller = new AbortController();
@@ -108,7 +108,7 @@ export class Loader {
       if (error.name === "AbortError") return;
       if (!(error instanceof Problem)) throw error;
       if (failed(error)) return;
-      // An invalid request stays invalid.
+      // An invalid request stays invalid, so it cannot be tried again.
       put(this.#element, failure(error, error.status === 400 || error.status === 404 ? null : () => this.load(asked, show, failed)));
     }
   }

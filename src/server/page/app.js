@@ -66,7 +66,7 @@ function markNav(path) {
   if (name) name.textContent = at ? at[1] : "Views";
 }
 
-/** Light, dark, or the system's setting. */
+/** A button that switches between light colours, dark colours and the system's setting. */
 function schemeSwitch() {
   const names = { auto: "Scheme: system", light: "Scheme: light", dark: "Scheme: dark" };
   const signs = { auto: "◐", light: "○", dark: "●" };

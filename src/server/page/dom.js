@@ -2,12 +2,12 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Makes an element: `on` has event listeners, `prop` properties; the rest are attributes. */
+/** Makes an element: `on` has event listeners, `prop` properties, `css` style properties; the rest are attributes. */
 export function h(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
 
-/** The same for the parts of a picture. */
+/** Makes an SVG element, from the same arguments as `h`. */
 export function svg(tag, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
@@ -29,7 +29,7 @@ function fill(element, attributes, children) {
   return element;
 }
 
-/** Appends nodes and texts, also those in lists; ignores null and undefined. */
+/** Appends nodes and texts, also those in lists; ignores null, undefined, false and empty texts. */
 export function append(element, ...children) {
   for (const child of children.flat(Infinity)) {
     if (child === null || child === undefined || child === false || child === "") continue;
@@ -105,7 +105,7 @@ export function say(text) {
   if (region) region.textContent = text;
 }
 
-/** Whether a key was meant for an input field. */
+/** Whether a key was not meant for the view: it was pressed in a field, a grid or a dialog, or together with Ctrl, Alt or Meta. */
 export function isTyping(event) {
   const at = event.target;
   if (event.altKey || event.ctrlKey || event.metaKey) return true;

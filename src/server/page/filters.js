@@ -36,8 +36,8 @@ const CHIPS = {
 };
 
 /**
- * The bar with the chips, and the players that their names match. `left` are filters for which the view has fields, `more` returns
- * additional parameters.
+ * The bar with the chips, and the players that their names match. `left` are filters that the bar leaves out, because the view has fields
+ * for them; `more` returns the parameters of these fields.
  */
 export function filterBar({ left = [], more = () => [] } = {}) {
   const id = unique("filters");
@@ -67,7 +67,7 @@ export function filterBar({ left = [], more = () => [] } = {}) {
   return { element: h("div", { class: "filters" }, h("div", { class: "filter-row" }, open, chips), panel, notes.element), update };
 }
 
-/** The current address without its filters. */
+/** The current address without its filters, except those in `left`. */
 export function withoutFilters(left = []) {
   const names = [...filtersOf(params()).keys()].filter((name) => !left.includes(name));
   return changed(Object.fromEntries(names.map((name) => [name, null])));
@@ -85,7 +85,7 @@ function chip(name, value, edit) {
     h("button", { type: "button", class: "chip-x", "aria-label": `Remove filter: ${text}`, on: { click: take } }, "×"));
 }
 
-/** A field with its label; it suggests names while the user types. */
+/** A field with its label; with `kind`, it suggests names of this kind while the user types. */
 export function field(label, name, { type = "text", kind = null, value = "", placeholder = null, hint = null, ...more } = {}) {
   const id = unique(name);
   const input = h("input", { id, name, type, placeholder, autocomplete: "off", spellcheck: "false", ...more, prop: { value } });

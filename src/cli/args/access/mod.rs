@@ -1,4 +1,4 @@
-//! Arguments of the commands that let others ask what they like: by SQL, over HTTP.
+//! Arguments of `pgndex sql` and `pgndex serve`.
 
 #[cfg(feature = "serve")]
 mod serve;

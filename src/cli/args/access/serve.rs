@@ -73,7 +73,7 @@ enum RequestLogArg {
 }
 
 impl ServeArgs {
-    /// What to serve, with the token that was read.
+    /// The server's options, with the token that was read from its file.
     pub(in crate::cli) fn options(&self, token: Option<String>) -> Options {
         let mut options = Options::new(self.databases.clone());
         options.listen = self.listen;

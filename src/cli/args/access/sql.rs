@@ -75,7 +75,8 @@ pub(crate) fn parameter_value(text: &str) -> Value {
     number.unwrap_or_else(|| Value::Text(text.to_owned()))
 }
 
-/// A query may begin with a comment, which looks like an option; a mistyped option must not be treated as a comment.
+/// Refuses a mistyped option, which would run as an SQL comment. A query that begins with a comment is
+/// accepted: unlike an option, it contains a blank or a line end.
 pub(crate) fn query_text(text: &str) -> Result<String, &'static str> {
     let is_option = text.len() > 1 && text.starts_with('-') && !text.contains(char::is_whitespace);
     if is_option { Err("there is no such option") } else { Ok(text.to_owned()) }
@@ -94,7 +95,7 @@ pub(crate) enum SqlFormat {
 }
 
 impl SqlFormat {
-    /// Whether people rather than programs read it.
+    /// Whether the format is for people rather than for programs.
     pub(crate) const fn is_for_people(self) -> bool {
         matches!(self, Self::Table | Self::Box | Self::Md | Self::Line)
     }

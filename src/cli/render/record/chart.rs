@@ -1,4 +1,5 @@
-//! Draws charts of a page as SVG: colours and fonts come from its style, and nothing depends on colour alone.
+//! Draws charts of a page as SVG: colours and fonts come from the page's style, and nothing depends on colour
+//! alone.
 
 use pgndex::query::Record;
 
@@ -7,7 +8,7 @@ use crate::cli::render::number::percent;
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 260.0;
-/// The start and the end of a chart's area.
+/// The edges of a chart's area.
 const LEFT: f64 = 60.0;
 const RIGHT: f64 = WIDTH - 16.0;
 const TOP: f64 = 12.0;
@@ -17,7 +18,8 @@ const FEWEST_GAMES: u64 = 5;
 /// The heights of the parts of a bar: games won, drawn and lost.
 const PARTS: [(&str, u32); 3] = [("won", 12), ("drawn", 8), ("lost", 4)];
 
-/// The results of games as a bar that is highest for games won.
+/// The results of games as an SVG bar of three parts, side by side: won (the highest), drawn, lost (the
+/// lowest).
 pub(super) fn bar(record: &Record) -> String {
     let whole = record.finished().max(1);
     let counts = [record.wins, record.draws, record.losses].map(u64::from);
@@ -75,7 +77,7 @@ const LINES: [Line; 2] = [
     },
 ];
 
-/// A scale of a chart: round numbers at equal steps.
+/// A scale of a chart, with labels at the multiples of a round step.
 struct Scale {
     first: i64,
     last: i64,
@@ -83,7 +85,7 @@ struct Scale {
 }
 
 impl Scale {
-    /// A scale with at most this many steps.
+    /// The scale that covers these values in at most `most` steps.
     fn of(values: impl Iterator<Item = i64> + Clone, most: i64) -> Option<Self> {
         let (least, greatest) = values.clone().min().zip(values.max())?;
         let steps = (0..).flat_map(|power| [1, 2, 5].map(|digit| digit * 10_i64.pow(power)));
@@ -91,14 +93,14 @@ impl Scale {
         Some(Self { first: least, last: greatest, step })
     }
 
-    /// The scale extended to whole steps.
+    /// The scale, extended so that it begins and ends at a multiple of the step.
     fn widened(self) -> Self {
         let Self { first, last, step } = self;
         let first = first.div_euclid(step) * step;
         Self { first, last: (last.div_euclid(step) + i64::from(last.rem_euclid(step) > 0)) * step, step }
     }
 
-    /// The multiples of a step within it.
+    /// The multiples of the step within the scale.
     fn ticks(&self) -> impl Iterator<Item = i64> {
         let from = self.first.div_euclid(self.step) + i64::from(self.first.rem_euclid(self.step) > 0);
         (from..=self.last.div_euclid(self.step)).map(|tick| tick * self.step)
@@ -181,7 +183,7 @@ impl<'r> Field<'r> {
                 y + 5.0
             );
         }
-        // On a small screen, only every second year fits.
+        // On a small screen, only every second label fits.
         for (tick, class) in self.across.ticks().zip(["first", "second"].into_iter().cycle()) {
             svg += &format!(
                 "<text class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{tick}</text>\n",

@@ -92,7 +92,7 @@ impl<'r> Sections<'r> {
         sections
     }
 
-    /// The player's name.
+    /// The name of the first player that matches, and the number of others.
     fn name(&self) -> String {
         let players = &self.record.players;
         let name = players.first().map_or("", |player| &player.name);

@@ -242,7 +242,7 @@ impl Cell {
     }
 }
 
-/// The names of columns, each with whether it contains numbers.
+/// Writes the names of columns; each is given with whether the column contains numbers.
 fn head(out: &mut dyn Write, columns: impl IntoIterator<Item = (&'static str, bool)>) -> io::Result<()> {
     let cells = columns.into_iter().map(|(column, is_number)| {
         let class = if is_number { "number" } else { "text" };
@@ -251,7 +251,7 @@ fn head(out: &mut dyn Write, columns: impl IntoIterator<Item = (&'static str, bo
     writeln!(out, "<thead>\n<tr>{}</tr>\n</thead>\n<tbody>", cells.collect::<String>())
 }
 
-/// A row, whose first cell is its name.
+/// Writes a row; its first cell is its header.
 fn row(out: &mut dyn Write, cells: &[Cell]) -> io::Result<()> {
     write!(out, "<tr>")?;
     for (index, Cell { class, html }) in cells.iter().enumerate() {
@@ -276,7 +276,7 @@ fn name_of(name: &Name<'_>) -> String {
     }
 }
 
-/// The moves of a line, and the last of them alone.
+/// The moves of a line without the last one, and the last one.
 fn moves_of(moves: &[&LineNode]) -> (String, String) {
     let mut words: Vec<_> = moves
         .iter()
@@ -289,7 +289,7 @@ fn moves_of(moves: &[&LineNode]) -> (String, String) {
     (words.join(" "), last)
 }
 
-/// A line without continuations.
+/// The moves and the record of a row, if it is a line without continuations.
 fn whole_line<'s, 'r>(
     (name, record): &'s (Name<'r>, &'r Record),
 ) -> Option<(&'s [&'r LineNode], &'r Record)> {
@@ -299,7 +299,7 @@ fn whole_line<'s, 'r>(
     }
 }
 
-/// The boards after the lines without continuations, most games first.
+/// Writes the boards after the lines without continuations, most games first.
 fn boards(out: &mut dyn Write, scores: &Scores<'_>, side: Color) -> io::Result<()> {
     let mut lines: Vec<_> = scores.rows.iter().filter_map(whole_line).collect();
     lines.sort_by_key(|(_, record)| Reverse(record.games));

@@ -11,7 +11,7 @@ use crate::cli::render::board::sign;
 use crate::cli::render::number::percent;
 use crate::cli::render::output::{RowWriter, Value, markdown};
 
-/// The width of the bars of a chart.
+/// The maximum width of a bar of a chart.
 const BAR: usize = 30;
 /// The columns after the name of each row: first those that are always present, then those for ratings.
 const SCORES: [&str; 5] = ["games", "+", "=", "-", "score"];

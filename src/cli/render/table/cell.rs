@@ -7,7 +7,6 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr};
 
 use crate::cli::render::text::printable;
 
-/// One cell.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     /// One line or several.

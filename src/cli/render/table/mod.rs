@@ -1,7 +1,8 @@
 //! Tables for people, printed while rows are still arriving.
 //!
-//! The widths of the columns come from the first rows; a later cell that is wider shifts the next ones.
-//! Crates for tables lay out all rows at once, which is impossible for a query with millions of rows.
+//! The widths of the columns come from the first rows. A later cell that is wider is shortened, or shifts the
+//! next cells of its row. Crates for tables lay out all rows at once, which is impossible for a query with
+//! millions of rows.
 
 mod cell;
 mod style;
@@ -20,8 +21,8 @@ const HELD_ROWS: usize = 1000;
 const HELD_BYTES: usize = 1 << 20;
 /// The maximum width of a column: a wider cell shifts the next ones, in its row only.
 const MAX_WIDTH: usize = 4096;
-/// Columns of names, which are shortened to this width even without a terminal: otherwise one name of
-/// thousands of characters would widen every row.
+/// Columns of names. If [`TableWriter::shorten_only`] allows it, a plain table shortens them to `MAX_NAME`
+/// columns even without a terminal: otherwise one name of thousands of characters would widen every row.
 const NAMES: [&str; 6] = ["white", "black", "event", "opponent", "name", "from"];
 const MAX_NAME: usize = 80;
 /// The minimum width to which a text, or a header above numbers, is shortened for a terminal.
@@ -90,7 +91,7 @@ impl<W: Write> TableWriter<W> {
         self.lines_if_too_wide = true;
     }
 
-    /// Gives a column this width from the beginning, if there are more rows than are held back.
+    /// Gives a column at least this width from the beginning, if there are as many rows as can be held back.
     pub(crate) fn reserve(&mut self, column: &'static str, width: usize) {
         self.reserved = Some((column, width));
     }
@@ -176,7 +177,8 @@ impl<W: Write> TableWriter<W> {
 
 /// Narrows the widest columns until the table fits, or until none can be narrowed.
 fn shrink(layout: &mut [Layout], style: Style, terminal: usize) {
-    // First to the greatest width at which the table is still too wide or just fits, then column by column.
+    // First narrow all columns to the least common width at which the table is still as wide as the terminal
+    // or wider. Then narrow the widest column by 1, again and again.
     let narrowed = |column: &Layout, most: usize| column.width.min(most.max(column.least));
     let total = |layout: &[Layout], most| {
         let narrow: Vec<_> =

@@ -27,7 +27,7 @@ pub(crate) enum Style {
 /// The layout of a column.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
-    /// In terminal columns.
+    /// The width, in terminal columns.
     pub(super) width: usize,
     /// The minimum width.
     pub(super) least: usize,
@@ -50,7 +50,7 @@ impl Style {
 
     /// Writes the part before the first row.
     pub(super) fn head(self, out: &mut impl Write, headers: &[Cell], layout: &[Layout]) -> io::Result<()> {
-        // A shortened name is not a wrong number.
+        // Headers are shortened even above columns that are not: only a shortened number would be wrong.
         let layout: Vec<_> = layout.iter().map(|column| Layout { cut: true, ..*column }).collect();
         let layout = layout.as_slice();
         match self {
@@ -125,7 +125,7 @@ fn texts(cells: &[Cell]) -> Vec<&str> {
     cells.iter().map(|cell| cell.text.as_str()).collect()
 }
 
-/// Draws a row line by line: as many as its highest cell has.
+/// Draws a row in as many lines as its highest cell has.
 fn each_line(cells: &[Cell], mut draw: impl FnMut(&[&str]) -> io::Result<()>) -> io::Result<()> {
     if !cells.iter().any(|cell| cell.text.contains('\n')) {
         return draw(&texts(cells));

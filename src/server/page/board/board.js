@@ -181,7 +181,7 @@ class ChessBoard extends HTMLElement {
     this.#cells.get(square).focus();
   }
 
-  /** Keys apply to the square that has the focus. */
+  /** Makes a square the one that can have the focus, and to which keys apply. */
   #reached(square) {
     this.#cells.get(this.#cursor).tabIndex = -1;
     this.#cursor = square;
@@ -325,7 +325,7 @@ function signImage(sign) {
 
 const SIGNS = { ".": "must be empty", "!": "any piece", A: "any white piece", a: "any black piece" };
 
-/** The description of a square. */
+/** What the sign on a square means. */
 export function signName(sign, isSearched = false) {
   if (!sign) return isSearched ? "anything" : "empty";
   if (PIECES.includes(sign)) return pieceName(sign);

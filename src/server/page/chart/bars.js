@@ -17,7 +17,7 @@ export function resultBar({ white, draws, black }, names = ["White", "draws", "B
   return h("span", { class: "bar", role: "img", "aria-label": label, title: label }, parts.map(part));
 }
 
-/** The same for a player: wins, draws, losses. */
+/** A bar like that of `resultBar`, for a player's wins, draws and losses. */
 export const scoreBar = ({ wins, draws, losses }) => {
   const bar = resultBar({ white: wins, draws, black: losses }, ["won", "drawn", "lost"]);
   bar.classList.add("score");

@@ -38,7 +38,7 @@ function figure(title, box, heads, rows, more = null) {
 function ceiling(value) {
   if (value <= 4) return 4;
   const unit = 10 ** Math.floor(Math.log10(value));
-  // Its half is an integer, too.
+  // Half of the result must be an integer, too.
   const steps = value < 10 ? [4, 6, 8, 10] : value < 100 ? [1, 2, 3, 4, 5, 6, 8, 10] : [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
   return steps.map((step) => step * unit).find((step) => step >= value);
 }
@@ -56,7 +56,7 @@ function scale(most, width, height, left, bottom, label = short) {
   return { y, lines };
 }
 
-/** For evenly spaced numbers: the step between labels that fit; else nothing. */
+/** For evenly spaced numbers of which not all fit: the round step between two labels; otherwise null. */
 function roundStep(texts, least) {
   const [first, second] = [Number(texts[0]), Number(texts[1])];
   const each = second - first;

@@ -12,7 +12,7 @@ export function clockText(hundredths) {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
-/** From 0 (Black wins) to 1 (White wins). */
+/** An evaluation as a height, from 0 (Black wins) to 1 (White wins); null if there is none. */
 function chance({ cp, mate }) {
   if (mate !== undefined && mate !== null) return mate > 0 ? 1 : 0;
   if (cp === undefined || cp === null) return null;

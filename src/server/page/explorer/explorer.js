@@ -180,7 +180,7 @@ class Explorer {
     this.#nameBranches();
   }
 
-  /** Requests the moves of variations in an address. */
+  /** Requests the SAN of moves in variations, which an address gives only in UCI notation. */
   async #nameBranches() {
     for (const leaf of this.#tree.leaves) {
       if (leaf.path.every((node) => node.san)) continue;
@@ -297,7 +297,7 @@ class Explorer {
     return [made, ended > 0 ? h("p", { class: "hint" }, `${count(ended, "game")} with a result ended here.`) : null];
   }
 
-  /** The tree with a move added, as a text; nothing if it is only the line. */
+  /** The tree with a move added, as a text; null if the tree then has only one line. */
   #treeWith(move) {
     const known = this.#node.children.find((child) => child.uci === move.uci);
     if (known) return this.#tree.text;

@@ -7,7 +7,7 @@ import { Problem, apiAddress, get } from "../api.js";
 const FIELDS = { white: "White", black: "Black", player: "player", opponent: "opponent", event: "event", site: "site", opening: "opening" };
 const OF_ALL = "The games of all of them are counted.";
 
-/** The parameter with a name: the view of a player has its own. */
+/** The parameter with the name of a field: the view of a player has the player's name in the parameter `name`. */
 const parameterOf = (field) => (field === "player" && params().get("name") ? "name" : field);
 
 /** The name in quotes; nothing if there were several, because the answer does not say which one is meant. */

@@ -48,7 +48,7 @@ export class Tree {
     return node;
   }
 
-  /** The same without a search for the move: a game can have it twice. */
+  /** Adds a node for a move, even if there is one already: a game can have the same move in several variations. */
   push(parent, move) {
     const node = new MoveNode(parent, move);
     parent.children.push(node);
@@ -104,7 +104,7 @@ export class Tree {
     return write(this.root);
   }
 
-  /** Reads such a text into the tree, up to its first unreadable part. */
+  /** Adds the moves of a text as `text` returns it, up to a bracket without its counterpart. */
   read(text) {
     let before = this.root;
     let at = this.root;
