@@ -1,10 +1,10 @@
-//! A subset of the games of a block, stored as a bitmap.
+//! A subset of the games of a [block](super::block_set), stored as a bitmap.
 
 use std::ops::RangeInclusive;
 
 use crate::store::block_set::BLOCK_GAMES;
 
-/// A subset of the games of a block.
+/// A subset of the games of a block: game `n` is bit `n % 64` of word `n / 64`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BlockGames(Vec<u64>);
 
@@ -58,7 +58,7 @@ impl BlockGames {
         self.0.get(index).copied().unwrap_or(0)
     }
 
-    /// The set of all games `n` for which `is_in(&things[n])` returns 1, not 0.
+    /// The games `n` for which `is_in(&things[n])` returns 1. For all other games it must return 0.
     pub(crate) fn of<T>(things: &[T], is_in: impl Fn(&T) -> u64) -> Self {
         let mut games = Self::default();
         for (word, things) in games.0.iter_mut().zip(things.chunks(64)) {

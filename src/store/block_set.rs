@@ -3,9 +3,10 @@
 //!
 //! A set of distinct numbers below 65,536 is stored as
 //!
-//! 1. twice the number of elements, plus 1 for a bitmap;
-//! 2. then either the first number, and for each further number the difference from the one before, minus 1;
-//! 3. or the length of the bitmap in bytes, and the bitmap: bit 0 of the first byte is the number 0.
+//! 1. twice the number of elements, plus 1 if a bitmap follows;
+//! 2. in a list: the first number, then for each further number its difference from the number before, minus
+//!    1;
+//! 3. in a bitmap: its length in bytes, then its bytes. Bit 0 of the first byte is the number 0.
 //!
 //! The bitmap is used only if it is clearly shorter than the list. Numbers are varints: seven bits per byte,
 //! lowest bits first; all bytes but the last have the top bit set.
@@ -53,8 +54,8 @@ pub fn encode(numbers: &[u16], bytes: &mut Vec<u8>) {
 }
 
 /// Reads the set at the beginning of `set`, adds further numbers (in ascending order), and appends the result
-/// to `bytes`, as [`encode`] would. Returns the bytes after the set, or `None` if `set` does not begin with a
-/// valid set.
+/// to `bytes`, as [`encode`] would. Returns the bytes after the set, or `None` if the set cannot be read. Not
+/// every invalid set is noticed.
 pub(crate) fn encode_with<'s>(set: &'s [u8], more: &[u16], bytes: &mut Vec<u8>) -> Option<&'s [u8]> {
     // Added games nearly always have greater numbers than existing games, so the old set can be copied.
     if let Some(rest) = append_to_list(set, more, bytes).or_else(|| append_to_map(set, more, bytes)) {
@@ -69,7 +70,8 @@ pub(crate) fn encode_with<'s>(set: &'s [u8], more: &[u16], bytes: &mut Vec<u8>) 
     Some(rest)
 }
 
-/// Handles a list that stays a list and ends before the further numbers.
+/// The case that the set is a list, stays a list, and has only numbers less than the further ones. `None` in
+/// all other cases.
 fn append_to_list<'s>(set: &'s [u8], more: &[u16], bytes: &mut Vec<u8>) -> Option<&'s [u8]> {
     let (count, list) = take_number(set)?;
     if count % 2 == 1 {
@@ -97,7 +99,8 @@ fn append_to_list<'s>(set: &'s [u8], more: &[u16], bytes: &mut Vec<u8>) -> Optio
     Some(rest)
 }
 
-/// Handles a bitmap that certainly stays a bitmap and ends before the further numbers.
+/// The case that the set is a bitmap, certainly stays a bitmap, and has only numbers less than the further
+/// ones. `None` in all other cases.
 fn append_to_map<'s>(set: &'s [u8], more: &[u16], bytes: &mut Vec<u8>) -> Option<&'s [u8]> {
     let (count, behind) = take_number(set)?;
     let (length, behind) = take_number(behind)?;
@@ -120,7 +123,7 @@ fn map_bytes(numbers: &[u16]) -> usize {
 }
 
 /// Whether a bitmap is used instead of a list. Both lengths are in bytes. `list_bytes` includes the count;
-/// `map_bytes` includes neither the count nor the length of the bitmap, for which about four bytes are added.
+/// `map_bytes` includes neither the count nor the length of the bitmap; four bytes are added for these two.
 const fn is_shorter_as_map(list_bytes: usize, map_bytes: usize) -> bool {
     list_bytes > map_bytes + 4
 }
@@ -138,7 +141,7 @@ fn push_map(map: &[u8], numbers: &[u16], bytes: &mut Vec<u8>) {
 }
 
 /// Reads the set at the beginning of `bytes` and passes its numbers to `see` in ascending order. Returns the
-/// bytes after the set, or `None` if there is no valid set.
+/// bytes after the set, or `None` if there is no valid set; `see` may have been called in that case too.
 #[inline]
 pub fn decode(bytes: &[u8], see: impl FnMut(u16)) -> Option<&[u8]> {
     decode_within(bytes, |_| u64::MAX, see)
@@ -187,7 +190,7 @@ pub(crate) fn decode_within(
     (seen == count / 2).then_some(rest)
 }
 
-/// Reads a set as [`decode`] does; `bytes` must not contain anything else.
+/// Reads a set as [`decode`] does. Returns `None` also if other bytes follow the set.
 pub fn decode_whole(bytes: &[u8], see: impl FnMut(u16)) -> Option<()> {
     decode(bytes, see)?.is_empty().then_some(())
 }
@@ -201,8 +204,8 @@ pub(crate) fn push_number(mut number: u64, bytes: &mut Vec<u8>) {
     bytes.push(number as u8);
 }
 
-/// Reads the varint at the beginning of `bytes`, of at most 28 bits. Returns the number and the remaining
-/// bytes.
+/// Reads the varint at the beginning of `bytes`. Returns the number and the remaining bytes; `None` if the
+/// number has more than 28 bits or is cut off.
 #[inline]
 pub(super) fn take_number(bytes: &[u8]) -> Option<(u32, &[u8])> {
     let (&first, mut rest) = bytes.split_first()?;

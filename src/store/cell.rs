@@ -31,7 +31,7 @@ pub(crate) const PLAYER_ALIAS: Table = Table::new("player_alias", &["alias"]);
 pub(crate) const EVENT: Table = Table::new("event", &["event_id"]);
 pub(crate) const SITE: Table = Table::new("site", &["site_id"]);
 pub(crate) const GAME: Table = Table::new("game", &["game_id"]);
-/// The view of games with names.
+/// The view of games with the names of their players, events and sites.
 pub(crate) const GAMES: Table = Table::new("games", &["game_id"]);
 pub(crate) const TAG: Table = Table::new("tag", &["game_id", "name"]);
 pub(crate) const MOVE_EVAL: Table = Table::new("move_eval", &["game_id", "ply"]);
@@ -129,7 +129,7 @@ impl<'r> Cells<'r> {
     /// The value of a column.
     ///
     /// # Errors
-    /// A [`WrongCell`] as an error of SQLite.
+    /// A [`WrongCell`] as an error of SQLite; also if the query has no such column.
     pub(crate) fn get<T: Stored<'r>>(self, column: impl RowIndex) -> rusqlite::Result<T> {
         self.read(column, T::EXPECTED, T::read)
     }
@@ -137,7 +137,7 @@ impl<'r> Cells<'r> {
     /// Converts a column with `read`.
     ///
     /// # Errors
-    /// A [`WrongCell`] as an error of SQLite, if `read` returns `None`.
+    /// A [`WrongCell`] as an error of SQLite, if `read` returns `None`; also if the query has no such column.
     pub(crate) fn read<T>(
         self,
         column: impl RowIndex,
@@ -242,7 +242,8 @@ impl<'r> Stored<'r> for String {
     }
 }
 
-/// A text for a list, cut after its first characters: a name can have many MiB, and a list has many rows.
+/// A text for a list, cut after its first 1000 characters: a name can have many MiB, and a list has many
+/// rows.
 pub(crate) struct TruncatedText(pub(crate) String);
 
 impl TruncatedText {

@@ -19,9 +19,9 @@ use crate::store::space::refusal;
 /// The maximum time for which a statement waits for another process's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Registers the SQL functions on a new connection. They are defined in modules above this one, so the caller
-/// passes this function. Without them, SQLite could not add rows to a table with an index on one of these
-/// functions.
+/// Registers the SQL functions on a new connection. The caller passes this function, because the SQL
+/// functions are defined in a module that uses this module. Without the SQL functions, SQLite could not add
+/// rows to a table with an index on one of them.
 pub(crate) type SetUp = fn(&Connection) -> rusqlite::Result<()>;
 
 /// Decides whether the running query should stop. Any thread may call it at any time.
@@ -64,7 +64,7 @@ impl Drop for Database {
             if !self.connection.is_autocommit() {
                 let _ = self.connection.execute_batch("ROLLBACK");
             }
-            let _ = self.end_adding(); // The adding failed, and its error is the one to report.
+            let _ = self.end_adding(); // The import failed; the caller reports its error.
         }
     }
 }
@@ -113,7 +113,7 @@ impl Database {
     /// The value of a setting.
     ///
     /// # Errors
-    /// Errors of SQLite, or a missing setting.
+    /// Errors of SQLite; if the setting is missing or has a wrong type.
     pub(crate) fn setting<T: for<'r> Stored<'r>>(&self, name: &str) -> Result<T> {
         setting(&self.connection, &self.path, name)
     }
@@ -121,7 +121,7 @@ impl Database {
     /// The minimum number of games of a visited position.
     ///
     /// # Errors
-    /// Errors of SQLite, or a missing setting.
+    /// Errors of SQLite; if the setting is missing or has a wrong type.
     pub fn continuation_threshold(&self) -> Result<u32> {
         continuation_threshold(&self.connection, &self.path)
     }
@@ -129,7 +129,7 @@ impl Database {
     /// Identifies the list of openings by which the games were classified.
     ///
     /// # Errors
-    /// Errors of SQLite, or a missing setting.
+    /// Errors of SQLite; if the setting is missing or has a wrong type.
     pub fn openings_digest(&self) -> Result<String> {
         self.setting("openings")
     }
@@ -153,12 +153,13 @@ impl Database {
         Ok(free + length.saturating_sub(pages))
     }
 
-    /// Prepares for a large transaction while others read: switches to a write-ahead log, until
-    /// [`end_adding`](Self::end_adding) or the end of this connection, and sets the size of the page cache.
+    /// Prepares for a large transaction while others read: switches to a write-ahead log, which
+    /// [`end_adding`](Self::end_adding) or the end of this connection removes, and sets the size of the page
+    /// cache.
     ///
     /// # Errors
     /// [`Error::NoSharing`] if the file system does not support a write-ahead log; [`Error::Busy`] if another
-    /// connection has been reading since before; errors of SQLite.
+    /// connection is reading or writing without such a log; errors of SQLite.
     pub fn begin_adding(&self, cache_bytes: u64) -> Result<()> {
         let failed = |source| Error::sqlite(&self.path, "begin a write-ahead log", source);
         let mode: String = self
@@ -180,8 +181,8 @@ impl Database {
             .map_err(failed)
     }
 
-    /// Writes the write-ahead log back into the database file, synced to disk, and removes the log if nobody
-    /// reads. Committed data is durable in any case.
+    /// Writes the write-ahead log back into the database file, synced to disk, and removes the log if no
+    /// other connection uses the database. Committed data is durable in any case.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -198,19 +199,20 @@ impl Database {
         Ok(())
     }
 
-    /// Switches a database to a write-ahead log, so that readers and writers do not block each other. Does so
-    /// only if the file is writable and not in use.
+    /// Switches a database to a write-ahead log, so that readers and writers do not block each other. Does
+    /// nothing if the file is read-only or in use.
     pub fn share(path: &Path) {
         set_journal(path, "PRAGMA journal_mode = WAL");
     }
 
     /// Removes the write-ahead log of a database if the file is writable and not in use. Otherwise the next
-    /// writer does so.
+    /// writer removes the log.
     pub fn end_sharing(path: &Path) {
         set_journal(path, "PRAGMA journal_mode = DELETE");
     }
 
-    /// Removes bytes that a writer left after the last page, if there is no log and nobody reads.
+    /// Removes bytes that this connection's writer left after the last page, if there is no write-ahead log.
+    /// Fails if another connection keeps reading.
     fn trim(&self) -> Result<()> {
         let kept_open = self.kept_open.borrow();
         let Some(file) = kept_open.last() else { return Ok(()) };
@@ -227,8 +229,8 @@ impl Database {
         cut
     }
 
-    /// Keeps a file open until the connection is closed. Closing another handle of the database file would
-    /// release SQLite's locks on it, as POSIX requires.
+    /// Keeps a file open until the connection is closed. Closing the file earlier would release SQLite's
+    /// locks on the database, as POSIX requires.
     pub(super) fn keep_open(&self, file: Arc<PageFile>) {
         self.kept_open.borrow_mut().push(file);
     }
@@ -274,7 +276,7 @@ impl Database {
         set.map_err(|source| Error::sqlite(&self.path, "set the page cache", source))
     }
 
-    /// Makes queries fail with [`Error::Interrupted`] when `stop` says so.
+    /// Makes queries fail with [`Error::Interrupted`] once `stop` decides that they should stop.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -323,7 +325,7 @@ fn needs_recovery(error: &Error) -> bool {
         .contains(&error.extended_code)
 }
 
-/// Opens the file `path`, even if its name looks like a URI, after checking its type.
+/// Checks the type and the size of the file `path`, and opens it, even if its name looks like a URI.
 fn open(path: &Path, mode: OpenFlags) -> Result<Connection> {
     let metadata = fs::metadata(path).map_err(|source| match source.kind() {
         std::io::ErrorKind::NotFound => Error::Missing { path: path.to_owned() },
@@ -338,20 +340,21 @@ fn open(path: &Path, mode: OpenFlags) -> Result<Connection> {
 }
 
 /// Makes SQLite create its temporary files, such as those of large sorts, in a directory, for all connections
-/// of this process. If SQLite cannot write there, or the path is not UTF-8, it uses the system's default.
+/// of this process. If SQLite cannot write there, or the path is not UTF-8, its choice of a directory does
+/// not change.
 pub(crate) fn keep_temporary_files_in(directory: &Path, connection: &Connection) {
     if let Some(directory) = directory.to_str() {
         let _ = connection.pragma_update(None, "temp_store_directory", directory);
     }
 }
 
-/// Sets the journal mode of a database, if that is possible without waiting.
+/// Sets the journal mode of a database, if that is possible within 100 ms.
 fn set_journal(path: &Path, pragma: &str) {
     let set = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).and_then(|connection| {
         connection.busy_timeout(Duration::from_millis(100))?;
         connection.query_row(pragma, [], |_| Ok(()))
     });
-    drop(set); // Without it everything works, but readers and writers block each other.
+    drop(set); // A failure is harmless: the journal mode stays as it is.
 }
 
 /// Opens the file `path` without checks.

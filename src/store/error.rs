@@ -27,7 +27,7 @@ pub enum Error {
         /// The database.
         path: PathBuf,
     },
-    /// The file is not an SQLite database.
+    /// The file is not an SQLite database, or the path is not that of a file.
     #[error("{}: {}", path.display(), what_instead(path))]
     NotADatabase {
         /// The file.
@@ -82,7 +82,8 @@ pub enum Error {
         /// The database.
         path: PathBuf,
     },
-    /// The target of a build is a directory, a link to nothing, or has no file name.
+    /// The target of a build is a directory or a link to a missing file, ends with a separator, or has no
+    /// file name.
     #[error(
         "{}: {}; give the name of a file", path.display(),
         if path.is_symlink() { "a link to a missing file, so no database is created here" } else { "a database cannot be created here" }
@@ -117,7 +118,7 @@ pub enum Error {
         /// The system's error.
         source: io::Error,
     },
-    /// Another process is writing the database.
+    /// Another process is writing the database, or another connection has locked it.
     #[error(
         "{}: {}; wait until it has finished",
         path.display(),
@@ -129,7 +130,7 @@ pub enum Error {
     Busy {
         /// The database.
         path: PathBuf,
-        /// The process that writes it, if it is pgndex.
+        /// The process that writes the database, if it is pgndex and known.
         holder: Option<LockOwner>,
     },
     /// The file is read-only.
@@ -146,7 +147,7 @@ pub enum Error {
         path.display(), if path.is_dir() { "" } else { " to write it" }, need.map(|need| format!(" ({need} are needed)")).unwrap_or_default()
     )]
     DiskFull {
-        /// The database or its temporary file.
+        /// The database, its temporary file, or their directory.
         path: PathBuf,
         /// The space that the whole job needs, if known.
         need: Option<Need>,
@@ -182,7 +183,7 @@ pub enum Error {
         /// The cell.
         cell: Box<WrongCell>,
     },
-    /// SQLite rejects a statement of this program, because tables or values were changed.
+    /// A statement of this program failed, most likely because another program changed tables or values.
     #[error("{}: cannot {action}: the database is not as pgndex left it; `pgndex verify` lists what is wrong", path.display())]
     Unsound {
         /// The database.
@@ -192,7 +193,7 @@ pub enum Error {
         /// SQLite's error.
         source: rusqlite::Error,
     },
-    /// The moves of a game cannot be played.
+    /// The start position or a move of a game is not legal.
     #[error("{}: game {} has a start position or a move that is not legal; `pgndex verify` lists what is wrong", path.display(), game.0)]
     UnsoundGame {
         /// The database.
@@ -256,7 +257,7 @@ pub enum Error {
         /// The greatest number in use.
         last: u32,
     },
-    /// The database can be read only if its directory is writable.
+    /// To read the database, SQLite would have to create files beside it, but is not allowed to.
     #[error(
         "{}: SQLite must create files beside this database to read it (it is in WAL mode, or its last writer was killed), but is \
          not allowed to. Open it once where writing is allowed (sqlite3 FILE 'PRAGMA journal_mode = DELETE'), or copy it",
@@ -331,7 +332,7 @@ pub enum Error {
         path: PathBuf,
         /// The number.
         game: GameId,
-        /// The last existing game.
+        /// The last existing game; `None` if there are no games.
         last: Option<GameId>,
     },
     /// A user's statement is invalid SQL, or failed.
@@ -344,7 +345,7 @@ pub enum Error {
         /// SQLite's error.
         source: rusqlite::Error,
     },
-    /// A statement was stopped from another thread.
+    /// A statement, or other long work, was stopped before its end.
     #[error("stopped before the end")]
     Interrupted,
     /// A user's query has no statement.
@@ -365,7 +366,7 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// The database or file that the error is about.
+    /// The database or file that the error is about; `None` for errors without a path.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match self {
@@ -416,20 +417,20 @@ impl Error {
         };
         match code {
             ErrorCode::DiskFull => Self::DiskFull { path, need: None, source: source.into() },
-            // Writing beyond a file size limit fails as a plain write error. So does extending the shared
-            // memory of a write-ahead log on a full disk.
+            // SQLite reports a reached limit of the file size as a plain write error. On a full disk, it
+            // reports the shared memory of a write-ahead log that cannot grow with a code of its own.
             ErrorCode::SystemIoFailure
                 if [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_SHMSIZE].contains(&extended) =>
             {
                 Self::DiskFull { path, need: None, source: source.into() }
             }
-            // Other extended codes mean that recovery after a crash is necessary.
+            // Other extended codes have other reasons: for example, a recovery after a crash is necessary.
             ErrorCode::ReadOnly if extended == ffi::SQLITE_READONLY => Self::ReadOnly { path, source },
             ErrorCode::NotADatabase => Self::NotADatabase { path },
             ErrorCode::DatabaseCorrupt => Self::Corrupt { path, source },
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Busy { path, holder: None },
             ErrorCode::OperationInterrupted => Self::Interrupted,
-            // A statement of this program fails like this only if somebody changed a table, a column or a
+            // A statement of this program fails in this way only if somebody changed a table, a column or a
             // value.
             _ if extended == ffi::SQLITE_ERROR => Self::Unsound { path, action, source },
             ErrorCode::TypeMismatch | ErrorCode::TooBig => Self::Unsound { path, action, source },
@@ -437,7 +438,8 @@ impl Error {
         }
     }
 
-    /// The error of a reader that cannot roll back a log or journal.
+    /// Converts the error of a reader that may not recover a log or journal into [`Error::NeedsWriting`];
+    /// other errors are returned unchanged.
     pub(super) fn during_recovery(self) -> Self {
         match self {
             Self::Sqlite { path, source, .. } if source.sqlite_error_code() == Some(ErrorCode::ReadOnly) => {
@@ -476,7 +478,7 @@ impl Error {
     }
 }
 
-/// Whether an error is about values in tables, not about access to them.
+/// Whether an error shows that tables or values are not as this program expects.
 fn is_about_values(error: &rusqlite::Error) -> bool {
     use rusqlite::Error as Sql;
     // Without the feature `bundled`, invalid SQL is reported as an ordinary failure.

@@ -8,7 +8,7 @@
 //! 3. for each key, in SQLite's order, the difference from the key before (for the first key, from the least
 //!    possible key);
 //! 4. after each key the number of its rows;
-//! 5. the sum of all these numbers modulo 2^64, so that a modified list is not accepted.
+//! 5. the sum of all these numbers modulo 2^64, so that nearly every change of a list is noticed.
 //!
 //! Numbers are encoded as in sets of games. Removing rows from a level does not change its list.
 
@@ -60,8 +60,9 @@ impl FrequentKeys {
         }
     }
 
-    /// The keys with enough rows in this level for a row of `visited_position`, provided that `threshold`
-    /// games in total reached the position. Empty if positions are never delayed.
+    /// The listed keys with enough rows in this level for a row of `visited_position`, provided that
+    /// `threshold` games in total reached the position. Empty if no position is delayed with this threshold
+    /// (see `visited_threshold`).
     #[must_use]
     pub fn with_rows(&self, threshold: u32) -> Vec<PositionKey> {
         if !may_be_delayed(threshold) {
@@ -152,7 +153,7 @@ impl FrequentKeyCounter {
         }
     }
 
-    /// Returns the frequent keys.
+    /// Returns the frequent keys of all rows counted.
     #[must_use]
     pub fn finish(mut self) -> FrequentKeys {
         self.end_run();
@@ -178,7 +179,7 @@ impl FrequentKeyCounter {
 #[derive(Clone, Debug)]
 pub(crate) struct FrequentKeyCursor<'k> {
     list: &'k FrequentKeys,
-    /// The keys from the current place on.
+    /// The keys that are not less than the last key looked up.
     rest: &'k [(i64, u32)],
 }
 

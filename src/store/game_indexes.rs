@@ -1,9 +1,9 @@
-//! The indexes of `game`. They begin with blocks of games, so that adding games changes only the end of each
-//! index.
+//! The indexes of `game`. The first column of each index is a block of games, so that adding games changes
+//! only the end of the index.
 
 use rusqlite::Connection;
 
-/// A common table expression (after `WITH RECURSIVE`) of all first values of the indexes of hashes:
+/// A common table expression (after `WITH RECURSIVE`) of all blocks that begin the indexes of hashes:
 /// `game_id >> 18`.
 ///
 /// With this expression, SQLite looks up a hash in each block, even without statistics of the indexes.

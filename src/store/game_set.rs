@@ -6,8 +6,8 @@ use crate::id::GameId;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{block_of, game_of};
 
-/// A set of games: a bitmap for each block in which the set has a game. So large gaps in the numbers take
-/// hardly any memory.
+/// A set of games: a bitmap for each block in which the set has a game. So large gaps in the ids take hardly
+/// any memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameSet {
     /// All blocks up to the last one with a game; `None` for a block without games.

@@ -32,9 +32,10 @@ impl WriterLock {
     /// beside it.
     ///
     /// # Errors
-    /// [`Error::Busy`] if another process holds the lock (this never waits), [`Error::Directory`] if the
-    /// directory is missing or not writable, [`Error::NotAFile`] if `target` is a directory,
-    /// [`Error::LongName`] if its name is too long.
+    /// [`Error::Busy`] if the lock is held already (this function never waits), [`Error::Directory`] if the
+    /// directory is missing or not writable, [`Error::NotAFile`] if `target` is a directory or a link to a
+    /// missing file, or has no file name, [`Error::LongName`] if its name is too long, [`Error::DiskFull`],
+    /// [`Error::Io`].
     pub fn acquire(target: &Path) -> Result<Self> {
         // If `target` is a link, the lock file is beside the file that the link points to: a rename must not
         // cross file systems or replace the link.
@@ -70,8 +71,8 @@ impl WriterLock {
     }
 }
 
-/// Removes the temporary files of earlier writers of a database. This process must hold the lock of the
-/// database.
+/// Removes the temporary files of earlier writers of a database, and those that SQLite left in its directory.
+/// This process must hold the lock of the database.
 fn clear_remains(target: &Path) -> Result<()> {
     let prefix = side_name(target.file_name().unwrap_or_default(), "");
     let directory = directory_of(target);
@@ -106,8 +107,8 @@ fn held() -> MutexGuard<'static, Vec<PathBuf>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the temporary files of all writers of this process, which is about to exit. Databases stay as they
-/// were before.
+/// Removes the temporary files and lock files of all writers of this process, which is about to exit.
+/// Databases stay as they were before these writers.
 pub fn remove_temporary_files() {
     let Ok(held) = HELD.try_lock() else { return };
     for target in held.iter() {
@@ -128,7 +129,7 @@ impl Drop for WriterLock {
     }
 }
 
-/// Whether a path is the path of a database or of a file that belongs to it: its log, its journal, or a
+/// Whether `path` is the path of `database`, or of a file that belongs to it: its log, its journal, or a
 /// writer's lock file or temporary file.
 #[must_use]
 pub fn is_file_of(database: &Path, path: &Path) -> bool {
@@ -140,7 +141,7 @@ pub fn is_file_of(database: &Path, path: &Path) -> bool {
     is_named_so && directory_of(&database) == directory_of(&path)
 }
 
-/// Resolves links in the existing part of a path.
+/// Resolves the links in a path; in that of a missing file, those in the path of its directory.
 fn resolved(path: &Path) -> PathBuf {
     let beside = || {
         let directory = fs::canonicalize(directory_of(path)).ok()?;
@@ -230,5 +231,5 @@ fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
 
 #[cfg(not(unix))]
 fn is_still_at(_file: &File, _path: &Path) -> io::Result<bool> {
-    Ok(true) // On this system the lock file is never removed.
+    Ok(true) // On this system, a writer leaves its lock file.
 }

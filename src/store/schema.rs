@@ -17,8 +17,8 @@ const UNRELEASED_ID: i32 = i32::from_be_bytes(*b"PGNx");
 /// Page size of new databases, in bytes.
 pub const PAGE_SIZE: u32 = 8192;
 
-/// Whether a file that begins with these bytes is a pgndex database (["The Database
-/// Header"](https://www.sqlite.org/fileformat2.html#the_database_header)).
+/// Whether a file that begins with these bytes is a pgndex database, of a released version or not (["The
+/// Database Header"](https://www.sqlite.org/fileformat2.html#the_database_header)).
 pub(crate) fn is_our_header(header: &[u8]) -> bool {
     header.starts_with(b"SQLite format 3\0")
         && [APPLICATION_ID, UNRELEASED_ID].iter().any(|id| header.get(68..72) == Some(&id.to_be_bytes()))
@@ -28,7 +28,7 @@ pub(crate) fn is_our_header(header: &[u8]) -> bool {
 const MIGRATIONS: [&str; SchemaVersion::LATEST.0 as usize] =
     [include_str!("../../migrations/0001_schema.sql")];
 
-/// The program that a database belongs to, and its schema version.
+/// What a database file contains, as far as this program can use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileKind {
     /// Nothing has been written yet.
@@ -40,7 +40,8 @@ pub(crate) enum FileKind {
 /// Determines the kind of a database without changing it.
 ///
 /// # Errors
-/// [`Error::NotADatabase`], [`Error::OtherProgram`], [`Error::TooNew`], [`Error::Unreleased`].
+/// [`Error::NotADatabase`], [`Error::OtherProgram`], [`Error::TooNew`], [`Error::Unreleased`]; errors of
+/// SQLite.
 pub(crate) fn inspect(connection: &Connection, path: &Path) -> Result<FileKind> {
     inspect_for(connection, path, SchemaVersion::LATEST)
 }
@@ -61,7 +62,7 @@ fn inspect_for(connection: &Connection, path: &Path, supported: SchemaVersion) -
         if found > supported {
             return Err(Error::TooNew { path: path.to_owned(), found, supported });
         }
-        // The first migration writes both numbers at once.
+        // This program writes both numbers in one transaction, so this database is not its own.
         if found < SchemaVersion::OLDEST {
             return Err(Error::OtherProgram { path: path.to_owned() });
         }
@@ -101,7 +102,7 @@ fn migrate_with(connection: &mut Connection, path: &Path, migrations: &[&str]) -
 /// Applies migrations and sets the version of the schema, in one transaction.
 fn apply(connection: &mut Connection, migrations: &[&str], version: SchemaVersion) -> rusqlite::Result<()> {
     provide_exp(connection)?;
-    // Users' views and triggers refer to our tables by name, and may refer to tables that no longer exist.
+    // Otherwise `ALTER TABLE` would fail if a user's view or trigger refers to a table that no longer exists.
     connection.pragma_update(None, "legacy_alter_table", true)?;
     let applied = (|| {
         let transaction = connection.transaction()?;

@@ -1,8 +1,8 @@
 //! Splits SQL into words.
 
 /// The words of a statement, without comments: names, numbers and quoted texts; each other character is a
-/// word of its own. A word must end where SQLite's tokenizer ends it. Otherwise a statement could hide names
-/// from checks that count names.
+/// word of its own. Except that `a.b` is one word, a word must end where SQLite's tokenizer ends it.
+/// Otherwise a statement could hide names from checks that count names.
 pub(crate) fn words(sql: &str) -> Vec<&str> {
     let space = |letter: char| letter.is_ascii_whitespace();
     let (mut words, mut rest) = (Vec::new(), sql.trim_start_matches(space));

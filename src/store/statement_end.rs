@@ -1,7 +1,7 @@
 //! Finds the end of a statement.
 //!
-//! Uses SQLite's own function, the only unsafe call of this module. It handles strings, quoted names,
-//! comments and bodies of triggers.
+//! The only unsafe call is that of SQLite's own function, which knows strings, quoted names, comments and
+//! bodies of triggers.
 #![allow(unsafe_code)]
 
 use std::ffi::CString;

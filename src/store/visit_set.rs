@@ -6,7 +6,7 @@ use crate::id::GameId;
 use crate::store::block_set::encode_with;
 use crate::store::block_set::{block_of, decode_within, encode, game_of, push_number, take_number};
 
-/// The last move that a game played from a position.
+/// The last move that a game played from a position, if it played any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct PlayedMove(u16);
 
@@ -116,7 +116,8 @@ pub(crate) fn pack_block(mut visits: Vec<(u16, PlayedMove)>) -> Vec<u8> {
     bytes
 }
 
-/// Merges the visits of a block with those of other games; `None` if the block is invalid.
+/// Merges the visits of a block with those of other games (`others`, in stored form too); `None` if `block`
+/// cannot be read.
 #[cfg(feature = "index")]
 pub(crate) fn add_to_block(mut block: &[u8], others: &[u8]) -> Option<Vec<u8>> {
     let mut new = Vec::new();
@@ -174,8 +175,8 @@ pub(crate) fn for_each_visit_within(
     true
 }
 
-/// Reads the move at the beginning of a stored block, or of the rest of a block. Returns it with the
-/// remaining bytes, which begin with the set of games that played the move.
+/// Reads the move at the beginning of a stored block, or of the rest of a block. Returns the move and the
+/// remaining bytes, which begin with the set of games that played it.
 #[inline]
 pub(crate) fn take_move(bytes: &[u8]) -> Option<(PlayedMove, &[u8])> {
     let (bits, set) = take_number(bytes)?;
