@@ -146,7 +146,6 @@ impl Rows {
     }
 }
 
-/// The annotations of one game.
 pub(crate) fn game_annotations(connection: &Connection, game: GameId) -> rusqlite::Result<GameAnnotations> {
     let mut annotations = GameAnnotations::default();
     let [numbers, comments, nags, commands, variations]: [bool; 5] = connection

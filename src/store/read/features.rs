@@ -94,7 +94,7 @@ pub(crate) fn block_sets(connection: &Connection, schema: &str, block: u32) -> r
     each_block_set(connection, schema, block, |kind, value, set| {
         let mut numbers = Vec::new();
         decode_whole(set, |number| numbers.push(number))?;
-        // Each value has only one set.
+        // A second set of a value makes the block invalid.
         sets.insert((kind, value), numbers).is_none().then_some(())
     })?;
     Ok(sets)

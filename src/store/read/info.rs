@@ -1,4 +1,4 @@
-//! The contents of a database, without counting its rows.
+//! The contents of a database, without counting the rows of large tables.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,23 +26,23 @@ pub struct Info {
     pub schema_version: SchemaVersion,
     /// Totals of all runs.
     pub totals: Totals,
-    /// The greatest number of a player's name. It is the number of names if none were removed.
+    /// The greatest `player_id`: the number of players' names if none were removed.
     pub players: u64,
-    /// The greatest number of an event, which is the number of events if none were removed.
+    /// The greatest `event_id`: the number of events if none were removed.
     pub events: u64,
-    /// The greatest number of a site, which is the number of sites if none were removed.
+    /// The greatest `site_id`: the number of sites if none were removed.
     pub sites: u64,
     /// The runs, oldest first.
     pub imports: Vec<ImportInfo>,
     /// The readings of the input files, in input order.
     pub sources: Vec<SourceInfo>,
-    /// Problems found, most frequent first.
+    /// The kinds of problems found, the most frequent kind first.
     pub problems: Vec<ProblemCount>,
     /// Games that repeat others, by kind, most frequent first.
     pub duplicates: Vec<DuplicateCount>,
 }
 
-/// The games and the size of a file. A file that grew was read several times.
+/// The number of games from a file, and the size of its text. A file that grew was read several times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceContent {
     /// The path, as given.

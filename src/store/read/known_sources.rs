@@ -40,7 +40,7 @@ pub struct KnownSources {
 impl KnownSources {
     pub(super) fn add(&mut self, path: PathBuf, first_byte: u64, mut reading: KnownSource) {
         let before = self.latest.get(&path).copied();
-        // A rewritten file is read from its first byte again.
+        // A rewritten file is read from its first byte again, and then does not continue an earlier reading.
         reading.before = before.filter(|_| first_byte > 0 || reading.bytes == 0);
         if let Some(before) = reading.before.map(|before| &self.readings[before]) {
             reading.games += before.games;

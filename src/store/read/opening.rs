@@ -46,7 +46,7 @@ impl Database {
         opening.optional().map_err(failed)
     }
 
-    /// The openings of many positions, in the same order. Takes a few microseconds per position.
+    /// The openings of many positions, in the order of the positions. Takes a few microseconds per position.
     ///
     /// # Errors
     /// Errors of SQLite.

@@ -29,11 +29,11 @@ use crate::store::visit_set::PlayedMove;
 /// A table of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameTable {
-    /// `player`
+    /// The table `player`.
     Player,
-    /// `event`
+    /// The table `event`.
     Event,
-    /// `site`
+    /// The table `site`.
     Site,
 }
 

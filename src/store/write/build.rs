@@ -150,8 +150,9 @@ impl Build {
         SideDatabase::create(&self.lock, name, self.options.cache_bytes)
     }
 
-    /// Copies all rows of a side database except those of `occurrence_level`. The tables have equal schemas,
-    /// so SQLite copies whole rows and indexes of tables that are empty without decoding them.
+    /// Copies all rows of a side database except those of `occurrence_level` to tables that must be empty.
+    /// The tables have equal schemas, so SQLite copies rows and indexes, except those of `problem`, without
+    /// decoding them.
     ///
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
@@ -204,7 +205,6 @@ impl Build {
         }
     }
 
-    /// Reopens the temporary file.
     pub(crate) fn reopen(&mut self) -> Result<()> {
         let connection = open_file(self.path(), OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         configure(&connection, self.options.cache_bytes)

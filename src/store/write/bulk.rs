@@ -235,7 +235,7 @@ impl<'c> BulkLoader<'c> {
         )
     }
 
-    /// Writes the rows of the small tables.
+    /// Writes the rows of a batch to the small tables, and adds its games to the columns and sets of games.
     ///
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
@@ -244,7 +244,7 @@ impl<'c> BulkLoader<'c> {
         self.push_sets(batch)
     }
 
-    /// Writes the rows of the small tables except `game`.
+    /// Like [`append_headers`](Self::append_headers), but does not write the table `game`.
     ///
     /// # Errors
     /// As [`append_headers`](Self::append_headers).
@@ -435,7 +435,6 @@ impl<'c> BulkLoader<'c> {
         done.map_err(|source| self.failed(action, source))
     }
 
-    /// The database file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

@@ -13,7 +13,7 @@ pub(crate) struct SchemaRow {
     sql: String,
 }
 
-/// Removes indexes from the schema.
+/// Removes indexes from the schema, and returns their rows, from which [`restore`] restores them.
 pub(crate) fn remove(connection: &Connection, names: &[&str]) -> rusqlite::Result<Vec<SchemaRow>> {
     let mut query = connection.prepare(
         "SELECT rowid, name, tbl_name, rootpage, sql FROM sqlite_schema WHERE type = 'index' AND name = ?1",
@@ -36,7 +36,7 @@ pub(crate) fn remove(connection: &Connection, names: &[&str]) -> rusqlite::Resul
     Ok(rows)
 }
 
-/// Restores the removed indexes.
+/// Restores indexes that [`remove`] removed.
 pub(crate) fn restore(connection: &Connection, rows: &[SchemaRow]) -> rusqlite::Result<()> {
     change_schema(connection, || {
         let mut insert = connection.prepare(

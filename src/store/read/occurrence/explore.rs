@@ -84,7 +84,8 @@ pub struct ExploreOptions<'a> {
     pub lists: ListLengths,
     /// The side whose score is computed, if any.
     pub side: Option<Color>,
-    /// Positions before the explored position. Games that did not have all of these positions are counted.
+    /// Positions before the explored position. [`PositionCounts::transposed`] counts the games that did not
+    /// have all of them.
     pub before: &'a [Position],
 }
 
@@ -307,8 +308,8 @@ impl ExploreTarget<'_> {
     }
 
     /// Calls `see` with each game of a selection that reached the position, in order, at the occurrence that
-    /// counts. If the position `may_be_frequent`, starts from the games of the selection if they are much
-    /// fewer than the occurrences of the position.
+    /// [counts](Self::counted_occurrence). If the position `may_be_frequent`, starts from the games of the
+    /// selection if they are much fewer than the occurrences of the position.
     pub(super) fn for_each_game(
         &self,
         selection: &Selection,

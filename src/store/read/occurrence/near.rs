@@ -115,7 +115,6 @@ fn bounded(blocks: impl Iterator<Item = Bounded>) -> Bounded {
     all
 }
 
-/// The state of a search.
 struct NearestSearch<'a> {
     nearest: &'a Nearest<'a>,
     readers: Readers<'a>,
@@ -343,8 +342,8 @@ fn missing(connection: &Connection, block: u32, to: &PositionDistance) -> rusqli
     Ok(missing)
 }
 
-/// For each game of a block, the lower bounds [apart and beside](PositionDistance::bounds) that follow from the
-/// materials of the game.
+/// For each game of a block, the least values of the two [bounds](PositionDistance::bounds), apart and
+/// beside, over all materials of the game.
 fn by_material(
     connection: &Connection,
     block: u32,

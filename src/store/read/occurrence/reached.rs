@@ -30,8 +30,8 @@ pub struct ReachedGame {
     pub day: u32,
 }
 
-/// Finds the games of a selection that reached positions. The data for the filters is read once for all
-/// positions.
+/// Finds the games of a selection that reached positions. For all positions with sets of games, the filters
+/// are evaluated only once per block.
 pub struct ReachedGames<'d> {
     database: &'d Database,
     selection: &'d Selection,

@@ -1,4 +1,5 @@
-//! Finds games with a position that matches a description, by reading every position.
+//! Finds games with a position that matches a description, by reading all positions of the games that can
+//! match.
 
 use std::convert::Infallible;
 use std::sync::Mutex;
@@ -26,7 +27,7 @@ const FEW: u32 = 12_000;
 /// The maximum number of chunks per thread that are read before their hits are returned.
 const PIECES: usize = 16;
 
-/// The part of the hits of a scan to return.
+/// The games to scan, and the part of the hits to return.
 #[derive(Clone, Copy, Debug)]
 pub struct Scan<'a> {
     /// The lines to search.

@@ -186,7 +186,7 @@ impl Database {
     /// The number of games of the whole database that reached a position in their main lines.
     fn count_played(&self, search: &Search<'_>) -> Result<HitCount> {
         let failed = |source| Error::sqlite(self.path(), "count the games of a position", source);
-        // Often no game has the position: beyond the opening, most positions of a game occur in no other.
+        // Often no game has the position: after the opening, most positions of a game occur in no other game.
         if !self.has_key(search.key).map_err(failed)? {
             return Ok(HitCount::Exact { occurrences: 0, games: 0 });
         }
@@ -263,7 +263,8 @@ impl Database {
         cap: u32,
     ) -> rusqlite::Result<bool> {
         let Some(games) = self.count_games(selection, cap)? else { return Ok(false) };
-        // A game costs about twice an occurrence: look-up of the game, then of the position in it.
+        // Reading a game costs about twice as much as reading an occurrence: the game is looked up, and then
+        // the position in the game.
         Ok(games < cap && self.count_position_rows(key, lines, games * 2 + 1)? > games * 2)
     }
 
@@ -284,7 +285,7 @@ impl Database {
         self.connection().prepare_cached(sql)?.query_row((key.as_i64(), cap), |row| row.get(0))
     }
 
-    /// The number of games that match the conditions with an index, at most `cap`; `None` if there are no
+    /// The number of games that match the conditions that use an index, at most `cap`; `None` if there are no
     /// such conditions.
     fn count_games(&self, selection: &Selection, cap: u32) -> rusqlite::Result<Option<u32>> {
         let Some(conditions) = selection.indexed_sql() else { return Ok(None) };

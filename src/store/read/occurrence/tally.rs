@@ -37,7 +37,6 @@ pub(super) struct MoveTally {
 }
 
 impl MoveTally {
-    /// Counts a game.
     #[inline]
     pub(super) fn add(&mut self, game: &ReachedGame, side: Option<Color>) {
         self.results.count(game.result, game.elos, year_of(game.day));

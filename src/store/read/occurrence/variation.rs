@@ -19,7 +19,7 @@ const ACTION: &str = "look for variations";
 /// several times.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VariationMoves {
-    /// The games with a variation that reaches the position or branches off there.
+    /// The number of games with a variation that reaches the position or branches off there.
     pub games: u64,
     /// The moves of variations from the position, in the order of their codes, each with the number of games.
     pub moves: SortedMap<MoveCode, u64>,

@@ -17,7 +17,7 @@ use crate::store::visit_set::{PlayedMove, for_each_visit};
 pub struct VisitedCounts {
     /// The number of games that reached the position, including games without a result.
     pub games: u64,
-    /// The best-rated and the latest games.
+    /// The listed games: first the best-rated games, then the latest games. A game can occur twice.
     pub listed: Vec<GameId>,
     /// The moves played, each with its first and last year.
     pub years: Vec<(MoveCode, Option<u16>, Option<u16>)>,

@@ -62,7 +62,7 @@ struct Counted {
 }
 
 impl Counted {
-    /// Counts the selected games of a block; `None` if its set is invalid.
+    /// Counts the selected games of a block; `None` if the block's set is invalid.
     fn add(
         &mut self,
         block: u32,

@@ -61,7 +61,7 @@ impl Database {
         Ok(distinct(ids))
     }
 
-    /// The id of a spelling that occurs in a game.
+    /// The id of a spelling; `None` if it does not occur in a game.
     fn player_id(&self, name: &str) -> Result<Option<u32>> {
         let mut id = None;
         self.walk_names(Named::Player, Some(name), |found, _| {

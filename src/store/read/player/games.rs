@@ -12,7 +12,7 @@ const ACTION: &str = "count the games of players";
 /// Indexes find the games of at most this many spellings. For more spellings, all games are read.
 const FEW: usize = 200;
 
-/// The games of a player.
+/// Counts of a player's games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlayerGames {
     /// Games. A game in which both sides have a name of the player counts once.

@@ -110,7 +110,6 @@ impl<'f> PlayerMatcher<'f> {
     }
 }
 
-/// The case of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Case {
     Upper,
@@ -129,7 +128,6 @@ impl Case {
     }
 }
 
-/// A word of a name.
 #[derive(Clone, Debug)]
 struct Word {
     /// The range of the word in the folded name.
