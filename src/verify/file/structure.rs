@@ -21,8 +21,8 @@ use crate::verify::rows::stored::{format_value, shown};
 /// A column that refers to a row of another table, with the primary key of its own table.
 type Link = (&'static str, &'static [&'static str], &'static str, &'static str, &'static str);
 
-/// All links in the schema, except those of side tables of `game` and that of `game_position`, which the scan
-/// of games checks.
+/// All links in the schema, except those of side tables of `game`, which [`all_links`] adds, and that of
+/// `game_position`, which the scan of games checks.
 const LINKS: [Link; 17] = [
     ("source", &["source_id"], "import_id", "import", "import_id"),
     ("game", &["game_id"], "source_id", "source", "source_id"),
@@ -131,7 +131,7 @@ pub(crate) fn links(connection: &Connection, findings: &Collector) -> rusqlite::
     Ok(())
 }
 
-/// Reports gaps in columns that are numbered 1, 2, 3 ...
+/// Reports gaps in columns that are numbered 1, 2, 3 ..., except where rows may have been removed.
 pub(crate) fn numbers(
     connection: &Connection,
     findings: &Collector,

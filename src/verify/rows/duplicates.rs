@@ -222,7 +222,7 @@ impl<'c> DuplicateScan<'c> {
     }
 }
 
-/// Compares a skipped game and its original with the game's text; `None` if this text is not within its
+/// Compares a skipped game and its original with the game's text. `text` is `None` if it is not within its
 /// source.
 pub(crate) fn compare(
     findings: &Collector,
@@ -283,7 +283,7 @@ fn columns(text: &GameText<'_>) -> [Option<String>; 6] {
     })
 }
 
-/// The same columns of a game in the database, if it exists.
+/// The values of [`COLUMNS`] of a game in the database; `None` if there is no such game.
 fn original(connection: &Connection, id: StoredId<GameId>) -> rusqlite::Result<Option<[Option<String>; 6]>> {
     const SQL: &str = "SELECT start_fen, status, (SELECT name FROM player WHERE player_id = white_id),
              (SELECT name FROM player WHERE player_id = black_id), date, result

@@ -33,7 +33,7 @@ struct Occurrence {
 }
 
 impl Occurrence {
-    /// Reads a row of the table's columns.
+    /// Reads key, game and ply from the first three columns of a query's row.
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self { key: row.get(0)?, game: row.get(1)?, ply: row.get(2)? })
     }

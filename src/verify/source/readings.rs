@@ -213,7 +213,8 @@ impl Chain {
         self.file(finder).ok().filter(|file| !file.is_plain())
     }
 
-    /// The state of each reading of a file that need not be decoded. The first call reads the whole file.
+    /// The state of each reading of a file that need not be decoded. The first call reads the file, as far as
+    /// needed.
     pub(crate) fn check_file(&self, finder: &Finder, progress: &Progress) -> &[Verdict] {
         self.verdicts.get_or_init(|| {
             let map = self

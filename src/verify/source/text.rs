@@ -33,7 +33,8 @@ impl<'c> Texts<'c> {
         Self { check, open: None, reread: SingleGameParser::default() }
     }
 
-    /// Compares a game, with the moves in its rows, with its text. Returns whether the text exists.
+    /// Compares a game, with the moves in its rows, with its text. Returns whether the game was compared: its
+    /// source must be an unchanged plain file.
     pub(crate) fn compare(
         &mut self,
         connection: &Connection,
