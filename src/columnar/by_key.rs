@@ -268,7 +268,7 @@ struct Counter<'c> {
     start: &'c (Position, FenText),
     /// The occurrences of the latest key, while there are fewer of them than the threshold.
     pending: Vec<PlayedOccurrence>,
-    /// The counts of the latest key, once it has that many occurrences.
+    /// The counts of the latest key, once it has at least as many occurrences as the threshold.
     counts: Option<Counts>,
     key: Option<u64>,
     distinct: u64,

@@ -40,7 +40,7 @@ pub struct ExportOptions<'e> {
     pub games: Option<&'e GameSet>,
     /// The number of worker threads; 0 for one per processor.
     pub threads: usize,
-    /// The memory for sorting positions, in bytes.
+    /// The memory limit, in bytes. Three quarters of it are for sorting positions.
     pub memory: u64,
     /// The directory of temporary files; `None` for the output directory.
     pub temp_dir: Option<&'e Path>,

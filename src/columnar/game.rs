@@ -13,7 +13,7 @@ pub enum PartitionBy {
     Nothing,
     /// By year.
     Year,
-    /// By year and month, like the monthly dumps.
+    /// By year and month, like Lichess's monthly dumps.
     #[default]
     Month,
 }

@@ -1,4 +1,5 @@
-//! Writes the same tables as Parquet files, for engines that run on many machines and for data frames.
+//! Writes the tables of a database as Parquet files, for engines that run on many machines and for data
+//! frames.
 //!
 //! Games with their rows and moves come from a run or from a database. Rows of small tables are written
 //! immediately; moves are stored in a temporary file. After the last game, all games are replayed in

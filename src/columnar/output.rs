@@ -123,11 +123,11 @@ pub(crate) struct Output {
 
 impl Output {
     /// Locks a shard of a directory, which is created if it does not exist. Removes incomplete files of an
-    /// earlier run.
+    /// earlier run and, if there is no manifest, all files of the shard.
     ///
     /// # Errors
-    /// If the directory already has this shard, which must not be replaced, or contains something that pgndex
-    /// did not write.
+    /// If the directory already has this shard and it must not be replaced, or if the directory contains
+    /// something that pgndex did not write.
     pub(crate) fn create(directory: &Path, shard: u32, overwrite: bool) -> Result<Self> {
         if directory.exists() && !directory.is_dir() {
             return Err(Error::NotADirectory { path: directory.to_owned() });
@@ -233,7 +233,7 @@ impl Output {
             tables: TABLES.iter().map(of_table).collect(),
             files,
         };
-        // Everything that takes space is written before an earlier shard is replaced.
+        // Everything that takes space is written before the earlier files of this shard are removed.
         let text = serde_json::to_string_pretty(&written).map_err(|error| failed(error.into()))?;
         let temporary = self.temporary_manifest();
         let write = || {

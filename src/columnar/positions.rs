@@ -18,7 +18,7 @@ use crate::id::{GameId, Ply};
 use crate::sort::Scatter;
 use crate::store::{Error, Result};
 
-/// The maximum number of rows per file, which take about 250 MB.
+/// A file with at least this many rows gets no more row groups. These rows take about 250 MB.
 const FILE_ROWS: u64 = 256 * GROUP_ROWS as u64;
 
 /// The data for the table, and how to write it.

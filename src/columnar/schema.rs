@@ -11,10 +11,10 @@ use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 
-/// The number of rows per row group. DuckDB can skip only whole row groups.
+/// The maximum number of rows per row group. DuckDB can skip only whole row groups.
 pub(super) const GROUP_ROWS: usize = 122_880;
 
-/// The number of rows per page. Spark, Trino and ClickHouse also skip pages.
+/// The maximum number of rows per page. Spark, Trino and ClickHouse also skip pages.
 const PAGE_ROWS: usize = 4096;
 
 /// The version of the layout: of tables, columns and directories.

@@ -184,7 +184,7 @@ impl Check<'_> {
         if (self.is_stopped)() { Err(Error::Interrupted.into()) } else { Ok(()) }
     }
 
-    /// Whether the bytes of a file are unchanged.
+    /// Whether the contents and the number of rows of a file are as listed in the manifest.
     fn content(&self, file: &ListedFile) -> Result<bool> {
         self.check_stop()?;
         let path = self.path(file);

@@ -11,7 +11,7 @@ pub(super) enum Column {
     Key,
     HalfmoveClock,
     MoveCode,
-    /// The FEN: four fields in a table of positions, six in a table of moves.
+    /// The canonical FEN: four fields.
     Fen,
     FullFen,
     MoveNumber,
@@ -129,7 +129,7 @@ impl Column {
         }
     }
 
-    /// Whether the column needs annotations or clocks.
+    /// Whether the column needs clocks or evaluations.
     pub(super) fn is_annotation(self) -> bool {
         let of_game = ["eval_count", "clock_count"].map(GameColumn::from_name);
         match self {

@@ -77,7 +77,7 @@ impl PositionRows {
     }
 
     /// Adds the positions of a game at these plies, which must be in ascending order, or all its positions.
-    /// Calls `flush` with the columns whenever they have many rows.
+    /// Calls `flush` with the columns whenever they have [`BATCH_ROWS`] rows.
     pub(super) fn push(
         &mut self,
         game: &GameRows<'_>,
