@@ -127,7 +127,7 @@ impl FeatureBlock {
     }
 }
 
-/// Games by feature.
+/// For each feature, or for each material, the list of games that have it.
 struct Lists {
     starts: Vec<u32>,
     ends: Vec<u32>,

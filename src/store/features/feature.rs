@@ -3,7 +3,7 @@
 use crate::board::{Color, PawnStructure, Piece, Square};
 use crate::store::features::kind::FeatureKind;
 
-/// Pieces on squares: 64 squares each of pieces with codes 2 to 13.
+/// The number of pairs of a piece (codes 2 to 13) and a square.
 pub(super) const PIECE_SQUARES: u16 = 12 * 64;
 const CASTLINGS: u16 = 4;
 /// The number of bits in the number of a pawn structure. Several structures share a number.

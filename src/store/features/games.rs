@@ -17,8 +17,9 @@ pub struct GameFeatures {
 #[derive(Clone, Copy, Debug)]
 struct FeatureCounts {
     pieces: PieceSquares,
-    /// The end of the game's features in [`GameFeatures::features`].
+    /// The index after the game's last feature in [`GameFeatures::features`].
     features: usize,
+    /// The index after the game's last material in [`GameFeatures::materials`].
     materials: usize,
 }
 
@@ -68,7 +69,7 @@ impl GameFeatures {
         })
     }
 
-    /// The games for which `is_kept` is true.
+    /// The games for whose index `is_kept` returns true.
     #[cfg(feature = "index")]
     pub(crate) fn kept(&self, mut is_kept: impl FnMut(usize) -> bool) -> Self {
         let mut kept = Self::default();

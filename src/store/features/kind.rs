@@ -13,7 +13,7 @@ pub(crate) enum FeatureKind {
     Game,
     /// A piece that moves to a square gives mate.
     Mate,
-    /// The pieces on the board.
+    /// How many pieces of each kind are on the board.
     Material,
     /// The squares of all pawns, as a number that several structures share.
     Pawns,

@@ -12,8 +12,8 @@ use crate::store::features::kind::FeatureKind;
 
 const COLORS: [Color; 2] = [Color::White, Color::Black];
 
-/// Selects the games that can contain what is searched for, by sets of games. Games outside the answer
-/// certainly do not contain it.
+/// Selects the games that can contain what is searched for, by sets of games. A game outside the answer
+/// certainly does not contain it, unless the features of the game are unknown, which the caller must check.
 #[derive(Clone, Debug)]
 pub struct FeatureQuery {
     asked: Clauses,
@@ -64,7 +64,7 @@ impl FeatureQuery {
         Self::all(parts)
     }
 
-    /// The games that can have a position with the same pawns and the same material.
+    /// The games that can have the target's pawns, and the target's material, each in some position.
     pub(crate) fn same_pawns_and_material(to: &PositionDistance) -> Self {
         let structure = Feature::structure(to.structure()).place().1;
         let material = to.material().packed().cast_signed();
@@ -149,7 +149,7 @@ impl FeatureQuery {
         Self { asked: Clauses::Either(parts), is_exact }
     }
 
-    /// The same query, marked as inexact: games in the answer need not contain what is searched for.
+    /// This query, marked as inexact: games in the answer need not contain what is searched for.
     #[must_use]
     pub fn at_most(self) -> Self {
         Self { is_exact: false, ..self }

@@ -7,8 +7,8 @@
 use crate::store::block_set::push_number;
 use crate::store::features::kind::FeatureKind;
 
-/// A row is complete at this many bytes. It is so long that the unused half of its last page (on average)
-/// hardly matters.
+/// A row with at least this many bytes is complete. It is so long that its last page, of which half is unused
+/// on average, hardly matters.
 const FULL: usize = 1 << 16;
 
 /// Collects sets into rows.
@@ -73,7 +73,7 @@ pub(crate) fn each_set<'b>(
     Some(())
 }
 
-/// Reads a number of up to 63 bits. Numbers in sets are shorter.
+/// Reads a number of up to 63 bits. (The function for numbers in sets reads only short numbers.)
 fn take_number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let end = bytes.iter().take(9).position(|byte| byte & 0x80 == 0)?;
     let number = bytes[..=end].iter().rev().fold(0, |all, byte| all << 7 | u64::from(byte & 0x7f));

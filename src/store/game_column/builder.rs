@@ -90,7 +90,8 @@ impl OpenColumn {
     }
 }
 
-/// A finished block of columns: its number, and the name and stored form of each column.
+/// A finished block of columns: its number, and the name and stored form of each column; `None` instead of
+/// the stored form if the block has no games.
 pub(crate) type StoredColumns = (u32, Vec<(&'static str, Option<(String, Vec<u8>)>)>);
 
 impl ColumnBuilder {
@@ -161,7 +162,8 @@ struct ColumnBlock {
 }
 
 impl ColumnBlock {
-    /// The stored form: `cells` and `games`; `None` if no number has a value.
+    /// The stored form: `cells` and `games`; `None` if the column has no game numbers. If all values are
+    /// NULL, `games` is empty.
     fn encode(&self) -> Option<(String, Vec<u8>)> {
         let mut used = vec![false; self.values.len()];
         self.games.iter().for_each(|&index| used[index as usize] = true);

@@ -34,7 +34,7 @@ impl StoredColumn {
         column.read(cells, games).then_some(column)
     }
 
-    /// Replaces this column by a stored one. Returns whether it is valid.
+    /// Replaces this column by a stored one. Returns whether the stored column is valid.
     pub(crate) fn read(&mut self, cells: &str, games: &[u8]) -> bool {
         self.texts.clear();
         self.values.clear();

@@ -1,7 +1,8 @@
 //! Rows of the tables of annotations: what a PGN says about moves.
 //!
 //! A place is a line and a ply: line 0 is the main line, and lines 1, 2, 3 … are the variations of a game in
-//! the order of their text. Annotations at ply n follow n half-moves from the start of the game.
+//! the order of their text. Annotations at ply n belong to the position after n half-moves from the start of
+//! the game.
 
 use super::description::table_row;
 use super::header::HeaderBatch;

@@ -31,7 +31,8 @@ pub(crate) trait Value {
     /// The type of the same value as read from a database, where a cell may have any value.
     type Stored;
 
-    /// The value for SQL; `None` if the text is missing. This is called from C code, so it must not panic.
+    /// The value for SQL; `None` if it is a text that `text` does not contain. This is called from C code, so
+    /// it must not panic.
     fn cell<'a>(&self, text: &'a str) -> Option<Cell<'a>>;
 }
 
@@ -157,9 +158,9 @@ pub(super) use columns;
 
 /// Declares the row of a table: a struct whose fields are columns, each preceded by its name in SQL.
 ///
-/// `key` is the number of leading columns that are the primary key. `key` is given for rows that are also
-/// `stored`, that is, read back with any values (the same columns in the same order, then the run's number),
-/// and for rows of side tables of `game`, whose first column is the game.
+/// `key` is the number of leading columns that are the primary key. `key` is given in two cases: for rows
+/// that are also read back from a database (`stored`: the same columns in the same order, then the run's
+/// number), and for rows of side tables of `game`, whose first column is the game.
 macro_rules! table_row {
     (
         $(#[$meta:meta])*

@@ -7,7 +7,8 @@ use crate::board::GameResult;
 use crate::id::{GameId, ImportId, NameId, OpeningId, SourceId};
 
 table_row! {
-    /// One row of `game`. `None` is NULL: the PGN does not give the value, or gives `?`.
+    /// One row of `game`. `None` is NULL: the value is missing, unknown (such as `?`) or cannot be read,
+    /// unless the field says otherwise.
     #[derive(Clone, Copy, Debug, Default)]
     pub struct GameRow in "game" of HeaderBatch.games, key 1, stored as StoredGame {
         /// The game.
@@ -54,7 +55,7 @@ table_row! {
         "ply_count" pub ply_count: u32,
         /// How much of the game could be replayed.
         "status" pub status: GameStatus,
-        /// A hash of start position and move codes: equal games have equal hashes.
+        /// A hash of start position and move codes: games with the same moves have the same hash.
         "moves_hash" pub moves_hash: u64,
         /// A hash of players, date, start position and the first moves. A broken-off game and the whole game
         /// have the same hash. `None` if there are too few moves or a player is unknown.
@@ -83,7 +84,7 @@ table_row! {
         "black_fide_id" pub black_fide_id: Option<u32>,
         /// The number of rows of `move_eval` with an evaluation; `None` if annotations were not read.
         "eval_count" pub eval_count: Option<u32>,
-        /// The number of rows of `move_eval` with a clock.
+        /// The number of rows of `move_eval` with a clock; `None` if annotations were not read.
         "clock_count" pub clock_count: Option<u32>,
     } with "import_id" import: ImportId = "?1"
 }

@@ -98,8 +98,8 @@ macro_rules! header_batch {
                 self.text.clear();
             }
 
-            /// Renumbers the games and the rows that belong to them. Removes rows of games for which `number`
-            /// returns `None`.
+            /// Renumbers the games in the rows of `game` and of its side tables. Removes the rows of games
+            /// for which `number` returns `None`.
             #[cfg(feature = "index")]
             pub(crate) fn renumber_games(&mut self, number: impl Fn(GameId) -> Option<GameId>) {
                 let renumber = |game: &mut GameId| number(*game).map(|new| *game = new).is_some();
@@ -107,7 +107,7 @@ macro_rules! header_batch {
                 $(self.$side.retain_mut(|row| renumber(row.game()));)*
             }
 
-            /// Sets the source of all rows.
+            /// Sets the source of all games, problems and duplicates.
             #[cfg(feature = "index")]
             pub(crate) fn set_source(&mut self, source: SourceId) {
                 self.games.iter_mut().for_each(|row| row.source = source);
@@ -115,13 +115,14 @@ macro_rules! header_batch {
                 self.duplicates.iter_mut().for_each(|row| row.source = source);
             }
 
-            /// The number of rows of games in each table.
+            /// The number of rows of `game` and of each of its side tables.
             #[cfg(feature = "index")]
             pub(crate) fn game_rows(&self) -> GameRows {
                 GameRows { games: self.games.len(), $($side: self.$side.len()),* }
             }
 
-            /// Removes the rows of games that were added after the batch had these numbers of rows.
+            /// Removes the rows of `game` and of its side tables that were added after the batch had these
+            /// numbers of rows.
             #[cfg(feature = "index")]
             pub(crate) fn truncate_game_rows(&mut self, rows: &GameRows) {
                 self.games.truncate(rows.games);
@@ -129,7 +130,7 @@ macro_rules! header_batch {
             }
         }
 
-        /// The number of rows of games in a batch, for each table.
+        /// The number of rows of `game` and of each of its side tables in a batch.
         #[cfg(feature = "index")]
         #[derive(Clone, Copy, Debug)]
         pub(crate) struct GameRows {
@@ -197,7 +198,7 @@ impl HeaderBatch {
     /// Adds a text.
     ///
     /// # Panics
-    /// If the batch's text would exceed 4 GiB.
+    /// If the batch's text, or the new text, has 4 GiB or more.
     pub fn push_text(&mut self, text: &str) -> Text {
         Text::push(&mut self.text, text)
     }

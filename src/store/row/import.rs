@@ -51,7 +51,7 @@ impl SourceDigest {
 pub struct SourceTotals {
     /// The size of the source's decompressed PGN text, in bytes; `None` if it could not be read.
     pub bytes: Option<u64>,
-    /// Digest of these bytes; `None` if they were not indexed.
+    /// Digest of these bytes; `None` if the source was not read to its end.
     pub digest: Option<SourceDigest>,
     /// Whether the source is a damaged archive, so that these bytes are only the part that could be decoded.
     pub is_damaged: bool,

@@ -3,7 +3,7 @@
 use crate::board::PositionKey;
 use crate::id::{GameId, Level, Ply};
 
-/// The game and ply of a position with a key.
+/// An occurrence of a position: its key, the game and the ply.
 ///
 /// It is stored as one 128-bit number, so that sorting needs a single comparison: the key (biased, so that
 /// unsigned order is SQLite's signed order), then the game, then the ply.

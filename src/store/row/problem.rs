@@ -41,7 +41,7 @@ pub struct ProblemRow {
     pub game_number: u32,
     /// The game's id, if it was kept.
     pub game: Option<GameId>,
-    /// The ply that could not be played.
+    /// The ply that could not be played, or at which the problem was found.
     pub ply: Option<Ply>,
     /// The offending text.
     pub token: Option<Text>,

@@ -12,7 +12,7 @@ pub struct RatedScore {
 }
 
 impl RatedScore {
-    /// Counts a game with a result: the opponent's rating, if known, and the score.
+    /// Counts a game with a result, unless the opponent's rating is unknown.
     pub(crate) fn count(&mut self, opponent: Option<u16>, half_points: u32) {
         if let Some(rating) = opponent {
             self.games += 1;

@@ -164,7 +164,7 @@ pub(crate) trait StoredRow: Sized {
 /// Declares the type of a row as stored in a database, from the columns of the row to write.
 macro_rules! stored_row {
     ($stored:ident in $table:literal, key $key:literal { $($column:literal $field:ident: $type:ty,)* }) => {
-        #[doc = concat!("A row of `", $table, "` as it stands in a database, whatever stands there.")]
+        #[doc = concat!("A row of `", $table, "` as read from a database, in which its cells may have any value.")]
         #[derive(Clone, Debug, Default)]
         #[cfg_attr(not(feature = "index"), allow(dead_code))]
         pub(crate) struct $stored {

@@ -13,7 +13,7 @@ impl Text {
     /// Appends `piece` to a batch's text.
     ///
     /// # Panics
-    /// If the batch's text would exceed 4 GiB.
+    /// If the batch's text, or `piece`, has 4 GiB or more.
     pub fn push(text: &mut String, piece: &str) -> Self {
         let start = u32::try_from(text.len()).expect("batch text under 4 GiB");
         text.push_str(piece);

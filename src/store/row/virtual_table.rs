@@ -1,8 +1,8 @@
-//! Makes rows in memory readable as a table in SQL: the fast way into SQLite.
+//! Makes rows in memory readable as a table in SQL, so that SQL can insert them quickly.
 //!
-//! `INSERT INTO game_position SELECT … FROM batch` runs one statement per batch instead of one per row. The
-//! table is an eponymous virtual table: it exists only for the connection and is not part of the schema. This
-//! uses SQLite's own interface, not `rusqlite::vtab`, whose result setter copies each text once more.
+//! `INSERT INTO tag SELECT … FROM batch_tag` runs one statement per batch instead of one per row. The table
+//! is an eponymous virtual table: it exists only for the connection and is not part of the schema. This uses
+//! SQLite's own interface, not `rusqlite::vtab`, whose result setter copies each text once more.
 //!
 //! Why the unsafe code is sound: a [`RowTable`] has a batch only while [`RowTable::execute`] runs, which
 //! borrows the batch for that time. A cursor takes the batch when a statement begins to read. Only the

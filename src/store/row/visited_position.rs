@@ -69,7 +69,7 @@ impl ResultCounts {
         last_year: None,
     };
 
-    /// Adds the games of another count.
+    /// Adds the games that `other` counts.
     pub(crate) fn add(&mut self, other: &Self) {
         self.white_wins += other.white_wins;
         self.draws += other.draws;
@@ -80,7 +80,7 @@ impl ResultCounts {
         self.last_year = self.last_year.max(other.last_year);
     }
 
-    /// The number of games.
+    /// The number of games with a result.
     #[must_use]
     pub const fn games(&self) -> u64 {
         self.white_wins as u64 + self.draws as u64 + self.black_wins as u64
