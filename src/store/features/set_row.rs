@@ -73,7 +73,7 @@ pub(crate) fn each_set<'b>(
     Some(())
 }
 
-/// Reads a number of up to 63 bits. (The function for numbers in sets reads only short numbers.)
+/// Reads a number of up to 63 bits, because differences of values can be greater than the numbers in sets.
 fn take_number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let end = bytes.iter().take(9).position(|byte| byte & 0x80 == 0)?;
     let number = bytes[..=end].iter().rev().fold(0, |all, byte| all << 7 | u64::from(byte & 0x7f));

@@ -62,7 +62,7 @@ pub struct RebuiltTree {
 /// existing keys. Does not write to pages of the tree.
 ///
 /// # Errors
-/// [`BtreeError::Damaged`] if the tree is invalid; if a page cannot be written or read.
+/// [`BtreeError::Damaged`] if the tree is invalid, or another error if a page cannot be written or read.
 pub fn extend(
     file: &Arc<PageFile>,
     root: PageNumber,

@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-/// The alignment of addresses, lengths and offsets for direct writes. No file system in use requires more.
+/// The alignment of addresses, lengths and offsets for direct writes. No common file system requires more.
 pub(super) const ALIGNMENT: usize = 4096;
 
 /// Zeroed bytes aligned to [`ALIGNMENT`].

@@ -79,8 +79,9 @@ impl PageFile {
     }
 
     /// Reserves `count` pages: pages for [reuse](Self::reuse) first, then pages at the end of the file. After
-    /// this call only reserved pages are allocated, because others may append pages. Returns the new last
-    /// page of the file, which is not one of the reserved pages and is not written.
+    /// this call, only pages for reuse and the reserved pages are allocated, because SQLite may append pages
+    /// to the file. Returns the new last page of the file, which is not one of the reserved pages and is not
+    /// written.
     ///
     /// # Errors
     /// If no page numbers are left.
@@ -152,7 +153,8 @@ impl PageFile {
     /// Allocates adjacent pages: pages for [reuse](Self::reuse) first, then pages at the end of the file.
     /// Returns `wanted` pages, or fewer (at least one) if fewer usable pages are adjacent.
     ///
-    /// Each allocated page must be written and must become part of a table.
+    /// Each allocated page must be written, and must become part of a table or be passed to
+    /// [`reuse`](Self::reuse).
     ///
     /// # Errors
     /// If no page numbers are left, or no [reserved](Self::reserve) pages.
@@ -226,7 +228,7 @@ impl PageFile {
     /// not synced.
     ///
     /// # Errors
-    /// If the header cannot be read or written, or an allocated page was not written.
+    /// If the header cannot be read or written, or the length of the file is not that of its pages.
     pub fn finish(&self) -> Result<(), BtreeError> {
         let count = self.page_count();
         let length = self.file.metadata().map_err(|error| self.io_error("examine", error))?.len();
@@ -303,7 +305,8 @@ fn examine_header(header: &Header) -> Result<(PageSize, u32), &'static str> {
     Ok((page_size, count))
 }
 
-/// Allocates page numbers in ascending order, without the lock-byte page.
+/// Allocates the pages in `free`, then page numbers after the last page, in ascending order and without the
+/// lock-byte page.
 #[derive(Debug)]
 struct Allocator {
     lock_page: u32,

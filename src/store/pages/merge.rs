@@ -49,7 +49,8 @@ pub struct OldRows<'t> {
     leaf: usize,
     /// The index of the next row on its leaf. The index after the last cell refers to the leaf's divider.
     cell: usize,
-    /// The key of the last copied row, and the number of rows with this key.
+    /// The key of the last copied row, and the number of copied rows with this key, counted up to
+    /// `most_counted`.
     run: Option<(PositionKey, u32)>,
     most_counted: u32,
     /// Games whose rows are not copied.
@@ -70,9 +71,9 @@ pub struct OldRows<'t> {
 /// Keys of removed rows.
 #[derive(Clone, Debug, Default)]
 pub struct RemovedKeys {
-    /// In ascending order: the keys that had as many rows as are counted, and some keys with fewer rows,
-    /// because the rows of a key can be on several pages. If [all keys](OldRows::noting_all) are recorded,
-    /// all keys of removed rows.
+    /// In ascending order: the keys that had at least `most_counted` rows (see [`OldRows::new`]), and some
+    /// keys with fewer rows, because the rows of a key can be on several pages. After
+    /// [`OldRows::noting_all`], all keys of removed rows.
     pub thinned: Vec<PositionKey>,
     /// The number of keys without remaining rows in this level.
     pub gone: u64,
@@ -169,7 +170,7 @@ impl<'t> OldRows<'t> {
                 self.copy_next(to, writer, keys)?;
             }
             if to < self.page()?.count() {
-                // If a new row exists already, the table does not match its games.
+                // If the row `end` exists already, the table does not match its games.
                 let Some(end) = end else { return Ok(()) };
                 let is_there = self.page()?.row(to).and_then(|cell| is_row(cell, end));
                 return if is_there == Some(false) { Ok(()) } else { Err(self.damaged()) };
@@ -232,7 +233,7 @@ impl<'t> OldRows<'t> {
     }
 
     /// Records the key of a removed row, unless all rows with this key are on this page and are fewer than
-    /// `most_counted`. Examines the rows of a key once per page.
+    /// `most_counted`. Examines the rows of a key only once.
     fn record_removed(&mut self, index: usize) -> Result<(), BtreeError> {
         let page = self.page()?;
         let key = self.key(page, index)?;

@@ -221,7 +221,7 @@ const SERIAL_TYPES: [(u8, u8); 65] = {
     table
 };
 
-/// The same table for non-negative integers: 0 and 1 have serial types of their own.
+/// [`SERIAL_TYPES`] for non-negative integers, of which 0 and 1 have serial types of their own.
 const UNSIGNED_SERIAL_TYPES: [(u8, u8); 65] = {
     let mut table = SERIAL_TYPES;
     table[0] = (8, 0);

@@ -73,8 +73,8 @@ pub(super) fn is_row(cell: &[u8], row: OccurrenceRow) -> Option<bool> {
     }
 }
 
-/// Compares two rows of an index. The columns of their cells are NULL, integers, texts or blobs, and are
-/// compared as bytes. `None` if a cell has columns of other types, or the numbers of columns differ.
+/// Compares two rows of an index in SQLite's order; texts are compared as bytes. `None` if they are equal up
+/// to a column that is a floating-point number, cannot be read, or is missing in one of them.
 pub(super) fn compare(cell: &[u8], other: &[u8]) -> Option<Ordering> {
     let (mut columns, mut others) = (Columns::of(cell)?, Columns::of(other)?);
     loop {
@@ -89,7 +89,7 @@ pub(super) fn compare(cell: &[u8], other: &[u8]) -> Option<Ordering> {
     }
 }
 
-/// The first column of the row in a leaf cell; `None` if it is not a number.
+/// The first column of the row in a leaf cell; `None` if it is not an integer.
 pub(super) fn first_number(cell: &[u8]) -> Option<i64> {
     match Columns::of(cell)?.next()?? {
         Value::Integer(number) => Some(number),

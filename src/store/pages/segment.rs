@@ -6,8 +6,8 @@ use super::{PageNumber, PageRun};
 /// The rows of one contiguous key range: leaf pages in the file, and the rows between them.
 ///
 /// Leaves and rows alternate in key order: each leaf is followed by its divider, so that the segment ends
-/// with a divider. The first leaf of the next segment must follow. A segment whose rows all fit on one page
-/// has no leaves, only rows.
+/// with a divider. In the tree, another leaf must follow this divider. A segment whose rows all fit on one
+/// page has no leaves, only rows.
 #[derive(Clone, Debug, Default)]
 #[must_use = "a segment that is not assembled leaves its pages out of the tree"]
 pub struct Segment {

@@ -18,7 +18,7 @@ use crate::store::write::level::level_for;
 use crate::store::write::remove::RowsToRemove;
 
 /// Whether copying a table of `rows` rows with the new rows merged in is faster than inserting the new rows
-/// through SQL. Measured: see docs/architecture.md.
+/// through SQL (docs/architecture.md explains the measured constant).
 pub(super) const fn is_merging_quicker(rows: u64, new_rows: u64) -> bool {
     const ROWS_COPIED_IN_THE_TIME_OF_ONE_ADDED: u64 = 10_000;
     new_rows.saturating_mul(ROWS_COPIED_IN_THE_TIME_OF_ONE_ADDED) >= rows
@@ -172,7 +172,7 @@ impl<'m> Merging<'m> {
         let ChangedLevels { file, tree, levels, frequent_keys, target, removed, .. } = *changed;
         let old = levels.iter().position(|&level| level == target).map(|index| {
             let old = OldRows::new(file, tree, changed.range(index, range), removed, threshold)?;
-            // One level alone does not show how many rows a key has.
+            // With several levels, one level does not show how many rows a key has, so all keys are recorded.
             Ok(if levels.len() > 1 { old.noting_all() } else { old })
         });
         let unlisted: Vec<Level> = levels
@@ -300,7 +300,7 @@ impl OccurrenceRows for Merging<'_> {
         if merged < rows_in_level(count) {
             return Ok(false);
         }
-        // Too high a number only causes an unnecessary count.
+        // The sum can be too high. Then the position is only counted unnecessarily.
         let listed = self.listed.iter_mut().map(|list| list.most_rows(key));
         let most = listed.fold(merged, u32::saturating_add);
         Ok(most >= count || has(&mut self.others, key, count - most)?)

@@ -1,6 +1,6 @@
-//! Adds games to an existing database as pages: appends leaves to `game_position`, and rewrites the last
-//! level of `occurrence` and the ends of the indexes of `game` with the new rows merged in. If many rows of
-//! games are removed, they are left out in the same step.
+//! Adds games to an existing database as pages: appends leaves to `game_position` and `move_eval`, and
+//! rewrites the last level of `occurrence` and the ends of the indexes of `game` with the new rows merged in.
+//! If many rows of games are removed, they are left out in the same step.
 //!
 //! If no pages can be written into the database, rows are inserted through SQL.
 
@@ -29,7 +29,7 @@ use crate::store::write::remove::{RemainingRows, RowsToRemove};
 use crate::store::{BulkLoader, Database, PageTransaction, SideDatabase, SideIndex, Snapshot, WriterLock};
 
 /// Adds games in one transaction, mostly as new pages beside those that readers use. Removes games in the
-/// same transaction; games that were skipped as duplicates of removed games may be added.
+/// same transaction. The added games may have been skipped earlier as duplicates of the removed ones.
 pub(crate) struct AddedPages<'d> {
     database: &'d Database,
     /// `None` once all games are read.

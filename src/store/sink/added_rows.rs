@@ -43,7 +43,7 @@ impl RowFile {
         &self.file
     }
 
-    /// Completes the tables.
+    /// Completes the trees of both tables.
     fn finish(self, (positions, evals): (Vec<Segment>, Vec<Segment>)) -> Result<Temporary> {
         assemble(&self.file, self.positions, positions)?;
         assemble(&self.file, self.evals, evals)?;

@@ -101,13 +101,13 @@ pub(crate) trait PositionEncoder: Send + Sync + Sized {
     fn take(&mut self, used: Option<Self::Block>) -> Result<Option<Self::Block>>;
 }
 
-/// Builds the leaf pages of `game_position` and `move_eval` and writes them immediately. A block contains the
-/// numbers of these pages.
+/// Builds the leaf pages of `game_position` and `move_eval` and writes them to the file. A block contains the
+/// numbers of these pages, and the rows that are not on them.
 #[derive(Debug)]
 pub(crate) struct LeafEncoder {
     file: Arc<PageFile>,
     positions: LeafWriter,
-    /// Created with the first row, because most collections have no evaluations.
+    /// Created with the first row, because many collections have neither evaluations nor clocks.
     evals: Option<LeafWriter>,
 }
 

@@ -1,4 +1,5 @@
-//! Writes a new database, with its large tables as pages.
+//! Writes a new database. The pages of its large tables are built directly; its small tables are written
+//! through SQL.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,8 +21,8 @@ use crate::store::pages::{LeafWriter, PageFile, PageNumber, Segment, assemble};
 use crate::store::row::{HeaderBatch, Level, Occurrence, OccurrenceRow};
 use crate::store::{Build, BulkLoader};
 
-/// Builds the large tables of a new database as pages, and `game` with its indexes. Meanwhile the small
-/// tables are written through SQL to another file, from which they are copied at the end.
+/// Builds the pages of the large tables of a new database, and of `game` with its indexes. Meanwhile the
+/// other small tables are written through SQL to another file, from which they are copied at the end.
 pub(crate) struct FreshPages<'b> {
     build: &'b mut Build,
     watch: &'b dyn Fn(&Connection),

@@ -32,9 +32,9 @@ struct Key {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Columns {
     Integer(usize),
-    /// Two integers: the first is never NULL, the second has 32 bits.
+    /// Two integers: the first is never NULL; the second is NULL or from 0 to 2^32 - 2.
     Integers(usize, usize),
-    /// Texts of at most [`MOST_TEXT`] bytes.
+    /// Texts of at most [`MOST_TEXT`] bytes, without a NUL byte.
     Text(usize),
 }
 
@@ -196,7 +196,7 @@ pub(super) struct IndexRows {
 }
 
 impl IndexRows {
-    /// No rows yet. Rows beyond `memory` bytes are written to a file in `directory`.
+    /// An empty list. Rows beyond `memory` bytes are written to a file in `directory`.
     pub(super) fn new(layout: IndexLayout, memory: u64, directory: &Path) -> Self {
         let rows = layout.key.map(|key| (key, Sorter::new(memory, directory.to_owned())));
         Self { layout, rows }
@@ -217,8 +217,8 @@ impl IndexRows {
 
     /// Writes the index. Returns its name if SQLite must build it.
     pub(super) fn build(self, file: &Arc<PageFile>) -> Result<Option<String>> {
-        // The buffer is too small to bypass the page cache, because the index is read soon to find duplicate
-        // games.
+        // So few pages are not written around the page cache. The index should be in this cache, because it
+        // is soon read to find duplicate games.
         const PAGES: NonZeroUsize = NonZeroUsize::new(6).expect("six is not zero");
         let Self { layout, rows } = self;
         let Some((key, sorter)) = rows else { return Ok(Some(layout.name)) };

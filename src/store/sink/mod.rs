@@ -76,8 +76,9 @@ pub(crate) trait KeepingSink<S: SortedOccurrences>: Sink {
     fn end(&mut self, run: &RunTotals) -> Result<()>;
 
     /// Writes the relations between games once all of them are written: the duplicates, and in a new database
-    /// the visited positions. `note_prefixes` records the added games, and some others, that are prefixes of
-    /// longer games, and the games that have such prefixes. Returns the number of recorded prefixes.
+    /// the visited positions. `note_prefixes` records which games are prefixes of longer games. It examines
+    /// the added games and the games passed to it, each with the games that may be its prefixes or its
+    /// continuations. Returns the number of recorded prefixes.
     fn links(
         &mut self,
         sorted: &S,
@@ -113,7 +114,7 @@ pub(crate) struct RunTotals {
     pub(crate) import: ImportTotals,
 }
 
-/// How to search for games that repeat others.
+/// What to do about games that repeat others, once all games are written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DuplicateLinks {
     /// Whether to search for prefixes.
@@ -180,9 +181,9 @@ pub(crate) trait SortedOccurrences: Sync {
 /// The sorted occurrences to add to an existing database.
 pub(crate) trait NewOccurrences: SortedOccurrences {
     /// Adds keys whose positions must be counted again, because rows were removed, or rows of several levels
-    /// were merged. All keys must be passed that have, or had, about as many rows as are
-    /// [counted](Self::threshold), or more; other keys may be passed as well. Called before
-    /// [`write_visited`](SortedOccurrences::write_visited).
+    /// were merged. Of the keys concerned, all must be passed that have, or had, at least
+    /// [`threshold`](Self::threshold) rows; other keys may be passed as well. Called before
+    /// [`write_visited`](SortedOccurrences::write_visited), even several times.
     fn set_recounted_keys(&self, keys: Vec<PositionKey>);
 
     /// Signals that all partitions are drained, or that no more partitions will be drained.

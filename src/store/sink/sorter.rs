@@ -20,7 +20,8 @@ pub(super) struct Sorter {
     numbers: Vec<u128>,
     /// The length of each sorted run in the file. The runs are consecutive.
     runs: Vec<usize>,
-    /// The temporary file. It has no name, so the operating system removes it when the process ends.
+    /// The temporary file. It has no name, so the operating system removes it at the latest when the process
+    /// ends.
     file: Option<File>,
     directory: PathBuf,
 }
@@ -52,7 +53,7 @@ impl Sorter {
             return self.numbers.into_iter().try_for_each(see);
         }
         self.write_run()?;
-        // Frees the memory, so that it can be used for reading the runs of the file.
+        // Frees the memory of the numbers, so that it can be used for reading the runs from the file.
         self.numbers = Vec::new();
         let mut runs = self.open_runs();
         let mut next = BinaryHeap::new();

@@ -43,7 +43,7 @@ impl<'t> OccurrenceCursor<'t> {
         self.row
     }
 
-    /// Moves to the next row. At the end it does not move.
+    /// Moves to the next row. After the last row of the range, there is [no row](Self::row).
     ///
     /// # Errors
     /// If a page cannot be read or is damaged.

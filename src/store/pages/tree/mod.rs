@@ -59,7 +59,7 @@ impl Tree {
     /// Reads all pages of a tree except its leaves.
     ///
     /// # Errors
-    /// [`BtreeError::Damaged`] if the tree is invalid; if a page cannot be read.
+    /// [`BtreeError::Damaged`] if the tree is invalid, or an I/O error if a page cannot be read.
     pub fn read(file: &PageFile, root: PageNumber) -> Result<Self, BtreeError> {
         let depth = Spine::read(file, root)?.pages.len();
         let (interior, leaves) = (Vec::new(), Vec::new());
@@ -72,7 +72,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Reads an interior page that is `height` levels above the leaves.
+    /// Reads an interior page that is `height` levels above the leaves, and all interior pages below it.
     fn descend(&mut self, file: &PageFile, number: PageNumber, height: usize) -> Result<(), BtreeError> {
         let damaged = || BtreeError::Damaged { page: number };
         if self.leaves.len() + self.interior.len() >= file.page_count() as usize {
@@ -121,7 +121,8 @@ impl Tree {
         })
     }
 
-    /// The maximum number of pages above the leaves if other leaves replace some leaves of the tree.
+    /// The maximum number of pages above those leaves of this tree that a changed tree keeps. The pages above
+    /// its new leaves are not included.
     #[must_use]
     pub fn max_interior_pages(&self) -> u32 {
         // Each level, plus one more, may end with two pages that are not full.
@@ -174,7 +175,7 @@ impl Tree {
         self.ends.len()
     }
 
-    /// The row after a leaf.
+    /// The row after a leaf; `None` for the last leaf.
     pub(super) fn divider(&self, leaf: usize) -> Option<&[u8]> {
         let end = *self.ends.get(leaf)? as usize;
         let start = if leaf == 0 { 0 } else { self.ends[leaf - 1] as usize };

@@ -44,7 +44,7 @@ impl<'f> PositionReader<'f> {
         Self { trees, way: Vec::new() }
     }
 
-    /// Calls `see` with each game and ply in which a key occurs, in order.
+    /// Calls `see` with each game and ply in which a key occurs, in the order of games, then plies.
     ///
     /// # Errors
     /// If a page cannot be read or is invalid.
