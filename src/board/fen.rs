@@ -79,9 +79,10 @@ pub enum SetupError {
 pub enum FenChange {
     /// No side to move was given: White is assumed.
     SideAssumed,
-    /// Castling rights without king and rook on their squares were dropped, or the castling field was
-    /// rewritten in canonical form.
+    /// The castling field was rewritten in canonical form; no right was dropped.
     Castling,
+    /// Castling rights without king and rook on their squares were dropped.
+    CastlingDropped,
     /// No castling rights were given: none are assumed.
     CastlingAssumed,
     /// The en-passant square was dropped: no en-passant capture is legal.
@@ -94,8 +95,9 @@ impl std::fmt::Display for FenChange {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::SideAssumed => "no side to move was given: White is assumed",
-            Self::Castling => {
-                "castling rights rewritten in FEN's order, without rights for which king or rook is not on its original square"
+            Self::Castling => "castling rights rewritten in FEN's usual letters and order",
+            Self::CastlingDropped => {
+                "castling rights dropped: the king or the rook is not on its original square"
             }
             Self::CastlingAssumed => "no castling rights were given: none are assumed",
             Self::EnPassantDropped => "en-passant square dropped: no en-passant capture is legal",
@@ -335,8 +337,15 @@ impl Position {
         let (setup, mut changes) = Setup::parse(text)?;
         let position = Self::new(&setup)?;
         let given = text.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).nth(2);
-        if given.unwrap_or(b"-") != castling_field(&position).as_bytes() {
-            changes.push(FenChange::Castling);
+        let given = given.unwrap_or(b"-");
+        if given != castling_field(&position).as_bytes() {
+            let grants_none = |letter: &u8| {
+                let mut alone = setup.clone().with_side(setup.side);
+                alone.read_castling(std::slice::from_ref(letter)).is_ok()
+                    && alone.castling == Castling::default()
+            };
+            let is_dropped = given.iter().any(grants_none);
+            changes.push(if is_dropped { FenChange::CastlingDropped } else { FenChange::Castling });
         }
         if setup.en_passant.is_some() && position.en_passant().is_none() {
             changes.push(FenChange::EnPassantDropped);

@@ -237,13 +237,16 @@ fn instead_of(given: &str, command: &clap::Command, words: &[String]) -> Option<
     const FENS: [&str; 3] = ["--fen", "--like", "--position"];
     let extension = given.rsplit_once('.').map(|(_, extension)| extension);
     if command.get_name() == "sql" {
-        Some("a statement with blanks is one text in quotes: \"SELECT 1\" or \".schema games\"".to_owned())
+        Some("put a statement that contains spaces in quotes: \"SELECT 1\" or \".schema games\"".to_owned())
     } else if FENS.contains(&option) && matches!(given, "w" | "b") {
-        Some(format!("a FEN with blanks is one text in quotes: '{option} \"{}\"'", typed(&FENS)))
+        Some(format!("put a FEN that contains spaces in quotes: '{option} \"{}\"'", typed(&FENS)))
     } else if has("fen") && given.matches('/').count() >= 7 {
-        Some(format!("a FEN needs an option, and quotes: '--fen \"{}\"'", typed(&FENS)))
+        Some(format!(
+            "write an option before the FEN, and put the FEN in quotes: '--fen \"{}\"'",
+            typed(&FENS)
+        ))
     } else if has("moves") && are_moves(&typed(&[])) {
-        Some(format!("moves are given in quotes: '--moves \"{}\"'", typed(&["--moves"])))
+        Some(format!("put the moves in quotes: '--moves \"{}\"'", typed(&["--moves"])))
     } else if has("output")
         && matches!(extension, Some("pgn" | "csv" | "fen" | "epd" | "json" | "html" | "md"))
     {

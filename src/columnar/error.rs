@@ -41,8 +41,8 @@ pub enum Error {
     },
     /// There are no Parquet files written by pgndex.
     #[error(
-        "{}: has no _manifest-*.json, so no run has finished writing Parquet files here; run it again, or name the \
-         directory that it wrote into", directory.display()
+        "{}: has no _manifest-*.json, so no run has finished writing Parquet files here; write them again, or name the \
+         directory that they were written to", directory.display()
     )]
     NoManifest {
         /// The directory.

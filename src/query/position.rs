@@ -107,10 +107,15 @@ pub enum PositionError {
     #[error("a ')' or '}}' closes nothing; remove it")]
     StrayClosing,
     /// The number of a move in the text differs from its number in the game.
-    #[error("the text calls {counted} move {typed}; write all moves of one line, or leave the numbers out")]
+    #[error(
+        "{} is numbered {typed}, but is White's move {counted}{}; write every move of one line, or leave out the numbers",
+        brief(word), if typed > counted { ": a move may be missing" } else { "" }
+    )]
     Numbering {
-        /// The move with its number in the game.
-        counted: String,
+        /// The move as typed.
+        word: String,
+        /// The number of the move in the game.
+        counted: u32,
         /// The number of the move in the text.
         typed: u32,
     },

@@ -417,9 +417,10 @@ impl Decoded {
     #[must_use]
     pub fn describe(&self, error: &io::Error, text: u64) -> String {
         let reason = match error.kind() {
-            io::ErrorKind::UnexpectedEof => "it ends too early".to_owned(),
-            // zstd's message for damaged data.
-            _ => error.to_string().replace("Data corruption detected", "its data is damaged"),
+            io::ErrorKind::UnexpectedEof => ": it ends too early".to_owned(),
+            // zstd gives no cause.
+            _ if error.to_string() == "Data corruption detected" => String::new(),
+            _ => format!(": {error}"),
         };
         let at = self.position();
         // zstd and Rust have different messages. A thread that cannot be started gives `WouldBlock`.
@@ -433,6 +434,6 @@ impl Decoded {
         } else {
             ". Download the file again, or make it again"
         };
-        format!("damaged near byte {at} of the file, after {text} bytes of text: {reason}{error_advice}")
+        format!("damaged near byte {at} of the file (byte {text} of the unpacked text){reason}{error_advice}")
     }
 }

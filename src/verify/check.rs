@@ -233,11 +233,15 @@ impl<'a> Check<'a> {
         }
         match WrongCell::from_error(&error) {
             Some(cell) => {
-                let found = format!("cannot be read from here on: {cell}");
+                let found = format!("rows from this one on cannot be read: {cell}");
                 self.findings.about(FindingKind::Unreadable, cell.table, RowId::default(), found);
             }
             None => {
-                let found = format!("cannot be read from here on: {error}");
+                let found = match (table, row.0.is_empty()) {
+                    ("file", _) => format!("the integrity check stopped: {error}"),
+                    (_, true) => format!("cannot be read: {error}"),
+                    (_, false) => format!("rows from this one on cannot be read: {error}"),
+                };
                 self.findings.about(FindingKind::Unreadable, table, row, found);
             }
         }

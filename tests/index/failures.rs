@@ -87,7 +87,7 @@ fn without_any_source_there_is_no_database() {
     let error = place.fail("out.db", "games.pgn.gz", &options);
     assert_eq!(
         place.message(&error),
-        "nothing to index: games.pgn.gz: damaged near byte 4 of the file, after 0 bytes of text: it ends too early. Download the file again, or make it again"
+        "nothing to index: games.pgn.gz: damaged near byte 4 of the file (byte 0 of the unpacked text): it ends too early. Download the file again, or make it again"
     );
     let error = place.fail("out.db", "empty", &options);
     assert!(place.message(&error).starts_with("nothing to index: no PGN file was found"));

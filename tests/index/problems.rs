@@ -243,7 +243,7 @@ fn unreadable_sources() {
         |name: &str, message: &str| format!("unreadable-source|1|0|-|-|{name}|-|-|{name}: {message}");
     let cut = |bytes: u32| {
         format!(
-            "damaged near byte {bytes} of the file, after 0 bytes of text: it ends too early. Download the file again, or make it again"
+            "damaged near byte {bytes} of the file (byte 0 of the unpacked text): it ends too early. Download the file again, or make it again"
         )
     };
     assert_eq!(

@@ -734,8 +734,8 @@ const DUPLICATES_DAMAGE: &[(&str, &[&str])] = &[
         &[
             "schema sqlite_schema type 'index', name 'duplicate_original': is missing",
             "schema sqlite_schema type 'table', name 'duplicate': is missing",
-            "unreadable duplicate: cannot be read from here on: ",
-            "unreadable game: cannot be read from here on: ",
+            "unreadable duplicate: cannot be read: ",
+            "unreadable game: cannot be read: ",
         ],
     ),
 ];

@@ -805,10 +805,11 @@ mod game {
         let skip = "DELETE FROM game_position WHERE game_id = 4; UPDATE game SET status = 'skipped' WHERE game_id = 4";
         connection.execute_batch(skip).expect("an update");
         let run = sample.run(&["game", "games.db", "4", "--format", "pgn"]);
-        let tag = "[Truncated \"the variant or the start position is not supported: no moves\"]";
+        let tag =
+            "[Truncated \"no moves: the variant is not supported, or the start position is not legal\"]";
         assert!(run.stdout.ends_with(&format!("[Result \"0-1\"]\n{tag}\n\n0-1\n\n")), "{}", run.stdout);
         insta::assert_snapshot!(run.stderr, @"
-        pgndex: note: game 4: the variant or the start position is not supported: no moves; details: SELECT * FROM problem WHERE game_id = 4
+        pgndex: note: game 4: no moves are stored, because the variant is not supported, or the start position is not legal; details: SELECT * FROM problem WHERE game_id = 4
         ");
         assert_eq!(run.status, 0);
         let run = sample.run(&["game", "games.db", "4", "--format", "json"]);

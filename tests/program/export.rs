@@ -176,7 +176,7 @@ fn missing_parts_are_reported_in_the_pgn_and_on_stderr() {
     [White "Knight, A"]
     [Black "Knight, B"]
     [Result "1-0"]
-    [Truncated "the variant or the start position is not supported: no moves"]
+    [Truncated "no moves: the variant is not supported, or the start position is not legal"]
     [Variant "Atomic"]
 
     1-0
@@ -492,7 +492,7 @@ fn a_sample_prints_its_seed_and_the_shortfall() {
     pgndex: error: games.db: no game 4294967295; the games have the numbers 1 to 5
     ");
     insta::assert_snapshot!(workspace.stderr_of(2, &["--format", "pgn", "--ply", "3"]), @"
-    pgndex: error: --ply chooses positions, and pgn, csv and --parquet write whole games; use --format fen, epd or csv-positions, or describe the positions, as with --ending
+    pgndex: error: --ply chooses positions, but pgn, csv and --parquet write whole games; use --format fen, epd or csv-positions, or describe the positions, as with --ending
     ");
 }
 

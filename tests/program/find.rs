@@ -607,7 +607,7 @@ fn corrections_of_a_fen_are_reported() {
     assert_eq!(run.status, 0);
     assert!(run.stdout.ends_with("1 game\n"), "{}", run.stdout);
     insta::assert_snapshot!(run.stderr, @"
-    pgndex: note: castling rights rewritten in FEN's order, without rights for which king or rook is not on its original square
+    pgndex: note: castling rights rewritten in FEN's usual letters and order
     pgndex: note: en-passant square dropped: no en-passant capture is legal
     pgndex: note: searching for this position: rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -
     ");

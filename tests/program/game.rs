@@ -138,7 +138,7 @@ fn pgn_with_notes_on_missing_moves_is_exported_the_same() {
     [White "?"]
     [Black "?"]
     [Result "*"]
-    [Truncated "the variant or the start position is not supported: no moves"]
+    [Truncated "no moves: the variant is not supported, or the start position is not legal"]
     [Variant "Atomic"]
 
     *
@@ -152,14 +152,14 @@ fn pgn_with_notes_on_missing_moves_is_exported_the_same() {
     [Result "*"]
     [FEN "8/8/8/8/8/8/8/8 w - - 0 1"]
     [SetUp "1"]
-    [Truncated "the variant or the start position is not supported: no moves"]
+    [Truncated "no moves: the variant is not supported, or the start position is not legal"]
 
     *
     "#);
     insta::assert_snapshot!(stderr, @r#"
     pgndex: note: game 1: the move after ply 4 is illegal or unreadable, so the game is stored only up to there; details: SELECT * FROM problem WHERE game_id = 1
-    pgndex: note: game 2: the variant or the start position is not supported: no moves; details: SELECT * FROM problem WHERE game_id = 2
-    pgndex: note: game 3: the variant or the start position is not supported: no moves; details: SELECT * FROM problem WHERE game_id = 3
+    pgndex: note: game 2: no moves are stored, because the variant is not supported; details: SELECT * FROM problem WHERE game_id = 2
+    pgndex: note: game 3: no moves are stored, because the start position is not legal; details: SELECT * FROM problem WHERE game_id = 3
     "#);
     let again = indexed(&first);
     let (second, _) = shown(&again, &["1-3", "--format", "pgn"]);
@@ -203,7 +203,7 @@ fn a_sheet_ends_with_its_problems() {
 
     *
 
-    Not complete: the variant or the start position is not supported: no moves.
+    Not complete: no moves are stored, because the variant is not supported.
 
     Problems in games.pgn
 

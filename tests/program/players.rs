@@ -261,14 +261,14 @@ fn an_invalid_list_is_reported_with_its_line_and_changes_nothing() {
     })
     .collect();
     insta::assert_snapshot!(reported, @r#"
-    pgndex: error: bad.csv: the file is empty; it begins with the line name,alias,fide_id
-    pgndex: error: bad.csv:1: there is no column "ding liren"; write the line name,alias,fide_id first (fide_id may be left out)
-    pgndex: error: bad.csv:1: there is no column "elo"; write the line name,alias,fide_id first (fide_id may be left out)
-    pgndex: error: bad.csv:1: there are two columns name; write the line name,alias,fide_id first (fide_id may be left out)
+    pgndex: error: bad.csv: the file is empty; its first line must be name,alias or name,alias,fide_id
+    pgndex: error: bad.csv:1: unknown column "ding liren"; the first line must be name,alias or name,alias,fide_id
+    pgndex: error: bad.csv:1: unknown column "elo"; the first line must be name,alias or name,alias,fide_id
+    pgndex: error: bad.csv:1: the column name occurs twice; the first line must be name,alias or name,alias,fide_id
     pgndex: error: bad.csv:2: 3 fields, but 2 columns; put names with commas in double quotes
     pgndex: error: bad.csv:2: 1 field, but 2 columns; is a double quote not closed?
     pgndex: error: bad.csv:2: 1 field, but 2 columns; separate fields by commas
-    pgndex: error: bad.csv:1: fields are separated by commas, not by semicolons; write the line name,alias,fide_id first (fide_id may be left out)
+    pgndex: error: bad.csv:1: separate the fields by commas, not by semicolons; the first line must be name,alias or name,alias,fide_id
     pgndex: error: bad.csv:2: the alias is empty; fill it in, or leave the line out
     pgndex: error: bad.csv:2: "x" is not a FIDE number; write its digits, or leave it empty
     pgndex: error: bad.csv:3: "A" has the FIDE number 1, so it cannot have 2; keep the right one of the two; nothing was changed

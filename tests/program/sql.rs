@@ -522,7 +522,7 @@ mod writing {
         insta::assert_snapshot!(sample.failure(&["--write", "DELETE FROM player WHERE player_id = 1"]), @"
         pgndex: error: FOREIGN KEY constraint failed
           rows of player are referenced by game.black_id, game.white_id
-          to see the rows that would refer to a missing row: BEGIN; PRAGMA defer_foreign_keys = ON; this statement; PRAGMA foreign_key_check; ROLLBACK
+          to see the rows that would refer to a missing row: BEGIN; PRAGMA defer_foreign_keys = ON; <your statement>; PRAGMA foreign_key_check; ROLLBACK
         ");
         // The query from the message.
         let asked = "BEGIN; PRAGMA defer_foreign_keys = ON; DELETE FROM player WHERE player_id = 1; PRAGMA foreign_key_check; ROLLBACK";

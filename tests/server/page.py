@@ -480,7 +480,7 @@ def keep_repertoire(browser, base):
         page.click("button.primary")
         visit.settle()
         text = page.locator(".report").first.inner_text()
-        for cut in ("of 1,234", "of 2,345", "more games followed it"):
+        for cut in ("of 1,234", "of 2,345", "more games followed the repertoire"):
             check(cut in text, f"cut lists are reported: {cut}")
         visit.check_console()
         page.unroute_all(behavior="ignoreErrors")

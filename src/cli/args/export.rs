@@ -144,10 +144,16 @@ impl ExportArgs {
             ("--sample", self.sample.is_some()),
         ];
         match of_positions.into_iter().find(|&(_, is_given)| is_given) {
-            Some((option, _)) if self.format.is_of_games() => Err(WrongValue(anyhow!(
-                "{option} chooses positions, and pgn, csv and --parquet write whole games; use --format fen, epd or csv-positions, or \
-                 describe the positions, as with --ending"
-            ))),
+            Some((option, _)) if self.format.is_of_games() => {
+                let instead = match option {
+                    "--ply" => "describe the positions, as with --ending",
+                    _ => "choose games with filters instead",
+                };
+                Err(WrongValue(anyhow!(
+                    "{option} chooses positions, but pgn, csv and --parquet write whole games; use --format fen, epd or csv-positions, \
+                     or {instead}"
+                )))
+            }
             _ => Ok(()),
         }
     }

@@ -121,7 +121,9 @@ impl<W: Write> Sheets<'_, W> {
                 self.out.write_all(shown(&self.text).as_bytes())?;
             }
         }
-        if let Some(missing) = missing(record) {
+        if record.summary.status != GameStatus::Ok
+            && let Some(missing) = missing(record, &problems()?)
+        {
             note(&format!("game {game}: {missing}; details: SELECT * FROM problem WHERE game_id = {game}"));
         }
         Ok(())
@@ -178,7 +180,7 @@ impl Drawn {
 }
 
 /// The missing part of a game. The tag in PGN has another wording, which `index` recognises.
-fn missing(record: &GameRecord) -> Option<String> {
+fn missing(record: &GameRecord, problems: &[GameProblem]) -> Option<String> {
     match record.summary.status {
         GameStatus::Truncated => {
             let ply = record.summary.ply_count;
@@ -186,13 +188,22 @@ fn missing(record: &GameRecord) -> Option<String> {
                 "the move after ply {ply} is illegal or unreadable, so the game is stored only up to there"
             ))
         }
-        _ => record.loss(),
+        GameStatus::Skipped => {
+            let reason = problems.iter().find_map(|problem| match problem.kind.as_str() {
+                "unsupported-variant" => Some("the variant is not supported"),
+                "invalid-fen" => Some("the start position is not legal"),
+                _ => None,
+            });
+            let reason = reason.unwrap_or("the variant is not supported, or the start position is not legal");
+            Some(format!("no moves are stored, because {reason}"))
+        }
+        GameStatus::Ok => None,
     }
 }
 
 /// Writes which part of the game is lost, and all its problems.
 fn write_problems(out: &mut impl Write, record: &GameRecord, problems: &[GameProblem]) -> io::Result<()> {
-    if let Some(missing) = missing(record) {
+    if let Some(missing) = missing(record, problems) {
         writeln!(out, "\nNot complete: {missing}.")?;
     }
     if problems.is_empty() {

@@ -101,7 +101,7 @@ fn check_arguments(args: &IndexArgs) -> anyhow::Result<()> {
     if args.drop_missing && !args.reread {
         // clap does not check required arguments that exclude a given one.
         return Err(WrongValue(anyhow!(
-            "--drop-missing needs --reread, which reads the database's own files again"
+            "--drop-missing needs --reread, which reads again the PGN files that the database was built from"
         ))
         .into());
     }

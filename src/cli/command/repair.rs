@@ -60,7 +60,7 @@ fn report_unrepaired(summary: &RepairSummary) {
 fn last_lines(args: &MaintenanceArgs, summary: &RepairSummary) -> String {
     let RepairSummary { mended, hashes, visited_positions, file_bytes, elapsed, .. } = summary;
     format!(
-        "removed {}, {} and {}; recomputed {} and the counts for explore of {}; took {:.1} s\n{}: {}; check the result with `pgndex verify`",
+        "removed {}, {} and {}; recomputed {}, and the `explore` counts of {}; took {:.1} s\n{}: {}; check the result with `pgndex verify`",
         counted(mended.rows, "row"),
         counted(mended.names, "name"),
         counted(mended.sources, "source"),

@@ -167,7 +167,7 @@ fn write(repertoire: &Repertoire, limit: usize) -> anyhow::Result<()> {
     ))?;
     write_all_lines(lines, limit)?;
     let others = repertoire.side.other().name();
-    let unanswered = format!("Moves of {others} that it does not answer");
+    let unanswered = format!("Moves of {others} that the repertoire does not answer");
     write_departures(&unanswered, &repertoire.unanswered, repertoire.unanswered_count)?;
     let departures = format!("What {} played instead", repertoire.side.name());
     write_departures(&departures, &repertoire.departures, repertoire.departure_count)?;
@@ -203,7 +203,7 @@ fn write_all_lines(lines: &[RepertoireLine], limit: usize) -> anyhow::Result<()>
 
 /// Writes lines, numbered from `first`.
 fn write_lines(lines: &[RepertoireLine], first: usize, has_names: bool, hidden: u64) -> anyhow::Result<()> {
-    let mut columns = vec!["line", "games", "score", "left by", "games", "moves"];
+    let mut columns = vec!["line", "games", "score", "most often left by", "games", "moves"];
     if has_names {
         columns.insert(1, "from");
     }
@@ -286,7 +286,7 @@ fn write_games(games: &[FollowingGame]) -> anyhow::Result<()> {
     if games.is_empty() {
         return Ok(());
     }
-    title("\nThe latest games that followed it:")?;
+    title("\nThe latest games that followed the repertoire:")?;
     let columns = ["game", "white", "elo", "black", "elo", "result", "date", "next", "after"];
     let mut rows = RowWriter::stdout(RowFormat::Table, &columns)?.shortening(&["white", "black", "after"]);
     for game in games {

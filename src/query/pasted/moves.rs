@@ -117,9 +117,9 @@ fn in_language(language: &Option<&str>) -> String {
 fn other_number(number: &Option<(u32, u32)>) -> String {
     match number {
         Some((typed, counted)) if typed > counted => {
-            format!("; the text calls it move {typed}, but it is move {counted}: moves before it are missing")
+            format!("; it is numbered {typed}, but is move {counted}: moves before it are missing")
         }
-        Some((typed, counted)) => format!("; the text calls it move {typed}, but it is move {counted}"),
+        Some((typed, counted)) => format!("; it is numbered {typed}, but is move {counted}"),
         None => String::new(),
     }
 }
@@ -157,7 +157,8 @@ pub(in crate::query) fn read_moves(text: &str) -> Result<PositionQuery, Position
     if scanned.fen.is_none()
         && let Some((played, typed)) = reading.misnumbered(&scanned.words)
     {
-        return Err(PositionError::Numbering { counted: played.numbered(), typed });
+        let (word, counted) = (played.word.clone(), played.number);
+        return Err(PositionError::Numbering { word, counted, typed });
     }
     if let Some(word) = scanned.words.iter().find(|word| word.plain == "--") {
         query.notes.push(MovesNote::NullMove { word: word.typed.clone() });

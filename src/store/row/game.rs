@@ -148,7 +148,9 @@ impl GameStatus {
         match self {
             Self::Ok => None,
             Self::Truncated => Some(format!("the moves after ply {plies} are illegal or cannot be read")),
-            Self::Skipped => Some("the variant or the start position is not supported: no moves".to_owned()),
+            Self::Skipped => {
+                Some("no moves: the variant is not supported, or the start position is not legal".to_owned())
+            }
         }
     }
 }

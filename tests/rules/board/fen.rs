@@ -56,7 +56,7 @@ fn corrections_of_fens_are_reported() {
     assert_eq!(changes(&format!("{board} w KQkq - 3")), [FenChange::CountersAssumed]);
     assert_eq!(changes(&format!("{board} w qkQK - 0 1")), [FenChange::Castling]);
     assert_eq!(changes(&format!("{board} w HAha - 0 1")), [FenChange::Castling]);
-    assert_eq!(changes("4k3/8/8/8/8/8/8/4K3 w KQkq - 0 1"), [FenChange::Castling]);
+    assert_eq!(changes("4k3/8/8/8/8/8/8/4K3 w KQkq - 0 1"), [FenChange::CastlingDropped]);
     assert_eq!(changes(&format!("{board} w KQkq e3 0 1")), [FenChange::EnPassantDropped]);
     assert_eq!(changes("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 2"), []);
     // A pawn that has moved from d7 to d5 leaves d7 and d6 empty.

@@ -71,7 +71,7 @@ pub(super) fn read(path: &Path) -> anyhow::Result<AliasFile> {
         read.map_err(|error| anyhow!("{shown}:{line}: {error}"))?;
     }
     if columns.is_none() {
-        bail!("{shown}: the file is empty; it begins with the line name,alias,fide_id");
+        bail!("{shown}: the file is empty; its first line must be name,alias or name,alias,fide_id");
     }
     Ok(list)
 }
@@ -105,7 +105,7 @@ struct Columns {
 
 impl Columns {
     fn read(header: &StringRecord) -> anyhow::Result<Self> {
-        const LINE: &str = "write the line name,alias,fide_id first (fide_id may be left out)";
+        const LINE: &str = "the first line must be name,alias or name,alias,fide_id";
         let names: Vec<String> = header
             .iter()
             .map(|name| name.trim_start_matches('\u{feff}').trim().to_ascii_lowercase())
@@ -113,14 +113,14 @@ impl Columns {
         let is_known = |name: &&String| COLUMNS.iter().chain(&SUGGESTED).any(|column| column == name);
         if let Some(other) = names.iter().find(|name| !is_known(name)) {
             if let Some(sign) = other_separator(other) {
-                bail!("fields are separated by commas, not by {sign}; {LINE}");
+                bail!("separate the fields by commas, not by {sign}; {LINE}");
             }
-            bail!("there is no column \"{other}\"; {LINE}");
+            bail!("unknown column \"{other}\"; {LINE}");
         }
         let place = |column: &str| names.iter().position(|name| name == column);
         let twice = COLUMNS.iter().find(|&column| names.iter().filter(|name| name == column).count() > 1);
         if let Some(column) = twice {
-            bail!("there are two columns {column}; {LINE}");
+            bail!("the column {column} occurs twice; {LINE}");
         }
         let needed =
             |column: &str| place(column).with_context(|| format!("the column {column} is missing; {LINE}"));

@@ -109,8 +109,8 @@ fn foreign_key_hint(database: &Database, sql: &str, catalog: &Catalog) -> rusqli
         }
     }
     Ok(hint
-        + "to see the rows that would refer to a missing row: BEGIN; PRAGMA defer_foreign_keys = ON; this \
-           statement; PRAGMA foreign_key_check; ROLLBACK")
+        + "to see the rows that would refer to a missing row: BEGIN; PRAGMA defer_foreign_keys = ON; <your \
+           statement>; PRAGMA foreign_key_check; ROLLBACK")
 }
 
 /// An alternative to a statement that SQLite rejects.

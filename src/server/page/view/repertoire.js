@@ -141,7 +141,7 @@ class RepertoireView {
       { head: "Won, drawn, lost", cell: scoreBar, kind: "bar-column minor" },
       { head: "Score", cell: score, kind: "num" },
       { head: "Followed", title: "Half-moves of the line that any game followed", cell: (line) => `${line.followed} of ${line.moves.length}`, kind: "num minor" },
-      { head: "Left by", cell: left, kind: "minor" },
+      { head: "Most often left by", cell: left, kind: "minor" },
     ];
     return h("section", {}, h("div", { class: "rule-head" }, h("h3", {}, "Lines"), h("span", { class: "soft" }, "Results of the games that reached the end of each line.")), table("Lines", columns, one.lines));
   }
@@ -155,8 +155,8 @@ class RepertoireView {
       { head: "Followed", cell: (game) => game.followed, kind: "minor" },
       { head: "Then", cell: (game) => game.next ?? "end", kind: "minor nowrap" },
     ];
-    const more = one.more_games ? h("p", { class: "hint" }, `The latest ${one.games.length}; more games followed it.`) : null;
-    return h("section", {}, h("div", { class: "rule-head" }, h("h3", {}, "Latest games that followed it")), table("Games", columns, one.games), more);
+    const more = one.more_games ? h("p", { class: "hint" }, `The latest ${one.games.length}; more games followed the repertoire.`) : null;
+    return h("section", {}, h("div", { class: "rule-head" }, h("h3", {}, "Latest games that followed the repertoire")), table("Games", columns, one.games), more);
   }
 }
 
