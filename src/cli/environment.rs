@@ -58,8 +58,8 @@ pub(crate) fn gives_database(matches: &ArgMatches) -> bool {
     })
 }
 
-/// The variable that gives the value of an option that is not on the command line, by the option's name in an
-/// error.
+/// The variable from which an option has its value, if the option is not on the command line. `option` is its
+/// name in an error.
 pub(crate) fn variable_of(option: &str, words: &[String]) -> Option<&'static str> {
     let is_given =
         |word: &String| word.starts_with("--threads") || (word.starts_with("-j") && !word.starts_with("--"));

@@ -130,8 +130,8 @@ fn is_file_too_large(error: &(dyn Error + 'static)) -> bool {
         .any(|error| error.kind() == io::ErrorKind::FileTooLarge)
 }
 
-/// The directory on the disk that is full for a path: it can be a mount point itself, a file can be a link to
-/// another disk, and directories created for a file may have been removed.
+/// A directory on the full disk, if writing to a path failed. The path can be a mount point itself, or a link
+/// to another disk, and directories that were created for it may have been removed.
 fn directory_written(path: &Path) -> PathBuf {
     let target = if path.is_symlink() { path.canonicalize().ok() } else { None };
     let path = target.as_deref().unwrap_or(path);

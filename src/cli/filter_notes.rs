@@ -22,7 +22,7 @@ pub(super) fn note_unknown_names(unknown: &[SimilarNames]) {
     note_unknown(unknown, filter_option);
 }
 
-/// The same with another form of the filter's field.
+/// Prints names that do not occur, with similar ones. `option` formats a field.
 pub(super) fn note_unknown(unknown: &[SimilarNames], option: impl Fn(&str) -> String) {
     for SimilarNames { field, named, wanted, near, elsewhere } in unknown {
         let of = match named {
@@ -35,7 +35,7 @@ pub(super) fn note_unknown(unknown: &[SimilarNames], option: impl Fn(&str) -> St
         let other = elsewhere
             .map(|other| format!("; {} matches {}", option(other.field), counted(other.games, "game")));
         let option = option(field);
-        // A name given without an option is the option's text itself.
+        // For a name that was given without an option, `option` returns the name itself.
         let name = if option == name { name } else { format!("{name} ({option})") };
         let near: Vec<_> = near.iter().map(|name| format!("\"{}\"", printable(name))).collect();
         let hint = match near.split_last() {
@@ -67,8 +67,7 @@ pub(super) fn note_several(
     Ok(!several.is_empty())
 }
 
-/// Prints that a name matches several names, perhaps of several players: how many, and those with the most
-/// games.
+/// Prints that a name matches several players: how many, and those with the most games.
 pub(super) fn note_matching(name: &str, players: u64, most: &[(&str, u64)]) {
     let shown = most.iter().take(SHOWN);
     let mut names: Vec<_> =
@@ -125,7 +124,7 @@ pub(super) fn note_without_one(
         let others = if others.is_empty() { String::new() } else { format!("{}, or ", others.join(", ")) };
         note(&format!("there would be {others}{last}"));
     }
-    // Each name alone has games.
+    // There are games with each of the two names alone.
     let alone = |field| found.iter().any(|without| without.field == field);
     if alone("player") && alone("opponent") {
         let path = shell_word(&database.path().to_string_lossy());
@@ -164,7 +163,8 @@ pub(super) fn note_alternatives(
     Ok(true)
 }
 
-/// A filter in words, one per condition, except for `player`, whose record it is.
+/// A filter in words, one text per condition. The condition `player` is left out, because the words are for
+/// the record of this player.
 pub(super) fn filters_in_words(filter: &GameFilter) -> Vec<String> {
     /// Several texts, one of which is enough.
     fn either<T: ToString>(texts: &[T]) -> Option<String> {

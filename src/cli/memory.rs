@@ -19,7 +19,7 @@ static RESERVE: Mutex<Option<Vec<u8>>> = Mutex::new(None);
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// Whether this thread has.
+    /// Whether this thread has started the last steps.
     static ENDS: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -28,7 +28,7 @@ const NO_MEMORY: &str = "out of memory: the system gives this process no more. U
 const NO_THREAD: &str = "the system gives this process no further thread, or no memory for one. Use fewer (-j), or raise the limit \
                          (ulimit -u, ulimit -v, TasksMax); unfinished work is undone";
 
-/// Reserves memory for the last steps.
+/// Reserves memory for the last steps. Also takes them if a thread cannot be started.
 pub(crate) fn allocate_reserve() {
     // If a scoped thread cannot be started, the standard library panics.
     let hook = std::panic::take_hook();
@@ -76,7 +76,8 @@ fn checked(pointer: *mut u8) -> *mut u8 {
 #[cold]
 fn end(message: &str) -> ! {
     const STATUS: u8 = 1;
-    // Even this needs too much memory, or another thread is doing it.
+    // If this is not the first call, the last steps themselves need too much memory, or another thread is
+    // taking them.
     let is_first = !ENDS.get() && !IS_ENDING.swap(true, Ordering::Relaxed);
     if !is_first && !ENDS.get() {
         loop {
@@ -90,7 +91,7 @@ fn end(message: &str) -> ! {
         let text = format!("pgndex: error: {message}");
         let event = Event::Failed { causes: Vec::new(), exit_status: STATUS };
         let line = log::text(Level::Error, &text, message, event) + "\n";
-        // Another thread may have locked standard error, and be asleep.
+        // Not through the standard library: another thread may have locked standard error, and be asleep.
         // SAFETY: the bytes are those of a live text.
         let _ = unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
     }

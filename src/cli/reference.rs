@@ -67,7 +67,8 @@ fn rows_under<'g>(groups: &'g mut Groups, heading: &str) -> &'g mut Vec<String> 
 const ARGUMENTS: &str = "Arguments";
 const OPTIONS: &str = "Options";
 
-/// Options that at least two commands have under the same heading, in the same words.
+/// Options that at least two commands have under the same heading, in the same words. Headings with only one
+/// such option are left out.
 fn shared_options(command: &Command) -> Groups {
     let all: Groups = command.get_subcommands().flat_map(groups).collect();
     let mut shared = Groups::new();
@@ -89,7 +90,8 @@ fn shared_options(command: &Command) -> Groups {
     shared
 }
 
-/// The shared options of a command: a link to them, after the names of those that it has if it lacks some.
+/// A row with a link to the shared options of a heading. If a command has only some of them, the row names
+/// these.
 fn link(heading: &str, rows: &[&String], all: &[String]) -> String {
     let anchor = heading.to_lowercase().replace(' ', "-");
     if rows.len() == all.len() {
@@ -129,7 +131,7 @@ fn section(command: &mut Command, shared: &Groups) -> String {
     text
 }
 
-/// The form of an argument.
+/// How an argument is written.
 fn written(arg: &Arg) -> String {
     let long = arg.to_string();
     let text = match arg.get_short() {

@@ -20,7 +20,7 @@ pub(crate) enum Status {
     Done,
     /// Everything is done, but a part of a game or of a file was lost.
     Lossy,
-    /// Everything is done, and a database was found to be damaged.
+    /// Everything is done, but a database or Parquet files are damaged.
     Unsound,
 }
 
@@ -34,11 +34,11 @@ impl From<Status> for ExitCode {
     }
 }
 
-/// Reports what a command did: as an object on standard output, as the last line of the log, or else as text
-/// for people, if there is any.
+/// Reports what a command did: with `--json`, as an object on standard output; in a log of JSON, as the last
+/// line; otherwise as text for people, if there is any.
 ///
 /// # Errors
-/// If the object cannot be written. A closed pipe is no error: the exit status still shows the result.
+/// If the object cannot be written. A closed pipe is not an error: the exit status still shows the result.
 pub(crate) fn report_done(args: ReportArgs, done: Done, text: impl FnOnce() -> String) -> anyhow::Result<()> {
     if args.json {
         let object = serde_json::to_string(&done)?;
@@ -57,7 +57,7 @@ pub(crate) fn report_done(args: ReportArgs, done: Done, text: impl FnOnce() -> S
     } else if !args.json {
         let text = text();
         if !text.is_empty() {
-            // The work is done; a summary that cannot be written is no failure.
+            // The work is done, so the command succeeds even if the summary cannot be written.
             let _ = writeln!(io::stderr().lock(), "{text}");
         }
     }

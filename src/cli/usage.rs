@@ -1,4 +1,4 @@
-//! Handles invalid arguments: messages, and the exit status.
+//! Defines the command line, parses the arguments, and reports invalid ones.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,6 @@ use crate::cli::render::text::{brief, printable};
 use crate::cli::terminal::{log, sqlite};
 use crate::cli::usage_hint::add_hint;
 
-/// Whether the database comes from an environment variable.
 static IS_DATABASE_OF_ENVIRONMENT: AtomicBool = AtomicBool::new(false);
 
 /// Whether the database comes from an environment variable.
@@ -62,7 +61,7 @@ fn with_json(command: clap::Command) -> clap::Command {
     command.arg(json).mut_arg(FORMAT, |format| format.default_value_if(JSON, "true", JSON))
 }
 
-/// The options of a command that do something other than answer.
+/// The group of options with which a command has no output format.
 const CHANGE: &str = "change";
 
 /// Settings of all arguments that have values.
@@ -128,7 +127,7 @@ pub(crate) fn parse() -> Arguments {
         let name = matches.subcommand_name().map(str::to_owned);
         IS_DATABASE_OF_ENVIRONMENT.store(environment::gives_database(&matches), Ordering::Relaxed);
         Arguments::from_arg_matches_mut(&mut matches).map_err(|error| {
-            // With the usage of the given command.
+            // The message must have the usage of the given command.
             match name.and_then(|name| command.find_subcommand_mut(name)) {
                 Some(command) => error.format(command),
                 None => error.format(&mut command),
@@ -186,7 +185,7 @@ fn sanitize(error: &mut clap::Error) {
             (is_quoted && fitted != *value).then_some((kind, fitted))
         })
         .collect();
-    // Suggestions quote it again.
+    // Suggestions would quote the original text again.
     if !fitted.is_empty() {
         error.insert(ContextKind::Suggested, ContextValue::None);
     }

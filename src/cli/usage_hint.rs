@@ -48,7 +48,7 @@ pub(super) fn add_hint(error: &mut clap::Error, command: &clap::Command, words: 
 }
 
 fn add_tip(error: &mut clap::Error, tip: String) {
-    // The option that clap suggests was not meant; it is also in the usage.
+    // The option that clap suggests was not meant. The usage in the message contains it, too.
     if error.remove(ContextKind::SuggestedArg).is_some() {
         error.remove(ContextKind::Usage);
     }
@@ -102,7 +102,7 @@ fn add_hint_on_missing(error: &mut clap::Error, command: &str, words: &[String])
             format!("'{command}' needs the database on the command line; it does not use {variable}"),
         );
     }
-    // clap takes a single value for the database.
+    // If there is only one value, clap takes it for the database.
     let given = words.get(2).filter(|word| !word.starts_with('-'));
     if let Some(given) = given.filter(|word| !lacks_database && cannot_be_database(command, word)) {
         let quote = if given.contains(' ') { "\"" } else { "" };
@@ -176,8 +176,8 @@ fn hint_on(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Options of other programs: their names, an option of the commands that the tip applies to, and the tip.
-/// VALUE in a tip is the given value.
+/// Options of other programs: their names; the option that a command must have for the tip to apply, or an
+/// empty text for all commands; and the tip, in which VALUE and COMMAND stand for what was given.
 const OPTIONS: [(&[&str], &str, &str); 15] = [
     (&["--date", "--year"], "since", "use '--since VALUE --until VALUE'"),
     (&["--from", "--after"], "since", "use '--since VALUE'"),

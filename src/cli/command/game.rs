@@ -68,7 +68,6 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
     }
 }
 
-/// Prints games.
 struct Sheets<'a, W> {
     database: &'a Database,
     args: &'a GameArgs,
@@ -172,14 +171,15 @@ impl Drawn {
         Ok(Self { position, last_move })
     }
 
-    /// As a picture.
+    /// The position as a picture.
     fn picture(&self, args: &GameArgs) -> BoardPicture<'_> {
         let orientation = orientation(args.board.flip);
         BoardPicture { position: &self.position, orientation, last_move: self.last_move, arrows: &[] }
     }
 }
 
-/// The missing part of a game. The tag in PGN has another wording, which `index` recognises.
+/// Says which part of a game is missing; `None` if the game is complete. The tag in PGN has another wording,
+/// which `index` recognises.
 fn missing(record: &GameRecord, problems: &[GameProblem]) -> Option<String> {
     match record.summary.status {
         GameStatus::Truncated => {

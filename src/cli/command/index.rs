@@ -1,4 +1,4 @@
-//! `pgndex index`.
+//! `pgndex index`: indexes PGN files into a database, or writes them as Parquet files.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -32,14 +32,15 @@ use crate::cli::terminal::progress::{Progress as Display, Snapshot};
 use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop_run};
 use crate::cli::terminal::sqlite;
 
-/// Indexes PGN files into a database.
+/// Indexes PGN files into a database or Parquet files, or only reads them in a dry run.
 ///
 /// # Errors
-/// If no source can be read, the database cannot be written, or the run is stopped.
+/// If an argument is invalid, no source can be read, there are more errors than allowed, the output cannot be
+/// written, or the run is stopped.
 pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     check_arguments(args)?;
     let skips = Arc::new(AtomicBool::new(true));
-    // Before the database is opened, which can take seconds if it is locked.
+    // Signals are handled before the database is opened, because this can take seconds if it is locked.
     let progress = stoppable_progress(args, Arc::clone(&skips))?;
     let mut options = options(args)?;
     skips.store(options.duplicates != Duplicates::Keep, Ordering::Relaxed);
@@ -56,7 +57,8 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     let plan = Plan::new(&inputs, &options, &progress);
     looking.stop();
     let plan = match plan {
-        // A directory of new files may be empty on some days; nothing is replaced then.
+        // If the run replaces nothing, it may have no files: a directory of new files can be empty on some
+        // days.
         Err(error @ Error::NoFile(_)) if !args.overwrite && args.parquet.is_none() => {
             if args.report.json {
                 report_outcome(args, &Summary { added: true, ..Summary::default() })?;
@@ -94,12 +96,12 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     Ok(status(&summary))
 }
 
-/// Fails if options exclude each other, or an output is standard output.
+/// Fails if `--drop-missing` is given without `--reread`, or an output is standard output.
 fn check_arguments(args: &IndexArgs) -> anyhow::Result<()> {
     let written = target(args).into_iter().chain(args.problems.as_deref()).chain(args.rejects.as_deref());
     written.into_iter().try_for_each(refuse_standard_output)?;
     if args.drop_missing && !args.reread {
-        // clap does not check required arguments that exclude a given one.
+        // clap does not require an argument that conflicts with a given one.
         return Err(WrongValue(anyhow!(
             "--drop-missing needs --reread, which reads again the PGN files that the database was built from"
         ))
@@ -108,7 +110,8 @@ fn check_arguments(args: &IndexArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fails if the database was exchanged with another argument, or another output would overwrite it.
+/// Fails if the database was exchanged with another argument, or another output would overwrite it. Prints a
+/// note if a dry run ignores the database.
 fn check_database(args: &IndexArgs, options: &IndexOptions) -> anyhow::Result<()> {
     if args.dry_run && is_target(args) && !args.inputs.is_empty() {
         let name = printable(&args.database.to_string_lossy());
@@ -150,7 +153,7 @@ pub(crate) fn status(summary: &Summary) -> Status {
     if summary.problems.of(Severity::Error) > 0 { Status::Lossy } else { Status::Done }
 }
 
-/// The number of errors in games, and the first of them.
+/// A message with the number of errors, the first of them, and how to list all; `None` if there are none.
 pub(crate) fn first_error(summary: &Summary, target: Option<&Path>) -> Option<String> {
     let first = printable(summary.first_errors.first()?);
     let errors = match summary.problems.of(Severity::Error) {
@@ -211,13 +214,13 @@ fn parquet(args: &IndexArgs, directory: &Path) -> ParquetOptions {
     }
 }
 
-/// The output.
+/// The database, or the directory of Parquet files; `None` in a dry run.
 fn target(args: &IndexArgs) -> Option<&Path> {
     args.parquet.as_deref().or_else(|| Some(args.database.as_path()).filter(|_| !args.dry_run))
 }
 
-/// Whether the first argument is an existing or a new database: in a dry run as in the same command without
-/// `--dry-run`.
+/// Whether the first argument is a database that exists, or names one to create. In a dry run, it is a source
+/// otherwise.
 fn is_target(args: &IndexArgs) -> bool {
     let path = &args.database;
     let is_name = || {
@@ -236,7 +239,8 @@ fn inputs(args: &IndexArgs) -> Vec<PathBuf> {
     first.into_iter().chain(args.inputs.iter().cloned()).collect()
 }
 
-/// The file of games given instead of the database, if there are no other files of games.
+/// The file of games that was given instead of the database, if another argument is a database or is not
+/// named like a file of games.
 fn games_instead_of_database(args: &IndexArgs) -> Option<&Path> {
     let database = Some(args.database.as_path()).filter(|path| path.is_file() && !is_database(path));
     let is_exchanged = args.parquet.is_none()
@@ -245,7 +249,8 @@ fn games_instead_of_database(args: &IndexArgs) -> Option<&Path> {
     database.filter(|path| is_exchanged && has_name_of_games(path))
 }
 
-/// The options with which a database was built, for rebuilding it.
+/// The options for rebuilding a database: its threshold, opening names and player aliases, and otherwise the
+/// defaults.
 fn options_of(database: &Path) -> anyhow::Result<IndexOptions> {
     let known = Database::open_read_only(database)?;
     Ok(IndexOptions {
@@ -256,8 +261,9 @@ fn options_of(database: &Path) -> anyhow::Result<IndexOptions> {
     })
 }
 
-/// The files that a database was built from, in the order in which they were first read. Unless games may be
-/// lost, fails if one of them cannot be read, and makes the run fail if one has become shorter.
+/// The files that a database was built from, in the order in which they were first read. Unless `drops` is
+/// true, fails if one of them cannot be read, and sets `options` so that the run fails if one has become
+/// shorter.
 fn files_of(database: &Path, drops: bool, options: &mut IndexOptions) -> anyhow::Result<Vec<PathBuf>> {
     let known = Database::open_read_only(database)?;
     check_own_rows(&known, database)?;
@@ -292,7 +298,8 @@ fn files_of(database: &Path, drops: bool, options: &mut IndexOptions) -> anyhow:
     Ok(files)
 }
 
-/// Fails if the database contains data that its files do not.
+/// Fails if rebuilding the database from its files would add removed games, or lose data that other programs
+/// added.
 fn check_own_rows(known: &Database, database: &Path) -> anyhow::Result<()> {
     let removed = known.removed_games()?;
     if removed > 0 {
@@ -321,7 +328,7 @@ fn is_database(path: &Path) -> bool {
         && start == *MAGIC
 }
 
-/// Prints the estimate, if it is large, before the progress that a terminal may show.
+/// Prints the estimate if it is large. On a terminal, first removes the line of the progress.
 fn announce(estimate: &Estimate, is_parquet: bool, skips_duplicates: bool) {
     const MUCH: u64 = 100 << 20;
     let Estimate { database_bytes, spill_bytes, .. } = *estimate;
@@ -364,7 +371,8 @@ fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
     let ignores_settings = args.overwrite || args.parquet.is_some();
     let made_with =
         if ignores_settings { DatabaseSettings::default() } else { DatabaseSettings::read(&args.database)? };
-    // Annotations that an earlier run omitted are read now, unless this one omits them too.
+    // With `--reread`, annotations that an earlier run omitted are stored now, unless this run omits them
+    // too.
     let annotations = if args.reread { Annotations::All } else { made_with.annotations };
     Ok(args.made_with.or(options, DatabaseSettings { annotations, ..made_with }))
 }

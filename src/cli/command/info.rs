@@ -14,7 +14,7 @@ use crate::cli::render::output::{stdout, terminal_width, write_json};
 use crate::cli::render::table::{Cell, TableWriter};
 use crate::cli::render::text::printable;
 
-/// How many of the latest sources and runs a table lists; JSON lists all.
+/// How many of the latest sources and runs a table lists without `--all`; JSON lists all.
 const LISTED: usize = 20;
 /// The width of charts without a terminal.
 const WIDTH: usize = 80;
@@ -22,7 +22,7 @@ const WIDTH: usize = 80;
 /// Prints the contents of a database.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// If the database cannot be read, or the answer cannot be written.
 pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<()> {
     let database = Database::open_read_only(&args.database)?;
     let held = DatabaseContents::read(&database, args.sizes)?;
@@ -180,7 +180,8 @@ fn write_imports(out: &mut impl Write, held: &DatabaseContents, listed: usize) -
     section(out, "runs", &columns[..shown], rows, hidden)
 }
 
-/// A run's options for people: those that are on, and those with a value. Invalid JSON is shown unchanged.
+/// A run's options for people: those that are on, and those with a value. Hashes are shortened. Invalid JSON
+/// is shown unchanged.
 fn options(text: &str) -> String {
     let Ok(Value::Object(options)) = serde_json::from_str(text) else { return text.to_owned() };
     let option = |(name, value): (String, Value)| match value {
@@ -195,7 +196,7 @@ fn options(text: &str) -> String {
     options.into_iter().filter_map(option).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether a text is meaningless to people; JSON has it in full.
+/// Whether a text is a hash, which is shortened for people; JSON has it in full.
 fn is_hash(text: &str) -> bool {
     text.len() >= 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
@@ -213,7 +214,8 @@ fn write_sizes(out: &mut impl Write, sizes: &[TreeSize]) -> io::Result<()> {
     section(out, "sizes", &["size", "share", "table"], rows, 0)
 }
 
-/// A heading and a table, or nothing if there are no rows.
+/// Writes a heading and a table, or nothing if there are no rows. `hidden` is the number of earlier rows,
+/// which are not listed.
 fn section(
     out: &mut impl Write,
     title: &str,

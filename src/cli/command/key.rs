@@ -13,7 +13,7 @@ use pgndex::query::PositionQuery;
 /// Prints the key of a position.
 ///
 /// # Errors
-/// If the FEN is not a legal position, or the picture cannot be written.
+/// If the position is not legal or cannot be read, or the picture cannot be written.
 pub(crate) fn run(args: &KeyArgs) -> anyhow::Result<()> {
     let query = match args.words.is_empty() {
         true => read_position(&args.position)?,

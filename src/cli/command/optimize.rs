@@ -1,4 +1,4 @@
-//! `pgndex optimize`: merges the levels that additions have created.
+//! `pgndex optimize`: merges the parts that additions have created.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::cli::report::report_done;
 use crate::cli::terminal::progress::Progress as Display;
 use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop_run};
 
-/// Merges the levels of a database.
+/// Merges the parts of a database.
 ///
 /// # Errors
 /// If it cannot be read or written, or it is stopped.

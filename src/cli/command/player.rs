@@ -24,7 +24,7 @@ const INSTEAD: &str = "name a file, or leave out --output to write to standard o
 /// Prints a player's record.
 ///
 /// # Errors
-/// If the database cannot be read.
+/// If an argument is invalid, the database cannot be read, or the record cannot be written.
 pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
     let timing = Timing::start(args.timing);
     let filter = args.filter.with_player(&args.name).filter()?;

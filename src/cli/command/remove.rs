@@ -20,10 +20,11 @@ use crate::cli::terminal::log::note;
 use crate::cli::terminal::progress::Progress as Display;
 use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop_run};
 
-/// Removes games, and shrinks the file.
+/// Removes games and shrinks the file, as requested, or prints what would be removed.
 ///
 /// # Errors
-/// If the database cannot be read or written, a source does not exist, or it is stopped.
+/// If an argument is invalid, the database cannot be read or written, a source does not exist, or the command
+/// is stopped.
 pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
     let removal = removal(args)?;
     if args.dry_run {
@@ -66,7 +67,7 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
     report_outcome(args, &summary, shrunk.map(|_| bytes_before))
 }
 
-/// What to remove.
+/// What to remove; `None` if no games are chosen.
 fn removal(args: &RemoveArgs) -> anyhow::Result<Option<Removal>> {
     let filter = args.filter.filter()?;
     let whole_files = GameFilter { sources: filter.sources.clone(), ..GameFilter::default() };
@@ -108,7 +109,7 @@ fn wrong(message: &'static str) -> anyhow::Error {
     WrongValue(anyhow::anyhow!(message)).into()
 }
 
-/// Prints the result; `bytes_before` is the size of a file that was rewritten.
+/// Prints the result; `bytes_before` is the earlier size of the file, if it was rewritten.
 fn report_outcome(
     args: &RemoveArgs,
     summary: &RemovalSummary,

@@ -23,13 +23,14 @@ use crate::cli::terminal::timing::Timing;
 
 /// How many unreadable parts are listed one by one.
 const PROBLEMS: usize = 10;
-/// The maximum size of a text, in bytes.
+/// The maximum size of a repertoire's text, in bytes.
 const MOST: usize = 64 << 20;
 
 /// Prints the results of a repertoire.
 ///
 /// # Errors
-/// If the repertoire or the database cannot be read, or the side of the repertoire is unknown.
+/// If an argument is invalid, the repertoire or the database cannot be read, the repertoire has no moves, or
+/// its side is unknown.
 pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
     let timing = Timing::start(args.timing);
     let filter = args.filter.filter()?;
@@ -201,7 +202,7 @@ fn write_all_lines(lines: &[RepertoireLine], limit: usize) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Writes lines, numbered from `first`.
+/// Writes lines, numbered from `first`, and below them the number of hidden lines.
 fn write_lines(lines: &[RepertoireLine], first: usize, has_names: bool, hidden: u64) -> anyhow::Result<()> {
     let mut columns = vec!["line", "games", "score", "most often left by", "games", "moves"];
     if has_names {
@@ -230,7 +231,7 @@ fn write_lines(lines: &[RepertoireLine], first: usize, has_names: bool, hidden: 
     })
 }
 
-/// Consecutive moves.
+/// Consecutive moves as text.
 fn moves_text(moves: &[RepertoireMove]) -> String {
     let mut text = String::new();
     for made in moves {
@@ -249,7 +250,7 @@ fn line_text(line: &RepertoireLine, before: &[RepertoireMove]) -> String {
     format!("{more}{}{end}", moves_text(&line.moves[shared..]))
 }
 
-/// The score, in percent of the games with a result.
+/// The score in percent, from the games with a result; `None` if there are none.
 fn score(score: Score) -> Option<String> {
     (score.finished() > 0).then(|| percent(score.half_points(), 2 * score.finished()))
 }
@@ -277,7 +278,7 @@ fn write_departures(name: &str, departures: &[Departure], count: u64) -> anyhow:
     rows.finish(|_| None)
 }
 
-/// The position at which a line begins, unless it is the start position.
+/// A FEN; empty if it is that of the start position.
 fn start(fen: &str) -> &str {
     if fen == Position::start().fen() { "" } else { fen }
 }

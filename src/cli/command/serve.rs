@@ -16,7 +16,7 @@ use crate::cli::terminal::signal::stop_on_signal;
 /// Serves databases until it is stopped.
 ///
 /// # Errors
-/// If a database or the token cannot be read, or the server cannot listen on the address.
+/// If a database or the token cannot be read, the options are invalid, or the server cannot start.
 pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let token = match &args.token_file {
         Some(path) => {

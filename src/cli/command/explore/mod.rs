@@ -58,7 +58,7 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
         selection: &selection,
         side: args.side(),
         lists: lists(args),
-        // The moves of two sets are merged first.
+        // With `--versus`, the limit applies after the moves of both sets have been merged.
         limit: (args.limit > 0 && versus.is_none()).then_some(args.limit),
         counts_transposed: true,
         openings: book.as_ref(),

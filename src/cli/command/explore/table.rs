@@ -23,7 +23,7 @@ const VARIATIONS_WIDTH: usize = 12;
 
 /// The columns for the view of one side, if requested.
 pub(super) const OF_SIDE: [&str; 4] = ["  score", "+/=/- %", "opponents", "performance"];
-/// The columns that these replace.
+/// The columns that are left out if the columns for one side are shown.
 pub(super) const OF_BOTH: [&str; 2] = ["w/d/b %", "elo"];
 /// The column for variations, if these are searched.
 const VARIATIONS: &str = "variations";
@@ -261,12 +261,12 @@ impl Bars {
         Self { width, won, drawn, lost }
     }
 
-    /// The sign for all moves.
+    /// The name of the row with the totals.
     pub(super) fn sum(self) -> &'static str {
         if self.won.is_ascii() { "all" } else { "Σ" }
     }
 
-    /// A bar, as `draw` makes them.
+    /// A bar for these numbers of games won, drawn and lost.
     pub(super) fn draw(self, [won, drawn, _]: [u32; 3], games: u64) -> String {
         // Each part ends at its share of the total, so that rounding never changes the width.
         let end = |part: u64| (part as f64 * self.width as f64 / games as f64).round() as usize;

@@ -176,8 +176,8 @@ fn write_dot(out: &mut impl Write, tree: &MoveTree) -> anyhow::Result<()> {
     Ok(writeln!(out, "}}")?)
 }
 
-/// Writes the moves of the position with this name in the graph: the moves that lead to it, as in
-/// [`TreeMove::same_as`].
+/// Writes the moves from the position `from`, and the positions after them. In the graph, the name of a
+/// position is the line that leads to it, as in [`TreeMove::same_as`].
 fn write_edges(out: &mut impl Write, moves: &[TreeMove], from: &str, all: u64) -> anyhow::Result<()> {
     for told in moves {
         let played = &told.played;

@@ -104,7 +104,7 @@ fn cells(played: Option<&MoveStatistics>, answer: &PositionStatistics) -> [Value
 
 /// Writes the moves as CSV.
 pub(super) fn write_csv(args: &ExploreArgs, answers: [&PositionStatistics; 2]) -> anyhow::Result<()> {
-    /// The fields on games, not on the move.
+    /// The indexes of the fields on games, not on the move.
     const OF_GAMES: std::ops::Range<usize> = 2..11;
     let told = csv::columns(answers[0]);
     let names = csv::FIELDS.map(|name| format!("versus_{name}"));

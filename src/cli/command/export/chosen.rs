@@ -6,7 +6,6 @@ use pgndex::store::{Database, GameFilter};
 use crate::cli::args::ExportArgs;
 use crate::cli::filter_notes::{note_players, note_unknown_names};
 
-/// The games to export.
 pub(super) struct Chosen<'c> {
     pub(super) args: &'c ExportArgs,
     pub(super) filter: &'c GameFilter,
@@ -15,7 +14,7 @@ pub(super) struct Chosen<'c> {
 }
 
 impl Chosen<'_> {
-    /// Passes on the query for these games.
+    /// Calls `write` with the choice of these games. First prints notes on names in the filter.
     pub(super) fn read<T>(
         &self,
         database: &Database,

@@ -37,7 +37,7 @@ use chosen::Chosen;
 /// Writes games, or their positions.
 ///
 /// # Errors
-/// If the position or the database cannot be read, or the output cannot be written.
+/// If an argument is invalid, the database cannot be read, or the output cannot be written.
 pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let query = args.position.query()?;
     let sequence = args.sequence()?;
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
         return parquet::run(&database, &chosen, directory);
     }
     if let Some(sql) = &args.sql {
-        // Before anything is written.
+        // Check the query before anything is written.
         database.query(sql)?;
     }
     let target = unless_standard_output(args.output.as_deref());
@@ -132,7 +132,8 @@ fn note_outcome(database: &Database, chosen: &Chosen<'_>, counts: &Counts) -> an
     Ok(())
 }
 
-/// Creates the output file. It replaces no file with games except an exported one.
+/// Creates the output file. It never replaces a source of the database, and replaces a PGN file only if PGN
+/// is written.
 fn create(path: &Path, args: &ExportArgs, database: &Database) -> anyhow::Result<OutputFile> {
     const INSTEAD: &str = "name a file, or leave out --output to write to standard output";
     let existing = Existing::from_overwrite(args.overwrite);
@@ -179,7 +180,7 @@ fn note_lossy(games: u64) {
 #[derive(Default)]
 struct Counts {
     games: AtomicU64,
-    /// If positions are written, not games.
+    /// The number of positions; 0 if games are written.
     positions: AtomicU64,
     plies: AtomicU64,
     bytes: AtomicU64,
@@ -274,7 +275,7 @@ impl Exporter<'_> {
             games.insert(game);
             Ok::<_, anyhow::Error>(true)
         })?;
-        // Otherwise each statement would lock the file again.
+        // Without this transaction, each statement would lock the file again.
         let snapshot = database.connection().unchecked_transaction()?;
         sample.visit(&games, |draws| self.draws(&sample, draws))?;
         drop(snapshot);
@@ -303,7 +304,7 @@ impl Exporter<'_> {
         Ok(rows.len() as u64)
     }
 
-    /// Writes a game. Returns whether another one may follow.
+    /// Writes a game, or its wanted positions. Returns whether another game may follow.
     fn game(&mut self, game: GameId) -> anyhow::Result<bool> {
         let (record, annotations) = self.read(game)?;
         self.text.clear();
@@ -372,7 +373,7 @@ impl Exporter<'_> {
         self.counts.bytes.fetch_add(self.text.len() as u64, Ordering::Relaxed);
     }
 
-    /// Passes on a text.
+    /// Writes a text to the file, or to standard output.
     fn pass_on(&mut self, text: &str) -> anyhow::Result<()> {
         let text = if self.is_file { text.into() } else { shown(text) };
         Ok(self.out.write_all(text.as_bytes())?)

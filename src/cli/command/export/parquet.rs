@@ -46,7 +46,7 @@ pub(super) fn run(database: &Database, chosen: &Chosen<'_>, directory: &Path) ->
         None => database.last_game()?.map_or(0, |game| game.0.into()),
     };
     let shown = Arc::clone(&progress);
-    // The file size multiplied by the share of games read.
+    // The bytes done are estimated: the file size multiplied by the share of games read.
     let display = Display::start(false, move || Snapshot {
         bytes_done: (shown.games() as f64 / all.max(1) as f64 * file_bytes as f64) as u64,
         bytes_total: file_bytes,

@@ -24,7 +24,7 @@ pub(crate) fn run(args: &ManArgs) -> anyhow::Result<()> {
     }
     fs::create_dir_all(directory)
         .with_context(|| format!("{}: cannot create this directory", directory.display()))?;
-    // The other pages explain `pgndex help`.
+    // `pgndex help` needs no page: it prints what the other pages have.
     let mut command = usage::command().disable_help_subcommand(true);
     command.build();
     let names: Vec<_> = command.get_subcommands().map(page_name).collect();
@@ -103,7 +103,7 @@ fn notes(notes: &Notes) -> String {
     text
 }
 
-/// A line for troff: without escapes and requests, and with hyphens that can be copied.
+/// A line escaped for troff: it contains no requests, and its hyphens can be copied.
 fn escaped(line: &str) -> String {
     let text = line
         .replace('\\', "\\e")

@@ -166,7 +166,7 @@ impl Columns {
     }
 }
 
-/// Whether a field extends over the end of a line.
+/// Whether a field extends over the end of a line, or contains a NUL character.
 fn is_continued(field: &str) -> bool {
     field.contains(['\n', '\r', '\0'])
 }

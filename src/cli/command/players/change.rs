@@ -82,7 +82,7 @@ pub(super) fn read_aliases(path: &Path, file: &Path) -> anyhow::Result<()> {
 pub(super) fn split(path: &Path, name: &str) -> anyhow::Result<()> {
     change(path, |database, aliases| {
         let name = match aliases.choose(name) {
-            // It may be a name without others.
+            // The name may be that of a player without other names.
             Err(AliasError::Unknown { .. }) => choose_name(database, aliases, name)?,
             chosen => chosen?,
         };

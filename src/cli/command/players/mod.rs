@@ -27,7 +27,8 @@ const NAMES: [&str; 2] = ["name", "other spellings"];
 /// Lists the players, or changes which names belong to one player.
 ///
 /// # Errors
-/// If the database or a list cannot be read or written, or a list contradicts itself or the database.
+/// If the database or a list cannot be read or written, a name is unknown or ambiguous, or names to merge
+/// contradict each other or the database.
 pub(crate) fn run(args: &PlayersArgs) -> anyhow::Result<()> {
     if !args.merge.is_empty() {
         return change::merge(&args.database, &args.merge);

@@ -7,7 +7,7 @@ use super::command::{COMMANDS, formats};
 /// Words that are followed by the name of a table or view.
 const BEFORE_RELATIONS: [&str; 5] = ["from", "join", "into", "update", "table"];
 
-/// SQL keywords of queries.
+/// The SQL keywords that are completed.
 const KEYWORDS: [&str; 37] = [
     "ALL", "AND", "AS", "ASC", "BETWEEN", "BY", "CASE", "CAST", "COLLATE", "CROSS", "DELETE", "DESC",
     "DISTINCT", "ELSE", "END", "EXISTS", "EXPLAIN", "FROM", "GLOB", "GROUP", "HAVING", "INSERT", "JOIN",
@@ -31,7 +31,7 @@ impl Completer {
             Some(command) => self.of_command(command),
             None => self.of_sql(before, word),
         };
-        // A dot belongs only to the name of a command.
+        // The dot before the name of a command is part of the completed word; other dots are not.
         let is_command_name = before.trim_start() == ".";
         let start = if is_command_name { start - 1 } else { start };
         let word = &input[start..];

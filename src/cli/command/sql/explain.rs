@@ -7,7 +7,8 @@ use rusqlite::OptionalExtension as _;
 
 use crate::cli::render::text::brief;
 
-/// The error of a statement in an SQL text that begins at a line of a source.
+/// The error of a statement, with its place and a hint. The SQL text begins at the line `first_line` of
+/// `source`.
 pub(crate) fn explain(
     error: Error,
     database: &Database,
@@ -30,7 +31,7 @@ pub(crate) fn explain(
     if let Some(place) = place {
         text += &format!("\n{place}");
     }
-    // Without a readable schema there is no hint.
+    // Without a readable schema, there are no hints about names and foreign keys.
     let hint = database.catalog().ok().and_then(|catalog| {
         let of_keys =
             || message.starts_with(FOREIGN_KEY).then(|| foreign_key_hint(database, sql, &catalog).ok());
@@ -89,7 +90,7 @@ fn scans_positions(database: &Database, sql: &str) -> rusqlite::Result<bool> {
 /// The beginning of the message for a row that refers to a missing one.
 const FOREIGN_KEY: &str = "FOREIGN KEY constraint failed";
 
-/// The foreign keys of the tables in an SQL text, and how to find rows that refer to missing ones.
+/// The columns that refer to tables in an SQL text, and how to find rows that would refer to missing ones.
 fn foreign_key_hint(database: &Database, sql: &str, catalog: &Catalog) -> rusqlite::Result<String> {
     const REFERRING: &str =
         "SELECT s.name || '.' || k.\"from\" FROM sqlite_schema AS s, pragma_foreign_key_list(s.name) AS k

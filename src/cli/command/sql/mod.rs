@@ -56,7 +56,8 @@ fn refuse_statement(database: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Locks the database for writing. It is known to exist, because a lock creates a file beside it.
+/// Locks the database and opens it for writing, if `--write` is given. `readable` shows that the database
+/// exists: otherwise the lock would create a file in vain.
 fn access(args: &SqlArgs, readable: Database) -> anyhow::Result<(Database, Option<WriterLock>)> {
     if !args.write {
         return Ok((readable, None));

@@ -68,7 +68,7 @@ fn read(editor: &mut PromptEditor) -> rustyline::Result<String> {
     Ok(input)
 }
 
-/// Runs an input. An error ends it, but not the prompt.
+/// Runs an input. An error ends the input, but not the prompt.
 fn run_input(session: &mut Session, input: &str) -> Flow {
     session.begin_input();
     let mut script = Script::new(input.as_bytes());
@@ -124,7 +124,7 @@ fn cannot_write(path: &Path) -> String {
     format!("{}: cannot write the history", path.display())
 }
 
-/// Helps while a line is edited.
+/// Completes names while a line is edited.
 struct Assistant {
     completer: Completer,
 }
@@ -145,7 +145,7 @@ impl rustyline::completion::Completer for Assistant {
 
 impl rustyline::validate::Validator for Assistant {}
 
-/// Whether Enter runs an input, or starts another line of it.
+/// Whether Enter runs an input; otherwise, it starts another line of the input.
 fn is_whole(input: &str) -> bool {
     let nothing = |line: &str| line.trim().is_empty() || line.trim_start().starts_with("--");
     let is_command = |line: &str| line.trim_start().starts_with('.') || command_of(line).is_some();

@@ -13,7 +13,7 @@ pub(crate) enum Piece {
     Command { text: String, line: u64 },
 }
 
-/// Reads a script piece by piece; only the lines of one statement are in memory.
+/// Reads a script piece by piece; only the lines of one piece are in memory.
 #[derive(Debug)]
 pub(crate) struct Script<R> {
     input: R,
@@ -28,7 +28,7 @@ impl<R: BufRead> Script<R> {
     /// The next piece.
     ///
     /// # Errors
-    /// Errors of reading, also if it is not text.
+    /// Errors of reading, also if the script is not UTF-8 text.
     pub(crate) fn next_piece(&mut self) -> io::Result<Option<Piece>> {
         let (mut text, mut first) = (String::new(), 0);
         while let Some(line) = self.next_line()? {

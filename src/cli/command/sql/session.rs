@@ -32,7 +32,8 @@ pub(crate) struct Session {
     pub(crate) format: SqlFormat,
     pub(crate) timer: bool,
     interrupts: Interrupts,
-    /// The file of the statements.
+    /// The name of the file with the statements, or of standard input. `None` for statements from the command
+    /// line or the prompt.
     pub(super) source: Option<String>,
     /// Whether a result has been printed, so that the next one must be separated from it.
     printed: bool,
@@ -89,7 +90,7 @@ impl Session {
         Ok(if self.has_headers { rows } else { rows.without_headers() })
     }
 
-    /// Sets the file of the statements, for messages.
+    /// Sets the name of the file with the statements, for messages.
     pub(crate) fn name_source(&mut self, name: Option<String>) {
         self.source = name;
     }
@@ -105,7 +106,7 @@ impl Session {
         Ok(())
     }
 
-    /// Starts the answer to a command.
+    /// Starts the answer to a command: separates it from an earlier result.
     pub(crate) fn separate(&mut self) -> anyhow::Result<()> {
         if std::mem::replace(&mut self.printed, true) { self.separator() } else { Ok(()) }
     }

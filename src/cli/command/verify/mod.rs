@@ -57,7 +57,7 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
         writeln!(out, "{}", last_line(&report))?;
         out.flush()?;
     }
-    // For people the answer is on standard output.
+    // The answer for people has already been written to standard output.
     report_done(args.report, Done::Verify(Box::new(verified(database, &report))), String::new)?;
     if !report.is_sound() && !args.report.json {
         let needs_new = [FindingKind::Integrity, FindingKind::Unreadable, FindingKind::Schema];
@@ -82,7 +82,7 @@ fn options(args: &VerifyArgs) -> VerifyOptions {
     }
 }
 
-/// The file size multiplied by the share of rows read.
+/// The progress. Its bytes are estimated: the file size multiplied by the share of rows read.
 fn snapshot(progress: &Progress, file_bytes: u64) -> Snapshot {
     let share = progress.rows() as f64 / progress.total_rows().max(1) as f64;
     Snapshot {

@@ -26,7 +26,6 @@ impl FileStamp {
     }
 }
 
-/// A known file.
 #[derive(Debug)]
 struct KnownFile {
     mark: FileStamp,
@@ -47,7 +46,7 @@ pub(super) struct Folder {
 /// The result of a scan.
 #[derive(Debug)]
 pub(super) struct Scan {
-    /// Files that are ready and not yet done, by name.
+    /// Files that are ready and not yet done, sorted by path.
     pub(super) ready: Vec<PathBuf>,
     /// Unreadable directories, except those that were unreadable in the scan before.
     pub(super) unreadable: Vec<(PathBuf, io::Error)>,
@@ -130,7 +129,7 @@ impl Folder {
     }
 }
 
-/// Whether a file is hidden, or has a temporary name.
+/// Whether a file or directory is hidden, or has a temporary name.
 fn is_temporary(path: &Path) -> bool {
     const ENDINGS: [&str; 4] = [".part", ".tmp", ".partial", ".crdownload"];
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();

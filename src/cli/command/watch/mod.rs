@@ -29,7 +29,7 @@ use folder::{Folder, Scan};
 /// Watches a directory until it is stopped.
 ///
 /// # Errors
-/// If the directory cannot be read, or the database cannot be written.
+/// If an argument is invalid, the directory cannot be read, or the database cannot be read or written.
 pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Status> {
     ignore_file_size_signal();
     refuse_standard_output(&args.database)?;
@@ -167,7 +167,8 @@ impl Watch<'_> {
         Ok(ready)
     }
 
-    /// Adds files in one transaction. If another program is writing the database, they stay ready.
+    /// Adds files in one transaction. If another program is writing the database, the files stay ready; with
+    /// `--once`, this is an error.
     fn add(&mut self, ready: &[PathBuf]) -> anyhow::Result<()> {
         let progress = self.stop.begin();
         let shown = Arc::clone(&progress);
