@@ -41,7 +41,6 @@ pub(super) fn first_piece(cells: &Cells, from: Square, step: i8) -> Option<(u8, 
     }
 }
 
-/// The set of all pieces of a kind and colour.
 #[inline]
 pub(super) fn of_kind(sets: &Sets, kind: PieceKind, color: Color) -> SquareSet {
     sets[usize::from(Piece::new(kind, color).code())]

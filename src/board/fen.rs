@@ -543,7 +543,6 @@ impl Short {
         Self { bytes: [0; 8], len: 0 }
     }
 
-    /// Adds a byte in front.
     const fn push_front(&mut self, byte: u8) {
         self.len += 1;
         self.bytes[8 - self.len as usize] = byte;

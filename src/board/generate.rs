@@ -88,7 +88,6 @@ impl Position {
             || self.castling_move(false).is_some()
     }
 
-    /// All pieces of a colour.
     pub(super) fn pieces_of(&self, color: Color) -> SquareSet {
         PieceKind::ALL.iter().fold(SquareSet::EMPTY, |set, &kind| set.or(self.squares_of(kind, color)))
     }

@@ -20,7 +20,6 @@ impl OpeningNames {
     }
 }
 
-/// A column of `game`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GameColumn {
     Event,

@@ -17,7 +17,6 @@ use crate::store::{self, WriterLock, directory_of, sync_directory};
 /// The suffix of incomplete files.
 pub(super) const PARTIAL: &str = ".partial";
 
-/// The contents of a manifest.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Manifest {
     pub(super) layout_version: u32,
@@ -48,7 +47,6 @@ pub enum WrittenBy {
     Job,
 }
 
-/// The totals of a table.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct TableTotals {
     pub(super) table: String,
@@ -56,7 +54,6 @@ pub(super) struct TableTotals {
     pub(super) bytes: u64,
 }
 
-/// One file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct ListedFile {
     /// The path relative to the directory, with `/` between its parts.
@@ -368,7 +365,6 @@ fn sync_files(directory: &Path, _: &[ListedFile]) -> io::Result<()> {
     Ok(rustix::fs::syncfs(fs::File::open(directory)?)?)
 }
 
-/// Syncs all files to disk.
 #[cfg(not(target_os = "linux"))]
 fn sync_files(directory: &Path, files: &[ListedFile]) -> io::Result<()> {
     let sync = |file: &ListedFile| {

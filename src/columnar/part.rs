@@ -42,7 +42,6 @@ impl Encoder {
         Self { table, schema, properties, factory }
     }
 
-    /// Encodes a row group from its columns.
     pub(super) fn encode(&self, columns: &[ArrayRef]) -> RowGroup {
         let rows = columns.first().map_or(0, |column| column.len());
         let encode = || {

@@ -20,7 +20,6 @@ const PAGE_ROWS: usize = 4096;
 /// The version of the layout: of tables, columns and directories.
 pub(super) const LAYOUT_VERSION: u32 = 1;
 
-/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ColumnType {
     Int64,
@@ -28,7 +27,6 @@ pub(super) enum ColumnType {
     Text,
 }
 
-/// One column.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Column {
     pub(super) name: &'static str,
@@ -59,7 +57,6 @@ pub(super) enum Placed {
     Together,
 }
 
-/// One table.
 #[derive(Debug)]
 pub(super) struct Table {
     pub(super) name: &'static str,
@@ -105,7 +102,6 @@ macro_rules! tables {
             columns: &[$($column),*],
         };)*
 
-        /// All tables.
         pub(super) static TABLES: &[&Table] = &[$(&$constant),*];
     };
 }

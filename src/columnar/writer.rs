@@ -23,7 +23,6 @@ pub(crate) fn file_bytes(games: u64, plies: u64) -> u64 {
     plies.saturating_mul(BYTES_A_PLY).saturating_add(games.saturating_mul(BYTES_A_GAME))
 }
 
-/// Options for writing files.
 #[derive(Clone, Debug)]
 pub(crate) struct WriteOptions {
     pub(crate) partition_by: PartitionBy,

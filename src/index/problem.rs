@@ -13,7 +13,6 @@ macro_rules! kinds {
         }
 
         impl ProblemKind {
-            /// All kinds.
             const ALL: &'static [Self] = &[$(Self::$kind),+];
 
             /// The word in the database.

@@ -104,7 +104,6 @@ pub fn filters_given(filter: &GameFilter) -> usize {
     without_each(filter).count()
 }
 
-/// Clears a filter.
 type ClearField = fn(&mut GameFilter);
 
 const FIELDS: [(&str, ClearField); 22] = [

@@ -422,7 +422,6 @@ impl Groups {
         LeftOut { names: names.len() as u64, most }
     }
 
-    /// The suggested aliases of a group.
     fn aliases_of(&self, group: &[usize]) -> Vec<SuggestedAlias> {
         let units = || group.iter().map(|&unit| &self.units[unit]);
         let members =

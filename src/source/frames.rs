@@ -17,7 +17,6 @@ pub(super) const USUAL_WINDOW: u64 = 128 << 20;
 /// Options for decoding an archive.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FrameOptions {
-    /// The number of threads.
     pub(super) threads: usize,
     /// Memory for text decoded ahead, in bytes.
     pub(super) ahead: u64,

@@ -3,7 +3,6 @@
 use super::super::game_column::GameColumn;
 use super::super::schema::{ColumnType, GAME};
 
-/// A column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Column {
     GameId,

@@ -25,14 +25,11 @@ pub struct StreamQuery {
     pub(super) last_rank: u64,
 }
 
-/// The type of rows.
 #[derive(Clone, Debug)]
 pub(super) enum RowKind {
     /// Rows of a table, with the indexes of the requested columns.
     Table(&'static Table, Vec<usize>),
-    /// Positions.
     Positions(Vec<Column>),
-    /// Moves.
     Moves(Vec<Column>),
 }
 

@@ -22,7 +22,6 @@ impl<'k> EarlierReading<'k> {
     }
 }
 
-/// A place in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TextLocation {
     /// The number of bytes before the place.

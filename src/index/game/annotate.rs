@@ -521,7 +521,6 @@ fn push_fen(text: &mut String, position: &Position) -> Text {
     Text::push(text, fen)
 }
 
-/// The offset of a part within a text.
 fn offset_in(text: &[u8], part: &[u8]) -> usize {
     (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
 }

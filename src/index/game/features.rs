@@ -5,7 +5,6 @@ use crate::index::game::batch::{GameBatch, ReadGame, Start};
 use crate::index::game::parse::Standard;
 use crate::store::features::{Feature, GameFeatures, PieceSquares, features_of, set};
 
-/// Records the features of all games of a batch.
 pub(crate) fn record_features(batch: &mut GameBatch, standard: &Standard) {
     let passed = &mut batch.headers.passed;
     passed.clear();

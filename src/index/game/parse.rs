@@ -49,7 +49,6 @@ const MOST_WARNINGS: u32 = 100;
 /// The maximum number of stored plies per game: garbage must not fill the memory.
 const MOST_PLIES: usize = 1 << 22;
 
-/// A word and its place.
 struct SuspectWord {
     word: String,
     offset: usize,
@@ -438,7 +437,6 @@ impl<'a> ChunkParser<'a> {
         Ending { status, result, result_at, opening }
     }
 
-    /// Reports the problems with the annotations of a game.
     fn report_annotation_problems(&mut self, game: GameId, batch: &mut GameBatch) {
         for problem in std::mem::take(&mut self.annotator.problems) {
             let AnnotationProblem { kind, offset, ply, word_end, message } = problem;

@@ -47,7 +47,6 @@ impl SingleGameParser {
     }
 }
 
-/// A problem with a game.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GameProblem<'r> {
     pub(crate) byte_offset: u64,

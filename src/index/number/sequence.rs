@@ -12,7 +12,6 @@ use crate::source::other_text;
 use crate::store::row::{DuplicateKind, DuplicateRow, GameId, NameId, SourceId, Text};
 use crate::store::{NameTable, Snapshot};
 
-/// The counts of a source.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SourceCount {
     pub(crate) games: u64,

@@ -84,7 +84,6 @@ impl<'o> Plan<'o> {
     }
 }
 
-/// The estimate for sources.
 pub(crate) fn estimate(sources: &Sources, options: &IndexOptions) -> Estimate {
     Estimate::new(sources, occurrence_memory(options, sources), options.annotations)
 }

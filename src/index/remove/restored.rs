@@ -16,7 +16,6 @@ use crate::store::{SkippedDuplicate, SkippedSource};
 pub(crate) struct ReadOptions {
     pub(crate) duplicates: Duplicates,
     pub(crate) annotations: Annotations,
-    /// The encoding of the text.
     encoding: Option<TextEncoding>,
     /// Whether games with errors were omitted.
     pub(crate) leaves_out: bool,

@@ -26,7 +26,6 @@ use crate::source::DecodeOptions;
 use crate::store::Snapshot;
 use crate::store::sink::{PositionEncoder as _, Sink, Takes};
 
-/// The result of reading the sources.
 pub(crate) struct ReadResult {
     pub(crate) counts: Vec<SourceCount>,
     pub(crate) counted_games: CountedGames,

@@ -19,7 +19,6 @@ impl KeyHash {
         Self { state: RandomState::new(), mask: u64::MAX.checked_shr(Self::BITS - bits).unwrap_or(0) }
     }
 
-    /// The hash of a key.
     pub(crate) fn of(&self, key: &[u8]) -> u64 {
         let mut hasher = self.begin();
         hasher.write(key);

@@ -95,7 +95,6 @@ impl Table {
         Ok(None)
     }
 
-    /// Adds a place for a hash.
     pub(crate) fn insert(&mut self, hash: u64, place: u64, directory: &Path) -> io::Result<()> {
         if self.taken >= (1 << self.bits) / 4 * 3 {
             self.grow(directory)?;

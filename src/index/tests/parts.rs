@@ -69,7 +69,6 @@ fn noise(length: usize, mut seed: u64) -> Vec<u8> {
     std::iter::repeat_with(byte).filter(|byte| !b"{}[]\n\r".contains(byte)).take(length).collect()
 }
 
-/// A game with a comment.
 fn game(number: usize, comment: &[u8]) -> Vec<u8> {
     let head = format!("[Event \"{number}\"]\n[White \"A\"]\n\n1. e4 {{");
     [head.as_bytes(), comment, b"} e5 2. Nf3 *\n\n"].concat()

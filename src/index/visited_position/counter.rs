@@ -131,7 +131,6 @@ impl VisitedPosition {
         self.recent.insert(counted_game.day(), last.game());
     }
 
-    /// Counts the move of a game.
     pub(crate) fn count_move(&mut self, played: ShortMove, counted_game: CountedGame) {
         if counted_game.result() == GameResult::Unknown {
             return;
@@ -166,7 +165,6 @@ pub(crate) struct Counter<'o> {
     buffers: PackingBuffers,
 }
 
-/// The results of counting.
 pub(crate) struct Counted {
     /// The number of distinct keys.
     pub(crate) distinct: u64,

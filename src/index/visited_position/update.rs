@@ -172,7 +172,6 @@ impl<'o> Tracker<'o> {
         }
     }
 
-    /// Recounts the positions with these keys.
     pub(crate) fn recount_keys(&self, keys: Vec<PositionKey>) -> Result<Vec<VisitedPosition>> {
         self.recount_all(keys, |recount, key| {
             // Most keys have too few occurrences.
@@ -238,7 +237,6 @@ pub(crate) struct Recount<'r> {
     counted: Vec<VisitedPosition>,
 }
 
-/// A game at a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct GameAtPosition {
     game: GameId,

@@ -273,7 +273,6 @@ fn with_following(moves_of_nodes: &mut [Vec<(TreeMove, Option<usize>)>], index: 
     moves.into_iter().map(whole).collect()
 }
 
-/// The position after a played move.
 fn after(position: &Position, played: &MoveStatistics) -> Option<Position> {
     let mut after = position.clone();
     after.make(played.code).ok()?;

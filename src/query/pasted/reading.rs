@@ -62,7 +62,6 @@ impl Reading {
         reading
     }
 
-    /// The moves.
     pub(super) fn codes(&self) -> impl Iterator<Item = MoveCode> {
         self.line.iter().map(|played| played.code)
     }

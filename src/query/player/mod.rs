@@ -113,7 +113,6 @@ pub struct Record {
 }
 
 impl Record {
-    /// Counts a game.
     fn count(&mut self, game: &PlayedGame) {
         self.games += u64::from(self.last.replace(game.game) != Some(game.game));
         if let Some(rating) = game.rating {

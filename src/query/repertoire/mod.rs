@@ -404,7 +404,6 @@ impl RepertoireQuery<'_> {
         (found.into_iter().take(self.limit).map(departure).collect(), count)
     }
 
-    /// The moves that lead to a node.
     fn moves_to(&self, node: usize) -> String {
         let mut text = String::new();
         for node in self.book.line(node) {

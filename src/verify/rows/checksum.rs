@@ -24,7 +24,6 @@ impl Checksum {
         (game.number() >> 4).cast_unsigned() as usize % Self::GROUPS
     }
 
-    /// Adds a row.
     pub(crate) fn add(&mut self, key: i64, game: StoredId<GameId>, ply: StoredId<Ply>) {
         let (rows, sum) = &mut self.groups[Self::group(game)];
         *rows += 1;

@@ -35,7 +35,6 @@ impl<'c> Skipped<'c> {
         Self { check, connection, sources, source: None, rows }
     }
 
-    /// The next game.
     pub(crate) fn next(&mut self) -> rusqlite::Result<Option<StoredDuplicate>> {
         loop {
             if let Some(row) = self.rows.next() {

@@ -111,7 +111,6 @@ impl<'c> Games<'c> {
         Self { check, connection, sources, source: None, games }
     }
 
-    /// The next game.
     fn next(&mut self) -> rusqlite::Result<Option<StoredGame>> {
         loop {
             if let Some(game) = self.games.next() {

@@ -142,7 +142,6 @@ impl Sources {
         self.annotations.get(&game.import).copied().unwrap_or(Annotations::None)
     }
 
-    /// The chains of readings.
     pub(crate) fn chains(&self) -> &[Chain] {
         &self.chains
     }
