@@ -38,7 +38,6 @@ impl OrderedQueue {
         self.changed.notify_all();
     }
 
-    /// Whether the queue was stopped.
     pub(crate) fn is_stopped(&self) -> bool {
         self.lock().stopped
     }

@@ -105,7 +105,6 @@ impl<'a, 'c> Arguments<'a, 'c> {
         }
     }
 
-    /// The number of arguments.
     pub(super) fn count(&self) -> usize {
         self.context.len()
     }

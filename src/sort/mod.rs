@@ -17,5 +17,4 @@ pub(crate) struct Error {
     pub(crate) source: io::Error,
 }
 
-/// A result of this module.
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;

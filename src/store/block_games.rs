@@ -20,7 +20,6 @@ impl BlockGames {
         self.0[usize::from(number / 64)] |= 1 << (number % 64);
     }
 
-    /// Whether a game is in the set.
     #[inline]
     pub(crate) fn contains(&self, number: u16) -> bool {
         self.0[usize::from(number / 64)] >> (number % 64) & 1 == 1
@@ -89,12 +88,10 @@ impl BlockGames {
         Self(self.0.iter().map(|games| !games).collect())
     }
 
-    /// Whether the set is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.iter().all(|&games| games == 0)
     }
 
-    /// The number of games in the set.
     pub(crate) fn len(&self) -> u32 {
         self.0.iter().map(|games| games.count_ones()).sum()
     }

@@ -16,7 +16,7 @@ use crate::id::GameId;
 /// The number of games per block.
 pub const BLOCK_GAMES: u32 = 1 << 16;
 
-/// The block of a game, and its number within it.
+/// The block of a game, and the game's number within this block.
 #[must_use]
 #[inline]
 pub const fn block_of(game: GameId) -> (u32, u16) {
@@ -128,7 +128,7 @@ const fn is_shorter_as_map(list_bytes: usize, map_bytes: usize) -> bool {
     list_bytes > map_bytes + 4
 }
 
-/// Appends the length of a bitmap, and the bitmap: an existing one (`map`) with further numbers.
+/// Appends the length of a bitmap, and the bitmap: `map`, to which `numbers` are added.
 fn push_map(map: &[u8], numbers: &[u16], bytes: &mut Vec<u8>) {
     let length = map.len().max(map_bytes(numbers));
     push_number(length as u64, bytes);

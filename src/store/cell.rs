@@ -1,4 +1,4 @@
-//! Checked reading of cells: a cell may contain a value that the schema does not allow.
+//! Checked reading of cells: another program may have written a value that the column should not have.
 
 use std::fmt;
 use std::path::PathBuf;

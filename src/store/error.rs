@@ -417,8 +417,8 @@ impl Error {
         };
         match code {
             ErrorCode::DiskFull => Self::DiskFull { path, need: None, source: source.into() },
-            // SQLite reports a reached limit of the file size as a plain write error. On a full disk, it
-            // reports the shared memory of a write-ahead log that cannot grow with a code of its own.
+            // SQLite reports a reached limit of the file size as a plain write error. If a full disk keeps
+            // the shared memory of a write-ahead log from growing, SQLite reports `IOERR_SHMSIZE`.
             ErrorCode::SystemIoFailure
                 if [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_SHMSIZE].contains(&extended) =>
             {

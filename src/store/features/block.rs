@@ -25,12 +25,11 @@ pub(crate) struct FeatureBlock {
     features: Vec<(u16, u16)>,
     /// Material numbers, each with a game that has the material.
     materials: Vec<(u32, u16)>,
-    /// The number of each material, in order of first appearance.
+    /// The number of each material. Materials are numbered in the order of their first appearance.
     material_numbers: HashMap<u64, u32, BuildHasherDefault<MaterialHasher>>,
 }
 
 impl FeatureBlock {
-    /// Whether the block has no games.
     pub(crate) const fn is_empty(&self) -> bool {
         self.games.is_empty()
     }

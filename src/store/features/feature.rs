@@ -23,7 +23,6 @@ const PARTS: [(FeatureKind, u16); 6] = [
     (FeatureKind::Promotion, PIECE_SQUARES),
 ];
 
-/// The first feature of a kind.
 const fn first_of(kind: FeatureKind) -> u16 {
     let (mut first, mut part) = (0, 0);
     while part < PARTS.len() && PARTS[part].0 as u8 != kind as u8 {
@@ -47,7 +46,6 @@ pub(crate) const fn piece_square(piece: Piece, square: Square) -> u16 {
 }
 
 impl Feature {
-    /// The number of features.
     pub(super) const COUNT: usize = PROMOTION as usize + PIECE_SQUARES as usize;
 
     /// A piece captures on a square.
@@ -97,7 +95,6 @@ impl Feature {
         self.0
     }
 
-    /// All features of a kind.
     pub(super) fn all_of(kind: FeatureKind) -> impl Iterator<Item = Self> {
         let count = PARTS.iter().find(|part| part.0 == kind).map_or(0, |part| part.1);
         (first_of(kind)..first_of(kind) + count).map(Self)

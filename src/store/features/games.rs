@@ -23,7 +23,6 @@ struct FeatureCounts {
     materials: usize,
 }
 
-/// The features of a game.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FeaturesOfGame<'p> {
     pub(crate) pieces: &'p PieceSquares,

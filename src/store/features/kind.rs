@@ -36,7 +36,6 @@ impl FeatureKind {
         Self::Promotion,
     ];
 
-    /// The kind with this name.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }

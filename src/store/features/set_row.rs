@@ -1,8 +1,8 @@
 //! Rows of `game_set`. A row has the sets of many values, because most sets are short.
 //!
-//! For each value, in ascending order, a row contains the difference from the value before (or from the row's
-//! own value), the length of the set in bytes, and the set. Numbers are varints: seven bits per byte, lowest
-//! bits first; all bytes but the last have the top bit set.
+//! For each value, in ascending order, a row contains the difference from the value before (for the first
+//! value, from the value in the row's key), the length of the set in bytes, and the set. Numbers are varints:
+//! seven bits per byte, lowest bits first; all bytes but the last have the top bit set.
 
 use crate::store::block_set::push_number;
 use crate::store::features::kind::FeatureKind;

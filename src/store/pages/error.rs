@@ -10,7 +10,7 @@ use super::number::PageNumber;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BtreeError {
-    /// The operating system refused to open, read or write a file.
+    /// A file could not be opened, read or written.
     #[error("cannot {action} {}", path.display())]
     Io {
         /// The operation that failed.

@@ -52,7 +52,6 @@ impl PageBuilder {
         (page[0] == LEAF && fill.pointers_end <= cells_start && cells_start <= page.len()).then_some(fill)
     }
 
-    /// The number of cells on the page.
     pub(super) const fn count(&self) -> usize {
         (self.pointers_end - self.header) / POINTER
     }
@@ -224,12 +223,10 @@ impl<'p> PageView<'p> {
         (header + count * POINTER <= page.len()).then_some(Self { page, is_leaf, count })
     }
 
-    /// Whether the page is a leaf.
     pub(super) const fn is_leaf(self) -> bool {
         self.is_leaf
     }
 
-    /// The number of cells.
     pub(super) const fn count(self) -> usize {
         self.count
     }

@@ -51,7 +51,6 @@ impl RowRecord {
     }
 }
 
-/// Appends a varint.
 #[inline]
 pub(super) fn push_varint(bytes: &mut Vec<u8>, value: u64) {
     if value < 0x80 {

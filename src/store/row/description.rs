@@ -10,7 +10,6 @@ use crate::store::row::virtual_table::{Cell, Rows};
 
 /// Rows and the statement that inserts them.
 pub(in crate::store) trait InsertRows: Rows {
-    /// The table.
     const TABLE: &'static str;
     /// `write table …`, for error messages.
     const ACTION: &'static str;

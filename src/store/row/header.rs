@@ -26,9 +26,7 @@ pub(crate) trait SideRow {
 /// A side table of `game`. Its rows are added and removed together with the games.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SideTable {
-    /// The table's name.
     pub(crate) name: &'static str,
-    /// The names of the table's columns.
     pub(crate) columns: &'static [&'static str],
     /// The number of columns of the table's primary key.
     pub(crate) key: usize,

@@ -11,7 +11,7 @@ use crate::id::{GameId, Ply, SourceId};
 pub enum Severity {
     /// Nothing was lost: the problem was tolerated or corrected.
     Warning,
-    /// Part of a game was lost.
+    /// Part of a game or of a source was lost, or a source has no games.
     Error,
 }
 

@@ -147,9 +147,7 @@ pub(crate) fn read_cell<'r, T: Stored<'r> + Default>(
 
 /// A row of a table as stored in a database.
 pub(crate) trait StoredRow: Sized {
-    /// The table.
     const TABLE: &'static str;
-    /// The columns' names.
     const COLUMNS: &'static [&'static str];
     /// The number of columns of the primary key.
     const KEY: usize;

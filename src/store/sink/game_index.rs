@@ -217,8 +217,8 @@ impl IndexRows {
 
     /// Writes the index. Returns its name if SQLite must build it.
     pub(super) fn build(self, file: &Arc<PageFile>) -> Result<Option<String>> {
-        // So few pages are not written around the page cache. The index should be in this cache, because it
-        // is soon read to find duplicate games.
+        // Writes of so few pages go through the page cache. There the index is found when it is read soon
+        // afterwards, to search for duplicate games.
         const PAGES: NonZeroUsize = NonZeroUsize::new(6).expect("six is not zero");
         let Self { layout, rows } = self;
         let Some((key, sorter)) = rows else { return Ok(Some(layout.name)) };

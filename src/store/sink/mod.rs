@@ -7,7 +7,8 @@
 //! |---|---|
 //! | [`FreshPages`] | a new database, its large tables as pages built by the workers |
 //! | [`AddedPages`] | an existing database: new pages beside those in use, or rows through SQL |
-//! | `ParquetFiles` | Parquet files, in the module `columnar` |
+//! | `ParquetFiles`, in the module `columnar` | Parquet files |
+//! | `StreamSink` and `RankSink`, in `columnar` | no files: rows, or the data for a random sample, for a caller |
 //! | [`NullSink`] | nothing: the input is only checked |
 //!
 //! The order of calls: [`begin`](KeepingSink::begin); while games are read, [`headers`](Sink::headers) and
@@ -65,7 +66,8 @@ pub(crate) trait Sink: Sized {
 
 /// A sink that keeps the games. `S` is the type of their sorted occurrences.
 pub(crate) trait KeepingSink<S: SortedOccurrences>: Sink {
-    /// Writes the rows of the run and of its sources, and in a new database the settings.
+    /// Writes the rows of the run and of its sources, and in a new database the settings and the list of
+    /// openings.
     fn begin(&mut self, run: &NewRun<'_>) -> Result<()>;
 
     /// Writes the occurrences, once all games are read, and in an existing database updates the visited
@@ -137,7 +139,6 @@ pub(crate) struct Replaced {
 
 /// The occurrences of all positions of a run, partitioned by key, and the resources for sorting them.
 pub(crate) trait UnsortedOccurrences: Sync {
-    /// The error type.
     type Error: From<super::Error> + Send;
 
     /// The number of partitions. All keys of a partition are less than those of the next partition.
@@ -161,7 +162,6 @@ pub(crate) trait UnsortedOccurrences: Sync {
 
 /// The sorted occurrences of a run. Visited positions are counted while occurrences are drained.
 pub(crate) trait SortedOccurrences: Sync {
-    /// The error type.
     type Error: From<super::Error> + Send;
 
     /// The occurrences to sort.

@@ -160,7 +160,6 @@ impl Tree {
         pages.filter(|&page| page != self.root)
     }
 
-    /// The root page.
     pub(super) const fn root(&self) -> PageNumber {
         self.root
     }
