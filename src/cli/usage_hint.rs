@@ -334,7 +334,7 @@ fn probable_meaning(kind: ErrorKind, words: &[String]) -> Option<&'static str> {
         Some("explore")
             if after("--versus").is_some_and(|word| word.starts_with("--") && !word.contains(' ')) =>
         {
-            Some("the filters of --versus are one text in quotes, as in --versus \"--since 2020\"")
+            Some("put the filters of --versus in quotes, as in --versus \"--since 2020\"")
         }
         _ if command == Some("export")
             && kind == InvalidValue

@@ -219,8 +219,8 @@ pub(crate) fn is_known_variant(name: &str) -> bool {
 
 const ONLY_YEAR: &str = "only the year of the date can be read: it is kept (YYYY.MM.DD)";
 const NO_DATE: &str = "the date cannot be read (YYYY.MM.DD)";
-const IMPOSSIBLE_DATE: &str = "there is no such day: only the valid part of the date is kept";
-const AMBIGUOUS_DATE: &str = "it may begin with the day or the month: only the year is kept";
+const IMPOSSIBLE_DATE: &str = "this day does not exist: only the valid part of the date is kept";
+const AMBIGUOUS_DATE: &str = "the date may begin with the day or the month: only the year is kept";
 
 /// Parses a date. Returns it as `YYYY.MM.DD` with `?` for unknown parts, `None` if nothing is known; and the
 /// problem with the date, if there is one.

@@ -39,7 +39,7 @@ pub enum AliasError {
     },
     /// A name is itself another spelling.
     #[error(
-        "\"{name}\" is itself another spelling of \"{of}\"; give \"{of}\" as the name of \"{alias}\" too"
+        "\"{name}\" is itself another spelling of \"{of}\"; list \"{alias}\" as a spelling of \"{of}\" instead"
     )]
     Chain {
         /// The spelling of the name.
@@ -60,9 +60,7 @@ pub enum AliasError {
         alias: String,
     },
     /// One player would have two FIDE numbers.
-    #[error(
-        "\"{name}\" has the FIDE number {before}, so it cannot have {fide_id}; keep the right one of the two"
-    )]
+    #[error("\"{name}\" has the FIDE number {before}, so it cannot have {fide_id}; keep the correct number")]
     FideDiffers {
         /// The name.
         name: String,

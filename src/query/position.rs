@@ -123,7 +123,7 @@ pub enum PositionError {
     #[error("another game begins; give the moves of one game")]
     NextGame,
     /// Something follows the result.
-    #[error("there is more after {result}; give the moves of one game")]
+    #[error("text follows the result {result}; give the moves of one game")]
     AfterResult {
         /// The result.
         result: &'static str,

@@ -264,12 +264,12 @@ impl Lister<'_> {
             let (plain_name, packed_name) = (plain.display(), path.display());
             match compare(&plain_file, &packed_file, self.decode, self.watch)? {
                 UnpackedState::Unpacked => {
-                    let note = format!("{packed_name}: left out, all its text is in {plain_name} beside it");
+                    let note = format!("{packed_name}: left out, because {plain_name} beside it contains all its text");
                     left_out.insert(path, note);
                 }
                 UnpackedState::Cut => {
                     let note = format!(
-                        "{plain_name}: left out, it is only the beginning of what is in {packed_name} beside it"
+                        "{plain_name}: left out, because {packed_name} beside it contains this text and more"
                     );
                     left_out.insert(plain, note);
                 }
@@ -426,7 +426,7 @@ mod tests {
                 "b.pgn.zst",
                 "a.pgn.zst",
                 "a.pgn: named more than once; it is read once",
-                "a.pgn.zst: left out, all its text is in a.pgn beside it",
+                "a.pgn.zst: left out, because a.pgn beside it contains all its text",
                 "./b.pgn.zst: named more than once; it is read once",
             ]
         );

@@ -117,7 +117,7 @@ fn wrong_sets_are_reported() {
     };
     assert_eq!(reported("SELECT 1"), []);
     for (sql, kind, part) in [
-        ("DELETE FROM game_set WHERE kind = 'castling'", Damage::MissingRow, "there is no such set"),
+        ("DELETE FROM game_set WHERE kind = 'castling'", Damage::MissingRow, "the set is missing"),
         ("INSERT INTO game_set VALUES (0, 'capture', -1, x'00020200')", Damage::SurplusRow, "none passes"),
         ("INSERT INTO game_set VALUES (7, 'capture', 1, x'00020200')", Damage::SurplusRow, "none passes"),
         (

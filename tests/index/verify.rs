@@ -458,7 +458,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
     ),
     (
         "DELETE FROM visit_set WHERE key = 5060803636482931868",
-        &["missing-row visit_set key 5060803636482931868, block 0: there is no such row"],
+        &["missing-row visit_set key 5060803636482931868, block 0: the row is missing"],
     ),
     (
         "UPDATE visit_set SET games = x'00' WHERE key = 5060803636482931868",
@@ -487,7 +487,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
     (
         "DELETE FROM game_column WHERE name = 'result'; INSERT INTO game_column VALUES ('x', 0, '[]', x''), ('eco', -1, '', x'')",
         &[
-            "missing-row game_column name 'result', block 0: there is no such row",
+            "missing-row game_column name 'result', block 0: the row is missing",
             "surplus-row game_column name 'eco', block -1: no game has such a column",
             "surplus-row game_column name 'x', block 0: no game has such a column",
         ],

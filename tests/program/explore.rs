@@ -159,7 +159,7 @@ fn games_count_by_position_and_ended_or_unfinished_games_are_reported() {
     D06 Queen's Gambit
 
     2 games: █ White 1 (50.0 %), ▒ draw 1 (50.0 %), ░ Black 0 (0.0 %)
-    1 reached it by another order of moves; 2 ended here
+    1 reached the position by another order of moves; 2 ended here
 
     Highest rated:
     game  white        elo  black   elo  result   date        event  next

@@ -300,10 +300,14 @@ fn a_note_lists_variants_that_many_more_games_reached() {
             for command in ["find", "explore"] {
                 let run = sample.run(&[command, "games.db", "--fen", rare]);
                 let games = if others == 1 { "1 game".to_owned() } else { format!("{others} games") };
-                let note = format!("pgndex: note: {games} reached it with {how}: {often}\n");
+                let note = format!("pgndex: note: {games} reached the same placement with {how}: {often}\n");
                 assert_eq!(run.stderr.contains(&note), is_told, "{command} {own} {others}: {}", run.stderr);
                 let back = sample.run(&[command, "games.db", "--fen", often]);
-                assert!(others == 0 || !back.stderr.contains("reached it with"), "{}", back.stderr);
+                assert!(
+                    others == 0 || !back.stderr.contains("reached the same placement"),
+                    "{}",
+                    back.stderr
+                );
             }
         }
     }
@@ -439,7 +443,7 @@ fn an_empty_result_is_explained_and_not_an_error() {
     ");
     insta::assert_snapshot!(sample.stderr_of(0, &["--fen", "rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R w KQk -"]), @"
     pgndex: note: no game reached this position: rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R w KQk -
-    pgndex: note: 1 game reached it with the other side to move and other castling rights: rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R b KQkq -
+    pgndex: note: 1 game reached the same placement with the other side to move and other castling rights: rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R b KQkq -
     ");
     insta::assert_snapshot!(sample.stderr_of(0, &["--fen", START, "--elo-min", "2700"]), @"
     pgndex: note: 3 games reached the position, but none passes the filters

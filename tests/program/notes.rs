@@ -267,7 +267,7 @@ fn wrong_arguments_are_reported_with_a_correction() {
     );
     assert!(!reported.contains("similar") && !reported.contains("--site"), "{reported}");
     let reported = usage_error(&workspace, &["explore", "games.db", "--versus", "--since", "2020"]);
-    assert!(reported.contains("one text in quotes"), "{reported}");
+    assert!(reported.contains("put the filters of --versus in quotes"), "{reported}");
     let reported = usage_error(&workspace, &["export", "games.db", "--format", "pgn", "--fen", "--ply", "3"]);
     assert!(
         reported.contains("tip: --fen takes a position; to write positions as FEN, use --format fen"),
@@ -281,9 +281,9 @@ fn wrong_arguments_are_reported_with_a_correction() {
         (&["players", "games.db", "--export-aliases", "--sort", "name"], "cannot be used with"),
         (&["sql", "SELECT 1"], "the database comes first: pgndex sql games.db \"SELECT 1\""),
         (&["key", "1.", "e4", "e5"], "these are moves, not a FEN; use --moves \"1. e4 e5\""),
-        (&["find", "games.db", "--fen", "https://lichess.org/abcdefgh"], "the address has no FEN in it"),
+        (&["find", "games.db", "--fen", "https://lichess.org/abcdefgh"], "the address contains no FEN"),
         (&["game", "games.db", "5-1"], "the range is reversed; write 1-5"),
-        (&["game", "games.db", "1,2"], "write blanks between numbers: 1 2"),
+        (&["game", "games.db", "1,2"], "separate numbers by spaces: 1 2"),
         (&["game", "1", "games.db"], "the database comes first, as in 'pgndex game games.db 42'"),
         (
             &["find", "games.db", "--move", "x", "--ply", "abc"],

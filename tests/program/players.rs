@@ -271,12 +271,12 @@ fn an_invalid_list_is_reported_with_its_line_and_changes_nothing() {
     pgndex: error: bad.csv:1: separate the fields by commas, not by semicolons; the first line must be name,alias or name,alias,fide_id
     pgndex: error: bad.csv:2: the alias is empty; fill it in, or leave the line out
     pgndex: error: bad.csv:2: "x" is not a FIDE number; write its digits, or leave it empty
-    pgndex: error: bad.csv:3: "A" has the FIDE number 1, so it cannot have 2; keep the right one of the two; nothing was changed
+    pgndex: error: bad.csv:3: "A" has the FIDE number 1, so it cannot have 2; keep the correct number; nothing was changed
     pgndex: error: bad.csv:2: "A" is given as another spelling of itself; leave this one out; nothing was changed
     pgndex: error: bad.csv:4: "C" is another spelling of "A" already, so it cannot be one of "B"; keep one of the two; nothing was changed
-    pgndex: error: bad.csv:3: "B" is itself another spelling of "A"; give "A" as the name of "C" too; nothing was changed
+    pgndex: error: bad.csv:3: "B" is itself another spelling of "A"; list "C" as a spelling of "A" instead; nothing was changed
     pgndex: error: bad.csv:2: "A" and "B" are each given as another spelling of the other; keep one of the two lines; nothing was changed
-    pgndex: error: bad.csv:3: "Liren Ding" is itself another spelling of "Ding Liren"; give "Ding Liren" as the name of "A" too; nothing was changed
+    pgndex: error: bad.csv:3: "Liren Ding" is itself another spelling of "Ding Liren"; list "A" as a spelling of "Ding Liren" instead; nothing was changed
     pgndex: error: bad.csv:3: "Liren Ding" is another spelling of "Ding Liren" already, so it cannot be one of "A"; keep one of the two; nothing was changed
     "#);
     workspace.write("bad.csv", b"name,alias\nA,B\nM\xfcller,K\n");

@@ -161,11 +161,11 @@ fn unreadable_text_is_reported() {
         printed(&workspace.ask(&["--games", "0", "--format", "csv"]))
     };
     insta::assert_snapshot!(ask(""), @"
-    pgndex: error: mine.pgn: there are no moves in it; is this a PGN file?
+    pgndex: error: mine.pgn: this file has no moves; is it a PGN file?
     1
     ");
     insta::assert_snapshot!(ask("Dear friend\n"), @"
-    pgndex: error: mine.pgn: there are no moves in it; is this a PGN file?
+    pgndex: error: mine.pgn: this file has no moves; is it a PGN file?
     1
     ");
     insta::assert_snapshot!(

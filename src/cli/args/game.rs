@@ -73,9 +73,7 @@ impl FromStr for GameRange {
             _ if Path::new(text).exists() => {
                 Err(format!("the database comes first, as in 'pgndex game {text} 42'"))
             }
-            _ if text.contains(',') => {
-                Err(format!("write blanks between numbers: {}", text.replace(',', " ")))
-            }
+            _ if text.contains(',') => Err(format!("separate numbers by spaces: {}", text.replace(',', " "))),
             _ => Err("not a game's number; give one, such as 42, or a range, such as 1-5".to_owned()),
         }
     }

@@ -81,7 +81,7 @@ pub(crate) fn read_fen(fen: &str) -> Result<PositionQuery, WrongValue> {
     PositionQuery::from_fen(fen).map_err(|error| {
         WrongValue(match fen.trim() {
             address if address.starts_with("http") => {
-                anyhow!("the address has no FEN in it: {}; copy the FEN that the page shows", brief(address))
+                anyhow!("the address contains no FEN: {}; copy the FEN that the page shows", brief(address))
             }
             moves if PositionQuery::from_moves(moves).is_ok() => {
                 anyhow!("these are moves, not a FEN; use --moves \"{moves}\"")

@@ -63,7 +63,7 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
         answer => answer?,
     };
     if repertoires.is_empty() {
-        bail!("{}: there are no moves in it; is this a PGN file?", name());
+        bail!("{}: this file has no moves; is it a PGN file?", name());
     }
     note_outcome(&database, &selection, &repertoires)?;
     match args.format {
@@ -117,7 +117,7 @@ fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     let options = DecodeOptions { threads: 1, memory: MOST as u64 };
     let files = source::list(&[path], options, &()).map(|sources| sources.files).unwrap_or_default();
     let [file] = <[_; 1]>::try_from(files).map_err(|files| match files.len() {
-        0 => anyhow::anyhow!("{name}: has no PGN file in it; give the PGN file of the repertoire"),
+        0 => anyhow::anyhow!("{name}: contains no PGN file; give the PGN file of the repertoire"),
         files => anyhow::anyhow!(
             "{name}: has {files} PGN files; unpack it if it is an archive, and give one of them"
         ),

@@ -15,7 +15,11 @@ use crate::cli::terminal::log::note;
 pub(crate) fn note_variants(database: &Database, position: &Position, lines: Lines) -> anyhow::Result<()> {
     for Variant { fen, differences, reached } in variants(database, position, lines)? {
         let names: Vec<_> = differences.into_iter().map(name).collect();
-        note(&format!("{} it with {}: {fen}", games_that_reached(reached), names.join(" and ")));
+        note(&format!(
+            "{} the same placement with {}: {fen}",
+            games_that_reached(reached),
+            names.join(" and ")
+        ));
     }
     Ok(())
 }

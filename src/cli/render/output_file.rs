@@ -85,7 +85,11 @@ impl OutputFile {
             return StoreError::DiskFull { path: self.path.clone(), need, source }.into();
         }
         let is_of_writing = io_errors(&error).next().is_some();
-        if is_of_writing { error.context(format!("{}: cannot write it", self.path.display())) } else { error }
+        if is_of_writing {
+            error.context(format!("{}: cannot be written", self.path.display()))
+        } else {
+            error
+        }
     }
 
     /// Renames the file to its final path, and returns that.

@@ -37,7 +37,7 @@ pub(crate) fn check(connection: &Connection, block: u32, findings: &Collector) -
                     FindingKind::MissingRow,
                     TABLE,
                     row_id((block, kind, value)),
-                    "there is no such set",
+                    "the set is missing",
                 );
             }
         }

@@ -58,7 +58,7 @@ pub(crate) fn compare_columns(
     }
     for (name, _) in expected {
         let row = RowId::default().and("name", Id::Text(name.to_owned())).and("block", block);
-        findings.about(FindingKind::MissingRow, COLUMNS, row, "there is no such row");
+        findings.about(FindingKind::MissingRow, COLUMNS, row, "the row is missing");
     }
     Ok(())
 }
@@ -122,7 +122,7 @@ pub(crate) fn compare_visits(
         }
     }
     for (block, _) in visits {
-        findings.about(FindingKind::MissingRow, VISITS, row_id(block), "there is no such row");
+        findings.about(FindingKind::MissingRow, VISITS, row_id(block), "the row is missing");
     }
     Ok(())
 }

@@ -47,7 +47,7 @@ fn write(directory: &Path, command: &clap::Command, others: &[String]) -> anyhow
         // Removes the incomplete page; if that fails too, the error is reported below.
         let _ = fs::remove_file(&path);
     }
-    written.with_context(|| format!("{}: cannot write it", path.display()))
+    written.with_context(|| format!("{}: cannot be written", path.display()))
 }
 
 fn page(command: &clap::Command, others: &[String]) -> anyhow::Result<Vec<u8>> {

@@ -104,7 +104,10 @@ fn note_sources(report: &Report) {
             continue;
         }
         let path = printable(&note.path.to_string_lossy());
-        log::note(&format!("{path}: {}, so its games could not be compared with it", note.message));
+        log::note(&format!(
+            "{path}: {}, so its games could not be compared with their PGN text",
+            note.message
+        ));
     }
     let more = report.sources_other.saturating_sub(report.notes.len() as u64);
     if more > 0 {
