@@ -16,7 +16,7 @@ fn register_all(connection: &Connection) -> rusqlite::Result<()> {
 impl Database {
     /// Opens an existing database for reading only.
     ///
-    /// A database with an older schema version is read as it is: [`open`](Self::open) migrates it.
+    /// A database with an older schema version is read as it is; only [`open`](Self::open) migrates it.
     ///
     /// If the last writer crashed, the database is first rolled back to its last commit, as SQLite does
     /// whenever it opens a database for writing.

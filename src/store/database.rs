@@ -16,7 +16,7 @@ use crate::store::pages::PageFile;
 use crate::store::schema::{self, FileKind};
 use crate::store::space::refusal;
 
-/// The maximum time for which a statement waits for another process's lock.
+/// The maximum time for which a statement waits until another connection releases its lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Registers the SQL functions on a new connection. The caller passes this function, because the SQL

@@ -49,7 +49,8 @@ table_row! {
         "time_control" pub time_control: Option<Text>,
         /// Variant, as the PGN names it.
         "variant" pub variant: Option<Text>,
-        /// Six-field FEN of the start position; `None` for the standard position.
+        /// Six-field FEN of the start position; `None` for the standard position, and for a
+        /// [skipped](GameStatus::Skipped) game.
         "start_fen" pub start_fen: Option<Text>,
         /// Half-moves replayed.
         "ply_count" pub ply_count: u32,

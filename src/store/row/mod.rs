@@ -1,8 +1,8 @@
 //! Rows to write, in batches that are filled, written and reused.
 //!
 //! Most tables have one description here: its columns, in the order of the batch. Macros derive from it the
-//! struct of a row, the statement that inserts rows, the columns that SQL reads, and the struct of a row as
-//! read back from a database, where cells may have any value.
+//! struct of a row, the statement that inserts rows, the columns that SQL reads, and for some tables the
+//! struct of a row as read back from a database, where cells may have any value.
 
 mod annotation;
 mod description;

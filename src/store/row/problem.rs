@@ -9,7 +9,8 @@ use crate::id::{GameId, Ply, SourceId};
 /// The severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
-    /// Nothing was lost: the problem was tolerated or corrected.
+    /// The problem was tolerated or corrected. The main line is complete, unless the game's variant is not
+    /// supported.
     Warning,
     /// Part of a game or of a source was lost, or a source has no games.
     Error,
