@@ -43,7 +43,7 @@ impl<'t> OccurrenceCursor<'t> {
         self.row
     }
 
-    /// Moves to the next row. After the last row of the range, there is [no row](Self::row).
+    /// Moves to the next row. After the last row of the range, the cursor has no row.
     ///
     /// # Errors
     /// If a page cannot be read or is damaged.
