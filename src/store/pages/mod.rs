@@ -8,7 +8,8 @@
 //! 1. SQLite creates the empty schema and closes the file; [`PageFile`] opens it.
 //! 2. Each worker owns a [`LeafWriter`], pushes the rows of one key range in strictly ascending order (for
 //!    example [`OccurrenceRow`]s or [`PositionRecord`]s) and gets a [`Segment`] for it.
-//! 3. [`assemble()`] takes the segments in key order and writes the interior pages, the topmost onto the table's root page.
+//! 3. [`assemble()`] takes the segments in key order and writes the interior pages, the topmost onto the
+//!    table's root page.
 //! 4. [`PageFile::finish`] makes the new pages part of the database.
 //!
 //! Until the last step has succeeded, the file is not a valid database: build in a temporary file.
