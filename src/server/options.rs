@@ -11,17 +11,18 @@ pub struct Options {
     pub databases: Vec<PathBuf>,
     /// The address to listen on.
     pub listen: SocketAddr,
-    /// Host names that clients may use, in addition to those of the loopback interface.
+    /// Host names that clients may use, in addition to localhost, loopback addresses and the address to
+    /// listen on.
     pub allowed_hosts: Vec<String>,
-    /// The token that every request must have.
+    /// The token that every request must have, except for `/health` and preflight requests.
     pub token: Option<String>,
-    /// Whether everybody who can reach the address may connect.
+    /// Whether the address may be reachable from other machines even without a token.
     pub is_public: bool,
     /// Whether pages of other hosts may read the answers of the explorer's routes.
     pub cors: bool,
-    /// Threads for quick requests. Searches and SQL have threads of their own.
+    /// The maximum number of threads for quick requests. Searches, SQL and exports have threads of their own.
     pub threads: usize,
-    /// The timeout of a query.
+    /// The timeout of a query, except for a user's SQL statement and an export.
     pub timeout: Duration,
     /// The timeout of a user's SQL statement.
     pub sql_timeout: Duration,
@@ -29,7 +30,7 @@ pub struct Options {
     pub export_timeout: Duration,
     /// The time in which a client must read 512 KiB of an answer, or the rest of it.
     pub reading_time: Duration,
-    /// How long running requests may continue when the server stops.
+    /// How long running requests may continue when the server stops. Users' SQL statements get half a second.
     pub grace: Duration,
     /// The maximum number of connections.
     pub connections: usize,
@@ -40,7 +41,7 @@ pub struct Options {
 /// How requests are logged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LogFormat {
-    /// Not at all.
+    /// Requests are not logged.
     None,
     /// One line per request, for people.
     #[default]

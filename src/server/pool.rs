@@ -152,8 +152,8 @@ impl Pool {
         self.sender.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Accepts no more jobs, and waits for the threads until the queued jobs are done, but not longer than
-    /// `until`. Returns whether all threads have ended.
+    /// Accepts no more jobs. Waits until the queued jobs are done and all threads have ended, or until the
+    /// time `until`. Returns whether all threads have ended.
     pub(super) fn end(&self, until: Instant) -> bool {
         *self.sender() = None;
         let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
@@ -201,7 +201,7 @@ fn work(receiver: &Receiver<Job>, databases: &Arc<Databases>, nature: PoolOption
 /// Lowers the priority of this thread. Otherwise, when long queries keep all processors busy, a quick answer
 /// would wait until the system suspends one of their threads.
 fn lower_priority(nice: u8) {
-    // On other systems than Linux, the call would affect the whole process. Failure is harmless: only speed
+    // On systems other than Linux, the call would affect the whole process. Failure is harmless: only speed
     // is affected.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::setpriority_process(None, nice.into());

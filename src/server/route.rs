@@ -4,7 +4,7 @@ use crate::server::answer::{Answer, Problem, Shape};
 use crate::server::request::{Call, Param};
 use crate::store::Database;
 
-/// A path, served both below the root and below `/db/NAME`, and its handler.
+/// A path and its handler. The path is served as it is, and also below `/db/NAME`.
 pub(super) struct Route {
     pub(super) method: Method,
     /// `{name}` is a variable segment.

@@ -130,7 +130,7 @@ struct Cursor {
     skip: u32,
 }
 
-/// The start of the page after these hits, whose own page begins at `from`.
+/// The start of the next page. `hits` are those of the current page, which begins at `from`.
 fn next_cursor(find: &FindQuery<'_>, from: Option<Cursor>, hits: &[Hit]) -> Result<Option<Cursor>, Problem> {
     let shown = |hits: usize| u32::try_from(hits).unwrap_or(u32::MAX);
     if matches!(find.target, FindTarget::Like(_)) {

@@ -59,8 +59,8 @@ const FUNCTIONS: [&str; 5] = ["load_extension", "fts3_tokenizer", "json_patch", 
 const SLOW: [&str; 4] = ["like", "glob", "instr", "replace"];
 const SLOW_CALLS: usize = 40;
 
-/// The maximum of the [copies](copies) of WITH tables, multiplied by the words of the statement. SQLite takes
-/// about a second for ten times this number.
+/// The maximum product of the number of copies of WITH tables and the number of words of a statement. SQLite
+/// takes about a second for ten times this product. A statement without copies can have any number of words.
 const COPIED_WORDS: usize = 10_000;
 
 /// Refused tables, which show pages instead of rows. For `dbstat`, SQLite reads a whole file to return one
@@ -187,7 +187,7 @@ pub(in crate::server) fn guard(database: &Database) -> Result<()> {
     guard().map_err(|source| Error::sqlite(database.path(), "guard the connection", source))
 }
 
-/// Lets the next statement on a connection only read, and counts its slow functions from 0.
+/// Lets the next statement on a connection only read, and limits its uses of slow functions.
 fn authorize(database: &Database) -> Result<()> {
     let mut slow_calls = 0;
     let set = database.connection().authorizer(Some(move |asked: AuthContext<'_>| {

@@ -11,8 +11,8 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
 use flate2::{Compress, Compression, FlushCompress, Status};
 
-/// Answers of fewer bytes are not compressed: their headers and the network's overhead are larger than what
-/// could be saved.
+/// The minimum size of a compressed answer, in bytes. Of shorter answers, headers and network overhead are
+/// the larger part.
 const LEAST: usize = 2048;
 /// The size of the compression window in bytes, as an exponent of 2.
 const WINDOW: u8 = 15;
@@ -59,8 +59,8 @@ impl AcceptedEncodings {
         tags.find(|&known| known == tag || known == packed).map(not_modified)
     }
 
-    /// The response `304 Not Modified`, if any answer is good enough for the client: it sent `If-None-Match:
-    /// *`.
+    /// The response `304 Not Modified`, if the client's header `If-None-Match` is `*`: it has some version of
+    /// the answer, and any version is good enough.
     pub(super) fn any(&self, tag: &str) -> Option<Response> {
         (self.known.as_deref()?.trim() == "*").then(|| not_modified(tag))
     }

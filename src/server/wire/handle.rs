@@ -384,7 +384,8 @@ impl PendingRequest {
         drop(snapshot);
         match answer {
             Answer::Whole { content_type, body } => {
-                // To some clients any answer is good enough, but there must be an answer.
+                // For a client that sends `*`, any version of the answer is good enough, but the answer must
+                // exist.
                 let known = tag.and_then(|tag| self.wanted.any(tag));
                 let response = known.unwrap_or_else(|| self.wanted.whole(content_type, body, tag));
                 Ok((response, None))

@@ -45,7 +45,7 @@ impl ReadRate {
         }
     }
 
-    /// Ready when the waiting time for these bytes exceeds `time`.
+    /// Ready when the server has waited for the client for `time` since the count of bytes began.
     fn poll_over(&mut self, time: Duration, context: &mut Context<'_>) -> Poll<()> {
         let since = *self.since.get_or_insert_with(Instant::now);
         let end = since + time.saturating_sub(self.waited);

@@ -42,7 +42,7 @@ pub(crate) struct ServeArgs {
     /// Let pages of other hosts read the answers of the explorer API
     #[arg(long)]
     cors: bool,
-    /// Threads that answer requests, at most 64 [default: one per processor].
+    /// Threads that answer requests, at most 64 [default: one per processor, from 2 to 16].
     ///
     /// In addition, two threads serve searches, two serve SQL, and eight serve exports.
     #[arg(hide_short_help = true, long, short = 'j', value_name = "N", value_parser = within(1..=64_u16))]
