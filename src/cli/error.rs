@@ -1,4 +1,4 @@
-//! Errors of commands, and what is known about errors of the library.
+//! Errors of commands, and functions that recognise errors of the library.
 
 use std::io;
 

@@ -13,7 +13,7 @@ use crate::cli::terminal::log::{self, Event, Level};
 /// The system's allocator; ends the process if there is no more memory.
 pub(crate) struct Allocator;
 
-/// Memory that is freed for the last steps.
+/// Memory that is freed for the last steps: to remove temporary files, and to print the reason.
 static RESERVE: Mutex<Option<Vec<u8>>> = Mutex::new(None);
 /// Whether a thread has started the last steps.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
@@ -28,7 +28,8 @@ const NO_MEMORY: &str = "out of memory: the system gives this process no more. U
 const NO_THREAD: &str = "the system gives this process no further thread, or no memory for one. Use fewer (-j), or raise the limit \
                          (ulimit -u, ulimit -v, TasksMax); unfinished work is undone";
 
-/// Reserves memory for the last steps. Also takes them if a thread cannot be started.
+/// Reserves memory for the last steps. From then on, the process also takes them if a thread cannot be
+/// started.
 pub(crate) fn allocate_reserve() {
     // If a scoped thread cannot be started, the standard library panics.
     let hook = std::panic::take_hook();
@@ -44,8 +45,8 @@ pub(crate) fn allocate_reserve() {
     }
 }
 
-// SAFETY: all calls go to the system's allocator with unchanged arguments; if it returns nothing, this does
-// not return.
+// SAFETY: all calls go to the system's allocator with unchanged arguments; if it returns null, the process
+// ends.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller fulfils the contract of `alloc`, which is the same.
@@ -95,6 +96,6 @@ fn end(message: &str) -> ! {
         // SAFETY: the bytes are those of a live text.
         let _ = unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
     }
-    // SAFETY: it takes only a number, and ends the process immediately.
+    // SAFETY: `_exit` takes only a number, and ends the process immediately.
     unsafe { libc::_exit(STATUS.into()) }
 }

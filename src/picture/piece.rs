@@ -2,7 +2,8 @@
 
 use crate::board::{Color, Piece, PieceKind};
 
-/// The filled outline of a piece, the lines on it, and the dots on it: the centre and radius of each.
+/// The filled outline of a piece, the lines on it, and the dots on it. A dot is the x and y of its centre,
+/// and its radius.
 struct Shape {
     outline: &'static str,
     lines: &'static str,

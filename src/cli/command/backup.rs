@@ -29,7 +29,8 @@ struct State {
 /// Copies a database.
 ///
 /// # Errors
-/// If it cannot be read, the copy cannot be written or exists already, or it is stopped.
+/// If the database cannot be read, the copy cannot be written or must not be replaced, or the command is
+/// stopped.
 pub(crate) fn run(args: &BackupArgs) -> anyhow::Result<()> {
     let started = Instant::now();
     refuse_standard_output(&args.target)?;

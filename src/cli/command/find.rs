@@ -243,7 +243,7 @@ fn hits_in_games(hits: u64, games: u64) -> String {
     }
 }
 
-/// How many of how many are shown, as text.
+/// How many hits are shown, and how many there are, as text.
 fn total_text(total: &Total) -> String {
     let Total { occurrences, games, all, is_more } = *total;
     let hint = if is_more { format!("; {ALL}") } else { String::new() };
@@ -275,7 +275,7 @@ struct Printer<'a> {
 }
 
 enum Printed<'a> {
-    /// An empty table is not printed, not even its header.
+    /// A table without a row so far. If none follows, not even the header is printed.
     EmptyTable(&'a Database),
     Table(RowWriter<Box<dyn Write>>),
     Csv(RowWriter<Box<dyn Write>>),

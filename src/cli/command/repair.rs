@@ -17,7 +17,7 @@ use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop
 /// Repairs a database.
 ///
 /// # Errors
-/// If it cannot be read or written, or it is stopped.
+/// If the database cannot be read or written, or the command is stopped.
 pub(crate) fn run(args: &MaintenanceArgs) -> anyhow::Result<Status> {
     let progress = Arc::new(Progress::default());
     let stopped = Arc::clone(&progress);

@@ -13,7 +13,7 @@ use crate::cli::render::output::stdout;
 use crate::cli::terminal::notify::Notifier;
 use crate::cli::terminal::signal::stop_on_signal;
 
-/// Serves databases until it is stopped.
+/// Serves databases until the command is stopped.
 ///
 /// # Errors
 /// If a database or the token cannot be read, the options are invalid, or the server cannot start.

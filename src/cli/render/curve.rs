@@ -9,9 +9,9 @@ use pgndex::store::GameAnnotations;
 use crate::cli::render::annotation;
 use crate::cli::render::board::is_ascii;
 
-/// The maximum width of a curve.
+/// The maximum width of a curve, in columns.
 const WIDTH: usize = 60;
-/// The maximum width of the texts before and after a curve.
+/// The maximum width of the texts before and after a curve, added up.
 const TEXT: usize = 38;
 /// The characters of a curve, from the lowest to the highest.
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

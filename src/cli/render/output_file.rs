@@ -38,7 +38,7 @@ impl Existing {
 }
 
 impl OutputFile {
-    /// Creates a file in the directory of its path.
+    /// Creates the file under a temporary name, in the directory of its path.
     ///
     /// # Errors
     /// Those of [`check`]; also if the file's directory cannot be written to.
@@ -66,7 +66,7 @@ impl OutputFile {
         Ok(Self { path: path.to_owned(), file, existing })
     }
 
-    /// Its final path.
+    /// The file's final path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -92,10 +92,10 @@ impl OutputFile {
         }
     }
 
-    /// Renames the file to its final path, and returns that.
+    /// Renames the file to its final path, and returns this path.
     ///
     /// # Errors
-    /// If it cannot be written or renamed.
+    /// If the file cannot be written or renamed.
     pub(crate) fn finish(self) -> anyhow::Result<PathBuf> {
         self.file().sync_all().map_err(|error| self.failed(error.into()))?;
         let Self { path, file, existing } = self;

@@ -71,7 +71,7 @@ pub(crate) fn sanitized(text: &str) -> String {
     printable_lines(&lines.join("\n"))
 }
 
-/// The part of a line that is shown.
+/// A line, cut off if it is too long for a message.
 pub(crate) fn bounded(line: &str) -> Cow<'_, str> {
     cut(line, LINE)
 }

@@ -114,7 +114,7 @@ pub(crate) fn note_stopping() {
     );
 }
 
-/// Writes an error to standard error that does not end the command.
+/// Writes an error message to standard error. Not for the error with which a command fails.
 pub(crate) fn complain(text: &str) {
     write(Level::Error, &format!("pgndex: error: {text}"), text, Event::Note {});
 }

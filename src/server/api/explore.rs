@@ -7,7 +7,7 @@ use crate::server::request::{Call, FILTER, POSITION, Param, ParamType, filter, p
 use crate::server::route::{Lane, Route, get};
 use crate::store::{Database, Lines, ListLengths};
 
-/// The number of moves counted year by year.
+/// The number of moves, the most frequent ones, that are counted year by year.
 const HISTORY_MOVES: usize = 4;
 
 const SIDE: Param = Param::new(

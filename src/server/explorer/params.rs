@@ -39,12 +39,12 @@ impl<'c> ExplorerParams<'c> {
         self.words(name).next()
     }
 
-    /// A number; an invalid one counts as missing.
+    /// The value of a parameter as a number; an invalid value counts as missing.
     pub(super) fn number(self, name: &'static str) -> Option<u32> {
         self.word(name)?.parse().ok()
     }
 
-    /// The position. It must be valid: another position would give a wrong answer.
+    /// The position. An invalid one is an error, because the answer for another position would be wrong.
     pub(super) fn position(self) -> Result<PositionQuery, Problem> {
         let start = match self.0.text("fen").filter(|fen| !fen.trim().is_empty()) {
             Some(fen) => PositionQuery::from_fen(fen).map_err(|error| Problem::position("fen", &error))?,

@@ -42,7 +42,7 @@ impl Call {
         self.all(name).next()
     }
 
-    /// The parsed value of a parameter.
+    /// The parsed value of a parameter; `None` if the parameter is missing or empty.
     pub(in crate::server) fn read<T: FromStr<Err: std::fmt::Display>>(
         &self,
         name: &str,

@@ -37,7 +37,7 @@ pub(super) struct App {
     sql: Pool,
     export: Pool,
     pub(super) guard: Guard,
-    /// By path.
+    /// The static content by path.
     static_content: HashMap<String, StaticContent>,
     /// Bytes of answers that clients have not read yet.
     pub(super) kept: Arc<AtomicU64>,

@@ -7,9 +7,10 @@ use crate::server::options::Options;
 pub(super) const SEARCH: usize = 2;
 pub(super) const EXPORT: usize = 8;
 
-/// Files of the process itself: standard streams, listening and waking sockets, temporary files of sorts.
+/// The number of files of the process itself: standard streams, listening and waking sockets, temporary files
+/// of sorts.
 const OWN: usize = 20;
-/// Files of an open database: three with a write-ahead log.
+/// The number of files of an open database with a write-ahead log.
 const DATABASE: usize = 3;
 /// The maximum number of databases that a thread keeps open. Each has a page cache.
 const OPEN: usize = 8;
@@ -21,7 +22,7 @@ const MOST: u64 = 65_536;
 /// The distribution of the files that may be open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileLimits {
-    /// The number of databases that a thread keeps open.
+    /// The maximum number of databases that a thread keeps open.
     pub(super) open: usize,
     /// The maximum number of client connections.
     pub(super) connections: usize,

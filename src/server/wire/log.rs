@@ -23,7 +23,7 @@ const WAITING: usize = 4096;
 /// How long the server waits for the last lines when it stops.
 const END: Duration = Duration::from_millis(300);
 
-/// An answered request.
+/// A request to log.
 pub(super) struct Entry<'a> {
     pub(super) method: &'a str,
     /// Path and parameters.

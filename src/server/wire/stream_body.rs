@@ -35,7 +35,7 @@ pub(super) struct StreamBody<'d> {
 }
 
 impl<'d> StreamBody<'d> {
-    /// A writer, and the body that it writes to.
+    /// The body of a response, and the answer that writes it.
     pub(super) fn new(database: &'d Database, write: WriteChunks) -> (Body, Self) {
         let (sender, receiver) = mpsc::channel(PIECES);
         (

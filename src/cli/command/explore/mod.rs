@@ -30,7 +30,7 @@ use crate::cli::terminal::timing::Timing;
 const LISTED: u8 = 5;
 /// The maximum number of arrows in a picture: more hide the pieces.
 const ARROWS: usize = 6;
-/// The number of moves counted year by year.
+/// The number of moves, the most frequent ones, that are counted year by year.
 const HISTORY_MOVES: usize = 4;
 
 /// Prints the moves played from a position.

@@ -32,7 +32,7 @@ impl Session {
     /// Runs a piece of a script.
     ///
     /// # Errors
-    /// The error of the first statement that fails, with its place in the script.
+    /// The error of the command, or of the first statement that fails, with its place in the script.
     pub(crate) fn run(&mut self, piece: &Piece) -> anyhow::Result<Flow> {
         match piece {
             Piece::Sql { text, line } => {

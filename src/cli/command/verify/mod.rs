@@ -23,10 +23,10 @@ use crate::cli::terminal::log;
 use crate::cli::terminal::progress::{Progress as Display, Snapshot};
 use crate::cli::terminal::signal::{READING, end_after, stop_on_signal};
 
-/// Checks a database and prints the findings.
+/// Checks a database or Parquet files, and prints the findings.
 ///
 /// # Errors
-/// If it cannot be read at all, or the check is stopped.
+/// If the arguments contradict each other, the files cannot be read at all, or the check is stopped.
 pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
     #[cfg(feature = "parquet")]
     if let Some(directory) = &args.parquet {

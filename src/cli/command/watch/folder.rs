@@ -64,7 +64,7 @@ impl Folder {
         let told = std::mem::take(&mut self.unreadable);
         self.settling = 0;
         while let Some(entries) = directories.pop() {
-            // A file that has just been removed is not an error.
+            // An entry that cannot be read is ignored: its file has probably just been removed.
             for entry in entries.filter_map(Result::ok) {
                 let path = entry.path();
                 if is_temporary(&path) {

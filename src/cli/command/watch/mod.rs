@@ -26,7 +26,7 @@ use crate::cli::terminal::progress::Progress as Display;
 use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop_run};
 use folder::{Folder, Scan};
 
-/// Watches a directory until it is stopped.
+/// Watches a directory until the command is stopped or, with `--once`, done.
 ///
 /// # Errors
 /// If an argument is invalid, the directory cannot be read, or the database cannot be read or written.

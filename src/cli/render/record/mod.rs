@@ -43,9 +43,9 @@ enum Table<'r> {
 
 /// A table with a record in each row.
 struct Scores<'r> {
-    /// The name of a row.
+    /// The header of the column with the names of the rows.
     what: &'static str,
-    /// The number of games for percentages, if shown.
+    /// The number of games of which each row's share is shown; `None` if shares are not shown.
     share_of: Option<u64>,
     kind: ScoreKind,
     rows: Vec<(Name<'r>, &'r Record)>,

@@ -31,7 +31,7 @@ pub(super) struct Layout {
     pub(super) width: usize,
     /// The minimum width.
     pub(super) least: usize,
-    /// Whether it is aligned right.
+    /// Whether the column is aligned right.
     pub(super) right: bool,
     /// Whether wider cells are shortened. A shortened number would be a wrong number.
     pub(super) cut: bool,
@@ -79,7 +79,7 @@ impl Style {
         }
     }
 
-    /// A row.
+    /// Writes a row.
     pub(super) fn row(
         self,
         out: &mut impl Write,
