@@ -114,7 +114,7 @@ pub(crate) fn note_stopping() {
     );
 }
 
-/// Writes an error message to standard error. Not for the error with which a command fails.
+/// Writes an error message to standard error; in JSON, it is the event `note`.
 pub(crate) fn complain(text: &str) {
     write(Level::Error, &format!("pgndex: error: {text}"), text, Event::Note {});
 }
