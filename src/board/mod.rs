@@ -29,6 +29,7 @@ mod polyglot;
 mod position;
 mod result;
 mod san;
+mod setup;
 mod short_move;
 mod square;
 mod tables;
@@ -40,15 +41,16 @@ pub use describe::{
     MovePatternError, Pattern, PatternError, PatternPart, PawnStructure, Phase, PositionDistance,
 };
 pub use explain::MoveRefusal;
-pub use fen::{FenChange, FenText, MAX_CANONICAL_FEN, Setup, SetupError};
+pub use fen::{FenText, MAX_CANONICAL_FEN};
 pub use generate::perft;
 pub use key::PositionKey;
 pub use key_map::{KeyMap, KeySet};
 pub use move_code::{MoveCode, Special, Uci};
 pub use piece::{Color, Piece, PieceKind};
-pub use position::{Castling, IllegalMove, Position};
+pub use position::{IllegalMove, Position};
 pub use result::GameResult;
 pub use san::SanError;
+pub use setup::{Castling, FenChange, Setup, SetupError};
 pub use short_move::ShortMove;
 pub use square::{Square, SquareSet, TO_X88};
 pub use tables::{ALL_MOVES, BLACK_PAWN_FROM, WHITE_PAWN_FROM, kind_index};

@@ -4,31 +4,9 @@ use super::attack::{Cells, Sets, cell, first_piece, is_attacked, is_open, of_kin
 use super::key::{castling_key, en_passant_key, piece_key, side_key};
 use super::move_code::special_bits;
 use super::tables::{ALL_MOVES, Line, PAWN_ATTACKS_FROM};
-use super::{Color, MoveCode, Piece, PieceKind, PositionKey, Setup, SetupError, Special, Square, SquareSet};
-
-/// Castling rights: bit 0 (1) white O-O, bit 1 (2) white O-O-O, bit 2 (4) black O-O, bit 3 (8) black O-O-O.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Castling(pub u8);
-
-impl Castling {
-    /// The bit for castling short or long.
-    #[must_use]
-    pub const fn right(color: Color, short: bool) -> Self {
-        Self(1 << Self::index(color, short))
-    }
-
-    /// The number of this castling right, 0 to 3.
-    #[must_use]
-    pub const fn index(color: Color, short: bool) -> usize {
-        2 * color as usize + !short as usize
-    }
-
-    /// Whether all of these rights are set.
-    #[must_use]
-    pub const fn has(self, rights: Self) -> bool {
-        self.0 & rights.0 == rights.0
-    }
-}
+use super::{
+    Castling, Color, MoveCode, Piece, PieceKind, PositionKey, Setup, SetupError, Special, Square, SquareSet,
+};
 
 /// A legal position on a 0x88 board, with all data needed to play on.
 ///

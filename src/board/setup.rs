@@ -1,0 +1,349 @@
+//! The contents of a FEN: reads its fields.
+
+use super::attack::cell;
+use super::{Color, Piece, PieceKind, Square, SquareSet};
+
+/// Castling rights: bit 0 (1) white O-O, bit 1 (2) white O-O-O, bit 2 (4) black O-O, bit 3 (8) black O-O-O.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Castling(pub u8);
+
+impl Castling {
+    /// The bit for castling short or long.
+    #[must_use]
+    pub const fn right(color: Color, short: bool) -> Self {
+        Self(1 << Self::index(color, short))
+    }
+
+    /// The number of this castling right, 0 to 3.
+    #[must_use]
+    pub const fn index(color: Color, short: bool) -> usize {
+        2 * color as usize + !short as usize
+    }
+
+    /// Whether all of these rights are set.
+    #[must_use]
+    pub const fn has(self, rights: Self) -> bool {
+        self.0 & rights.0 == rights.0
+    }
+}
+
+/// The contents of a FEN, not yet known to be a legal position.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    cells: [u8; 128],
+    side: Color,
+    castling: Castling,
+    rooks: [Square; 4],
+    en_passant: Option<Square>,
+    halfmove_clock: u32,
+    fullmove_number: u32,
+}
+
+/// Why a FEN is not a playable position.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SetupError {
+    /// The text is empty.
+    #[error("the FEN is empty")]
+    Empty,
+    /// The placement does not have eight ranks.
+    #[error("the number of ranks in the placement is {0}, not 8")]
+    Ranks(usize),
+    /// A rank does not have eight squares.
+    #[error("rank {0} does not have exactly 8 squares")]
+    RankLength(u8),
+    /// A letter that is not a piece.
+    #[error("'{0}' in the placement is not a piece or a number of empty squares")]
+    Placement(char),
+    /// The side to move is neither `w` nor `b`.
+    #[error("the side to move is '{0}', not 'w' or 'b'")]
+    Side(String),
+    /// An invalid castling field.
+    #[error("the castling field '{0}' cannot be read")]
+    Castling(String),
+    /// An invalid en-passant field.
+    #[error("the en-passant field '{0}' is neither a square nor '-'")]
+    EnPassant(String),
+    /// A counter that is not a number.
+    #[error("the {0} '{1}' is not a number")]
+    Counter(&'static str, String),
+    /// More than six fields.
+    #[error("there is text after the sixth field: '{0}'")]
+    Trailing(String),
+    /// A side has no king, or more than one.
+    #[error("{} has {count} kings, not 1", .color.name())]
+    Kings {
+        /// The side.
+        color: Color,
+        /// The number of kings.
+        count: u32,
+    },
+    /// A side has too many pieces: more than 32, or, for [`Material::from_fen`](super::Material::from_fen),
+    /// more than 16.
+    #[error("{} has {count} pieces, too many", .color.name())]
+    TooManyPieces {
+        /// The side.
+        color: Color,
+        /// The number of pieces.
+        count: u32,
+    },
+    /// A pawn on the first or eighth rank.
+    #[error("there is a pawn on {0}")]
+    PawnOnLastRank(Square),
+    /// The side that has just moved is in check.
+    #[error("the side that is not to move is in check")]
+    OpponentInCheck,
+}
+
+/// A correction that makes a FEN canonical.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FenChange {
+    /// No side to move was given: White is assumed.
+    SideAssumed,
+    /// The castling field was rewritten in canonical form; no right was dropped.
+    Castling,
+    /// No castling rights were given: none are assumed.
+    CastlingAssumed,
+    /// The en-passant square was dropped: no en-passant capture is legal.
+    EnPassantDropped,
+    /// A counter was missing: 0 is assumed for the half-move clock, 1 for the full-move number.
+    CountersAssumed,
+}
+
+impl std::fmt::Display for FenChange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::SideAssumed => "no side to move was given: White is assumed",
+            Self::Castling => "castling rights rewritten in FEN's usual letters and order",
+            Self::CastlingDropped => {
+                "castling rights dropped: the king or the rook is not on its original square"
+            }
+            Self::CastlingAssumed => "no castling rights were given: none are assumed",
+            Self::EnPassantDropped => "en-passant square dropped: no en-passant capture is legal",
+            Self::CountersAssumed => "counters were missing: 0 and 1 are assumed",
+        })
+    }
+}
+
+impl Setup {
+    /// The start position of standard chess.
+    #[must_use]
+    pub fn start() -> Self {
+        let (setup, _) = Self::parse(b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
+            .expect("the start position can be read");
+        setup
+    }
+
+    /// Parses a FEN of one to six fields; castling as FEN, X-FEN or Shredder-FEN, in any order.
+    ///
+    /// Rights without king and rook on their squares are dropped. `K` and `Q` mean the outermost rook on that
+    /// side of the king.
+    ///
+    /// # Errors
+    /// If a field cannot be parsed.
+    pub fn parse(text: &[u8]) -> Result<(Self, Vec<FenChange>), SetupError> {
+        let mut fields = text.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
+        let mut changes = Vec::new();
+        let mut setup = Self::parse_placement(fields.next().ok_or(SetupError::Empty)?)?;
+        match fields.next() {
+            Some(b"w" | b"W") => {}
+            Some(b"b" | b"B") => setup.side = Color::Black,
+            Some(other) => return Err(SetupError::Side(lossy(other))),
+            None => changes.push(FenChange::SideAssumed),
+        }
+        match fields.next() {
+            Some(field) => setup.read_castling(field)?,
+            None => changes.push(FenChange::CastlingAssumed),
+        }
+        setup.en_passant = match fields.next() {
+            None | Some(b"-") => None,
+            Some(field) => Some(Square::parse(field).ok_or_else(|| SetupError::EnPassant(lossy(field)))?),
+        };
+        let (halfmoves, fullmoves) = (fields.next(), fields.next());
+        if fullmoves.is_none() {
+            changes.push(FenChange::CountersAssumed);
+        }
+        setup.halfmove_clock = parse_counter("half-move clock", halfmoves)?.unwrap_or(0);
+        setup.fullmove_number = parse_counter("full-move number", fullmoves)?.unwrap_or(1).max(1);
+        match fields.next() {
+            Some(field) => Err(SetupError::Trailing(lossy(field))),
+            None => Ok((setup, changes)),
+        }
+    }
+
+    /// Parses only the placement and ignores the rest: White is to move, without castling rights.
+    ///
+    /// # Errors
+    /// If the placement is missing or cannot be parsed.
+    pub fn parse_placement(text: &[u8]) -> Result<Self, SetupError> {
+        let placement = text.split(u8::is_ascii_whitespace).find(|field| !field.is_empty());
+        Ok(Self {
+            cells: parse_placement(placement.ok_or(SetupError::Empty)?)?,
+            side: Color::White,
+            castling: Castling::default(),
+            rooks: [Square::masked(0); 4],
+            en_passant: None,
+            halfmove_clock: 0,
+            fullmove_number: 1,
+        })
+    }
+
+    /// The same pieces with this side to move, without castling rights and en-passant square.
+    pub(super) fn with_side(self, side: Color) -> Self {
+        Self { side, castling: Castling::default(), en_passant: None, ..self }
+    }
+
+    /// The same set-up with another en-passant square.
+    pub(super) fn with_en_passant(self, en_passant: Option<Square>) -> Self {
+        Self { en_passant, ..self }
+    }
+
+    /// Adds the castling rights of a castling field; drops rights without king and rook on their squares.
+    pub(super) fn read_castling(&mut self, field: &[u8]) -> Result<(), SetupError> {
+        if field == b"-" {
+            return Ok(());
+        }
+        for &letter in field {
+            let color = if letter.is_ascii_uppercase() { Color::White } else { Color::Black };
+            let lower = letter.to_ascii_lowercase();
+            if !matches!(lower, b'k' | b'q' | b'a'..=b'h') {
+                return Err(SetupError::Castling(lossy(field)));
+            }
+            let home = SquareSet::rank(if color == Color::White { 0 } else { 7 });
+            let Some(king) = self.set_of(Piece::new(PieceKind::King, color)).and(home).first() else {
+                continue;
+            };
+            let rooks = self.set_of(Piece::new(PieceKind::Rook, color)).and(home);
+            let rook = match lower {
+                b'k' => rooks.last(),
+                b'q' => rooks.first(),
+                file => rooks.and(SquareSet::file(file - b'a')).first(),
+            };
+            let short = match lower {
+                b'k' => true,
+                b'q' => false,
+                file => file - b'a' > king.file(),
+            };
+            if let Some(rook) = rook.filter(|rook| (rook.file() > king.file()) == short) {
+                self.castling.0 |= Castling::right(color, short).0;
+                self.rooks[Castling::index(color, short)] = rook;
+            }
+        }
+        Ok(())
+    }
+
+    fn set_of(&self, piece: Piece) -> SquareSet {
+        self.pieces().filter(|&(_, found)| found == piece).map(|(square, _)| square).collect()
+    }
+
+    /// The pieces and their squares.
+    pub fn pieces(&self) -> impl Iterator<Item = (Square, Piece)> {
+        SquareSet(u64::MAX)
+            .filter_map(|square| Piece::from_code(cell(&self.cells, square)).map(|piece| (square, piece)))
+    }
+
+    /// The piece on a square.
+    #[must_use]
+    pub fn piece_at(&self, square: Square) -> Option<Piece> {
+        Piece::from_code(cell(&self.cells, square))
+    }
+
+    /// The square of a side's only king.
+    pub(super) fn king(&self, color: Color) -> Result<Square, SetupError> {
+        let kings = self.set_of(Piece::new(PieceKind::King, color));
+        match kings.first() {
+            Some(square) if kings.len() == 1 => Ok(square),
+            _ => Err(SetupError::Kings { color, count: kings.len() }),
+        }
+    }
+
+    /// The side with more than sixteen pieces (if both have more, the side with the most), and the number of
+    /// its pieces. No game leads to such a position, but it can be played.
+    #[must_use]
+    pub fn crowded(&self) -> Option<(Color, usize)> {
+        let count = |color| (color, self.pieces().filter(|(_, piece)| piece.color() == color).count());
+        let most = [Color::White, Color::Black].map(count).into_iter().max_by_key(|&(_, count)| count);
+        most.filter(|&(_, count)| count > 16)
+    }
+
+    pub(super) fn check_pieces(&self) -> Result<(), SetupError> {
+        /// The maximum number of pieces of a side: its king, and 31 others, which five bits can count.
+        const MOST: usize = 32;
+        if let Some((color, count)) = self.crowded().filter(|&(_, count)| count > MOST) {
+            return Err(SetupError::TooManyPieces { color, count: count as u32 });
+        }
+        let astray = |&(square, piece): &(Square, Piece)| {
+            piece.kind() == PieceKind::Pawn && matches!(square.rank(), 0 | 7)
+        };
+        match self.pieces().find(astray) {
+            Some((square, _)) => Err(SetupError::PawnOnLastRank(square)),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) const fn side(&self) -> Color {
+        self.side
+    }
+
+    pub(super) const fn castling(&self) -> Castling {
+        self.castling
+    }
+
+    pub(super) const fn castling_rooks(&self) -> [Square; 4] {
+        self.rooks
+    }
+
+    pub(super) const fn en_passant(&self) -> Option<Square> {
+        self.en_passant
+    }
+
+    pub(super) const fn halfmove_clock(&self) -> u32 {
+        self.halfmove_clock
+    }
+
+    pub(super) const fn fullmove_number(&self) -> u32 {
+        self.fullmove_number
+    }
+}
+
+fn lossy(field: &[u8]) -> String {
+    String::from_utf8_lossy(field).into_owned()
+}
+
+fn parse_placement(field: &[u8]) -> Result<[u8; 128], SetupError> {
+    let ranks = field.split(|&byte| byte == b'/').count();
+    if ranks != 8 {
+        return Err(SetupError::Ranks(ranks));
+    }
+    let mut cells = [0; 128];
+    for (rank, text) in (0..8u8).rev().zip(field.split(|&byte| byte == b'/')) {
+        let mut file = 0;
+        for &letter in text {
+            match letter {
+                b'1'..=b'8' => file += letter - b'0',
+                _ => {
+                    let piece =
+                        Piece::from_letter(letter).ok_or_else(|| SetupError::Placement(letter.into()))?;
+                    if file < 8 {
+                        cells[usize::from(Square::at(file, rank).index())] = piece.code();
+                    }
+                    file += 1;
+                }
+            }
+            if file > 8 {
+                return Err(SetupError::RankLength(rank + 1));
+            }
+        }
+        if file != 8 {
+            return Err(SetupError::RankLength(rank + 1));
+        }
+    }
+    Ok(cells)
+}
+
+fn parse_counter(name: &'static str, field: Option<&[u8]>) -> Result<Option<u32>, SetupError> {
+    let Some(field) = field.filter(|&field| field != b"-") else { return Ok(None) };
+    let number = std::str::from_utf8(field).ok().and_then(|text| text.parse().ok());
+    number.map(Some).ok_or_else(|| SetupError::Counter(name, lossy(field)))
+}
