@@ -10,7 +10,6 @@ use crate::store::cell::{Cells, EVENT, OPENING, PLAYER, SITE};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::read::filter::{FilterError, bind};
-use crate::store::read::player::name::PlayerMatcher;
 
 /// A name to look for.
 ///
@@ -54,14 +53,6 @@ impl NameFilter {
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
         self.matcher()(name)
-    }
-
-    /// Whether a player's name matches. Hyphens, dots and apostrophes count as blanks. Other spellings that
-    /// can be the same person match too: with first and last name in either order, and with initials or other
-    /// prefixes of given names.
-    #[must_use]
-    pub fn matches_player(&self, name: &str) -> bool {
-        PlayerMatcher::new(self).fits(name)
     }
 
     /// The letters to search for, as typed.

@@ -7,7 +7,7 @@ use crate::store::cell::{Cells, PLAYER_ALIAS, read_rows};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::read::name::{NameFilter, Named};
-use crate::store::read::player::name::PlayerMatcher;
+use crate::store::read::player::matcher::PlayerMatcher;
 
 const ACTION: &str = "read table player_alias";
 

@@ -3,5 +3,6 @@
 pub(crate) mod alias;
 mod ending;
 pub(crate) mod games;
+mod matcher;
 pub(crate) mod name;
 pub(crate) mod record;
