@@ -68,13 +68,15 @@ pub use read::game_record::{GameProblem, GameRecord, GameSummary, OpeningName, S
 pub use read::info::{DuplicateCount, ImportInfo, Info, ProblemCount, SourceContent, SourceInfo, Totals};
 pub use read::known_sources::{KnownSource, KnownSources, Tail};
 pub use read::name::{NameFilter, Named, fold};
-pub use read::occurrence::explore::{Continuation, ExploreOptions, ListLengths, PositionCounts};
+pub use read::occurrence::explore::{Continuation, ExploreOptions, PositionCounts};
 pub use read::occurrence::hit::{Hit, HitOrder, Lines};
 pub use read::occurrence::listing::Listing;
 pub use read::occurrence::near::Nearest;
-pub use read::occurrence::reached::{ReachedGame, ReachedGames};
+pub use read::occurrence::reached::ReachedGames;
 pub use read::occurrence::scan::{Scan, Seek};
 pub use read::occurrence::search::{HitCount, OccurrenceCount, Search};
+pub use read::occurrence::tally::ListLengths;
+pub use read::occurrence::target::ReachedGame;
 pub use read::occurrence::variation::VariationMoves;
 pub use read::occurrence::visit::VisitedCounts;
 pub use read::player::alias::PlayerAlias;

@@ -2,22 +2,18 @@
 
 use std::cmp::Reverse;
 
-use rusqlite::{OptionalExtension, Row, Transaction, named_params};
+use rusqlite::{OptionalExtension, Transaction, named_params};
 
 use crate::board::{Color, MoveCode, Position, PositionKey};
 use crate::sorted::{SortedMap, sort_by_key};
-use crate::store::cell::{CONTINUATION, Cells, GAME, GAME_POSITION, POSITION_GAME, VISITED_POSITION};
+use crate::store::cell::{CONTINUATION, Cells, POSITION_GAME, VISITED_POSITION};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
-use crate::store::read::filter::bind;
-use crate::store::read::occurrence::hit::{Hit, HitLocation, Lines, join, listed_games, shares_key};
-use crate::store::read::occurrence::reached::ReachedGame;
-use crate::store::read::occurrence::tally::{MoveTally, Tally};
-use crate::store::read::occurrence::transposed::Games;
+use crate::store::read::occurrence::hit::{Hit, HitLocation, listed_games, shares_key};
+use crate::store::read::occurrence::tally::{Games, ListLengths, MoveTally, Tally};
+use crate::store::read::occurrence::target::{ACTION, ExploreTarget};
 use crate::store::read::selection::Selection;
-use crate::store::row::{GameId, LISTED_GAMES, Ply, RatedScore, RatingSum, ResultCounts, day_number};
-
-const ACTION: &str = "explore a position";
+use crate::store::row::{GameId, Ply, RatedScore, RatingSum, ResultCounts};
 
 /// A move played from a position. A game that returned to the position counts with the last move it played
 /// there.
@@ -58,23 +54,6 @@ pub struct PositionCounts {
     pub top_games: Vec<Hit>,
     /// The latest games, latest first, then by descending number. Unknown parts of a date sort lowest.
     pub recent_games: Vec<Hit>,
-}
-
-/// How many games [`Database::explore`] lists at most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ListLengths {
-    /// The games with the highest mean rating.
-    pub top: u8,
-    /// The latest games.
-    pub recent: u8,
-}
-
-impl ListLengths {
-    /// The maximum lengths.
-    pub const MAX: Self = Self { top: LISTED_GAMES, recent: LISTED_GAMES };
-
-    /// No games are listed.
-    pub const NONE: Self = Self { top: 0, recent: 0 };
 }
 
 /// What to compute for a position in addition to the moves.
@@ -160,19 +139,7 @@ impl Database {
     }
 }
 
-/// A position to explore, in a database.
-#[derive(Clone, Copy)]
-pub(super) struct ExploreTarget<'a> {
-    pub(super) database: &'a Database,
-    pub(super) key: PositionKey,
-    pub(super) fen: &'a str,
-}
-
 impl ExploreTarget<'_> {
-    pub(super) fn failed(&self) -> impl Fn(rusqlite::Error) -> Error {
-        |source| Error::sqlite(self.database.path(), ACTION, source)
-    }
-
     /// The counts in the tables of visited positions. `None` if the tables do not have this position, if its
     /// row can include games of another position with the same key, as older versions of this program wrote,
     /// or if a listed game no longer exists.
@@ -307,52 +274,6 @@ impl ExploreTarget<'_> {
         Ok(Some((exploration, games)))
     }
 
-    /// Calls `see` with each game of a selection that reached the position, in order, at the occurrence that
-    /// [counts](Self::counted_occurrence). If the position `may_be_frequent`, starts from the games of the
-    /// selection if they are much fewer than the occurrences of the position.
-    pub(super) fn for_each_game(
-        &self,
-        selection: &Selection,
-        may_be_frequent: bool,
-        see: &mut dyn FnMut(ReachedGame),
-    ) -> rusqlite::Result<()> {
-        /// The games of the selection are counted up to this number, to determine whether they are much fewer
-        /// than the occurrences of the position.
-        const COUNTED: u32 = 50_000;
-        let games_first =
-            may_be_frequent && self.database.has_fewer_games(selection, self.key, Lines::Main, COUNTED)?;
-        // Checks a game before its positions, which are on many more pages.
-        let sql = format!(
-            "SELECT o.game_id, p.move_code, game.result, game.white_elo, game.black_elo, game.date
-             FROM {} CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
-             WHERE o.key = :key AND p.fen = :fen{} ORDER BY {}o.game_id, o.ply",
-            join(games_first),
-            selection.sql(),
-            if games_first { "" } else { "l.level, " }
-        );
-        let mut statement = self.database.connection().prepare_cached(&sql)?;
-        selection.bind(&mut statement)?;
-        bind(&mut statement, ":key", self.key.as_i64())?;
-        bind(&mut statement, ":fen", self.fen)?;
-        let mut rows = statement.raw_query();
-        let mut latest: Option<ReachedGame> = None;
-        while let Some(row) = rows.next()? {
-            let occurrence = read_occurrence(row)?;
-            match latest {
-                Some(last) if last.game != occurrence.game => see(last),
-                // The game returned to the position and ended there: it counts with the last move played from
-                // the position.
-                Some(_) if occurrence.played.is_none() => continue,
-                _ => {}
-            }
-            latest = Some(occurrence);
-        }
-        if let Some(last) = latest {
-            see(last);
-        }
-        Ok(())
-    }
-
     /// The games, each with the occurrence that counts; `None` if a game has no such occurrence.
     fn hits(&self, games: &[GameId]) -> Result<Option<Vec<Hit>>> {
         games.iter().map(|&game| self.hit(game)).collect()
@@ -389,17 +310,5 @@ fn results(cells: Cells<'_>) -> rusqlite::Result<ResultCounts> {
         black_elo: RatingSum { sum: cells.get("black_elo_sum")?, games: cells.get("black_elo_games")? },
         first_year: cells.get("first_year")?,
         last_year: cells.get("last_year")?,
-    })
-}
-
-/// Reads a game at one occurrence of the position.
-fn read_occurrence(row: &Row<'_>) -> rusqlite::Result<ReachedGame> {
-    let cells = Cells::new(row, GAME);
-    Ok(ReachedGame {
-        game: GameId(cells.get(0)?),
-        played: Cells::new(row, GAME_POSITION).get::<Option<u32>>(1)?.map(MoveCode::from_stored),
-        result: cells.get(2)?,
-        elos: [cells.get(3)?, cells.get(4)?],
-        day: cells.get::<Option<&str>>(5)?.map_or(0, day_number),
     })
 }

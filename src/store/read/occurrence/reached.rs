@@ -3,32 +3,16 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use crate::board::{GameResult, MoveCode, Position, ShortMove};
-use crate::id::GameId;
+use crate::board::{MoveCode, Position, ShortMove};
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::game_of;
 use crate::store::database::Database;
 use crate::store::error::Result;
 use crate::store::read::game_column::{BlockColumns, ColumnError, Outcomes};
-use crate::store::read::occurrence::explore::ExploreTarget;
+use crate::store::read::occurrence::target::{ExploreTarget, ReachedGame};
 use crate::store::read::occurrence::visit::for_each_visit_set;
 use crate::store::read::selection::Selection;
 use crate::store::visit_set::{PlayedMove, for_each_visit_within};
-
-/// A game that reached a position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReachedGame {
-    /// The game.
-    pub game: GameId,
-    /// The last move that the game played from the position; `None` if it played no move from there.
-    pub played: Option<MoveCode>,
-    /// The result of the game.
-    pub result: GameResult,
-    /// White's and Black's rating, if known.
-    pub elos: [Option<u16>; 2],
-    /// A number that increases with the date; unknown parts count as 0.
-    pub day: u32,
-}
 
 /// Finds the games of a selection that reached positions. For all positions with sets of games, the filters
 /// are evaluated only once per block.

@@ -3,11 +3,30 @@
 use crate::board::{Color, GameResult, MoveCode};
 use crate::id::GameId;
 use crate::sorted::SortedMap;
+use crate::store::block_games::BlockGames;
 use crate::store::block_set::block_of;
-use crate::store::read::occurrence::explore::ListLengths;
-use crate::store::read::occurrence::reached::ReachedGame;
-use crate::store::read::occurrence::transposed::Games;
-use crate::store::row::{GameList, RatedScore, ResultCounts, elo_sum, year_of};
+use crate::store::read::occurrence::target::ReachedGame;
+use crate::store::row::{GameList, LISTED_GAMES, RatedScore, ResultCounts, elo_sum, year_of};
+
+/// How many games [`Database::explore`](crate::store::Database::explore) lists at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListLengths {
+    /// The games with the highest mean rating.
+    pub top: u8,
+    /// The latest games.
+    pub recent: u8,
+}
+
+impl ListLengths {
+    /// The maximum lengths.
+    pub const MAX: Self = Self { top: LISTED_GAMES, recent: LISTED_GAMES };
+
+    /// No games are listed.
+    pub const NONE: Self = Self { top: 0, recent: 0 };
+}
+
+/// Games by block.
+pub(super) type Games = SortedMap<u32, BlockGames>;
 
 /// The games counted so far.
 pub(super) struct Tally {

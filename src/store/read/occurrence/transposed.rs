@@ -9,7 +9,8 @@ use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::game_column::{ColumnSource as _, Condition, DATE, RESULT, Test};
 use crate::store::read::game_column::{BlockColumns, ColumnError};
-use crate::store::read::occurrence::explore::ExploreTarget;
+use crate::store::read::occurrence::tally::Games;
+use crate::store::read::occurrence::target::ExploreTarget;
 use crate::store::read::occurrence::visit::{for_each_visit_set, has_occurrences, last_block};
 use crate::store::read::selection::Selection;
 use crate::store::row::virtual_table::Cell;
@@ -21,9 +22,6 @@ const FEW: u32 = 5_000;
 
 /// Numbers of games by year; `None` is an unknown year.
 type Years = SortedMap<Option<u16>, u64>;
-
-/// Games by block.
-pub(super) type Games = SortedMap<u32, BlockGames>;
 
 impl Database {
     /// The number of the given games that did not have all of these positions; `None` if one of the positions

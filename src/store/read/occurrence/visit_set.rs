@@ -1,17 +1,13 @@
 //! Counts the moves played from a visited position in the games of a selection, using only sets and columns
 //! of games: no row of a game is read.
 
-use rusqlite::params;
-
 use crate::board::{GameResult, Position};
 use crate::sorted::SortedMap;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{decode_within, game_of};
 use crate::store::read::game_column::{BlockColumns, ColumnError, Outcomes};
-use crate::store::read::occurrence::explore::ExploreTarget;
-use crate::store::read::occurrence::hit::shares_key;
-use crate::store::read::occurrence::reached::ReachedGame;
 use crate::store::read::occurrence::tally::{MoveTally, Tally};
+use crate::store::read::occurrence::target::{ExploreTarget, ReachedGame};
 use crate::store::read::occurrence::visit::for_each_visit_set;
 use crate::store::read::selection::Selection;
 use crate::store::visit_set::{PlayedMove, take_move};
@@ -28,13 +24,6 @@ impl ExploreTarget<'_> {
             Err(ColumnError::Missing) => Ok(None),
             Err(ColumnError::Sql(error)) => Err(error),
         }
-    }
-
-    /// Whether the position is a visited position whose sets cannot contain games of another position.
-    pub(super) fn has_sets(&self) -> rusqlite::Result<bool> {
-        let sql = "SELECT 1 FROM visited_position WHERE key = ?1 AND fen = ?2";
-        let mut statement = self.database.connection().prepare_cached(sql)?;
-        Ok(statement.exists(params![self.key.as_i64(), self.fen])? && !shares_key(self.fen))
     }
 
     fn count_blocks(&self, selection: &Selection, empty: Tally) -> Result<Counted, ColumnError> {
