@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::id::OpeningId;
 use crate::opening::{NamedPosition, OpeningBook};
-use crate::store::row::virtual_table::{Cell, Rows as _};
+use crate::store::row::virtual_table::{Cell, Columns as _, Rows as _};
 use crate::store::row::{GameRow, HeaderBatch, Text};
 
 /// The ECO code and the name of each opening, by its number.

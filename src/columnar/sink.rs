@@ -186,6 +186,7 @@ impl<S: SortedOccurrences> KeepingSink<S> for ParquetFiles<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::row::virtual_table::Columns as _;
 
     #[test]
     fn columns_agree_with_the_rows() {

@@ -7,7 +7,7 @@ use crate::index::game::batch::GameBatch;
 use crate::index::game::parse::ChunkParser;
 use crate::index::options::Annotations;
 use crate::opening::OpeningBook;
-use crate::store::row::virtual_table::{Cell, Rows as _};
+use crate::store::row::virtual_table::{Cell, Columns as _, Rows as _};
 use crate::store::row::{GameRow, Ply, Severity, SideTable, SourceId, Text};
 
 /// Columns of `game` that cannot be derived from the text alone: numbers assigned by a run and the place of the

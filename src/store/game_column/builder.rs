@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use super::{COLUMNS, StoredColumn};
 use crate::id::GameId;
 use crate::store::block_set::block_of;
-use crate::store::row::virtual_table::{Cell, Rows};
+use crate::store::row::virtual_table::{Cell, Columns};
 
 /// Builds all columns, one block after the other.
 #[derive(Debug, Default)]
@@ -148,7 +148,7 @@ impl ColumnBuilder {
 }
 
 /// The indexes of the [`COLUMNS`] among the columns of `game`.
-pub(crate) fn places<R: Rows>() -> [usize; COLUMNS.len()] {
+pub(crate) fn places<R: Columns>() -> [usize; COLUMNS.len()] {
     COLUMNS.map(|name| R::COLUMNS.iter().position(|&column| column == name).expect("a column of `game`"))
 }
 

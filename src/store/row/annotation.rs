@@ -5,7 +5,6 @@
 //! the game.
 
 use super::description::table_row;
-use super::header::HeaderBatch;
 use super::text::Text;
 use crate::board::{MoveCode, PositionKey};
 use crate::id::{GameId, Ply};
@@ -14,7 +13,7 @@ table_row! {
     /// One row of `move_eval`: clock and evaluation at a position of the main line, after the move that led
     /// to it.
     #[derive(Clone, Copy, Debug, Default)]
-    pub struct EvalRow in "move_eval" of HeaderBatch.evals, key 2 {
+    pub struct EvalRow in "move_eval", key 2 {
         /// The game.
         "game_id" pub game: GameId,
         /// The ply.
@@ -35,7 +34,7 @@ table_row! {
 table_row! {
     /// One row of `comment`.
     #[derive(Clone, Copy, Debug)]
-    pub struct CommentRow in "comment" of HeaderBatch.comments, key 4 {
+    pub struct CommentRow in "comment", key 4 {
         /// The game.
         "game_id" pub game: GameId,
         /// The line.
@@ -52,7 +51,7 @@ table_row! {
 table_row! {
     /// One row of `nag`: a numeric annotation glyph.
     #[derive(Clone, Copy, Debug)]
-    pub struct NagRow in "nag" of HeaderBatch.nags, key 4 {
+    pub struct NagRow in "nag", key 4 {
         /// The game.
         "game_id" pub game: GameId,
         /// The line.
@@ -67,7 +66,7 @@ table_row! {
 table_row! {
     /// One row of `command`: a `[%name value]` that is not stored in `move_eval`.
     #[derive(Clone, Copy, Debug)]
-    pub struct CommandRow in "command" of HeaderBatch.commands, key 4 {
+    pub struct CommandRow in "command", key 4 {
         /// The game.
         "game_id" pub game: GameId,
         /// The line.
@@ -86,7 +85,7 @@ table_row! {
 table_row! {
     /// One row of `variation`.
     #[derive(Clone, Copy, Debug)]
-    pub struct VariationRow in "variation" of HeaderBatch.variations, key 2 {
+    pub struct VariationRow in "variation", key 2 {
         /// The game.
         "game_id" pub game: GameId,
         /// The number of the variation's line, from 1.
@@ -102,7 +101,7 @@ table_row! {
 table_row! {
     /// One row of `variation_move`: a move of a variation, and the position after it.
     #[derive(Clone, Copy, Debug)]
-    pub struct VariationMoveRow in "variation_move" of HeaderBatch.variation_moves, key 3 {
+    pub struct VariationMoveRow in "variation_move", key 3 {
         /// The game.
         "game_id" pub game: GameId,
         /// The line.

@@ -1,8 +1,8 @@
 //! The descriptions of tables: one list of columns per table.
 
-use super::game::GameStatus;
-use super::problem::{DuplicateKind, Severity};
-use super::stored::{StoredId, StoredText};
+use rusqlite::Row;
+
+use super::stored::{OnInvalidCell, StoredId, StoredText};
 use super::text::Text;
 use crate::board::{GameResult, MoveCode, PositionKey};
 use crate::id::{GameId, ImportId, NameId, OpeningId, Ply, SourceId};
@@ -18,11 +18,6 @@ pub(in crate::store) trait InsertRows: Rows {
     const INSERT: &'static str;
     /// Whether the statement has the run's number as a parameter.
     const NAMES_RUN: bool;
-
-    /// The number of rows in a batch.
-    fn count(batch: &Self::Batch) -> usize {
-        Self::len(batch)
-    }
 }
 
 /// A value that a column can contain. Texts are stored in the batch's text.
@@ -65,17 +60,18 @@ impl<V: Value> Value for Option<V> {
 /// Implements `Value` for types that are numbers or words in SQL.
 macro_rules! values {
     ($($type:ty: $cell:ident($value:ident => $shown:expr), $stored:ty;)*) => {
-        $(impl Value for $type {
+        $(impl super::description::Value for $type {
             type Stored = $stored;
 
             #[inline]
-            fn cell<'a>(&self, _: &'a str) -> Option<Cell<'a>> {
+            fn cell<'a>(&self, _: &'a str) -> Option<super::virtual_table::Cell<'a>> {
                 let $value = *self;
-                Some(Cell::$cell($shown))
+                Some(super::virtual_table::Cell::$cell($shown))
             }
         })*
     };
 }
+pub(super) use values;
 
 values! {
     u16: Integer(number => number.into()), i64;
@@ -92,43 +88,31 @@ values! {
     OpeningId: Integer(id => id.0.into()), StoredId<OpeningId>;
     ImportId: Integer(id => id.0.into()), StoredId<ImportId>;
     GameResult: Text(result => result.as_str()), StoredText;
-    GameStatus: Text(status => status.as_str()), StoredText;
-    DuplicateKind: Text(kind => kind.as_str()), StoredText;
-    Severity: Text(severity => severity.as_str()), StoredText;
 }
 
-/// Declares the columns of a table. First come the expressions for the rows and the texts of a batch, then
-/// the columns, each with its name in SQL and its value in a row. The value of one more column can be a
-/// parameter of the statement (`with`).
+/// Declares the columns of a table, each with its name in SQL and its value in a row. The value of one more
+/// column can be a parameter of the statement (`with`).
 macro_rules! columns {
     (
         $kind:ident: $row:ident in $table:literal,
-        |$batch:ident: $batch_type:ty| $rows:expr, $text:expr;
         |$this:ident| { $first:literal => $first_value:expr $(, $column:literal => $value:expr)* $(,)? }
         $(with $extra:literal = $parameter:literal)?
     ) => {
-        impl $crate::store::row::virtual_table::Rows for $kind {
-            type Batch = $batch_type;
+        impl super::virtual_table::Columns for $kind {
+            type Row = $row;
+
             const NAME: &'static std::ffi::CStr = super::description::c_str(concat!("batch_", $table, "\0"));
             const DECLARATION: &'static std::ffi::CStr =
                 super::description::c_str(concat!("CREATE TABLE x (", $first $(, ", ", $column)*, ")\0"));
             const COLUMNS: &'static [&'static str] = &[$first $(, $column)*];
 
-            fn len($batch: &$batch_type) -> usize {
-                let rows: &[$row] = $rows;
-                rows.len()
-            }
-
             #[inline]
-            fn cell(
-                $batch: &$batch_type,
-                row: usize,
+            fn value<'a>(
+                $this: &$row,
+                text: &'a str,
                 column: usize,
-            ) -> Option<$crate::store::row::virtual_table::Cell<'_>> {
+            ) -> Option<super::virtual_table::Cell<'a>> {
                 use super::description::Value as _;
-                let rows: &[$row] = $rows;
-                let $this = rows.get(row)?;
-                let text: &str = $text;
                 let mut before = 0..;
                 if before.next() == Some(column) {
                     return $first_value.cell(text);
@@ -163,35 +147,35 @@ pub(super) use columns;
 macro_rules! table_row {
     (
         $(#[$meta:meta])*
-        pub struct $row:ident in $table:literal of $batch:ident.$rows:ident, key $key:literal, stored as $stored:ident {
+        pub struct $row:ident in $table:literal, key $key:literal, stored as $stored:ident {
             $($(#[$field_meta:meta])* $column:literal pub $field:ident: $type:ty,)*
         }
         with $extra:literal $extra_field:ident: $extra_type:ty = $parameter:literal
     ) => {
         super::description::table_row! {
             $(#[$meta])*
-            pub struct $row in $table of $batch.$rows {
+            pub struct $row in $table {
                 $($(#[$field_meta])* $column pub $field: $type,)*
             }
             with $extra = $parameter
         }
-        super::stored::stored_row! {
+        super::description::stored_row! {
             $stored in $table, key $key { $($column $field: $type,)* $extra $extra_field: $extra_type, }
         }
     };
     (
         $(#[$meta:meta])*
-        pub struct $row:ident in $table:literal of $batch:ident.$rows:ident, key $key:literal {
+        pub struct $row:ident in $table:literal, key $key:literal {
             $($(#[$field_meta:meta])* $column:literal pub $field:ident: $type:ty,)*
         }
     ) => {
         super::description::table_row! {
             $(#[$meta])*
-            pub struct $row in $table of $batch.$rows {
+            pub struct $row in $table {
                 $($(#[$field_meta])* $column pub $field: $type,)*
             }
         }
-        impl super::header::SideRow for $row {
+        impl super::description::SideRow for $row {
             const KEY: usize = $key;
 
             fn game(&mut self) -> &mut $crate::id::GameId {
@@ -201,7 +185,7 @@ macro_rules! table_row {
     };
     (
         $(#[$meta:meta])*
-        pub struct $row:ident in $table:literal of $batch:ident.$rows:ident {
+        pub struct $row:ident in $table:literal {
             $($(#[$field_meta:meta])* $column:literal pub $field:ident: $type:ty,)*
         }
         $(with $extra:literal = $parameter:literal)?
@@ -213,13 +197,95 @@ macro_rules! table_row {
 
         super::description::columns! {
             $row: $row in $table,
-            |batch: $batch| &batch.$rows, &batch.text;
             |row| { $($column => row.$field),* }
             $(with $extra = $parameter)?
         }
     };
 }
 pub(super) use table_row;
+
+/// A row of a side table of `game`.
+pub(crate) trait SideRow {
+    /// The number of columns of the primary key. These are the first columns, beginning with `game_id`.
+    const KEY: usize;
+
+    /// The game that the row belongs to.
+    fn game(&mut self) -> &mut GameId;
+}
+
+/// A row of a table as stored in a database.
+#[cfg_attr(not(feature = "index"), allow(dead_code))]
+pub(crate) trait StoredRow: Sized {
+    const TABLE: &'static str;
+    const COLUMNS: &'static [&'static str];
+    /// The number of columns of the primary key.
+    const KEY: usize;
+
+    /// Reads a row of these columns.
+    fn read(row: &Row<'_>, misfit: &mut OnInvalidCell<'_>) -> rusqlite::Result<Self>;
+
+    /// The value of a column.
+    fn cell(&self, column: usize) -> Option<Cell<'_>>;
+}
+
+/// Declares the type of a row as stored in a database, from the columns of the row to write.
+macro_rules! stored_row {
+    ($stored:ident in $table:literal, key $key:literal { $($column:literal $field:ident: $type:ty,)* }) => {
+        #[doc = concat!("A row of `", $table, "` as read from a database, in which its cells may have any value.")]
+        #[derive(Clone, Debug, Default)]
+        #[cfg_attr(not(feature = "index"), allow(dead_code))]
+        pub(crate) struct $stored {
+            $(pub(crate) $field: <$type as super::description::Value>::Stored,)*
+        }
+
+        impl super::description::StoredRow for $stored {
+            const TABLE: &'static str = $table;
+            const COLUMNS: &'static [&'static str] = &[$($column),*];
+            const KEY: usize = $key;
+
+            fn read(
+                row: &rusqlite::Row<'_>,
+                misfit: &mut super::stored::OnInvalidCell<'_>,
+            ) -> rusqlite::Result<Self> {
+                let mut column = 0..;
+                let mut next = || column.next().unwrap_or_default();
+                Ok(Self { $($field: super::stored::read_cell(row, next(), misfit)?,)* })
+            }
+
+            fn cell(&self, column: usize) -> Option<super::virtual_table::Cell<'_>> {
+                use super::stored::AsCell as _;
+                let mut before = 0..;
+                $(
+                    if before.next() == Some(column) {
+                        return Some(self.$field.as_cell());
+                    }
+                )*
+                None
+            }
+        }
+    };
+}
+pub(super) use stored_row;
+
+/// Declares which of a batch's fields have the rows of each table.
+macro_rules! batch {
+    ($batch:ident { $($kind:ident: $rows:ident,)* }) => {
+        $(impl super::virtual_table::Rows for $kind {
+            type Batch = $batch;
+
+            #[inline]
+            fn rows(batch: &$batch) -> &[Self::Row] {
+                &batch.$rows
+            }
+
+            #[inline]
+            fn text(batch: &$batch) -> &str {
+                &batch.text
+            }
+        })*
+    };
+}
+pub(super) use batch;
 
 pub(super) const fn c_str(text: &'static str) -> &'static std::ffi::CStr {
     match std::ffi::CStr::from_bytes_with_nul(text.as_bytes()) {

@@ -1,7 +1,7 @@
 //! Rows of `game`, of the tables of names, and of `tag`.
 
-use super::description::table_row;
-use super::header::HeaderBatch;
+use super::description::{table_row, values};
+use super::stored::StoredText;
 use super::text::Text;
 use crate::board::GameResult;
 use crate::id::{GameId, ImportId, NameId, OpeningId, SourceId};
@@ -10,7 +10,7 @@ table_row! {
     /// One row of `game`. `None` is NULL: the value is missing, unknown (such as `?`) or cannot be read,
     /// unless the field says otherwise.
     #[derive(Clone, Copy, Debug, Default)]
-    pub struct GameRow in "game" of HeaderBatch.games, key 1, stored as StoredGame {
+    pub struct GameRow in "game", key 1, stored as StoredGame {
         /// The game.
         "game_id" pub game: GameId,
         /// The file that contains the game.
@@ -93,7 +93,7 @@ table_row! {
 table_row! {
     /// One row of `tag`: a tag pair that cannot be restored from the columns of `game`.
     #[derive(Clone, Copy, Debug)]
-    pub struct TagRow in "tag" of HeaderBatch.tags, key 2 {
+    pub struct TagRow in "tag", key 2 {
         /// The game.
         "game_id" pub game: GameId,
         /// Tag name.
@@ -154,4 +154,8 @@ impl GameStatus {
             }
         }
     }
+}
+
+values! {
+    GameStatus: Text(status => status.as_str()), StoredText;
 }

@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use super::annotation::{CommandRow, CommentRow, EvalRow, NagRow, VariationMoveRow, VariationRow};
-use super::description::{InsertRows, columns};
+use super::description::{InsertRows, SideRow, batch, columns};
 use super::game::{GameNames, GameRow, TagRow};
 use super::problem::{DuplicateRow, ProblemRow};
 use super::text::Text;
@@ -13,15 +13,6 @@ use crate::id::SourceId;
 use crate::id::{GameId, NameId};
 use crate::store::error::Result;
 use crate::store::features::GameFeatures;
-
-/// A row of a side table of `game`.
-pub(crate) trait SideRow {
-    /// The number of columns of the primary key. These are the first columns, beginning with `game_id`.
-    const KEY: usize;
-
-    /// The game that the row belongs to.
-    fn game(&mut self) -> &mut GameId;
-}
 
 /// A side table of `game`. Its rows are added and removed together with the games.
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +67,18 @@ macro_rules! header_batch {
             pub sites: Vec<(NameId, Text)>,
             /// All texts, concatenated.
             pub text: String,
+        }
+
+        batch! {
+            HeaderBatch {
+                GameRow: games,
+                $($row: $side,)*
+                ProblemRow: problems,
+                DuplicateRow: duplicates,
+                PlayerRows: players,
+                EventRows: events,
+                SiteRows: sites,
+            }
         }
 
         impl HeaderBatch {
@@ -214,7 +217,6 @@ pub(in crate::store) struct SiteRows;
 
 columns! {
     PlayerRows: NameRow in "player",
-    |batch: HeaderBatch| &batch.players, &batch.text;
     |row| {
         "player_id" => row.0,
         "name" => row.1,
@@ -222,7 +224,6 @@ columns! {
 }
 columns! {
     EventRows: NameRow in "event",
-    |batch: HeaderBatch| &batch.events, &batch.text;
     |row| {
         "event_id" => row.0,
         "name" => row.1,
@@ -230,7 +231,6 @@ columns! {
 }
 columns! {
     SiteRows: NameRow in "site",
-    |batch: HeaderBatch| &batch.sites, &batch.text;
     |row| {
         "site_id" => row.0,
         "name" => row.1,

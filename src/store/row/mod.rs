@@ -21,6 +21,8 @@ mod visited_position;
 pub use annotation::{CommandRow, CommentRow, EvalRow, NagRow, VariationMoveRow, VariationRow};
 pub(in crate::store) use description::InsertRows;
 #[cfg(feature = "index")]
+pub(crate) use description::StoredRow;
+#[cfg(feature = "index")]
 pub(crate) use game::StoredGame;
 pub use game::{GameNames, GameRow, GameStatus, TagRow};
 pub use header::HeaderBatch;
@@ -38,7 +40,7 @@ pub use ranking::LISTED_GAMES;
 pub(crate) use ranking::{GameList, day_number, elo_sum, month_of, year_of};
 pub use rated_score::RatedScore;
 #[cfg(feature = "index")]
-pub(crate) use stored::{OnInvalidCell, StoredId, StoredRow, read_cell};
+pub(crate) use stored::{OnInvalidCell, StoredId, read_cell};
 pub use text::Text;
 pub use visited_position::{
     ContinuationRow, RatingSum, ResultCounts, VisitedPositionBatch, VisitedPositionRow,

@@ -1,8 +1,7 @@
 //! Rows of `problem` and `duplicate`.
 
-use super::description::{columns, table_row};
-use super::header::HeaderBatch;
-use super::stored::stored_row;
+use super::description::{columns, stored_row, table_row, values};
+use super::stored::StoredText;
 use super::text::Text;
 use crate::id::{GameId, Ply, SourceId};
 
@@ -56,7 +55,6 @@ pub struct ProblemRow {
 
 columns! {
     ProblemRow: ProblemRow in "problem",
-    |batch: HeaderBatch| &batch.problems, &batch.text;
     |row| {
         "source_id" => row.source,
         "byte_offset" => row.byte_offset,
@@ -114,7 +112,7 @@ impl DuplicateKind {
 table_row! {
     /// One row of `duplicate`: a game that was skipped because it repeats another one.
     #[derive(Clone, Copy, Debug)]
-    pub struct DuplicateRow in "duplicate" of HeaderBatch.duplicates {
+    pub struct DuplicateRow in "duplicate" {
         /// The source file.
         "source_id" pub source: SourceId,
         /// The offset of the game's text in this file, in bytes.
@@ -145,4 +143,9 @@ stored_row! {
         "game_id" game: Option<GameId>,
         "original_id" original: Option<GameId>,
     }
+}
+
+values! {
+    DuplicateKind: Text(kind => kind.as_str()), StoredText;
+    Severity: Text(severity => severity.as_str()), StoredText;
 }

@@ -35,22 +35,46 @@ impl Cell<'_> {
     }
 }
 
-/// A type of batch that SQL can read as a table.
-pub(crate) trait Rows: 'static {
-    /// The type of the batch.
-    type Batch: ?Sized + Sync;
+/// The columns of a table in SQL, as read from rows in memory.
+pub(crate) trait Columns: 'static {
+    /// The type of a row.
+    type Row;
+
     /// The table's name in SQL.
     const NAME: &'static CStr;
+
     /// `CREATE TABLE x(…)`: the columns.
     const DECLARATION: &'static CStr;
+
     /// The columns' names in order.
     const COLUMNS: &'static [&'static str];
 
-    /// The number of rows in a batch.
-    fn len(batch: &Self::Batch) -> usize;
+    /// The value of a column in a row whose texts are in `text`; `None` if there is no such column or text.
+    /// Must not panic.
+    fn value<'a>(row: &Self::Row, text: &'a str, column: usize) -> Option<Cell<'a>>;
+}
 
-    /// One value; `None` if there is no such row, column or text. Must not panic.
-    fn cell(batch: &Self::Batch, row: usize, column: usize) -> Option<Cell<'_>>;
+/// Rows with these columns, in a batch that SQL can read as a table.
+pub(crate) trait Rows: Columns {
+    /// The type of the batch.
+    type Batch: ?Sized + Sync;
+
+    /// The rows of a batch.
+    fn rows(batch: &Self::Batch) -> &[Self::Row];
+
+    /// The texts of a batch.
+    fn text(batch: &Self::Batch) -> &str;
+
+    /// The number of rows in a batch.
+    fn len(batch: &Self::Batch) -> usize {
+        Self::rows(batch).len()
+    }
+
+    /// One value; `None` if there is no such row, column or text.
+    #[inline]
+    fn cell(batch: &Self::Batch, row: usize, column: usize) -> Option<Cell<'_>> {
+        Self::value(Self::rows(batch).get(row)?, Self::text(batch), column)
+    }
 }
 
 /// The batch being read, if any.

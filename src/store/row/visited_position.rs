@@ -1,6 +1,6 @@
 //! Rows of `visited_position` and `continuation`.
 
-use super::description::columns;
+use super::description::{batch, columns};
 use super::text::Text;
 use crate::board::{Color, MoveCode, PositionKey};
 
@@ -115,7 +115,6 @@ pub struct VisitedPositionRow {
 
 columns! {
     VisitedPositionRow: VisitedPositionRow in "visited_position",
-    |batch: VisitedPositionBatch| &batch.positions, &batch.text;
     |row| {
         "key" => row.key,
         "fen" => row.fen,
@@ -146,7 +145,6 @@ pub struct ContinuationRow {
 
 columns! {
     ContinuationRow: ContinuationRow in "continuation",
-    |batch: VisitedPositionBatch| &batch.continuations, &batch.text;
     |row| {
         "key" => row.key,
         "move_code" => row.move_code,
@@ -172,6 +170,13 @@ pub struct VisitedPositionBatch {
     pub continuations: Vec<ContinuationRow>,
     /// All texts, concatenated.
     pub text: String,
+}
+
+batch! {
+    VisitedPositionBatch {
+        VisitedPositionRow: positions,
+        ContinuationRow: continuations,
+    }
 }
 
 impl VisitedPositionBatch {

@@ -9,7 +9,7 @@ use super::game_index::{IndexLayout, IndexRows};
 use crate::id::ImportId;
 use crate::store::error::Result;
 use crate::store::pages::{PageFile, PageNumber, RowRecord, TableWriter};
-use crate::store::row::virtual_table::{Cell, Rows as _};
+use crate::store::row::virtual_table::{Cell, Columns as _, Rows as _};
 use crate::store::row::{GameRow, HeaderBatch};
 
 /// The table `game` and its indexes, according to the schema.

@@ -447,7 +447,7 @@ impl<'c> BulkLoader<'c> {
 
 impl InsertInto for BulkLoader<'_> {
     fn insert<R: InsertRows>(&self, table: &RowTable<R>, batch: &R::Batch) -> Result<()> {
-        let given = R::count(batch);
+        let given = R::len(batch);
         if given == 0 {
             return Ok(());
         }

@@ -7,12 +7,9 @@ use rusqlite::{Connection, params};
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{block_of, decode_whole, encode, encode_with};
 use crate::store::cell::read_rows;
-use crate::store::error::Result;
 use crate::store::features::{BlockSets, FeatureBlock, FeatureKind, SetRows};
-use crate::store::game_set::GameSet;
 use crate::store::read::features::{block_sets, each_block_set, fill_block};
 use crate::store::row::HeaderBatch;
-use crate::store::write::bulk::BulkLoader;
 use crate::store::write::fill::blocks_with_games;
 
 /// Collects the games of the current block and writes their sets.
@@ -171,7 +168,11 @@ pub(super) fn copy_sets(main: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Removes games from the sets of a block. Unchanged sets are copied in stored form.
-fn remove_from_block(connection: &Connection, block: u32, games: &BlockGames) -> rusqlite::Result<()> {
+pub(super) fn remove_from_block(
+    connection: &Connection,
+    block: u32,
+    games: &BlockGames,
+) -> rusqlite::Result<()> {
     let mut left = EncodedSets::default();
     let mut numbers = Vec::new();
     each_block_set(connection, "main", block, |kind, value, set| {
@@ -190,25 +191,6 @@ fn remove_from_block(connection: &Connection, block: u32, games: &BlockGames) ->
         Some(())
     })?;
     left.write(connection, block)
-}
-
-impl BulkLoader<'_> {
-    /// Removes games from all sets.
-    pub(super) fn remove_from_sets(&self, games: &GameSet) -> Result<()> {
-        let take_out = || -> rusqlite::Result<()> {
-            let mut games = games.iter().map(block_of).peekable();
-            while let Some((block, number)) = games.next() {
-                let mut gone = BlockGames::default();
-                gone.insert(number);
-                while let Some((_, number)) = games.next_if(|game| game.0 == block) {
-                    gone.insert(number);
-                }
-                remove_from_block(self.connection(), block, &gone)?;
-            }
-            Ok(())
-        };
-        take_out().map_err(|source| self.failed("remove games from sets", source))
-    }
 }
 
 /// Rebuilds all sets from the rows of the games. Games with unreadable rows are not in any set.

@@ -1,21 +1,16 @@
-//! Rebuilds columns of games and lists of frequent keys from the rows that they summarize.
+//! Rebuilds columns of games from the rows of `game`.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
 
-use crate::board::PositionKey;
-use crate::id::{GameId, Level};
+use crate::id::GameId;
 use crate::store::block_set::{block_of, games_of};
-use crate::store::frequent_keys::{FrequentKeyCounter, FrequentKeys};
 use crate::store::game_column::{COLUMNS, ColumnBuilder, StoredColumns};
 use crate::store::row::virtual_table::Cell;
-use crate::store::write::level::levels;
 
 const PUT_COLUMN: &str =
     "INSERT OR REPLACE INTO game_column (name, block, cells, games) VALUES (?1, ?2, ?3, ?4)";
 const REMOVE_COLUMN: &str = "DELETE FROM game_column WHERE name = ?1 AND block = ?2";
-pub(super) const PUT_VISITS: &str =
-    "INSERT OR REPLACE INTO visit_set (block, key, games) VALUES (?2, ?1, ?3)";
 
 /// Replaces a stored block of columns.
 pub(super) fn put_columns(connection: &Connection, (block, columns): &StoredColumns) -> rusqlite::Result<()> {
@@ -77,33 +72,4 @@ pub(crate) fn fill_columns(connection: &Connection) -> rusqlite::Result<()> {
         }
     }
     Ok(())
-}
-
-/// Recounts the frequent keys of all levels from the rows of `occurrence`.
-pub(crate) fn fill_frequent_keys(connection: &Connection) -> rusqlite::Result<()> {
-    let mut keys = connection.prepare(
-        "SELECT key, count(*) FROM occurrence WHERE level = ?1 GROUP BY key HAVING count(*) > 1 ORDER BY key",
-    )?;
-    for level in levels(connection)? {
-        let mut counter = FrequentKeyCounter::default();
-        let mut rows = keys.query([level.0])?;
-        while let Some(row) = rows.next()? {
-            // A user may have put any value into a cell, but only numbers are searched for.
-            if let Ok(key) = row.get_ref(0)?.as_i64() {
-                counter.observe(PositionKey::from_i64(key), row.get(1)?);
-            }
-        }
-        put_frequent_keys(connection, level, &counter.finish())?;
-    }
-    Ok(())
-}
-
-/// Writes the frequent keys of a level.
-pub(super) fn put_frequent_keys(
-    connection: &Connection,
-    level: Level,
-    keys: &FrequentKeys,
-) -> rusqlite::Result<()> {
-    let sql = "UPDATE occurrence_level SET frequent_keys = ?2 WHERE level = ?1";
-    connection.execute(sql, params![level.0, keys.to_bytes()]).map(|_| ())
 }

@@ -1,4 +1,4 @@
-//! Levels of `occurrence`: decides which level gets the positions of new games.
+//! Levels of `occurrence`: which level gets the positions of new games, and the frequent keys of each level.
 
 use rusqlite::{Connection, params};
 
@@ -7,10 +7,9 @@ use crate::id::{GameId, Level};
 use crate::store::cell::{Cells, OCCURRENCE_LEVEL, read_rows};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
-use crate::store::frequent_keys::FrequentKeys;
+use crate::store::frequent_keys::{FrequentKeyCounter, FrequentKeys};
 use crate::store::read::snapshot::Snapshot;
 use crate::store::write::bulk::BulkLoader;
-use crate::store::write::fill::put_frequent_keys;
 
 const READ_LEVELS: &str = "read table occurrence_level";
 const WRITE_LEVELS: &str = "write table occurrence_level";
@@ -51,6 +50,31 @@ pub(crate) fn level_for(levels: &[Level], first: GameId, games: u32, small: u32)
 pub(crate) fn games_to_merge(levels: &[Level], last: GameId, games: u64, small: u32) -> u32 {
     let first = GameId(last.0.saturating_add(1));
     first.0.saturating_sub(level_for(levels, first, u32::try_from(games).unwrap_or(u32::MAX), small).0)
+}
+
+/// Recounts the frequent keys of all levels from the rows of `occurrence`.
+pub(crate) fn fill_frequent_keys(connection: &Connection) -> rusqlite::Result<()> {
+    let mut keys = connection.prepare(
+        "SELECT key, count(*) FROM occurrence WHERE level = ?1 GROUP BY key HAVING count(*) > 1 ORDER BY key",
+    )?;
+    for level in levels(connection)? {
+        let mut counter = FrequentKeyCounter::default();
+        let mut rows = keys.query([level.0])?;
+        while let Some(row) = rows.next()? {
+            // A user may have put any value into a cell, but only numbers are searched for.
+            if let Ok(key) = row.get_ref(0)?.as_i64() {
+                counter.observe(PositionKey::from_i64(key), row.get(1)?);
+            }
+        }
+        put_frequent_keys(connection, level, &counter.finish())?;
+    }
+    Ok(())
+}
+
+/// Writes the frequent keys of a level.
+fn put_frequent_keys(connection: &Connection, level: Level, keys: &FrequentKeys) -> rusqlite::Result<()> {
+    let sql = "UPDATE occurrence_level SET frequent_keys = ?2 WHERE level = ?1";
+    connection.execute(sql, params![level.0, keys.to_bytes()]).map(|_| ())
 }
 
 impl Database {

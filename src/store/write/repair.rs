@@ -14,7 +14,8 @@ use crate::store::lock::WriterLock;
 use crate::store::row::HeaderBatch;
 use crate::store::write::build::{Build, BuildOptions};
 use crate::store::write::features::rebuild_sets;
-use crate::store::write::fill::{fill_columns, fill_frequent_keys};
+use crate::store::write::fill::fill_columns;
+use crate::store::write::level::fill_frequent_keys;
 use crate::store::write::remove::RECOUNT;
 use crate::store::write::temporary::Temporary;
 

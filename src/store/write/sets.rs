@@ -3,6 +3,7 @@
 use rusqlite::{Connection, Row, params};
 
 use crate::board::PositionKey;
+use crate::store::block_games::BlockGames;
 use crate::store::block_set::{block_of, game_of, games_of};
 use crate::store::cell::{Cells, GAME_COLUMN, VISIT_SET};
 use crate::store::error::Result;
@@ -14,7 +15,8 @@ use crate::store::row::virtual_table::{Cell, Rows as _};
 use crate::store::row::{GameRow, HeaderBatch};
 use crate::store::visit_set::{for_each_visit, pack_block};
 use crate::store::write::bulk::BulkLoader;
-use crate::store::write::fill::{PUT_VISITS, put_columns};
+use crate::store::write::features::remove_from_block;
+use crate::store::write::fill::put_columns;
 
 const WRITE_COLUMNS: &str = "write table game_column";
 const WRITE_VISITS: &str = "write table visit_set";
@@ -90,13 +92,31 @@ impl BulkLoader<'_> {
         remove().map_err(|source| self.failed(WRITE_COLUMNS, source))
     }
 
+    /// Removes games from all sets.
+    pub(super) fn remove_from_sets(&self, games: &GameSet) -> Result<()> {
+        let take_out = || -> rusqlite::Result<()> {
+            let mut games = games.iter().map(block_of).peekable();
+            while let Some((block, number)) = games.next() {
+                let mut gone = BlockGames::default();
+                gone.insert(number);
+                while let Some((_, number)) = games.next_if(|game| game.0 == block) {
+                    gone.insert(number);
+                }
+                remove_from_block(self.connection(), block, &gone)?;
+            }
+            Ok(())
+        };
+        take_out().map_err(|source| self.failed("remove games from sets", source))
+    }
+
     /// Stores the games of a block that reached a visited position. If `games` is empty, the row is removed.
     pub(crate) fn put_visits(&self, key: PositionKey, block: u32, games: &[u8]) -> Result<()> {
         if games.is_empty() {
             let sql = "DELETE FROM visit_set WHERE block = ?2 AND key = ?1";
             return self.execute(WRITE_VISITS, sql, params![key.as_i64(), block]);
         }
-        self.execute(WRITE_VISITS, PUT_VISITS, params![key.as_i64(), block, games])
+        let sql = "INSERT OR REPLACE INTO visit_set (block, key, games) VALUES (?2, ?1, ?3)";
+        self.execute(WRITE_VISITS, sql, params![key.as_i64(), block, games])
     }
 
     /// Removes games from the stored games of a block that reached a visited position.

@@ -6,7 +6,7 @@ use crate::board::Position;
 use crate::id::{GameId, SourceId};
 use crate::index::{Annotations, GameText, MIN_PLIES_OF_MOVES, PREFIX_PLIES, SingleGameParser};
 use crate::store::read_rows;
-use crate::store::row::virtual_table::Rows as _;
+use crate::store::row::virtual_table::Columns as _;
 use crate::store::row::{GameRow, StoredId};
 use crate::verify::check::{Check, Duplicates, MissingIds};
 use crate::verify::finding::{Collector, FindingKind, RowId};
