@@ -26,7 +26,9 @@ use crate::store::pages::{
 };
 use crate::store::row::HeaderBatch;
 use crate::store::write::remove::{RemainingRows, RowsToRemove};
-use crate::store::{BulkLoader, Database, PageTransaction, SideDatabase, SideIndex, Snapshot, WriterLock};
+use crate::store::{
+    BulkLoader, Database, GameSet, PageTransaction, SideDatabase, SideIndex, Snapshot, WriterLock,
+};
 
 /// Adds games in one transaction, mostly as new pages beside those that readers use. Removes games in the
 /// same transaction. The added games may have been skipped earlier as duplicates of the removed ones.
@@ -147,6 +149,25 @@ impl<'d> AddedPages<'d> {
         Ok(NewRows { side, games, indexes })
     }
 
+    /// Makes the changed trees of games readable through SQL, keeps pages free for what is merged, and begins
+    /// to write through SQL. `room` is the maximum number of pages of `occurrence` to be written.
+    fn publish(
+        &mut self,
+        pages: &mut PageTransaction<'d>,
+        trees: Vec<(PageNumber, RebuiltTree)>,
+        indexes: &[GameIndex],
+        room: u32,
+    ) -> Result<&mut BulkLoader<'d>> {
+        let index_pages = indexes.iter().map(|index| index.max_pages(pages.file()));
+        let room = index_pages.fold(room, u32::saturating_add);
+        pages.publish(trees, room)?;
+        let loader = self.loader.insert(BulkLoader::resume(self.database, self.import)?);
+        let names: Vec<&str> = indexes.iter().map(|index| index.new.name.as_str()).collect();
+        loader.remove_replaced(self.leaving)?;
+        loader.hide_indexes(&names)?;
+        Ok(loader)
+    }
+
     /// Rewrites the last level of `occurrence` and the indexes of `game` while the small tables are written
     /// through SQL.
     fn merge<S: NewOccurrences>(
@@ -156,56 +177,29 @@ impl<'d> AddedPages<'d> {
         staying: &KeptLevels,
         sorted: &S,
     ) -> Result<(), S::Error> {
-        let NewRows { side, games, indexes } = new;
-        let KeptLevels { levels, target, frequent_keys } = staying;
-        let target = *target;
-        let leaving = self.leaving;
+        let NewRows { side, games: ChangedGames { trees, left_out, .. }, indexes } = new;
+        let (leaving, target) = (self.leaving, staying.target);
         let file = Arc::clone(pages.file());
-        let root = pages.root_page("occurrence")?;
+        let (root, positions) = (pages.root_page("occurrence")?, pages.root_page("game_position")?);
         let tree = Tree::read(&file, root).map_err(Error::from)?;
-        let before = PositionTrees {
-            file: &file,
-            positions: pages.root_page("game_position")?,
-            occurrences: &tree,
-            levels,
-        };
-        let counts_gone = games.left_out.is_some() && leaving.counts_positions(self.database)?;
-        let changed = target.map(|target| ChangedLevels {
-            file: &file,
-            tree: &tree,
-            levels,
-            frequent_keys,
-            target,
-            removed: leaving.games,
-            counts_gone,
-        });
+        let before = PositionTrees { file: &file, positions, occurrences: &tree, levels: &staying.levels };
+        let counts_gone = left_out.is_some() && leaving.counts_positions(self.database)?;
+        let changed = staying.changes(&file, &tree, leaving.games, counts_gone);
         let room = changed.as_ref().map_or(0, |changed| changed.max_pages(sorted));
-        pages.publish(
-            games.trees,
-            indexes.iter().map(|index| index.max_pages(&file)).fold(room, u32::saturating_add),
-        )?;
-        self.loader = Some(BulkLoader::resume(self.database, self.import)?);
-        let names: Vec<&str> = indexes.iter().map(|index| index.new.name.as_str()).collect();
-        let loader = self.loader();
-        loader.remove_replaced(leaving)?;
-        loader.hide_indexes(&names)?;
+        let loader = self.publish(&mut pages, trees, &indexes, room)?;
         // Unchanged levels can contain rows of removed games.
         let is_level_gone = target.is_some_and(|target| leaving.games.iter().all(|game| game.0 >= target.0));
-        let rows = match &games.left_out {
+        let rows = match &left_out {
             Some(positions) => RemainingRows::Gone { positions },
             None if is_level_gone => RemainingRows::InGamePosition,
             None => RemainingRows::There,
         };
-        let is_level_merged = target.is_some_and(|target| levels.last() > Some(&target));
+        // If no index is rewritten, no other thread needs the rows to remove.
         let is_removed_meanwhile = is_level_gone && indexes.is_empty();
         let (merged, built) = std::thread::scope(|scope| {
-            let merged = scope.spawn(|| {
-                let _drained = DrainedOnDrop(sorted);
-                merge_trees(&file, changed.as_ref(), &indexes, sorted)
-            });
+            let merged = scope.spawn(|| merge_trees(&file, changed.as_ref(), &indexes, sorted));
             let written = sorted.update_visited(loader, Some(before), |loader| {
                 loader.take_rows(side)?;
-                // If no index is rewritten, no other thread needs the rows to remove.
                 if is_removed_meanwhile {
                     loader.remove(leaving, rows)?;
                 }
@@ -214,31 +208,16 @@ impl<'d> AddedPages<'d> {
             written.inspect_err(|_| sorted.drained())?;
             merged.join().map_err(|_| sorted.unsorted().panicked())?
         })?;
-        let mut trees = Vec::new();
-        let mut frequent_keys = None;
-        let mut gone = 0;
+        let mut changed_trees = Vec::new();
+        let (mut frequent_keys, mut gone) = (None, 0);
         if let Some(merged) = merged {
-            if is_level_merged {
+            if staying.levels.last() > target.as_ref() {
                 sorted.set_recounted_keys(merged.frequent_keys.with_rows(sorted.threshold()));
             }
-            trees.push((root, merged.tree));
-            frequent_keys = Some(merged.frequent_keys);
-            gone = merged.gone;
+            changed_trees.push((root, merged.tree));
+            (frequent_keys, gone) = (Some(merged.frequent_keys), merged.gone);
         }
-        let mut not_built = Vec::new();
-        for (index, built) in indexes.iter().zip(built) {
-            match built {
-                Combined::Tree(tree) => trees.push((index.root, tree)),
-                Combined::Nothing(pages) => {
-                    file.reuse(pages);
-                    not_built.push(index.new.name.as_str());
-                }
-            }
-        }
-        pages.finish(trees)?;
-        let loader = self.loader();
-        loader.restore_indexes()?;
-        not_built.into_iter().try_for_each(|name| loader.rebuild_index(name))?;
+        finish_pages(pages, changed_trees, indexes.iter().zip(built), loader)?;
         if let Some(target) = target {
             loader.set_last_level(target, frequent_keys.as_ref())?;
         }
@@ -251,6 +230,28 @@ impl<'d> AddedPages<'d> {
         loader.take_problems()?;
         sorted.write_visited(loader)
     }
+}
+
+/// Completes the pages: `trees` and the indexes of `game`. Indexes that could not be merged are rebuilt.
+fn finish_pages<'i>(
+    pages: PageTransaction<'_>,
+    mut trees: Vec<(PageNumber, RebuiltTree)>,
+    built: impl Iterator<Item = (&'i GameIndex, Combined)>,
+    loader: &mut BulkLoader<'_>,
+) -> Result<()> {
+    let mut not_built = Vec::new();
+    for (index, built) in built {
+        match built {
+            Combined::Tree(tree) => trees.push((index.root, tree)),
+            Combined::Nothing(free) => {
+                pages.file().reuse(free);
+                not_built.push(index.new.name.as_str());
+            }
+        }
+    }
+    pages.finish(trees)?;
+    loader.restore_indexes()?;
+    not_built.into_iter().try_for_each(|name| loader.rebuild_index(name))
 }
 
 /// Signals that draining has ended, however the thread ends.
@@ -270,6 +271,7 @@ fn merge_trees<S: NewOccurrences>(
     indexes: &[GameIndex],
     sorted: &S,
 ) -> Result<(Option<MergedLevels>, Vec<Combined>), S::Error> {
+    let _drained = DrainedOnDrop(sorted);
     let threads = 2 * sorted.unsorted().pool().current_num_threads();
     let pool =
         ThreadPoolBuilder::new().num_threads(threads).build().map_err(|_| sorted.unsorted().panicked())?;
@@ -302,6 +304,20 @@ struct KeptLevels {
     target: Option<Level>,
     /// The frequent keys of the earlier levels.
     frequent_keys: Vec<Option<FrequentKeys>>,
+}
+
+impl KeptLevels {
+    /// The table `occurrence` and its changes; `None` if all levels stay.
+    fn changes<'l>(
+        &'l self,
+        file: &'l Arc<PageFile>,
+        tree: &'l Tree,
+        removed: &'l GameSet,
+        counts_gone: bool,
+    ) -> Option<ChangedLevels<'l>> {
+        let Self { levels, target, frequent_keys } = self;
+        target.map(|target| ChangedLevels { file, tree, levels, frequent_keys, target, removed, counts_gone })
+    }
 }
 
 /// The changes of `game_position` and `move_eval`.
