@@ -22,7 +22,7 @@ impl Position {
             let is_dropped = given.iter().any(grants_none);
             changes.push(if is_dropped { FenChange::CastlingDropped } else { FenChange::Castling });
         }
-        if setup.en_passant.is_some() && position.en_passant().is_none() {
+        if setup.en_passant().is_some() && position.en_passant().is_none() {
             changes.push(FenChange::EnPassantDropped);
         }
         Ok((position, changes))

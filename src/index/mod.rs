@@ -41,9 +41,8 @@ pub(crate) mod visited_position;
 
 pub use error::{Error, ProblemLocation, Result};
 pub use estimate::Estimate;
-pub(crate) use game::parse::{mix_move, pairing_hash, prefix_hash};
+pub(crate) use game::hash::{PREFIX_PLIES, mix_move, pairing_hash, prefix_hash};
 pub(crate) use game::signature::MIN_PLIES_OF_MOVES;
-pub(crate) use game::signature::PREFIX_PLIES;
 pub(crate) use game::single_game::{GameProblem, GameText, SingleGameParser};
 pub use job::index;
 pub use optimize::{OptimizeSummary, optimize};

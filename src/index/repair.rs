@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::board::KeySet;
 use crate::index::error::{Error, Result};
-use crate::index::game::parse::{pairing_hash, prefix_hash};
-use crate::index::game::signature::PREFIX_PLIES;
+use crate::index::game::hash::{PREFIX_PLIES, pairing_hash, prefix_hash};
 use crate::index::options::IndexOptions;
 use crate::index::plan::{Plan, directory};
 use crate::index::progress::{Phase, Progress};

@@ -179,6 +179,11 @@ impl<'a> Lexer<'a> {
         self.at -= bytes;
     }
 
+    /// Makes the last `bytes` bytes read the last token other than a move.
+    pub(super) const fn set_token_length(&mut self, bytes: usize) {
+        self.odd = self.at - bytes;
+    }
+
     /// The offset of the next byte to be read.
     #[must_use]
     pub const fn offset(&self) -> usize {

@@ -382,9 +382,10 @@ impl<'a> Reader<'a> {
         self.lexer.unread(bytes);
     }
 
-    /// Ends the current game: the word just read is its result.
-    pub(crate) const fn end_game(&mut self) {
+    /// Ends the current game: the last `bytes` bytes read are its result.
+    pub(crate) const fn end_game(&mut self, bytes: usize) {
         (self.in_game, self.has_result) = (false, true);
+        self.lexer.set_token_length(bytes);
     }
 
     /// Whether only annotations follow in the current game or, if `star_may_follow`, a `*`.

@@ -346,15 +346,8 @@ impl Annotator {
                     if passed == 0 && depth == MOST_DEPTH {
                         self.leave_out(end, level.place.ply);
                     }
-                    if passed > 0 || level.is_broken || depth == MOST_DEPTH {
-                        passed += 1;
-                        continue;
-                    }
-                    let (parent, mut from) = (level.place.line, level.before.clone());
-                    if is_numbered_as_next(&text[end..], &from.0, &level.position) {
-                        from = (level.position.clone(), level.place.ply);
-                    }
-                    match self.open(parent, from, end, headers) {
+                    let is_read = passed == 0 && !level.is_broken && depth < MOST_DEPTH;
+                    match is_read.then(|| self.open_nested(level, text, end, headers)).flatten() {
                         Some(opened) => levels.push(opened),
                         None => passed += 1,
                     }
@@ -367,9 +360,7 @@ impl Annotator {
                 }
                 _ if passed > 0 || level.is_broken => {}
                 Token::Annotation(Annotation::Comment(comment)) => {
-                    let mut place = level.place;
-                    self.comment(comment, offset_in(text, comment), &mut place, None, headers);
-                    level.place = place;
+                    self.comment(comment, offset_in(text, comment), &mut level.place, None, headers);
                 }
                 Token::Annotation(Annotation::Nag(nag)) => self.nag(nag, end, level.place, headers),
                 Token::Move(word) => {
@@ -408,6 +399,21 @@ impl Annotator {
         headers.variations.push(VariationRow { game: self.game, line, parent_line, ply: Ply(ply) });
         let place = LineLocation { line, ply, ..LineLocation::default() };
         Some(Level { place, position: from.0.clone(), before: from, last_move: None, is_broken: false, rows })
+    }
+
+    /// Opens a variation within the variation `level`. Its text begins at `start`.
+    fn open_nested(
+        &mut self,
+        level: &Level,
+        text: &[u8],
+        start: usize,
+        headers: &mut HeaderBatch,
+    ) -> Option<Level> {
+        let mut from = level.before.clone();
+        if is_numbered_as_next(&text[start..], &from.0, &level.position) {
+            from = (level.position.clone(), level.place.ply);
+        }
+        self.open(level.place.line, from, start, headers)
     }
 
     /// Closes a variation. A variation without moves and annotations is not stored.

@@ -2,7 +2,7 @@
 
 use crate::board::{Color, Material, MoveCode, PawnStructure, Piece, PieceKind, Position, Special, Square};
 use crate::index::game::batch::{GameBatch, ReadGame, Start};
-use crate::index::game::parse::Standard;
+use crate::index::game::positions::Standard;
 use crate::store::features::{Feature, GameFeatures, PieceSquares, features_of, set};
 
 pub(crate) fn record_features(batch: &mut GameBatch, standard: &Standard) {

@@ -3,9 +3,11 @@
 pub(crate) mod annotate;
 pub(crate) mod batch;
 pub(crate) mod features;
+pub(crate) mod hash;
 pub(crate) mod header;
 pub(crate) mod parse;
 pub(crate) mod positions;
+mod replay;
 pub(crate) mod signature;
 pub(crate) mod single_game;
 pub(crate) mod word;

@@ -3,8 +3,22 @@
 use crate::board::{FenText, MoveCode, Position};
 use crate::id::{GameId, Ply};
 use crate::index::game::batch::{GameBatch, ReadGame, Start};
-use crate::index::game::parse::Standard;
 use crate::store::sink::{GameMoves, PositionView};
+
+/// The standard start position and its placement as text, computed once.
+#[derive(Debug)]
+pub(crate) struct Standard {
+    pub(crate) position: Position,
+    pub(crate) fen: FenText,
+}
+
+impl Standard {
+    pub(crate) fn new() -> Self {
+        let position = Position::start();
+        let fen = FenText::new(&position);
+        Self { position, fen }
+    }
+}
 
 /// Replays the games of a batch, the first of which has the id `first`, and calls `sink` with each position
 /// of each game in order.

@@ -10,24 +10,6 @@ use crate::store::row::GameStatus;
 /// The minimum number of plies of games that can be duplicates because of their moves alone.
 pub(crate) const MIN_PLIES_OF_MOVES: u32 = 20;
 
-/// The minimum number of plies of a game that can be a prefix of longer games.
-pub(crate) const PREFIX_PLIES: usize = 16;
-
-/// Adds a number to a hash. The database stores such hashes, so this function must not change.
-pub(crate) const fn mix(hash: u64, value: u64) -> u64 {
-    const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mixed = (hash ^ value).wrapping_mul(MULTIPLIER);
-    mixed ^ mixed >> 29
-}
-
-/// Adds a text and its length to a hash.
-pub(crate) fn mix_text(hash: u64, text: &str) -> u64 {
-    let (words, rest) = text.as_bytes().as_chunks::<8>();
-    let hash = words.iter().fold(hash, |hash, word| mix(hash, u64::from_le_bytes(*word)));
-    let rest = rest.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
-    mix(mix(hash, rest), text.len() as u64)
-}
-
 /// How games are compared and hashed.
 #[derive(Clone, Debug)]
 pub(crate) struct Comparison {
@@ -219,15 +201,5 @@ mod tests {
             let (position, _) = Position::from_fen(fen.as_bytes()).unwrap();
             assert_eq!(canonical(&position.fen()), position.canonical_fen());
         }
-    }
-
-    #[test]
-    fn texts_are_distinguished() {
-        let texts = ["", "\0", "a", "a\0", "\0a", "abcdefgh", "abcdefgh\0", "abcdefghi", "abcdefgg"];
-        let mut hashes = texts.map(|text| mix_text(1, text)).to_vec();
-        hashes.sort_unstable();
-        hashes.dedup();
-        assert_eq!(hashes.len(), texts.len());
-        assert_ne!(mix_text(mix_text(1, "ab"), "c"), mix_text(mix_text(1, "a"), "bc"));
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::hash::Hasher as _;
 
 use crate::index::error::Result;
-use crate::index::game::signature::PREFIX_PLIES;
+use crate::index::game::hash::PREFIX_PLIES;
 use crate::index::game::signature::canonical;
 use crate::index::progress::Progress;
 use crate::index::spill::{KeyHash, SpillMap};

@@ -1,16 +1,17 @@
 //! Removes games from a database.
 
-pub(crate) mod restored;
+mod restored;
 mod run;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+pub use restored::LostDuplicates;
+
 use crate::index::error::{Error, Result};
 use crate::index::options::{Duplicates, IndexOptions};
 use crate::index::plan::{Plan, directory};
 use crate::index::progress::{Phase, Progress};
-use crate::index::remove::restored::RestoredGames;
 use crate::index::report::files::Reports;
 use crate::index::run::{Intake, Run};
 use crate::index::visited_position::decrease::{Decreases, Removed};
@@ -24,6 +25,7 @@ use crate::store::{
     self, Database, GameFilter, GameSet, HitOrder, ImportId, Need, PageTransaction, Snapshot, WriterLock,
     keep_temporary_files_in,
 };
+use restored::RestoredGames;
 
 /// What to remove.
 #[derive(Clone, Debug)]
@@ -60,17 +62,6 @@ pub struct RemovalSummary {
     rounds: u32,
     /// Whether the filter must be applied again to games that were restored.
     asks_again: bool,
-}
-
-/// Skipped duplicates that could not be restored.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LostDuplicates {
-    /// The file that contains the games.
-    pub path: PathBuf,
-    /// The number of games.
-    pub games: u64,
-    /// Why the games cannot be restored from this file.
-    pub reason: String,
 }
 
 /// Removes games from the database at `target`, in one transaction: readers see the old state until the

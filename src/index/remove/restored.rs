@@ -1,5 +1,7 @@
 //! Restores games that were skipped as duplicates of games that are now removed.
 
+use std::path::PathBuf;
+
 use serde_json::Value;
 
 use crate::id::{ImportId, SourceId};
@@ -7,9 +9,19 @@ use crate::index::error::{Error, Result};
 use crate::index::number::sequence::SourceStart;
 use crate::index::options::{Annotations, Duplicates, IndexOptions, OnProblem};
 use crate::index::progress::Progress;
-use crate::index::remove::LostDuplicates;
 use crate::source::{self, DecodeOptions, Decoded, Finder, Opened, SourceFile, TextEncoding};
 use crate::store::{SkippedDuplicate, SkippedSource};
+
+/// Skipped duplicates that could not be restored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostDuplicates {
+    /// The file that contains the games.
+    pub path: PathBuf,
+    /// The number of games.
+    pub games: u64,
+    /// Why the games cannot be restored from this file.
+    pub reason: String,
+}
 
 /// The options with which a run read its games.
 #[derive(Clone, Copy, Debug)]

@@ -23,7 +23,6 @@ use crate::index::progress::{Phase, Progress};
 use crate::index::read::stream::SourceEnd;
 use crate::index::report::files::Reports;
 use crate::index::report::summary::{Stages, Summary};
-use crate::index::run::read::ReadResult;
 use crate::index::run::tally::Tally;
 use crate::index::sort::occurrence::PlayedOccurrence;
 use crate::index::spill::{KeyHash, SpillMap};
@@ -80,6 +79,17 @@ impl<'s> Intake<'s> {
     pub(crate) fn ids(&self) -> impl Iterator<Item = SourceId> {
         (self.last_source.0 + 1..).map(SourceId)
     }
+}
+
+pub(crate) struct ReadResult {
+    pub(crate) counts: Vec<SourceCount>,
+    pub(crate) counted_games: CountedGames,
+    pub(crate) ends: Vec<SourceEnd>,
+    pub(crate) tally: Tally,
+    /// The last game that existed before the run.
+    pub(crate) last_game: GameId,
+    /// The FENs of positions that were visited positions before the run.
+    pub(crate) reached: ReachedPositions,
 }
 
 pub(crate) struct Run<'r> {

@@ -5,37 +5,23 @@ use std::thread::ScopedJoinHandle;
 
 use crate::board::KeySet;
 use crate::channel;
-use crate::id::GameId;
 use crate::index::error::{Error, Result};
-use crate::index::game::parse::Standard;
+use crate::index::game::positions::Standard;
 use crate::index::game::signature::Comparison;
 use crate::index::number::duplicates::Originals;
-use crate::index::number::sequence::{Numbering, Sequencer, SourceCount};
+use crate::index::number::sequence::{Numbering, Sequencer};
 use crate::index::options::{Duplicates, OnProblem};
 use crate::index::read::feed::Feed;
 use crate::index::read::stream::{CutOptions, SourceEnd};
 use crate::index::run::tally::Tally;
 use crate::index::run::worker::{Shared, SinkMessage, SinkSender};
-use crate::index::run::{Intake, Run};
+use crate::index::run::{Intake, ReadResult, Run};
 use crate::index::spill::SpillMap;
-use crate::index::visited_position::counted_game::CountedGames;
-use crate::index::visited_position::reached::ReachedPositions;
 use crate::ordered_queue::OrderedQueue;
 use crate::parallel;
 use crate::source::DecodeOptions;
 use crate::store::Snapshot;
 use crate::store::sink::{PositionEncoder as _, Sink, Takes};
-
-pub(crate) struct ReadResult {
-    pub(crate) counts: Vec<SourceCount>,
-    pub(crate) counted_games: CountedGames,
-    pub(crate) ends: Vec<SourceEnd>,
-    pub(crate) tally: Tally,
-    /// The last game that existed before the run.
-    pub(crate) last_game: GameId,
-    /// The FENs of positions that were visited positions before the run.
-    pub(crate) reached: ReachedPositions,
-}
 
 impl Run<'_> {
     /// Reads all sources, and keeps the FENs of the positions with `visited` keys.
