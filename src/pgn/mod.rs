@@ -3,7 +3,7 @@
 //! Parsing works on bytes. This module does not depend on files. Of the rules of chess, it needs only the
 //! form of a move.
 
-mod bracket;
+mod blank;
 mod comment;
 mod entity;
 mod eval;
@@ -31,9 +31,9 @@ pub use reader::{FrameProblem, MOST_TAGS, Reader};
 pub use split::{LOOK_BACK, boundary_in, chunks, next_boundary};
 pub use tags::{LOOK_AHEAD, TagPair, starts_tag_pair};
 pub use text::{TextFlaw, decode};
-pub use time_control::TimeControl;
+pub use time_control::{Speed, TimeControl};
+pub use value::GameFacts;
 #[cfg(feature = "index")]
 pub(crate) use value::date;
 pub(crate) use value::is_known_variant;
-pub use value::{GameFacts, Speed};
 pub use word::{is_descriptive_move, is_foreign_move, is_misspelt_move, is_remark, looks_like_move};

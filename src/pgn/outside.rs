@@ -1,10 +1,8 @@
 //! Comments, NAGs and variations outside the movetext: before the first move, after the result, between
 //! games.
 
-use super::bracket::begins_moves;
-use super::lex::{Annotation, Lexer, Token, has_blank_line, skip_blanks};
-use super::reader::line_length;
-use super::tags::is_blank;
+use super::blank::{has_blank_line, is_blank, line_length, skip_blanks};
+use super::lex::{Annotation, Lexer, Token, begins_moves};
 use crate::board::GameResult;
 
 /// The next comment, NAG or closed variation outside the movetext, with only blanks, `%` lines and results

@@ -1,7 +1,8 @@
 //! Reads the games of a text, one after the other.
 
+use super::blank::{has_blank_line, line_length, skip_blanks};
 use super::bracket::begins_moves;
-use super::lex::{Annotation, Lexer, Token, has_blank_line, skip_blanks};
+use super::lex::{Annotation, Lexer, Token};
 use super::outside::{annotations_end, next_annotation};
 use super::split::{Boundaries, LOOK_BACK};
 use super::tags::{ReadTag, TagPair, damaged_tag, read_tag, starts_tag_pair, unquoted_tag};
@@ -437,11 +438,6 @@ fn damaged_line(text: &[u8], after_tags: bool) -> Option<usize> {
     };
     damaged_tag(text, after_tags)
         .filter(|&length| text[..length].ends_with(b"]") || !holds_result(&text[..length]))
-}
-
-/// The number of bytes before the end of the line.
-pub(super) fn line_length(text: &[u8]) -> usize {
-    memchr::memchr2(b'\n', b'\r', text).unwrap_or(text.len())
 }
 
 /// Whether a tag pair begins another game right after the tags of a game without moves: a second `Event` tag

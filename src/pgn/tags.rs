@@ -3,16 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::blank::{is_blank, line_length};
 use super::text::decode;
-
-/// A byte order mark. It also occurs within files that were concatenated.
-pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
-
-/// Whether a byte is white space or another control character, which has no meaning between tokens.
-#[inline]
-pub(super) const fn is_blank(byte: u8) -> bool {
-    byte <= b' '
-}
 
 /// The number of bytes after an offset that are read to decide whether a game begins there.
 pub const LOOK_AHEAD: usize = 16 << 10;
@@ -235,7 +227,7 @@ fn continuation_end(text: &[u8], start: usize, line_end: usize) -> Option<usize>
     let next = line_end + line_end_length(&text[line_end..]);
     let is_second = memchr::memchr2(b'\n', b'\r', &text[start..line_end]).is_none();
     let line = &text[next..text.len().min(next + MOST_CONTINUED)];
-    let line = &line[..memchr::memchr2(b'\n', b'\r', line).unwrap_or(line.len())];
+    let line = &line[..line_length(line)];
     let quote = memchr::memchr(b'"', line)?;
     let is_closed = line[quote + 1..].trim_ascii_start().first() == Some(&b']');
     (is_second && is_closed && line.trim_ascii_start().first() != Some(&b'[')).then_some(next)
@@ -266,7 +258,7 @@ fn read_value_in_other_quotes<'a>(
     name: &'a [u8],
     start: usize,
 ) -> ReadTag<'a> {
-    let length = memchr::memchr2(b'\n', b'\r', &text[start..]).unwrap_or(text.len() - start);
+    let length = line_length(&text[start..]);
     let line = &text[start..start + length];
     let closed = memchr::memchr_iter(b']', line)
         .find_map(|close| Some((without_quote(line[..close].trim_ascii_end())?, close)));
@@ -284,7 +276,7 @@ fn read_value_in_other_quotes<'a>(
 #[cold]
 pub(super) fn unquoted_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
     let line = &text[offset..text.len().min(offset + MOST_HEAD)];
-    let line = &line[..memchr::memchr2(b'\n', b'\r', line).unwrap_or(line.len())];
+    let line = &line[..line_length(line)];
     let inner = line.trim_ascii_end().strip_prefix(b"[")?.strip_suffix(b"]")?;
     let begin = offset + 1 + inner.len() - inner.trim_ascii_start().len();
     let inner = inner.trim_ascii();

@@ -1,7 +1,8 @@
 //! Finds the start of a game without tags: decides which words in text outside games are moves.
 
-use super::lex::{Lexer, Token, skip_blanks};
-use super::tags::{is_blank, starts_tag_pair};
+use super::blank::{is_blank, skip_blanks};
+use super::lex::{Lexer, Token};
+use super::tags::starts_tag_pair;
 use super::word::{is_descriptive_move, is_foreign_move, is_remark};
 
 /// Whether a word outside games can be the first move of a game. Castling and null moves are excluded: they

@@ -1,69 +1,8 @@
 //! Interprets the values of some tags.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use super::time_control::TimeControl;
-
-/// The speed of a game, in the classes of Lichess: by the time of each player for 40 moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Speed {
-    /// Less than half a minute.
-    UltraBullet,
-    /// Less than three minutes.
-    Bullet,
-    /// Less than eight minutes.
-    Blitz,
-    /// Less than 25 minutes.
-    Rapid,
-    /// 25 minutes or more.
-    Classical,
-    /// An hour or more for each move, or no clock at all.
-    Correspondence,
-}
-
-impl Speed {
-    /// All speeds, the fastest first.
-    pub const ALL: [Self; 6] =
-        [Self::UltraBullet, Self::Bullet, Self::Blitz, Self::Rapid, Self::Classical, Self::Correspondence];
-
-    /// The name of this speed.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::UltraBullet => "ultraBullet",
-            Self::Bullet => "bullet",
-            Self::Blitz => "blitz",
-            Self::Rapid => "rapid",
-            Self::Classical => "classical",
-            Self::Correspondence => "correspondence",
-        }
-    }
-
-    /// The speed with this name, ignoring case.
-    #[must_use]
-    pub fn named(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|speed| speed.as_str().eq_ignore_ascii_case(word))
-    }
-
-    /// The class of a game with this many seconds for 40 moves per player ([Lichess's time
-    /// controls](https://lichess.org/faq#time-controls)).
-    pub(super) fn from_seconds(seconds: f64) -> Self {
-        match seconds {
-            ..30.0 => Self::UltraBullet,
-            ..180.0 => Self::Bullet,
-            ..480.0 => Self::Blitz,
-            ..1500.0 => Self::Rapid,
-            _ => Self::Classical,
-        }
-    }
-}
-
-impl fmt::Display for Speed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
 
 /// Facts in a game's tags that are stored in columns in addition to the tags.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -340,6 +279,7 @@ fn utc_time(day: &str, time: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pgn::Speed;
 
     #[test]
     fn lichess_ids_are_distinguished_from_other_addresses() {

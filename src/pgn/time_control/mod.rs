@@ -1,11 +1,72 @@
-//! Parses time controls, in PGN's form and as people write them.
+//! Parses time controls, in PGN's form and as people write them; the speeds of games.
 
 mod reading;
 mod token;
 
-use reading::Reading;
+use std::fmt;
 
-use super::value::Speed;
+use reading::Reading;
+use token::{MOST_SECONDS, seconds};
+
+/// The speed of a game, in the classes of Lichess: by the time of each player for 40 moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Speed {
+    /// Less than half a minute.
+    UltraBullet,
+    /// Less than three minutes.
+    Bullet,
+    /// Less than eight minutes.
+    Blitz,
+    /// Less than 25 minutes.
+    Rapid,
+    /// 25 minutes or more.
+    Classical,
+    /// An hour or more for each move, or no clock at all.
+    Correspondence,
+}
+
+impl Speed {
+    /// All speeds, the fastest first.
+    pub const ALL: [Self; 6] =
+        [Self::UltraBullet, Self::Bullet, Self::Blitz, Self::Rapid, Self::Classical, Self::Correspondence];
+
+    /// The name of this speed.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::UltraBullet => "ultraBullet",
+            Self::Bullet => "bullet",
+            Self::Blitz => "blitz",
+            Self::Rapid => "rapid",
+            Self::Classical => "classical",
+            Self::Correspondence => "correspondence",
+        }
+    }
+
+    /// The speed with this name, ignoring case.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|speed| speed.as_str().eq_ignore_ascii_case(word))
+    }
+
+    /// The class of a game with this many seconds for 40 moves per player ([Lichess's time
+    /// controls](https://lichess.org/faq#time-controls)).
+    fn from_seconds(seconds: f64) -> Self {
+        match seconds {
+            ..30.0 => Self::UltraBullet,
+            ..180.0 => Self::Bullet,
+            ..480.0 => Self::Blitz,
+            ..1500.0 => Self::Rapid,
+            _ => Self::Classical,
+        }
+    }
+}
+
+impl fmt::Display for Speed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
 
 /// The contents of a `TimeControl` tag, as far as they can be parsed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,10 +83,6 @@ pub struct TimeControl {
 
 /// The number of seconds per move from which on a game counts as correspondence.
 const SLOW: f64 = 3600.0;
-/// Numbers without a unit up to this maximum can be minutes, as in Lichess's import of PGN (`TournamentClock`
-/// in scalachess).
-const MOST_MINUTES: f64 = 180.0;
-const MOST_SECONDS: f64 = 1e9;
 /// The minimum time on the first clock of a correspondence game, in centiseconds.
 const SHORTEST_DAYS: u32 = 12 * 3600 * 100;
 
@@ -87,14 +144,6 @@ impl TimeControl {
             speed: (increment.is_some() || speed == Speed::Classical).then_some(speed),
         }
     }
-}
-
-/// Parses a number of seconds, which can have a fraction in engines' games.
-fn seconds(text: &str) -> Option<f64> {
-    let text = text.trim();
-    let is_number = text.starts_with(|first: char| first.is_ascii_digit())
-        && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    text.parse().ok().filter(|&seconds| is_number && seconds <= MOST_SECONDS)
 }
 
 #[cfg(test)]

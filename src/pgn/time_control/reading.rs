@@ -1,35 +1,10 @@
 //! Finds the periods, times and increments in the words of a time control.
 
-use super::token::{Token, Unit, tokens};
-use super::{MOST_MINUTES, seconds};
+use super::token::{Choice, Interpretation, Token, Unit, seconds, tokens};
 
-/// The possible meanings of a number without a unit, or of a clock with two parts.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Interpretation {
-    /// Unambiguous.
-    Surely(f64),
-    /// A number of seconds, as in PGN.
-    Seconds(f64),
-    Minutes(f64),
-    /// `5:00`
-    MinutesAndSeconds(f64),
-    HoursAndMinutes(f64),
-}
-
-impl Interpretation {
-    pub(super) const fn seconds(self) -> f64 {
-        match self {
-            Self::Surely(seconds)
-            | Self::Seconds(seconds)
-            | Self::Minutes(seconds)
-            | Self::MinutesAndSeconds(seconds)
-            | Self::HoursAndMinutes(seconds) => seconds,
-        }
-    }
-}
-
-/// One interpretation, or two possible ones.
-pub(super) type Choice = (Interpretation, Option<Interpretation>);
+/// Numbers without a unit up to this maximum can be minutes, as in Lichess's import of PGN (`TournamentClock`
+/// in scalachess).
+const MOST_MINUTES: f64 = 180.0;
 
 /// A parsed time control.
 #[derive(Debug)]
@@ -246,18 +221,16 @@ impl Piece {
         piece.is_sudden_death = has(&Token::SuddenDeath);
         piece.is_delay = has(&Token::Delay);
         // Numbers with a unit of time, and numbers without a unit.
-        let mut times: Vec<(f64, Option<Unit>)> = Vec::new();
+        let mut times: Vec<(f64, Unit)> = Vec::new();
         let mut bare: Vec<f64> = Vec::new();
         for (at, token) in tokens.iter().enumerate() {
             match token {
                 Token::Number(number) => match tokens.get(at + 1) {
                     Some(Token::Moves) => piece.moves = Some(count(*number)?),
-                    Some(Token::Unit(unit)) => times.push((*number, Some(*unit))),
+                    Some(Token::Unit(unit)) => times.push((*number, *unit)),
                     // `1h30`
-                    _ if times.last().is_some_and(|last| last.1 == Some(Unit::Hours))
-                        && !has(&Token::Slash) =>
-                    {
-                        times.push((*number, Some(Unit::Minutes)));
+                    _ if times.last().is_some_and(|last| last.1 == Unit::Hours) && !has(&Token::Slash) => {
+                        times.push((*number, Unit::Minutes));
                     }
                     _ => bare.push(*number),
                 },
@@ -271,40 +244,46 @@ impl Piece {
                 _ => {}
             }
         }
-        match (&times[..], &bare[..]) {
-            ([], []) if piece.clock.is_some() => {}
-            ([], [moves]) if piece.clock.is_some() => piece.moves = Some(count(*moves)?),
-            ([], [number]) => piece.number = *number,
+        piece.read_numbers(&times, &bare, tokens)?;
+        Some(piece)
+    }
+
+    /// Interprets the numbers with a unit of time, and those without a unit.
+    fn read_numbers(&mut self, times: &[(f64, Unit)], bare: &[f64], tokens: &[Token]) -> Option<()> {
+        let has_slash = tokens.contains(&Token::Slash);
+        match (times, bare) {
+            ([], []) if self.clock.is_some() => {}
+            ([], [moves]) if self.clock.is_some() => self.moves = Some(count(*moves)?),
+            ([], [number]) => self.number = *number,
             // Fractions of a minute (`1/2`, `1/4`, `3/4`), as sites show them: no game has four seconds for
             // three moves.
             ([], [part @ (1.0 | 3.0), whole @ (2.0 | 4.0)])
-                if tokens.get(1) == Some(&Token::Slash) && piece.moves.is_none() && part < whole =>
+                if tokens.get(1) == Some(&Token::Slash) && self.moves.is_none() && part < whole =>
             {
-                (piece.number, piece.unit) = (60.0 * part / whole, Some(Unit::Seconds));
+                (self.number, self.unit) = (60.0 * part / whole, Some(Unit::Seconds));
             }
             // `40/7200`, or the two numbers in the other order
-            ([], [first, second]) if has(&Token::Slash) && piece.moves.is_none() => {
+            ([], [first, second]) if has_slash && self.moves.is_none() => {
                 const MOST_MOVES: f64 = 60.0;
                 let (moves, number) = match (*first, *second) {
                     (moves, time) if moves <= MOST_MOVES => (moves, time),
                     (time, moves) if time >= 300.0 && moves <= MOST_MOVES => (moves, time),
                     _ => return None,
                 };
-                (piece.moves, piece.number) = (Some(count(moves)?), number);
+                (self.moves, self.number) = (Some(count(moves)?), number);
             }
-            ([(number, unit)], []) => (piece.number, piece.unit) = (*number, *unit),
-            ([(number, unit)], [moves]) if has(&Token::Slash) => {
-                (piece.number, piece.unit, piece.moves) = (*number, *unit, Some(count(*moves)?));
+            ([(number, unit)], []) => (self.number, self.unit) = (*number, Some(*unit)),
+            ([(number, unit)], [moves]) if has_slash => {
+                (self.number, self.unit, self.moves) = (*number, Some(*unit), Some(count(*moves)?));
             }
             ([_, _, ..], []) => {
-                let has_days = times.iter().any(|(_, unit)| *unit == Some(Unit::Days));
-                piece.number =
-                    times.iter().map(|(number, unit)| number * unit.map_or(1.0, Unit::seconds)).sum();
-                piece.unit = Some(if has_days { Unit::Days } else { Unit::Seconds });
+                let has_days = times.iter().any(|(_, unit)| *unit == Unit::Days);
+                self.number = times.iter().map(|(number, unit)| number * unit.seconds()).sum();
+                self.unit = Some(if has_days { Unit::Days } else { Unit::Seconds });
             }
             _ => return None,
         }
-        Some(piece)
+        Some(())
     }
 }
 

@@ -1,7 +1,35 @@
 //! Splits a time control into words and numbers.
 
-use super::reading::{Choice, Interpretation};
-use super::seconds;
+/// The maximum number of seconds of a time.
+pub(super) const MOST_SECONDS: f64 = 1e9;
+
+/// The possible meanings of a number without a unit, or of a clock with two parts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Interpretation {
+    /// Unambiguous.
+    Surely(f64),
+    /// A number of seconds, as in PGN.
+    Seconds(f64),
+    Minutes(f64),
+    /// `5:00`
+    MinutesAndSeconds(f64),
+    HoursAndMinutes(f64),
+}
+
+impl Interpretation {
+    pub(super) const fn seconds(self) -> f64 {
+        match self {
+            Self::Surely(seconds)
+            | Self::Seconds(seconds)
+            | Self::Minutes(seconds)
+            | Self::MinutesAndSeconds(seconds)
+            | Self::HoursAndMinutes(seconds) => seconds,
+        }
+    }
+}
+
+/// One interpretation, or two possible ones.
+pub(super) type Choice = (Interpretation, Option<Interpretation>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
@@ -161,4 +189,12 @@ fn word_token(word: &str) -> Option<Option<Token>> {
         | "classical" | "standard" => return Some(None),
         _ => return None,
     }))
+}
+
+/// Parses a number of seconds, which can have a fraction in engines' games.
+pub(super) fn seconds(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let is_number = text.starts_with(|first: char| first.is_ascii_digit())
+        && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    text.parse().ok().filter(|&seconds| is_number && seconds <= MOST_SECONDS)
 }

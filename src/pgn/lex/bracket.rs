@@ -1,12 +1,14 @@
 //! Brackets in movetext: distinguishes variations from comments.
 
-use super::lex::{IN_WORD, has_blank_line};
+use super::class::IN_WORD;
 use crate::board::GameResult;
+use crate::pgn::blank::has_blank_line;
+use crate::pgn::word::is_remark;
 
 /// Whether a text in brackets begins like moves: with a move number, a move, or an annotation. A word that
 /// could be a move does not count in prose (`Nf3 is better`).
 #[cold]
-pub(super) fn begins_moves(text: &[u8]) -> bool {
+pub(in crate::pgn) fn begins_moves(text: &[u8]) -> bool {
     let text = text.trim_ascii_start();
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let word = &text[..text.iter().take_while(|&&byte| IN_WORD[usize::from(byte)]).count()];
@@ -22,7 +24,7 @@ pub(super) fn begins_moves(text: &[u8]) -> bool {
 fn continues_as_prose(text: &[u8]) -> bool {
     let word = text.strip_prefix(b" ").unwrap_or_default();
     let word = &word[..word.iter().take_while(|byte| byte.is_ascii_alphabetic()).count()];
-    word.len() > 1 && word.iter().all(u8::is_ascii_lowercase) && !super::word::is_remark(word)
+    word.len() > 1 && word.iter().all(u8::is_ascii_lowercase) && !is_remark(word)
 }
 
 /// The comment in square brackets at the start of `text`, and its length including the brackets. The comment

@@ -1,0 +1,308 @@
+//! Reads what is rare in movetext: everything but moves, move numbers and comments in braces.
+
+use super::bracket::{begins_moves, bracketed_comment};
+use super::class::{CLASSES, Class, IN_WORD};
+use super::token::{Annotation, Token, Variation};
+use super::{Lexer, comment_length, nag_of};
+use crate::board::GameResult;
+use crate::pgn::blank::{BOM, skip_blanks};
+use crate::pgn::entity::entity;
+use crate::pgn::tags::starts_tag_pair;
+
+impl<'a> Lexer<'a> {
+    /// Reads what begins with `byte`.
+    #[inline(never)]
+    pub(super) fn rare<const ANNOTATED: bool>(&mut self, byte: u8) -> Option<Token<'a>> {
+        self.odd = self.at;
+        match CLASSES[usize::from(byte)] {
+            Class::Semicolon => {
+                let start = self.at + 1;
+                self.skip_line();
+                let comment = Annotation::Comment(&self.text[start..self.at]);
+                return ANNOTATED.then_some(Token::Annotation(comment));
+            }
+            Class::Dollar => {
+                let digits = &self.text[self.at + 1..];
+                let digits = &digits[..digits.iter().take_while(|byte| byte.is_ascii_digit()).count()];
+                self.at += 1 + digits.len();
+                let nag = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
+                return nag.filter(|_| ANNOTATED).map(|nag| Token::Annotation(Annotation::Nag(nag)));
+            }
+            Class::OpenParenthesis if self.inner => {
+                self.at += 1;
+                return Some(Token::Annotation(Annotation::Opening));
+            }
+            Class::Bracket if self.inner && byte == b'[' && begins_moves(&self.text[self.at + 1..]) => {
+                self.at += 1;
+                self.square += 1;
+                return Some(Token::Annotation(Annotation::Opening));
+            }
+            Class::OpenParenthesis => return self.variation::<ANNOTATED>(),
+            Class::Closing => {
+                self.at += 1;
+                let closes = self.inner && byte == b')';
+                return Some(if closes {
+                    Token::Annotation(Annotation::Closing)
+                } else {
+                    Token::StrayClosing
+                });
+            }
+            Class::Star if self.text.get(self.at + 1).is_some_and(u8::is_ascii_alphabetic) => {
+                return Some(Token::Junk(self.word()));
+            }
+            Class::Star => {
+                self.at += 1;
+                return Some(Token::Result(GameResult::Unknown));
+            }
+            Class::Bracket => return self.square_bracket::<ANNOTATED>(byte),
+            Class::Other if byte == b'&' => return self.entity::<ANNOTATED>(),
+            Class::Dash => return self.dashes(),
+            Class::High => return self.high::<ANNOTATED>(),
+            // A result such as `+:-`, whose first sign has been skipped.
+            Class::Other if byte == b':' && self.at > 0 => {
+                return Some(self.scores(self.at - 1).unwrap_or_else(|| Token::Junk(self.word())));
+            }
+            _ => {
+                let word = self.word();
+                return Some(if word == b"null" { Token::Move(word) } else { Token::Junk(word) });
+            }
+        }
+        None
+    }
+
+    /// Reads a square bracket: a tag pair, a variation, a comment, or nothing.
+    fn square_bracket<const ANNOTATED: bool>(&mut self, byte: u8) -> Option<Token<'a>> {
+        if self.moved && !self.inner && starts_tag_pair(&self.text[self.at..]) {
+            return Some(Token::NextGame);
+        }
+        if byte == b']' {
+            self.at += 1;
+            self.square = self.square.checked_sub(1)?;
+            return Some(Token::Annotation(Annotation::Closing));
+        }
+        let is_tag = starts_tag_pair(&self.text[self.at..]);
+        if !is_tag && begins_moves(&self.text[self.at + 1..]) {
+            return self.variation::<ANNOTATED>();
+        }
+        if !is_tag && let Some((comment, length)) = bracketed_comment(&self.text[self.at..]) {
+            self.at += length;
+            return ANNOTATED.then_some(Token::Annotation(Annotation::Comment(comment)));
+        }
+        self.at += 1;
+        None
+    }
+
+    /// Reads an HTML character reference, such as `&excl;`: a sign, a result, or junk.
+    #[cold]
+    fn entity<const ANNOTATED: bool>(&mut self) -> Option<Token<'a>> {
+        let text = self.text;
+        let rest = &text[self.at..];
+        let Some((letter, length)) = entity(rest) else { return Some(Token::Junk(self.word())) };
+        self.at += length;
+        let next = |at: usize| match text.get(at) {
+            Some(b'&') => entity(&text[at..]),
+            Some(&byte) if byte.is_ascii() => Some((char::from(byte), 1)),
+            _ => None,
+        };
+        match letter {
+            '!' | '?' => {
+                let second = next(self.at).filter(|(letter, _)| matches!(letter, '!' | '?'));
+                self.at += second.map_or(0, |(_, length)| length);
+                let nag = nag_of(letter, second.map(|(letter, _)| letter));
+                ANNOTATED.then_some(Token::Annotation(Annotation::Nag(nag)))
+            }
+            '*' => Some(Token::Result(GameResult::Unknown)),
+            '\u{bd}' => {
+                let dash = next(self.at).filter(|(letter, _)| matches!(letter, '-' | '\u{2013}'));
+                if let Some((_, dash)) = dash
+                    && let Some(('\u{bd}', half)) = next(self.at + dash)
+                {
+                    self.at += dash + half;
+                }
+                Some(Token::Result(GameResult::Draw))
+            }
+            '+' | '#' | '=' | '-' | '.' | ',' | '/' | '<' | '>' | '"' | '\'' | '\u{2013}' | '\u{2014}'
+            | '\u{2026}' => None,
+            letter if letter.is_whitespace() => None,
+            // The character may stand for a piece; without it, the rest of the word would be a different
+            // move.
+            _ if text.get(self.at).is_some_and(u8::is_ascii_alphanumeric) => {
+                let word = length + self.word().len();
+                Some(Token::Move(&rest[..word]))
+            }
+            _ => Some(Token::Junk(&rest[..length])),
+        }
+    }
+
+    /// Reads dashes: one dash has no meaning, and two dashes are a null move, as are three unless they fill
+    /// their line. Other rows of dashes are separator lines, which are junk.
+    fn dashes(&mut self) -> Option<Token<'a>> {
+        let (before, rest) = self.text.split_at(self.at);
+        let dashes = &rest[..rest.iter().take_while(|&&byte| byte == b'-').count()];
+        self.at += dashes.len();
+        let is_line_end = |byte: Option<&u8>| matches!(byte, None | Some(b'\n' | b'\r'));
+        let fills_line = || {
+            let mut after = rest[dashes.len()..].iter().filter(|byte| !matches!(byte, b' ' | b'\t'));
+            let mut before = before.iter().rev().filter(|byte| !matches!(byte, b' ' | b'\t'));
+            is_line_end(after.next()) && is_line_end(before.next())
+        };
+        match dashes.len() {
+            // The result `=-=`, whose first sign has been skipped.
+            1 if before.ends_with(b"=") && rest.starts_with(b"-=") => self.scores(before.len() - 1),
+            1 => None,
+            2 => Some(Token::Move(dashes)),
+            3 if !fills_line() => Some(Token::Move(dashes)),
+            _ => Some(Token::Junk(dashes)),
+        }
+    }
+
+    /// Reads a word that begins with a byte above 127: a figurine move, a sign, a result with a half sign, or
+    /// junk.
+    fn high<const ANNOTATED: bool>(&mut self) -> Option<Token<'a>> {
+        let rest = &self.text[self.at..];
+        match rest {
+            // Two marks in one character: U+203C, U+2047, U+2048, U+2049.
+            [0xe2, 0x80, 0xbc, ..] | [0xe2, 0x81, 0x87..=0x89, ..] if ANNOTATED => {
+                self.at += 3;
+                let nag = match rest[2] {
+                    0xbc => 3,
+                    0x87 => 4,
+                    0x88 => 6,
+                    _ => 5,
+                };
+                Some(Token::Annotation(Annotation::Nag(nag)))
+            }
+            [0xe2, 0x99, 0x94..=0x9f, ..] => Some(Token::Move(self.wide_word())),
+            // Skipped characters: a no-break space, a byte order mark, an ellipsis, an en dash, signs such as
+            // U+2049. If a character is incomplete, the bytes after it must not be skipped. In 8-bit
+            // character sets, a no-break space is a single byte.
+            [0xc2, 0xa0, ..] => self.pass(2),
+            [0xa0, ..] => self.pass(1),
+            [0xef, 0xbb, 0xbf, ..] => {
+                self.at += BOM.len();
+                (!self.inner && starts_tag_pair(&self.text[self.at..])).then_some(Token::NextGame)
+            }
+            [0xe2, 0x80 | 0x81 | 0x86..=0xaf, 0x80..=0xbf, ..] => self.pass(3),
+            [0xc2, 0xb1, ..] => self.pass(2),
+            _ => {
+                let start = self.at;
+                if let Some(token) = self.scores(start) {
+                    return Some(token);
+                }
+                let word = self.wide_word();
+                Some(GameResult::parse(word).map_or(Token::Junk(word), Token::Result))
+            }
+        }
+    }
+
+    fn pass(&mut self, bytes: usize) -> Option<Token<'a>> {
+        self.at += bytes;
+        None
+    }
+
+    /// Reads the word at the current offset, including bytes above 127.
+    fn wide_word(&mut self) -> &'a [u8] {
+        let rest = &self.text[self.at..];
+        let in_word = |byte: &&u8| IN_WORD[usize::from(**byte)] || !byte.is_ascii();
+        let word = &rest[..rest.iter().take_while(in_word).count()];
+        self.at += word.len();
+        word
+    }
+
+    /// Reads the scores of both players at `start`: the game's result, or junk if their sum is too high.
+    #[cold]
+    pub(super) fn scores(&mut self, start: usize) -> Option<Token<'a>> {
+        let rest = &self.text[start..];
+        let (token, length) = match GameResult::read_scores(rest) {
+            Some((result, length)) => (Token::Result(result), length),
+            None => {
+                let length = GameResult::impossible_scores(rest)?;
+                (Token::Junk(&rest[..length]), length)
+            }
+        };
+        (self.odd, self.at) = (start, start + length);
+        Some(token)
+    }
+
+    #[inline(never)]
+    pub(super) fn number_word(&mut self, start: usize, end: usize) -> Option<Token<'a>> {
+        self.odd = start;
+        // Results and castling are short. A longer word is neither, and need not be read to its end.
+        const LONGEST: usize = 24;
+        let text = self.text;
+        self.text = &text[..text.len().min(start + LONGEST)];
+        let word = self.wide_word();
+        self.text = text;
+        let castles = matches!(word, [b'0', b'-', b'0', ..] | [b'0', 0xe2, 0x80, 0x90..=0x95, b'0', ..]);
+        if castles && word.len() < LONGEST {
+            return Some(Token::Move(word));
+        }
+        if let Some(token) = self.scores(start) {
+            return Some(token);
+        }
+        if let Some(result) = GameResult::parse(word) {
+            return Some(Token::Result(result));
+        }
+        // A move number followed by something else.
+        self.at = end.max(start + 1);
+        None
+    }
+
+    /// Reads a variation, or a bracket that does not begin one.
+    fn variation<const ANNOTATED: bool>(&mut self) -> Option<Token<'a>> {
+        let open = self.at;
+        if (self.moved || open >= self.searched) && self.skip_variation() {
+            let variation = Variation { start: open + 1, end: self.at - 1 };
+            if let Some(result) = self.bracketed_result(variation) {
+                return Some(Token::Result(result));
+            }
+            return ANNOTATED.then_some(Token::Annotation(Annotation::Variation(variation)));
+        }
+        if self.moved {
+            return Some(Token::UnclosedVariation);
+        }
+        self.searched = self.searched.max(self.at);
+        self.at = open + 1;
+        Some(Token::StrayOpening)
+    }
+
+    /// The result in brackets, such as `(1-0)`, if nothing else of the game follows.
+    #[inline]
+    fn bracketed_result(&self, variation: Variation) -> Option<GameResult> {
+        const LONGEST: usize = 12;
+        if variation.length() > LONGEST {
+            return None;
+        }
+        let result = GameResult::parse(variation.text(self.text).trim_ascii())?;
+        matches!(self.text.get(skip_blanks(self.text, self.at)), None | Some(b'[')).then_some(result)
+    }
+
+    /// Skips a variation, including nested ones. Returns whether it is closed.
+    fn skip_variation(&mut self) -> bool {
+        let mut depth = 0_usize;
+        let (open, close) = if self.text[self.at] == b'(' { (b'(', b')') } else { (b'[', b']') };
+        while let Some(&byte) = self.text.get(self.at) {
+            let offset = self.at;
+            self.at += 1;
+            match byte {
+                byte if byte == open => depth += 1,
+                byte if byte == close && depth == 1 => return true,
+                byte if byte == close => depth -= 1,
+                b'{' => match comment_length(&self.text[self.at..]) {
+                    Some(length) => self.at += length + 1,
+                    None => self.at = self.text.len(),
+                },
+                b'&' => self.at = offset + entity(&self.text[offset..]).map_or(1, |(_, length)| length),
+                b';' => self.skip_line(),
+                b'\n' | b'\r' if self.starts_line() => {
+                    // The game ends here. The line, including its byte order mark, is read again as the start
+                    // of a line.
+                    self.at = offset;
+                    return false;
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+}
