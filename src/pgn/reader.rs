@@ -1,8 +1,7 @@
 //! Reads the games of a text, one after the other.
 
 use super::blank::{has_blank_line, line_length, skip_blanks};
-use super::bracket::begins_moves;
-use super::lex::{Annotation, Lexer, Token};
+use super::lex::{Annotation, Lexer, Token, begins_moves};
 use super::outside::{annotations_end, next_annotation};
 use super::split::{Boundaries, LOOK_BACK};
 use super::tags::{ReadTag, TagPair, damaged_tag, read_tag, starts_tag_pair, unquoted_tag};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::blank::{is_blank, line_length};
+use super::blank::{BOM, is_blank, line_length};
 use super::text::decode;
 
 /// The number of bytes after an offset that are read to decide whether a game begins there.

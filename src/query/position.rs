@@ -1,7 +1,7 @@
 //! Parses the position of a query: a FEN, PGN moves or UCI moves.
 
 use crate::board::{Color, FenChange, MoveCode, Position, SetupError};
-use crate::query::pasted::{MovesNote, other_variant, pasted_fen, read_moves, variant_of_address};
+use crate::query::pasted::{MovesNote, other_variant, pasted_fen, variant_of_address};
 use crate::query::text::brief;
 
 /// The position of a query, and how it was given.
@@ -181,16 +181,6 @@ impl PositionQuery {
     #[must_use]
     pub fn last_move(&self) -> Option<MoveCode> {
         self.line.last().map(|played| played.code)
-    }
-
-    /// Parses pasted moves: as in PGN, with small letters, chess symbols or the piece letters of other
-    /// languages, with the signs of books and programs. [`notes`](Self::notes) has the assumptions made.
-    ///
-    /// # Errors
-    /// If a move cannot be played (the error says which move, why, and in what position), if the text is not
-    /// that of one line, or if it is ambiguous.
-    pub fn from_moves(text: &str) -> Result<Self, PositionError> {
-        read_moves(text)
     }
 
     /// The assumptions made if the position was incomplete or given in an unusual form.

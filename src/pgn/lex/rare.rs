@@ -19,55 +19,50 @@ impl<'a> Lexer<'a> {
                 let start = self.at + 1;
                 self.skip_line();
                 let comment = Annotation::Comment(&self.text[start..self.at]);
-                return ANNOTATED.then_some(Token::Annotation(comment));
+                ANNOTATED.then_some(Token::Annotation(comment))
             }
             Class::Dollar => {
                 let digits = &self.text[self.at + 1..];
                 let digits = &digits[..digits.iter().take_while(|byte| byte.is_ascii_digit()).count()];
                 self.at += 1 + digits.len();
                 let nag = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
-                return nag.filter(|_| ANNOTATED).map(|nag| Token::Annotation(Annotation::Nag(nag)));
+                nag.filter(|_| ANNOTATED).map(|nag| Token::Annotation(Annotation::Nag(nag)))
             }
             Class::OpenParenthesis if self.inner => {
                 self.at += 1;
-                return Some(Token::Annotation(Annotation::Opening));
+                Some(Token::Annotation(Annotation::Opening))
             }
             Class::Bracket if self.inner && byte == b'[' && begins_moves(&self.text[self.at + 1..]) => {
                 self.at += 1;
                 self.square += 1;
-                return Some(Token::Annotation(Annotation::Opening));
+                Some(Token::Annotation(Annotation::Opening))
             }
-            Class::OpenParenthesis => return self.variation::<ANNOTATED>(),
+            Class::OpenParenthesis => self.variation::<ANNOTATED>(),
             Class::Closing => {
                 self.at += 1;
                 let closes = self.inner && byte == b')';
-                return Some(if closes {
-                    Token::Annotation(Annotation::Closing)
-                } else {
-                    Token::StrayClosing
-                });
+                Some(if closes { Token::Annotation(Annotation::Closing) } else { Token::StrayClosing })
             }
             Class::Star if self.text.get(self.at + 1).is_some_and(u8::is_ascii_alphabetic) => {
-                return Some(Token::Junk(self.word()));
+                Some(Token::Junk(self.word()))
             }
             Class::Star => {
                 self.at += 1;
-                return Some(Token::Result(GameResult::Unknown));
+                Some(Token::Result(GameResult::Unknown))
             }
-            Class::Bracket => return self.square_bracket::<ANNOTATED>(byte),
-            Class::Other if byte == b'&' => return self.entity::<ANNOTATED>(),
-            Class::Dash => return self.dashes(),
-            Class::High => return self.high::<ANNOTATED>(),
+            Class::Bracket => self.square_bracket::<ANNOTATED>(byte),
+            Class::Other if byte == b'&' => self.entity::<ANNOTATED>(),
+            Class::Dash => self.dashes(),
+            Class::High => self.high::<ANNOTATED>(),
             // A result such as `+:-`, whose first sign has been skipped.
             Class::Other if byte == b':' && self.at > 0 => {
-                return Some(self.scores(self.at - 1).unwrap_or_else(|| Token::Junk(self.word())));
+                Some(self.scores(self.at - 1).unwrap_or_else(|| Token::Junk(self.word())))
             }
             _ => {
                 let word = self.word();
-                return Some(if word == b"null" { Token::Move(word) } else { Token::Junk(word) });
+                Some(if word == b"null" { Token::Move(word) } else { Token::Junk(word) })
             }
         }
-        None
     }
 
     /// Reads a square bracket: a tag pair, a variation, a comment, or nothing.

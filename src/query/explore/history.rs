@@ -1,62 +1,18 @@
 //! How often a position was reached from year to year, and what was played then.
 
-use serde::Serialize;
-
-use super::{ExploreQuery, by_result};
+use super::ExploreQuery;
+use super::answer::{HistoryMonth, HistoryMove, HistoryYear};
 use crate::board::{GameResult, MoveCode};
 use crate::query::position::san;
 use crate::sorted::{SortedMap, sort_by_key};
 use crate::store::row::{ResultCounts, month_of, year_of};
 use crate::store::{self, ReachedGames};
 
-/// The games of one year that reached a position.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct HistoryYear {
-    /// Year; `null` for games without a known year.
-    pub year: Option<u16>,
-    /// Games that reached the position, by result.
-    #[serde(flatten, serialize_with = "by_result")]
-    #[cfg_attr(test, schemars(with = "super::ByResult"))]
-    pub results: ResultCounts,
-    /// Number of all games of the year that pass the filters and have a result, whether they reached the
-    /// position or not.
-    pub games_of_year: u64,
-    /// The moves that are the most frequent ones over all years, with their games in this year. All years
-    /// list the same moves.
-    pub moves: Vec<HistoryMove>,
-}
-
-/// The number of games with a move in one year.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct HistoryMove {
-    /// The move in UCI notation.
-    pub uci: String,
-    /// The move in SAN.
-    pub san: String,
-    /// Number of games with a result in which the move was played.
-    pub games: u64,
-}
-
 /// The counts of a year.
 #[derive(Default)]
 struct Counted {
     results: ResultCounts,
     moves: SortedMap<MoveCode, u64>,
-}
-
-/// The games of one month that reached a position.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct HistoryMonth {
-    /// Year and month, such as `2024-02`.
-    pub month: String,
-    /// Games that reached the position, by result.
-    #[serde(flatten, serialize_with = "by_result")]
-    #[cfg_attr(test, schemars(with = "super::ByResult"))]
-    pub results: ResultCounts,
 }
 
 impl ExploreQuery<'_> {

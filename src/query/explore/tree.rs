@@ -5,7 +5,8 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 
 use serde::Serialize;
 
-use super::{ExploreQuery, MoveStatistics, PositionStatistics, SideScore, by_result};
+use super::ExploreQuery;
+use super::answer::{MoveStatistics, PositionStatistics, SideScore, by_result};
 use crate::board::{Color, Position};
 use crate::opening::Opening;
 use crate::query::position::{PositionQuery, number_before, push_move};
@@ -24,7 +25,7 @@ pub struct MoveTree {
     pub opening: Option<Opening>,
     /// Games that reached the position, by result.
     #[serde(flatten, serialize_with = "by_result")]
-    #[cfg_attr(test, schemars(with = "super::ByResult"))]
+    #[cfg_attr(test, schemars(with = "super::answer::ByResult"))]
     pub results: ResultCounts,
     /// Ratings of the requested side. Missing unless a side was requested.
     #[serde(flatten)]

@@ -8,10 +8,10 @@ mod characters;
 mod fen;
 mod language;
 mod moves;
+mod note;
 mod reading;
 mod scan;
 
 pub(super) use fen::{pasted_fen, variant_of_address};
-pub use moves::MovesNote;
-pub(super) use moves::read_moves;
+pub use note::MovesNote;
 pub(super) use scan::other_variant;

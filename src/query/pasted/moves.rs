@@ -1,103 +1,11 @@
 //! Parses pasted moves in any language.
 
-use std::fmt;
-
 use super::language::{DUTCH, ENGLISH, LANGUAGES, Language};
+use super::note::MovesNote;
 use super::reading::{Reading, WordRefusal};
 use super::scan::{Scanned, Stop, Word, other_variant, scan};
-use crate::board::{MoveRefusal, PieceKind, Position};
+use crate::board::{MoveRefusal, Position};
 use crate::query::position::{MoveLocation, PositionError, PositionQuery, number_before};
-use crate::query::text::{brief, cut};
-
-/// An assumption that was necessary to read pasted moves.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum MovesNote {
-    /// The moves are written with the piece letters of another language.
-    Language {
-        /// The language; several languages if the moves are the same in all of them.
-        languages: Vec<&'static str>,
-        /// The letters, and the pieces that they name.
-        letters: Vec<(&'static str, PieceKind)>,
-    },
-    /// Some words are moves only with other capitalization.
-    Capitals {
-        /// Each word as typed, and the move in SAN.
-        words: Vec<(String, String)>,
-    },
-    /// The moves do not start from the standard position.
-    Start {
-        /// The FEN of the tag pair.
-        fen: String,
-    },
-    /// Two dashes are a null move.
-    NullMove {
-        /// The sign.
-        word: String,
-    },
-    /// Moves after a `;` were ignored.
-    Skipped {
-        /// The ignored text.
-        text: String,
-    },
-}
-
-impl fmt::Display for MovesNote {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Language { languages, letters } => {
-                let letters: Vec<_> = letters
-                    .iter()
-                    .enumerate()
-                    .map(|(index, (letters, kind))| {
-                        let verb = if index == 0 { "is the " } else { "the " };
-                        format!("{letters} {verb}{}", kind_name(*kind))
-                    })
-                    .collect();
-                write!(f, "piece letters read as in {}: {}", either(languages), letters.join(", "))
-            }
-            Self::Capitals { words } => {
-                const NAMED: usize = 4;
-                let named: Vec<_> =
-                    words.iter().take(NAMED).map(|(word, san)| format!("{} as {san}", brief(word))).collect();
-                write!(f, "read with other capitals: {}", named.join(", "))?;
-                match words.len().saturating_sub(NAMED) {
-                    0 => Ok(()),
-                    more => write!(f, " and {more} more"),
-                }
-            }
-            Self::Start { fen } => {
-                write!(f, "the moves start from the FEN in the tag pair: {}", brief(fen))
-            }
-            Self::NullMove { word } => write!(f, "{word:?} is read as a null move"),
-            Self::Skipped { text } => {
-                write!(f, "ignored as a comment: {:?}; leave out the ';' if these are moves", cut(text, 60))
-            }
-        }
-    }
-}
-
-/// Joins several names, with `or` before the last.
-fn either(names: &[&str]) -> String {
-    const NAMED: usize = 4;
-    match names {
-        [] => String::new(),
-        [name] => (*name).to_owned(),
-        [names @ .., last] if names.len() < NAMED => format!("{} or {last}", names.join(", ")),
-        names => format!("{} and others", names[..NAMED].join(", ")),
-    }
-}
-
-const fn kind_name(kind: PieceKind) -> &'static str {
-    match kind {
-        PieceKind::Pawn => "pawn",
-        PieceKind::Knight => "knight",
-        PieceKind::King => "king",
-        PieceKind::Bishop => "bishop",
-        PieceKind::Rook => "rook",
-        PieceKind::Queen => "queen",
-    }
-}
 
 /// Why a move cannot be played, and how it was read.
 #[derive(Debug, thiserror::Error)]
@@ -124,55 +32,57 @@ fn other_number(number: &Option<(u32, u32)>) -> String {
     }
 }
 
-/// Plays the moves of a text.
-///
-/// # Errors
-/// If the text does not consist of the moves of one line and, possibly, comments and tag pairs; if a tag pair
-/// has an invalid FEN or an unsupported variant; or if a move is illegal, ambiguous or wrongly numbered.
-pub(in crate::query) fn read_moves(text: &str) -> Result<PositionQuery, PositionError> {
-    if let Some(name) = other_variant(text) {
-        return Err(PositionError::Variant { name });
+impl PositionQuery {
+    /// Parses pasted moves: as in PGN, with small letters, chess symbols or the piece letters of other
+    /// languages, with the signs of books and programs. [`notes`](Self::notes) has the assumptions made.
+    ///
+    /// # Errors
+    /// If a move cannot be played (the error says which move, why, and in what position), if the text is not
+    /// that of one line, or if it is ambiguous.
+    pub fn from_moves(text: &str) -> Result<Self, PositionError> {
+        if let Some(name) = other_variant(text) {
+            return Err(PositionError::Variant { name });
+        }
+        let scanned = scan(text);
+        let mut query = match &scanned.fen {
+            Some(fen) => Self::from_fen(fen)?,
+            None => Self::start(),
+        };
+        if let Some(fen) = scanned.fen.clone().filter(|_| query.position != Position::start()) {
+            query.notes.push(MovesNote::Start { fen });
+        }
+        let start = query.position.clone();
+        let (reading, languages) = choose(&scanned, &start)?;
+        if let Some(refusal) = &reading.refusal {
+            return Err(refused(&scanned, &start, &reading, refusal));
+        }
+        if let Some(stop) = scanned.stop {
+            return Err(stopped(stop, MoveLocation::after(reading.line.last())));
+        }
+        if reading.line.is_empty() {
+            return Err(PositionError::NoMoves);
+        }
+        // Wrong move numbers mean that moves are missing or that another line begins. The moves are then
+        // legal only by chance.
+        if scanned.fen.is_none()
+            && let Some((played, typed)) = reading.misnumbered(&scanned.words)
+        {
+            return Err(PositionError::Numbering { counted: played.numbered(), typed });
+        }
+        if let Some(word) = scanned.words.iter().find(|word| word.plain == "--") {
+            query.notes.push(MovesNote::NullMove { word: word.typed.clone() });
+        }
+        if !reading.letters.is_empty() {
+            query.notes.push(MovesNote::Language { languages, letters: reading.letters });
+        }
+        if !reading.respelt.is_empty() {
+            query.notes.push(MovesNote::Capitals { words: reading.respelt });
+        }
+        query.notes.extend(scanned.skipped.map(|text| MovesNote::Skipped { text }));
+        query.position = reading.position;
+        query.line = reading.line;
+        Ok(query)
     }
-    let scanned = scan(text);
-    let mut query = match &scanned.fen {
-        Some(fen) => PositionQuery::from_fen(fen)?,
-        None => PositionQuery::start(),
-    };
-    if let Some(fen) = scanned.fen.clone().filter(|_| query.position != Position::start()) {
-        query.notes.push(MovesNote::Start { fen });
-    }
-    let start = query.position.clone();
-    let (reading, languages) = choose(&scanned, &start)?;
-    if let Some(refusal) = &reading.refusal {
-        return Err(refused(&scanned, &start, &reading, refusal));
-    }
-    if let Some(stop) = scanned.stop {
-        return Err(stopped(stop, MoveLocation::after(reading.line.last())));
-    }
-    if reading.line.is_empty() {
-        return Err(PositionError::NoMoves);
-    }
-    // Wrong move numbers mean that moves are missing or that another line begins. The moves are then legal
-    // only by chance.
-    if scanned.fen.is_none()
-        && let Some((played, typed)) = reading.misnumbered(&scanned.words)
-    {
-        let (word, counted) = (played.word.clone(), played.number);
-        return Err(PositionError::Numbering { word, counted, typed });
-    }
-    if let Some(word) = scanned.words.iter().find(|word| word.plain == "--") {
-        query.notes.push(MovesNote::NullMove { word: word.typed.clone() });
-    }
-    if !reading.letters.is_empty() {
-        query.notes.push(MovesNote::Language { languages, letters: reading.letters });
-    }
-    if !reading.respelt.is_empty() {
-        query.notes.push(MovesNote::Capitals { words: reading.respelt });
-    }
-    query.notes.extend(scanned.skipped.map(|text| MovesNote::Skipped { text }));
-    query.position = reading.position;
-    query.line = reading.line;
-    Ok(query)
 }
 
 /// Reads the words in the language in which all of them are moves, English first; otherwise in the language

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::Record;
+use super::score::Record;
 use crate::board::{MoveCode, Position};
 use crate::query::position::push_move;
 use crate::sorted::{sort_by, sort_by_key};

@@ -9,8 +9,9 @@ use std::cmp::Reverse;
 use serde::Serialize;
 
 pub use book::{Book, BookProblem, TooLong};
+pub use position::Score;
 
-use crate::board::{Color, GameResult, MoveCode};
+use crate::board::{Color, MoveCode};
 use crate::id::GameId;
 use crate::query::find::as_letter;
 use crate::query::position::{push_move, san};
@@ -80,44 +81,6 @@ pub struct Repertoire {
     pub games: Vec<FollowingGame>,
     /// Whether more games followed the repertoire than are listed.
     pub more_games: bool,
-}
-
-/// The results of some games, from the view of the repertoire's side.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Score {
-    /// Number of games, including games without a result.
-    pub games: u64,
-    /// Number of games won by the repertoire's side.
-    pub wins: u64,
-    /// Number of drawn games.
-    pub draws: u64,
-    /// Number of games lost by the repertoire's side.
-    pub losses: u64,
-}
-
-impl Score {
-    fn count(&mut self, result: GameResult, side: Color) {
-        self.games += 1;
-        match result.half_points(side) {
-            None => {}
-            Some(2) => self.wins += 1,
-            Some(1) => self.draws += 1,
-            Some(_) => self.losses += 1,
-        }
-    }
-
-    /// Games with a result.
-    #[must_use]
-    pub const fn finished(&self) -> u64 {
-        self.wins + self.draws + self.losses
-    }
-
-    /// The score of these games in half points.
-    #[must_use]
-    pub const fn half_points(&self) -> u64 {
-        2 * self.wins + self.draws
-    }
 }
 
 /// A line of a repertoire.

@@ -1,12 +1,52 @@
-//! The positions of a repertoire, and the moves that games played there.
+//! The positions of a repertoire, and the moves that games played there, with their scores.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-use super::{Book, Score};
-use crate::board::{KeyMap, MoveCode, Position};
+use serde::Serialize;
+
+use super::book::Book;
+use crate::board::{Color, GameResult, KeyMap, MoveCode, Position};
 use crate::id::GameId;
 use crate::sorted::{SortedMap, sort_by_key};
+
+/// The results of some games, from the view of the repertoire's side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Score {
+    /// Number of games, including games without a result.
+    pub games: u64,
+    /// Number of games won by the repertoire's side.
+    pub wins: u64,
+    /// Number of drawn games.
+    pub draws: u64,
+    /// Number of games lost by the repertoire's side.
+    pub losses: u64,
+}
+
+impl Score {
+    pub(super) fn count(&mut self, result: GameResult, side: Color) {
+        self.games += 1;
+        match result.half_points(side) {
+            None => {}
+            Some(2) => self.wins += 1,
+            Some(1) => self.draws += 1,
+            Some(_) => self.losses += 1,
+        }
+    }
+
+    /// Games with a result.
+    #[must_use]
+    pub const fn finished(&self) -> u64 {
+        self.wins + self.draws + self.losses
+    }
+
+    /// The score of these games in half points.
+    #[must_use]
+    pub const fn half_points(&self) -> u64 {
+        2 * self.wins + self.draws
+    }
+}
 
 /// A position of a repertoire, regardless of the moves that lead to it.
 pub(super) struct RepertoirePosition {
