@@ -7,11 +7,10 @@ use arrow_array::{ArrayRef, Int32Array, Int64Array, StringArray};
 use rayon::ThreadPool;
 
 use super::cells::Columns;
-use super::game::Games;
+use super::game::{Games, game_id};
 use super::moves::MoveReader;
 use super::output::{OpenPart, Output};
 use super::part::Encoder;
-use super::positions::game_id;
 use super::schema::{CONTINUATION, GROUP_ROWS, POSITION_GAME};
 use crate::board::{FenText, GameResult, MoveCode, Position, PositionKey};
 use crate::id::{GameId, Ply};

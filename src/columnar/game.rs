@@ -6,6 +6,11 @@ use crate::board::GameResult;
 use crate::id::GameId;
 use crate::store::row::{day_number, month_of, year_of};
 
+/// The number of a game across all shards.
+pub(super) fn game_id(shard: u32, game: GameId) -> i64 {
+    i64::from(shard) << 32 | i64::from(game.0)
+}
+
 /// The part of the date by which games are partitioned into directories.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PartitionBy {

@@ -244,18 +244,7 @@ impl Output {
             fs::remove_file(&manifest).map_err(failed)?;
             self.remove_parts_but(|name| name.ends_with(PARTIAL))?;
         }
-        let mut directories = Vec::new();
-        for file in &written.files {
-            let path = self.directory.join(&file.path);
-            fs::rename(format!("{}{PARTIAL}", path.display()), &path).map_err(failed)?;
-            let parents = path.ancestors().skip(1).take_while(|parent| parent.starts_with(&self.directory));
-            directories.extend(parents.map(Path::to_owned));
-        }
-        directories.sort();
-        directories.dedup();
-        for directory in directories.iter().rev() {
-            sync_directory(directory).map_err(failed)?;
-        }
+        self.rename_parts(&written.files).map_err(failed)?;
         fs::rename(&temporary, &manifest).and_then(|()| sync_directory(&self.directory)).map_err(failed)?;
         self.is_finished = true;
         let rows = |name: &str| {
@@ -267,6 +256,20 @@ impl Output {
             files: written.files.len() as u64,
             bytes: written.files.iter().map(|file| file.bytes).sum(),
         })
+    }
+
+    /// Renames files to their final names and syncs their directories.
+    fn rename_parts(&self, files: &[ListedFile]) -> io::Result<()> {
+        let mut directories = Vec::new();
+        for file in files {
+            let path = self.directory.join(&file.path);
+            fs::rename(format!("{}{PARTIAL}", path.display()), &path)?;
+            let parents = path.ancestors().skip(1).take_while(|parent| parent.starts_with(&self.directory));
+            directories.extend(parents.map(Path::to_owned));
+        }
+        directories.sort();
+        directories.dedup();
+        directories.iter().rev().try_for_each(|directory| sync_directory(directory))
     }
 
     /// The temporary name of the manifest.

@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, Int32Array, Int64Array, StringArray};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 
 use super::by_key::{PlayedOccurrence, PlayedOccurrences};
-use super::game::{DatePartition, Games, PartitionBy};
+use super::game::{DatePartition, Games, PartitionBy, game_id};
 use super::in_order::in_order;
 use super::moves::MoveReader;
 use super::output::{OpenPart, Output};
@@ -102,11 +102,6 @@ impl Positions<'_> {
 
 /// The memory for occurrences that each job collects before sorting, in bytes.
 const SCATTER_BYTES: usize = 4 << 20;
-
-/// The number of a game across all shards.
-pub(super) fn game_id(shard: u32, game: GameId) -> i64 {
-    i64::from(shard) << 32 | i64::from(game.0)
-}
 
 /// The columns of `game_position`.
 #[derive(Default)]

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use rayon::ThreadPool;
 
 use super::by_key::{ByKey, PREFIX_BITS, PlayedOccurrence, PlayedOccurrences};
-use super::game::{Game, Games, PartitionBy};
+use super::game::{Game, Games, PartitionBy, game_id};
 use super::moves::{MoveBlock, MoveFile};
 use super::output::{Output, Totals, WrittenBy};
-use super::positions::{Positions, game_id};
+use super::positions::Positions;
 use super::schema::Table;
 use super::small_tables::SmallTables;
 use crate::id::GameId;

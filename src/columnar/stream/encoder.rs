@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use arrow_array::{ArrayRef, RecordBatch};
 
 use super::super::cells::Columns;
+use super::super::game::game_id;
 use super::super::game_column::{GameColumn, OpeningNames};
-use super::super::positions::game_id;
 use super::super::schema::{GAME, PROBLEM, Table};
 use super::positions::{BATCH_ROWS, GameRows, PositionRows};
 use super::query::{RowKind, StreamQuery};
