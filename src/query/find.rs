@@ -6,9 +6,9 @@ use serde::{Serialize, Serializer};
 use crate::board::{Color, Position, PositionDistance};
 use crate::id::{GameId, Ply};
 use crate::query::error::{Error, Result};
+use crate::query::name::{SimilarNames, similar_names};
 use crate::query::position::{PositionQuery, san};
 use crate::query::sequence::PositionSequence;
-use crate::query::similar_names::{SimilarNames, similar_names};
 use crate::query::variants::count_games;
 use crate::store::{
     self, Database, Hit, HitCount, HitOrder, Lines, Listing, Nearest, Scan, Search, Selection,

@@ -29,7 +29,6 @@
 //! Answers serialise as described in `docs/json.md`. All callers use the same answers, and
 //! write the texts for people themselves.
 
-mod aliases;
 mod described;
 mod error;
 mod explore;
@@ -39,25 +38,21 @@ mod filtered_out;
 mod find;
 mod game;
 mod info;
+mod name;
 mod novelty;
 mod pasted;
 mod performance;
 mod pgn;
-mod phonetic;
 mod player;
 mod players;
 mod position;
 mod repertoire;
 mod replay;
 mod sequence;
-mod similar_names;
-mod similar_players;
-mod suggest;
 mod survey;
 mod text;
 mod variants;
 
-pub use aliases::{AliasError, Aliases, choose_name};
 pub use described::{DescribedMove, DescribedPosition};
 pub use error::{Error, Result};
 pub use explore::{
@@ -77,6 +72,11 @@ pub use filtered_out::{
 pub use find::{AllHits, FindQuery, FindTarget, FoundPosition, LineMatch, NoHits, Shown, Total, match_line};
 pub use game::{Command, GameAnswer, GamePly, GameVariation, Plies, PlyRemarks, visit_games};
 pub use info::{DatabaseContents, GamesByResult, LongestGame};
+pub use name::{
+    AliasError, Aliases, LeftOut, MatchingPlayer, OtherField, Reason, SeveralPlayers, SimilarNames,
+    SimilarPlayer, SpellingGames, SuggestedAlias, SuggestedAliases, choose_name, several_players,
+    similar_names, similar_players, suggest_aliases,
+};
 pub use novelty::{NewMove, Novelty, novelty};
 pub use pasted::MovesNote;
 pub use pgn::{variation_text, write_normalized_pgn, write_pgn};
@@ -92,9 +92,6 @@ pub use repertoire::{
 };
 pub use replay::{DamagedGame, replay};
 pub use sequence::{PositionSequence, Step};
-pub use similar_names::{OtherField, SimilarNames, similar_names};
-pub use similar_players::{MatchingPlayer, SeveralPlayers, SimilarPlayer, several_players, similar_players};
-pub use suggest::{LeftOut, Reason, SpellingGames, SuggestedAlias, SuggestedAliases, suggest_aliases};
 pub use survey::{
     FoundNames, FoundProblem, FoundProblems, GameCounts, LengthCount, OpeningList, OpeningShare, RatingCount,
     SqlLimits, SqlRows, Statistics, YearCount, find_names,

@@ -10,12 +10,12 @@ use rusqlite::{ErrorCode, ffi};
 use crate::error_advice::error_advice;
 use crate::pgn::{LOOK_AHEAD, starts_tag_pair};
 use crate::store::cell::WrongCell;
-use crate::store::lock_owner::LockOwner;
+use crate::store::lock::LockOwner;
 use crate::store::pages::BtreeError;
 use crate::store::row::GameId;
 use crate::store::schema_version::SchemaVersion;
 use crate::store::space::{Need, Size, is_disk_full};
-use crate::store::sql_location::SqlLocation;
+use crate::store::sql::SqlLocation;
 
 /// An error of a database. Most messages say what to do next.
 #[derive(Debug, thiserror::Error)]

@@ -18,7 +18,6 @@ pub(crate) mod game_column;
 mod game_indexes;
 mod game_set;
 mod lock;
-mod lock_owner;
 #[doc(hidden)]
 pub mod pages;
 pub(crate) mod partition_point;
@@ -30,9 +29,7 @@ mod schema_version;
 #[cfg(feature = "index")]
 pub(crate) mod sink;
 pub(crate) mod space;
-mod sql_location;
-pub(crate) mod sql_words;
-pub(crate) mod statement_end;
+pub(crate) mod sql;
 pub(crate) mod visit_set;
 pub(crate) mod visited_threshold;
 pub(crate) mod write;
@@ -53,18 +50,17 @@ pub use frequent_keys::{FrequentKeyCounter, FrequentKeys};
 pub use game_set::GameSet;
 #[cfg(feature = "index")]
 pub(crate) use lock::directory_of;
-pub use lock::{WriterLock, is_file_of, remove_temporary_files};
-pub use lock_owner::LockOwner;
+pub use lock::{LockOwner, WriterLock, is_file_of, remove_temporary_files};
 #[cfg(feature = "index")]
 pub(crate) use read::annotation::MOST_DEPTH;
 pub(crate) use read::annotation::game_annotations;
 pub use read::annotation::{GameAnnotations, PositionAnnotations, StoredVariation};
 pub use read::catalog::{Catalog, Relation, RelationKind, nearest};
-pub use read::compared::ComparedGame;
 pub use read::filter::{DatePrefix, EcoRange, FilterError};
-pub use read::game_outcome::GameOutcome;
-pub(crate) use read::game_record::game_record;
-pub use read::game_record::{GameProblem, GameRecord, GameSummary, OpeningName, StoredPosition};
+pub use read::game::compared::ComparedGame;
+pub use read::game::outcome::GameOutcome;
+pub(crate) use read::game::record::game_record;
+pub use read::game::record::{GameProblem, GameRecord, GameSummary, OpeningName, StoredPosition};
 pub use read::info::{DuplicateCount, ImportInfo, Info, ProblemCount, SourceContent, SourceInfo, Totals};
 pub use read::known_sources::{KnownSource, KnownSources, Tail};
 pub use read::name::{NameFilter, Named, fold};
@@ -102,8 +98,7 @@ pub use schema::{APPLICATION_ID, PAGE_SIZE, migrate};
 pub(crate) use schema::{schema_of, version_of};
 pub use schema_version::SchemaVersion;
 pub use space::{Need, Size, free_bytes, is_disk_full};
-pub use sql_location::SqlLocation;
-pub use statement_end::is_complete;
+pub use sql::{SqlLocation, is_complete};
 #[cfg(feature = "index")]
 pub use write::backup::BackupProgress;
 #[cfg(feature = "parquet")]

@@ -12,8 +12,8 @@ pub use tree::{MoveTree, TreeMove};
 
 use crate::board::{Color, Position};
 use crate::opening::{Opening, OpeningBook};
+use crate::query::name::{SimilarNames, similar_names};
 use crate::query::position::{PositionQuery, san};
-use crate::query::similar_names::{SimilarNames, similar_names};
 use crate::sorted::sort_by;
 use crate::store::row::RatedScore;
 use crate::store::{

@@ -11,7 +11,7 @@ use crate::query::{SqlLimits, SqlRows};
 use crate::server::answer::{Answer, Problem, Shape};
 use crate::server::request::Call;
 use crate::server::route::{Lane, Route, post};
-use crate::store::sql_words::words;
+use crate::store::sql::words;
 use crate::store::{Catalog, Database, Error, Result};
 
 /// The maximum sizes, in bytes, of the statement and of the rows of the answer.

@@ -2,12 +2,10 @@
 
 pub(crate) mod annotation;
 pub(crate) mod catalog;
-pub(crate) mod compared;
 pub(crate) mod features;
 pub(crate) mod filter;
+pub(crate) mod game;
 pub(crate) mod game_column;
-pub(crate) mod game_outcome;
-pub(crate) mod game_record;
 pub(crate) mod info;
 pub(crate) mod known_sources;
 pub(crate) mod name;

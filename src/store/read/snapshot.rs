@@ -13,9 +13,9 @@ use crate::store::cell::{
 use crate::store::database::open_file;
 use crate::store::error::{Error, Result};
 use crate::store::game_indexes::HASH_BLOCKS;
-use crate::store::read::compared::ComparedGame;
+use crate::store::read::game::compared::ComparedGame;
+use crate::store::read::game::outcome::GameOutcome;
 use crate::store::read::game_column::{BlockColumns, ColumnError, Outcomes};
-use crate::store::read::game_outcome::GameOutcome;
 use crate::store::read::known_sources::{KnownSource, KnownSources, READINGS, Tail};
 use crate::store::read::occurrence::visit::{
     VisitedCounts, VisitedPositionLists, VisitedRows, for_each_in_sets, for_each_occurrence, has_occurrences,

@@ -6,7 +6,7 @@ use rusqlite::{Batch, ErrorCode, Params, Rows, Statement, ffi};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 #[cfg(feature = "bundled")]
-use crate::store::sql_location::SqlLocation;
+use crate::store::sql::SqlLocation;
 
 /// A prepared statement of the user.
 #[derive(Debug)]

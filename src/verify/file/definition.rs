@@ -1,6 +1,6 @@
 //! Compares the definitions of tables, indexes and views word by word.
 
-use crate::store::sql_words::words;
+use crate::store::sql::words;
 
 /// Whether `found` is the same definition as `expected`, or a table with additional columns: after the
 /// expected ones, or between columns of an earlier version and those of a later one.

@@ -6,7 +6,7 @@ use crate::board::{MoveCode, Position};
 use crate::store::cell::{Cells, GAME_POSITION, GAMES, TruncatedText, VARIATION_MOVE};
 use crate::store::database::Database;
 use crate::store::read::filter::bind;
-use crate::store::read::game_record::{GameSummary, summary, summary_columns, summary_joins};
+use crate::store::read::game::record::{GameSummary, summary, summary_columns, summary_joins};
 use crate::store::row::{GameId, Ply};
 
 /// The lines of games to search.

@@ -5,7 +5,7 @@ use crate::id::{GameId, NameId};
 use crate::store::cell::{Cells, GAME, GAME_POSITION};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
-use crate::store::read::game_record::OpeningName;
+use crate::store::read::game::record::OpeningName;
 use crate::store::read::selection::Selection;
 
 const ACTION: &str = "read the games of a player";

@@ -8,7 +8,7 @@ use crate::id::GameId;
 use crate::store::cell::{Cells, PROBLEM};
 use crate::store::database::Database;
 use crate::store::error::Result;
-use crate::store::read::game_record::GameProblem;
+use crate::store::read::game::record::GameProblem;
 
 /// The names of the kinds of problems.
 pub const PROBLEM_KINDS: &[&str] = &[

@@ -20,7 +20,7 @@ pub struct SqlLocation {
 
 impl SqlLocation {
     /// The place at a byte offset.
-    pub(super) fn at(sql: &str, offset: usize) -> Self {
+    pub(in crate::store) fn at(sql: &str, offset: usize) -> Self {
         let offset = sql.floor_char_boundary(offset);
         let (before, after) = sql.split_at(offset);
         let line = 1 + before.matches('\n').count() as u64;

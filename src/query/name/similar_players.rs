@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use crate::id::NameId;
-use crate::query::phonetic::{PhoneticMatcher, PhoneticName};
+use crate::query::name::phonetic::{PhoneticMatcher, PhoneticName};
 use crate::sorted::{SortedMap, distinct, sort_by_key};
 use crate::store::{self, Database, KnownPlayers, NameFilter, Selection};
 

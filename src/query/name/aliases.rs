@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::query::similar_names::near;
+use crate::query::name::similar_names::near;
 use crate::sorted::{distinct, sort_by};
 use crate::store::{self, Database, NameFilter, Named, PlayerAlias, UnknownName, WriterLock};
 

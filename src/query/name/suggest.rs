@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 use crate::id::NameId;
-use crate::query::aliases::Aliases;
+use crate::query::name::aliases::Aliases;
 use crate::sorted::{distinct, insert, sort_by, sort_by_key};
 use crate::store::{self, Database, GamePlayers, Named, PlayerWords, can_be_one_person, have_same_words};
 

@@ -1,14 +1,17 @@
 //! The lock that allows one writer at a time.
 
+mod owner;
+
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+pub use owner::LockOwner;
+
 use crate::path_bytes::ends_in_separator;
 use crate::store::error::{Error, Result};
-use crate::store::lock_owner::LockOwner;
 
 /// Part of the names of all pgndex files beside a database.
 const MARK: &str = ".pgndex-tmp";

@@ -1,0 +1,9 @@
+//! Texts in SQL: their words, their ends, and places in them.
+
+mod location;
+mod statement_end;
+mod words;
+
+pub use location::SqlLocation;
+pub use statement_end::is_complete;
+pub(crate) use words::words;
