@@ -1,7 +1,9 @@
 //! Reads and writes FEN.
 
 use super::piece::LETTERS;
-use super::{Color, FenChange, MoveCode, PieceKind, Position, Setup, SetupError, Special, Square, SquareSet};
+use super::{
+    Castling, Color, FenChange, MoveCode, PieceKind, Position, Setup, SetupError, Special, Square, SquareSet,
+};
 
 impl Position {
     /// Parses a FEN and returns the corrections that made it canonical.
@@ -15,9 +17,9 @@ impl Position {
         let given = given.unwrap_or(b"-");
         if given != castling_field(&position).as_bytes() {
             let grants_none = |letter: &u8| {
-                let mut alone = setup.clone().with_side(setup.side);
+                let mut alone = setup.clone().with_side(setup.side());
                 alone.read_castling(std::slice::from_ref(letter)).is_ok()
-                    && alone.castling == Castling::default()
+                    && alone.castling() == Castling::default()
             };
             let is_dropped = given.iter().any(grants_none);
             changes.push(if is_dropped { FenChange::CastlingDropped } else { FenChange::Castling });

@@ -103,6 +103,8 @@ pub enum FenChange {
     SideAssumed,
     /// The castling field was rewritten in canonical form; no right was dropped.
     Castling,
+    /// Castling rights without king and rook on their squares were dropped.
+    CastlingDropped,
     /// No castling rights were given: none are assumed.
     CastlingAssumed,
     /// The en-passant square was dropped: no en-passant capture is legal.

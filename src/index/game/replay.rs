@@ -133,13 +133,15 @@ impl ChunkParser<'_> {
                 }
                 // This is checked before the move is played, because `0-0` may also be legal castling.
                 Token::Move(token) if both_lost && self.is_double_loss(token, both_lost) => {
-                    break self.end_in_double_loss(token, status);
+                    self.reader.end_game(token.len());
+                    break (Some(GameResult::Unknown), status);
                 }
                 Token::Move(token) => {
                     let code = match position.play_san(token) {
                         Ok(code) => code,
                         Err(_) if self.is_double_loss(token, both_lost) => {
-                            break self.end_in_double_loss(token, status);
+                            self.reader.end_game(token.len());
+                            break (Some(GameResult::Unknown), status);
                         }
                         Err(error) => {
                             let ply = batch.codes.len() - first;
@@ -202,12 +204,6 @@ impl ChunkParser<'_> {
         token[0] == b'0'
             && (is_result || (both_lost && token == b"00"))
             && self.reader.is_at_last_token(both_lost)
-    }
-
-    /// Ends the game with the word just read. Returns the result.
-    fn end_in_double_loss(&mut self, token: &[u8], status: GameStatus) -> (Option<GameResult>, GameStatus) {
-        self.reader.end_game(token.len());
-        (Some(GameResult::Unknown), status)
     }
 
     /// Skips the rest of the moves, which are lost. Returns the result after them.

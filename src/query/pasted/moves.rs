@@ -37,8 +37,9 @@ impl PositionQuery {
     /// languages, with the signs of books and programs. [`notes`](Self::notes) has the assumptions made.
     ///
     /// # Errors
-    /// If a move cannot be played (the error says which move, why, and in what position), if the text is not
-    /// that of one line, or if it is ambiguous.
+    /// If a move cannot be played (the error says which move, why, and in what position), or is ambiguous or
+    /// wrongly numbered; if the text does not consist of the moves of one line and, possibly, comments and tag
+    /// pairs; or if a tag pair has an invalid FEN or an unsupported variant.
     pub fn from_moves(text: &str) -> Result<Self, PositionError> {
         if let Some(name) = other_variant(text) {
             return Err(PositionError::Variant { name });
@@ -67,7 +68,8 @@ impl PositionQuery {
         if scanned.fen.is_none()
             && let Some((played, typed)) = reading.misnumbered(&scanned.words)
         {
-            return Err(PositionError::Numbering { counted: played.numbered(), typed });
+            let (word, counted) = (played.word.clone(), played.number);
+            return Err(PositionError::Numbering { word, counted, typed });
         }
         if let Some(word) = scanned.words.iter().find(|word| word.plain == "--") {
             query.notes.push(MovesNote::NullMove { word: word.typed.clone() });
