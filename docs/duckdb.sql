@@ -30,7 +30,7 @@ CREATE OR REPLACE MACRO winning_chances
     (cp, mate) AS CASE WHEN mate > 0 THEN chances(1000) WHEN mate < 0 THEN chances(-1000)
         WHEN mate IS NULL AND cp IS NOT NULL THEN chances(cp) END;
 
--- A board in 64 signs, a8 first, '.' for an empty square; and what stands on one of them.
+-- A board in 64 signs, a8 first, '.' for an empty square; and the character of one square.
 CREATE OR REPLACE MACRO fen_squares(fen) AS replace(replace(replace(replace(replace(replace(replace(replace(replace(
     split_part(fen, ' ', 1), '/', ''), '1', '.'), '2', '..'), '3', '...'), '4', '....'), '5', '.....'), '6', '......'),
     '7', '.......'), '8', '........');

@@ -176,7 +176,7 @@ fn member(bytes: &[u8], archive: &Path, entry: &Entry) -> std::result::Result<Me
     };
     let start = entry
         .data_start(bytes)
-        .ok_or_else(|| Fault::Damage("the archive does not say where it is".to_owned()))?;
+        .ok_or_else(|| Fault::Damage("the archive does not say where this file is".to_owned()))?;
     let length = bytes.len() as u64;
     let end = entry.packed.map_or(length, |packed| start.saturating_add(packed));
     let range = start.min(length)..end.min(length);

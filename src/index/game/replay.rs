@@ -305,7 +305,7 @@ impl ChunkParser<'_> {
     fn all_moves_lost(&mut self, game: GameId, batch: &mut GameBatch) -> bool {
         let Some(SuspectWord { word, offset }) = self.doubtful.take() else { return false };
         let message = format!(
-            "no move of the game can be read; the first word that may be one is \"{}\"",
+            "no move of the game can be read; the first word that may be a move is \"{}\"",
             word.escape_debug()
         );
         self.problem(batch, ProblemKind::UnreadableMove, offset, Some(game), Some(0), Some(&word), &message);

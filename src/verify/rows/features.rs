@@ -77,8 +77,8 @@ fn compare(set: (u32, FeatureKind, i64), found: &[u16], expected: &[u16], findin
     let (found, expected) = (next(found), next(expected));
     let (found, expected) = match found.cmp(&expected) {
         Ordering::Equal => return,
-        Ordering::Less => (format!("with game {}", told(found)), "without it"),
-        Ordering::Greater => (format!("without game {}", told(expected)), "with it"),
+        Ordering::Less => (format!("a set with game {}", told(found)), "a set without this game"),
+        Ordering::Greater => (format!("a set without game {}", told(expected)), "a set with this game"),
     };
     findings.wrong(FindingKind::WrongValue, TABLE, row_id(set), "sets", expected, found);
 }

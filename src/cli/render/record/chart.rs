@@ -69,7 +69,7 @@ const LINES: [Line; 2] = [
     },
     Line {
         name: "performance",
-        caption: "performance, where at least five games count in it",
+        caption: "performance, if it is based on at least five games",
         value: |record| {
             record.performance().filter(|_| record.performance_games() >= FEWEST_GAMES).map(i64::from)
         },
