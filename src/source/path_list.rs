@@ -1,11 +1,10 @@
 //! Reads lists of paths: the file of an argument `@FILE`.
 
-use std::fs;
 use std::io::{self, Read as _};
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use super::encoding::Transcoder;
 use super::error::{Error, Result};

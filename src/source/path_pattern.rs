@@ -1,10 +1,9 @@
 //! Finds paths that match a pattern such as `twic/**/*.pgn`.
 
 use std::ffi::OsString;
-use std::fs;
-use std::io;
 use std::ops::ControlFlow;
 use std::path::{Component, Path, PathBuf};
+use std::{fs, io};
 
 use super::Error;
 use super::watch::SearchObserver;

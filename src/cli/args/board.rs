@@ -1,7 +1,6 @@
 //! How boards are drawn.
 
-use clap::Args;
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 /// Heading of the options on boards and pictures.

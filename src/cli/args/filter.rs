@@ -2,19 +2,11 @@
 
 use crate::cli::args::value::within;
 use crate::cli::error::WrongValue;
-use clap::Args;
-use clap::ValueEnum;
-use clap::builder::NonEmptyStringValueParser;
-use clap::builder::PossibleValuesParser;
-use clap::builder::TypedValueParser;
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 use pgndex::board::GameResult;
 use pgndex::pgn::Speed;
-use pgndex::store::DatePrefix;
-use pgndex::store::EcoRange;
-use pgndex::store::FilterError;
-use pgndex::store::GameFilter;
-use pgndex::store::HitOrder;
-use pgndex::store::NameFilter;
+use pgndex::store::{DatePrefix, EcoRange, FilterError, GameFilter, HitOrder, NameFilter};
 use std::path::{Path, PathBuf};
 
 /// Orders of games.

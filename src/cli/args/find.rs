@@ -1,12 +1,10 @@
 //! Arguments of `pgndex find`.
 
-use crate::cli::args::filter::FilterArgs;
-use crate::cli::args::filter::SortArg;
+use crate::cli::args::filter::{FilterArgs, SortArg};
 use crate::cli::args::position::{POSITION, PositionArgs};
 use crate::cli::args::sequence::SequenceArgs;
 use crate::cli::args::value::within;
-use clap::Args;
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 /// Find the games that reached a position, or any games

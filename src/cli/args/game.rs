@@ -2,8 +2,7 @@
 
 use crate::cli::args::board::{BOARDS, BoardArgs, PictureArgs};
 use crate::cli::args::value::within;
-use clap::Args;
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 

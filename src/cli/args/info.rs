@@ -1,7 +1,6 @@
 //! Arguments of `pgndex info`.
 
-use clap::Args;
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 /// Show what a database holds

@@ -19,8 +19,7 @@ mod sequence;
 mod shell;
 mod value;
 
-use clap::Parser;
-use clap::Subcommand;
+use clap::{Parser, Subcommand};
 
 #[cfg(feature = "serve")]
 pub(crate) use access::ServeArgs;

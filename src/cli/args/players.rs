@@ -1,12 +1,9 @@
 //! Arguments of `pgndex player`, `pgndex players` and `pgndex repertoire`.
 
 use crate::cli::args::filter::FilterArgs;
-use crate::cli::args::value::RowFormat;
-use crate::cli::args::value::within;
-use clap::ArgGroup;
-use clap::Args;
-use clap::ValueEnum;
+use crate::cli::args::value::{RowFormat, within};
 use clap::builder::NonEmptyStringValueParser;
+use clap::{ArgGroup, Args, ValueEnum};
 use pgndex::board::Color;
 use pgndex::store::NameFilter;
 use std::path::PathBuf;

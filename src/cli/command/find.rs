@@ -11,8 +11,7 @@ use pgndex::query::{
 use pgndex::store::row::GameId;
 use pgndex::store::{Database, Hit, Lines, Seek as _};
 
-use crate::cli::args::read_fen;
-use crate::cli::args::{FindArgs, FindFormat, FindTargetArgs, RowFormat, filter_option};
+use crate::cli::args::{FindArgs, FindFormat, FindTargetArgs, RowFormat, filter_option, read_fen};
 use crate::cli::command::variants::{games_that_reached, note_variants, read_lines};
 use crate::cli::error::WrongValue;
 use crate::cli::filter_notes::{note_alternatives, note_players, note_unknown_names, note_without_one};

@@ -27,10 +27,9 @@ use crate::cli::render::output_file::{refuse_file_of, refuse_standard_output};
 use crate::cli::render::summary::{Report, problem_query};
 use crate::cli::render::text::printable;
 use crate::cli::report::{Status, report_done};
-use crate::cli::terminal::log;
 use crate::cli::terminal::progress::{Progress as Display, Snapshot};
 use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop_run};
-use crate::cli::terminal::sqlite;
+use crate::cli::terminal::{log, sqlite};
 
 /// Indexes PGN files into a database or Parquet files, or only reads them in a dry run.
 ///

@@ -17,13 +17,12 @@ use super::log::{Entry, Log};
 use super::metrics::Metrics;
 use super::stream;
 use crate::server::answer::{JSON, Problem};
-use crate::server::api;
 use crate::server::databases::Databases;
 use crate::server::error::Error;
 use crate::server::options::Options;
-use crate::server::page;
 use crate::server::pool::{Pool, PoolOptions};
 use crate::server::route::Lane;
+use crate::server::{api, page};
 
 /// How long a user's statement may continue when the server stops, and how long the server then waits for its
 /// threads.

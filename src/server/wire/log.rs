@@ -3,11 +3,10 @@
 //! A separate thread writes the lines, so that a slow reader of the log does not delay answers.
 
 use std::fmt::Write as _;
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
 use serde_json::json;
 

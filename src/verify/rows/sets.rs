@@ -6,10 +6,9 @@ use crate::board::{PositionKey, ShortMove};
 use crate::sorted::{SortedMap, distinct};
 use crate::store::block_set::block_of;
 use crate::store::read::occurrence::visit::{for_each_occurrence, played_at};
-use crate::store::read_rows;
 use crate::store::visit_set::{PlayedMove, pack_block};
 use crate::store::write::fill::{blocks_with_games, columns_of_games};
-use crate::store::{Cells, GAME_COLUMN, VISIT_SET};
+use crate::store::{Cells, GAME_COLUMN, VISIT_SET, read_rows};
 use crate::verify::finding::{Collector, FindingKind, Id, RowId};
 
 const COLUMNS: &str = GAME_COLUMN.name;

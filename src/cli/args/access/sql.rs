@@ -1,8 +1,7 @@
 //! Arguments of `pgndex sql`.
 
 use crate::cli::args::value::RowFormat;
-use clap::Args;
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 use rusqlite::types::Value;
 use std::path::PathBuf;
 

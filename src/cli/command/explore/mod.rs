@@ -12,8 +12,7 @@ use pgndex::picture::{BoardPicture, continuation_arrows};
 use pgndex::query::{ExploreAnswer, ExploreQuery, HistoryYear, PositionStatistics, match_line};
 use pgndex::store::{Database, GameFilter, ListLengths, Selection};
 
-use crate::cli::args::read_position;
-use crate::cli::args::{ExploreArgs, ExploreFormat};
+use crate::cli::args::{ExploreArgs, ExploreFormat, read_position};
 use crate::cli::command::find::{no_line, note_assumptions, note_line_match};
 use crate::cli::command::variants::{note_variants, read_lines};
 use crate::cli::error::WrongValue;
