@@ -43,8 +43,6 @@ mod generated_file;
 pub mod id;
 #[cfg(feature = "index")]
 pub mod index;
-#[cfg(test)]
-mod layers;
 pub mod opening;
 #[cfg(feature = "index")]
 mod ordered_queue;

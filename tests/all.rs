@@ -25,6 +25,7 @@ mod schema;
 #[cfg(feature = "serve")]
 mod server;
 mod store;
+mod structure;
 #[path = "common/support.rs"]
 mod support;
 #[path = "common/workspace.rs"]

@@ -1,7 +1,9 @@
 //! Checks in the source text which modules of the library use which others.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+use super::{rust_files, source};
 
 /// Modules, each with the modules that it may use in addition to itself. Modules that are not listed here are
 /// not checked.
@@ -39,26 +41,18 @@ const MAY_USE: [(&str, &[&str]); 11] = [
 /// memory than is allowed here.
 const MENTIONS_OPTIONS: &str = "source/frames.rs";
 
-/// The lines of all Rust files below a directory, without comments and the unit tests at the end, each with
-/// the path of its file.
-fn code(directory: &Path) -> Vec<(PathBuf, String)> {
+/// The lines of all Rust files of a module, without comments and the unit tests at the end, each with the path of
+/// its file.
+fn code(module: &str) -> Vec<(PathBuf, String)> {
     let mut lines = Vec::new();
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            lines.extend(code(&path));
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
-            let text = fs::read_to_string(&path).unwrap();
-            let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-            let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
-            lines.extend(code.map(|line| (path.clone(), line.to_owned())));
-        }
+    for path in rust_files(&source().join(module)) {
+        let text = fs::read_to_string(&path).unwrap();
+        let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        lines.extend(code.map(|line| (path.clone(), line.to_owned())));
     }
+    assert!(!lines.is_empty(), "{module}");
     lines
-}
-
-fn source() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
 /// The words that follow each `mark` in a text.
@@ -72,9 +66,7 @@ fn words_after<'t>(text: &'t str, mark: &'t str) -> impl Iterator<Item = &'t str
 #[test]
 fn modules_use_only_modules_below_them() {
     for (module, may_use) in MAY_USE {
-        let code = code(&source().join(module));
-        assert!(!code.is_empty(), "{module}");
-        for (path, line) in code {
+        for (path, line) in code(module) {
             for used in words_after(&line, "crate::") {
                 let is_allowed = used == module
                     || may_use.contains(&used)
@@ -100,7 +92,7 @@ fn no_module_of_the_library_mentions_an_option() {
         "index",
         "verify",
     ];
-    for (path, line) in modules.iter().flat_map(|module| code(&source().join(module))) {
+    for (path, line) in modules.iter().flat_map(|module| code(module)) {
         let names = words_after(&line, "--").any(|word| !word.is_empty());
         assert!(!names || path.ends_with(MENTIONS_OPTIONS), "{}: {line}", path.display());
     }
