@@ -98,8 +98,10 @@ fn openings_are_listed_by_name_if_known() {
     let (eco, games): (String, i64) =
         connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).expect("a row");
     assert_eq!(by_code[0], json!({ "eco": eco, "name": null, "games": games }));
-    let name = "INSERT INTO opening VALUES (1, 'C20', 'King''s Pawn Game', 1, ''), (2, 'A00', 'Grob', 2, '');
-                UPDATE game SET opening_id = 1 WHERE game_id < 4; UPDATE game SET opening_id = 2 WHERE game_id = 9";
+    let name = "INSERT INTO opening VALUES (1, 'C20', 'King''s Pawn Game', 1, ''), (2, 'A00', 'Grob', 2, ''),
+                    (3, 'C20', 'King''s Pawn Game', 3, '');
+                UPDATE game SET opening_id = 1 WHERE game_id < 3; UPDATE game SET opening_id = 2 WHERE game_id = 9;
+                UPDATE game SET opening_id = 3 WHERE game_id = 3";
     connection.execute_batch(name).expect("a change");
     assert_eq!(
         sample.json(&[])["openings"],

@@ -165,6 +165,16 @@ fn statistics_names_openings_and_problems() {
     assert_eq!(server.json("/api/names?prefix=fisch")["names"], json!(["Fischer, Robert James"]));
     assert_eq!(server.json("/api/sources")["sources"][0]["games"], 53);
     assert_eq!(server.json("/api/problems")["problems"], json!([]));
+    // Several positions of the list have the same name.
+    std::fs::write(server.path("kadas.pgn"), "1. h4 c5 2. b4 *\n\n1. h4 e5 2. d4 exd4 3. c3 *\n").unwrap();
+    printed(&server, &["index", "--quiet", "--json", "games.db", "kadas.pgn"]);
+    let openings = server.json("/api/openings");
+    let gambits = openings["openings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|one| one["name"] == "Kádas Opening: Kádas Gambit");
+    assert_eq!(gambits.map(|one| &one["games"]).collect::<Vec<_>>(), [2]);
 }
 
 #[test]

@@ -46,7 +46,7 @@ const TREE: &[Param] = &[
 pub(super) const ROUTES: &[Route] = &[
     get(
         "/api/explore",
-        "The moves played from a position and their results, as `pgndex explore --json` prints them",
+        "The moves played from a position and their results, in the JSON format of `pgndex explore`",
         &[POSITION, PARAMS, FILTER],
         Lane::Quick,
         Shape::json::<ExploreAnswer>(),
@@ -54,7 +54,7 @@ pub(super) const ROUTES: &[Route] = &[
     ),
     get(
         "/api/tree",
-        "The moves played from a position as a tree, as `pgndex explore --depth N --json` prints them",
+        "The moves played from a position as a tree, in the JSON format of `pgndex explore`",
         &[POSITION, TREE, FILTER],
         Lane::Search,
         Shape::json::<MoveTree>(),

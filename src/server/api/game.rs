@@ -17,7 +17,7 @@ const NOVELTY: Param = Param::new(
 pub(super) const ROUTES: &[Route] = &[
     get(
         "/api/game/{id}",
-        "A game with its positions and annotations, as `pgndex game --json` prints it",
+        "A game with its positions and annotations, in the JSON format of `pgndex game`",
         &[&[PLAIN, NOVELTY]],
         Lane::Quick,
         Shape::json::<GameAnswer<'_>>(),

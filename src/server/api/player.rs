@@ -71,7 +71,7 @@ const REPERTOIRE_PARAMS: &[Param] = &[
 pub(super) const ROUTES: &[Route] = &[
     get(
         "/api/player",
-        "A player's record, as `pgndex player --json` prints it",
+        "A player's record, in the JSON format of `pgndex player`",
         &[PLAYER, FILTER],
         Lane::Search,
         Shape::json::<PlayerRecord>(),
@@ -79,7 +79,7 @@ pub(super) const ROUTES: &[Route] = &[
     ),
     post(
         "/api/repertoire",
-        "Compare a repertoire, sent as PGN, with the games; the answer is what `pgndex repertoire --json` prints",
+        "Compare a repertoire, sent as PGN, with the games; the answer has the JSON format of `pgndex repertoire`",
         &[REPERTOIRE_PARAMS, FILTER],
         Lane::Search,
         (REPERTOIRE, Shape::text(PGN)),

@@ -29,7 +29,7 @@ const PROBLEM: &[Param] = &[
 pub(super) const ROUTES: &[Route] = &[
     get(
         "/api/info",
-        "The contents of the database, as `pgndex info --json` prints them",
+        "The contents of the database, in the JSON format of `pgndex info`",
         &[],
         Lane::Search,
         Shape::json::<DatabaseContents>(),

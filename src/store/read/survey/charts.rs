@@ -3,7 +3,6 @@
 use rusqlite::Row;
 
 use crate::board::GameResult;
-use crate::id::OpeningId;
 use crate::sorted::SortedMap;
 use crate::store::cell::{Cells, GAME, OPENING};
 use crate::store::database::Database;
@@ -56,11 +55,9 @@ pub struct GameCharts {
 /// An opening, with the games of a selection that have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlayedOpening {
-    /// The number of the opening; `None` for games without a named opening.
-    pub opening: Option<OpeningId>,
-    /// ECO code.
+    /// ECO code; `None` for games without a named opening.
     pub eco: Option<String>,
-    /// Name.
+    /// Name; `None` for games without a named opening.
     pub name: Option<String>,
     /// The results of these games.
     pub outcomes: Outcomes,
@@ -120,12 +117,13 @@ impl Database {
     pub fn played_openings(&self, selection: &Selection) -> Result<Vec<PlayedOpening>> {
         let count = || {
             let sql = format!(
-                "SELECT played.opening_id AS opening_id, eco, name, white_wins, draws, black_wins, unfinished FROM (
+                "SELECT eco, name, sum(white_wins) AS white_wins, sum(draws) AS draws, sum(black_wins) AS black_wins,
+                     sum(unfinished) AS unfinished FROM (
                      SELECT game.opening_id AS opening_id, count(*) AS games, sum(game.result = '1-0') AS white_wins,
                          sum(game.result = '1/2-1/2') AS draws, sum(game.result = '0-1') AS black_wins,
                          sum(game.result = '*') AS unfinished
-                     FROM game WHERE true{} GROUP BY game.opening_id) AS played
-                 LEFT JOIN opening USING (opening_id) ORDER BY games DESC, eco, name",
+                     FROM game WHERE true{} GROUP BY game.opening_id)
+                 LEFT JOIN opening USING (opening_id) GROUP BY eco, name ORDER BY sum(games) DESC, eco, name",
                 selection.sql()
             );
             let mut statement = self.connection().prepare_cached(&sql)?;
@@ -135,7 +133,6 @@ impl Database {
             while let Some(row) = rows.next()? {
                 let cells = Cells::new(row, OPENING);
                 openings.push(PlayedOpening {
-                    opening: cells.get::<Option<u32>>("opening_id")?.map(OpeningId),
                     eco: cells.get("eco")?,
                     name: cells.get("name")?,
                     outcomes: Outcomes {

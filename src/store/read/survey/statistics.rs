@@ -123,9 +123,8 @@ impl Database {
         count().map_err(|source| Error::sqlite(self.path(), "count the games", source))
     }
 
-    /// The most frequent openings, most games first. Games are grouped by the position that names their
-    /// opening, so a name may occur several times; if no game has a named opening, they are grouped by the
-    /// PGN's ECO code.
+    /// The most frequent openings, most games first. Games are grouped by the code and the name of their opening,
+    /// or by the PGN's ECO code if no game has a named opening.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -138,9 +137,9 @@ impl Database {
         // Counts with the index alone first, then looks up the names.
         let named = self.all(
             "count the openings",
-            "SELECT eco, name, games
-             FROM (SELECT opening_id, count(*) AS games FROM game WHERE opening_id IS NOT NULL GROUP BY opening_id)
-             JOIN opening USING (opening_id) ORDER BY games DESC, eco, name LIMIT ?1",
+            "SELECT eco, name, sum(positions.games) AS games
+             FROM (SELECT opening_id, count(*) AS games FROM game WHERE opening_id IS NOT NULL GROUP BY opening_id) AS positions
+             JOIN opening USING (opening_id) GROUP BY eco, name ORDER BY games DESC, eco, name LIMIT ?1",
             [limit],
             read,
         )?;
