@@ -118,8 +118,16 @@ fn wrong_sets_are_reported() {
     assert_eq!(reported("SELECT 1"), []);
     for (sql, kind, part) in [
         ("DELETE FROM game_set WHERE kind = 'castling'", Damage::MissingRow, "the set is missing"),
-        ("INSERT INTO game_set VALUES (0, 'capture', -1, x'00020200')", Damage::SurplusRow, "none passes"),
-        ("INSERT INTO game_set VALUES (7, 'capture', 1, x'00020200')", Damage::SurplusRow, "none passes"),
+        (
+            "INSERT INTO game_set VALUES (0, 'capture', -1, x'00020200')",
+            Damage::SurplusRow,
+            "no game of the block has this feature",
+        ),
+        (
+            "INSERT INTO game_set VALUES (7, 'capture', 1, x'00020200')",
+            Damage::SurplusRow,
+            "no game of the block has this feature",
+        ),
         (
             "UPDATE game_set SET sets = x'00020200' WHERE kind = 'castling'",
             Damage::WrongValue,

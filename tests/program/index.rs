@@ -436,7 +436,10 @@ fn a_signal_stops_the_run_and_leaves_no_files() {
         assert_eq!(output.status.code(), Some(status));
         let err = String::from_utf8(output.stderr).unwrap();
         assert!(err.contains("stopped before the end; nothing was written"), "{err}");
-        assert!(err.starts_with("pgndex: note: stopping; a second signal ends immediately"), "{err}");
+        assert!(
+            err.starts_with("pgndex: note: stopping; a second signal ends the program immediately"),
+            "{err}"
+        );
         assert_eq!(workspace.names(), ["big.pgn"]);
     }
 }
