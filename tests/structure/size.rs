@@ -17,10 +17,10 @@ fn no_function_has_more_than_60_lines() {
         let lines: Vec<_> = text.lines().collect();
         for (first, line) in lines.iter().enumerate() {
             let Some(head) = head.captures(line) else { continue };
+            let signature = lines[first..].iter().find(|line| line.ends_with(['{', '}', ';'])).unwrap();
             let end = format!("{}}}", &head[1]);
             let length = 1 + lines[first..].iter().take_while(|line| **line != end).count();
-            let is_declaration = line.ends_with(';') || line.ends_with("{}") || line.ends_with(" }");
-            if length > 60 && !is_declaration {
+            if length > 60 && signature.ends_with('{') {
                 long.push(format!("{}: {} has {length} lines", file.path.display(), &head[2]));
             }
         }
