@@ -1,7 +1,7 @@
 """Requests the moves played in many openings from `pgndex serve`, at a given rate, and prints the latencies.
 
     pgndex serve games.db &
-    python3 benches/serve/load.py http://127.0.0.1:9002                        200 a second, for 20 seconds
+    python3 benches/serve/load.py http://127.0.0.1:9002                        200 per second, for 20 seconds
     python3 benches/serve/load.py http://127.0.0.1:9002 --sql                  while other clients send SQL without a pause
     python3 benches/serve/load.py http://127.0.0.1:9002 --lines lines.txt      only writes the requests, for wrk (requests.lua)
 
@@ -79,7 +79,7 @@ def memory(pid):
 def main():
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("address")
-    words.add_argument("--rate", type=float, default=200, help="requests a second")
+    words.add_argument("--rate", type=float, default=200, help="requests per second")
     words.add_argument("--seconds", type=float, default=20)
     words.add_argument("--sql", action="store_true", help="eight others ask for SQL that does not end")
     words.add_argument("--workers", type=int, default=16, help="connections")
@@ -110,7 +110,7 @@ def main():
     taken.sort()
     told = ", ".join(f"{name} {taken[min(len(taken) - 1, int(len(taken) * share))] * 1000:.1f} ms"
                      for name, share in [("median", 0.5), ("90 %", 0.9), ("99 %", 0.99), ("99.9 %", 0.999), ("slowest", 1)])
-    print(f"{len(taken)} requests, {asked.rate:g} a second: {told}; {len(wrong)} not answered {sorted(set(wrong))}")
+    print(f"{len(taken)} requests, {asked.rate:g} per second: {told}; {len(wrong)} not answered {sorted(set(wrong))}")
     if asked.sql:
         print(f"SQL meanwhile: {statuses}")
     if asked.pid:

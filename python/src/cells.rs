@@ -133,7 +133,7 @@ impl Builder {
         match self {
             Self::Integer(_) => "whole numbers",
             Self::Real(_) => "numbers",
-            Self::Text(_) => "texts",
+            Self::Text(_) => "strings",
             Self::Blob(_) => "blobs",
         }
     }
@@ -153,7 +153,7 @@ const fn name(cell: &Value) -> &'static str {
         Value::Null => "NULL",
         Value::Integer(_) => "a whole number",
         Value::Real(_) => "a number",
-        Value::Text(_) => "a text",
+        Value::Text(_) => "a string",
         Value::Blob(_) => "a blob",
     }
 }

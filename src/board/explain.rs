@@ -89,10 +89,10 @@ impl fmt::Display for MoveRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreadable => f.write_str("not readable as a move"),
-            Self::PromotionMissing => f.write_str("it does not say what the pawn becomes, as e8=Q does"),
+            Self::PromotionMissing => f.write_str("the promotion piece is missing; write it as in e8=Q"),
             Self::NoPromotion => f.write_str("there is no such promotion"),
             Self::NoPiece { piece } => {
-                write!(f, "{} has no {} that this can mean", piece.color().name(), kind(piece.kind()))
+                write!(f, "{} has no matching {}", piece.color().name(), kind(piece.kind()))
             }
             Self::OtherSide { piece, from } => {
                 write!(f, "the {} on {from} is {}'s", kind(piece.kind()), piece.color().name())?;
@@ -108,7 +108,7 @@ impl fmt::Display for MoveRefusal {
                 write!(f, "{}'s own {} is on {to}", by.color().name(), kind(by.kind()))
             }
             Self::InCheck { side: color } => {
-                write!(f, "{} is in check, and this does not end it", color.name())
+                write!(f, "{} is in check, and this move does not end the check", color.name())
             }
             Self::Pinned { piece, from } => {
                 write!(f, "the {} on {from} is pinned to its king", kind(piece.kind()))
@@ -117,9 +117,19 @@ impl fmt::Display for MoveRefusal {
                 write!(f, "{}'s king would be in check on {to}", color.name())
             }
             Self::Ambiguous { piece, from, to } => {
-                let from: Vec<_> = from.iter().map(Square::to_string).collect();
-                let name = kind(piece.kind());
-                write!(f, "ambiguous: the {name}s on {} can all go to {to}; say which", from.join(", "))
+                let letter = char::from(piece.kind().letter()).to_string();
+                let letter = letter.trim_start_matches('P');
+                let example = from.first().map(|from| format!("{letter}{from}{to}")).unwrap_or_default();
+                let squares: Vec<_> = from.iter().map(Square::to_string).collect();
+                let (squares, all) = match squares.as_slice() {
+                    [first, second] => (format!("{first} and {second}"), "both"),
+                    several => (several.join(", "), "all"),
+                };
+                write!(
+                    f,
+                    "ambiguous: the {}s on {squares} can {all} go to {to}; name the start square, as in {example}",
+                    kind(piece.kind())
+                )
             }
             Self::NoCastlingRight { side: color } => {
                 write!(f, "{} has no right to castle on that side", color.name())
@@ -262,17 +272,21 @@ mod tests {
         for (fen, word, reason) in [
             ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Nd4", "no knight of White can reach d4"),
             ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Ke3", "White's king cannot reach e3"),
-            ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Qd4", "White has no queen that this can mean"),
-            ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Nbf3", "White has no knight that this can mean"),
-            ("4k3/8/8/8/8/8/8/4K1N1 w - -", "e2e4", "White has no pawn that this can mean"),
+            ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Qd4", "White has no matching queen"),
+            ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Nbf3", "White has no matching knight"),
+            ("4k3/8/8/8/8/8/8/4K1N1 w - -", "e2e4", "White has no matching pawn"),
             ("4k3/8/8/8/8/8/4P3/4K1N1 w - -", "Ne2", "White's own pawn is on e2"),
             ("4r1k1/8/8/8/8/8/4N3/4K3 w - -", "Nc3", "the knight on e2 is pinned to its king"),
-            ("4r1k1/8/8/8/8/8/8/4K1N1 w - -", "Nh3", "White is in check, and this does not end it"),
+            (
+                "4r1k1/8/8/8/8/8/8/4K1N1 w - -",
+                "Nh3",
+                "White is in check, and this move does not end the check",
+            ),
             ("3r2k1/8/8/8/8/8/8/4K3 w - -", "Kd2", "White's king would be in check on d2"),
             (
                 "4k3/8/8/8/8/5N2/8/1N2K3 w - -",
                 "Nd2",
-                "ambiguous: the knights on b1, f3 can all go to d2; say which",
+                "ambiguous: the knights on b1 and f3 can both go to d2; name the start square, as in Nb1d2",
             ),
             ("r3k3/8/8/8/8/8/8/4K3 b - -", "O-O-O", "Black has no right to castle on that side"),
             (
@@ -280,14 +294,14 @@ mod tests {
                 "O-O-O",
                 "Black cannot castle now: the way is blocked, or the king is in check or would pass through check",
             ),
-            ("4k3/P7/8/8/8/8/8/4K3 w - -", "a8", "it does not say what the pawn becomes, as e8=Q does"),
+            ("4k3/P7/8/8/8/8/8/4K3 w - -", "a8", "the promotion piece is missing; write it as in e8=Q"),
             ("4k3/8/8/8/8/8/8/4K3 w - -", "e8e7", "the king on e8 is Black's, and White moves"),
             ("4k3/4p3/8/8/8/8/8/K7 w - -", "e7e8", "the pawn on e7 is Black's, and White moves"),
             ("4k3/P7/8/8/8/8/8/4K3 w - -", "a8=K", "there is no such promotion"),
             ("4k3/8/8/8/8/8/P7/4K3 w - -", "a5", "no pawn of White can reach a5"),
             ("4k3/8/8/8/8/p7/P7/4K3 w - -", "a4", "no pawn of White can reach a4"),
             ("4k3/8/8/8/8/8/P7/4K3 w - -", "axb3", "no pawn of White can reach b3"),
-            ("4k3/8/8/8/8/8/8/4K2q w - -", "--", "White is in check, and this does not end it"),
+            ("4k3/8/8/8/8/8/8/4K2q w - -", "--", "White is in check, and this move does not end the check"),
             ("4k3/8/8/8/8/8/8/4K3 w - -", "hello", "not readable as a move"),
         ] {
             let (position, _) = Position::from_fen(fen.as_bytes()).unwrap();

@@ -110,7 +110,7 @@ impl Position {
             }
         }
         if position.is_king_attacked(position.side.other()) {
-            return Err(SetupError::OpponentInCheck);
+            return Err(SetupError::OpponentInCheck(position.side.other()));
         }
         position.in_check = position.is_king_attacked(position.side);
         position.en_passant = setup.en_passant().filter(|&square| position.is_en_passant_legal(square));

@@ -91,8 +91,8 @@ pub enum SetupError {
     #[error("there is a pawn on {0}")]
     PawnOnLastRank(Square),
     /// The side that has just moved is in check.
-    #[error("the side that is not to move is in check")]
-    OpponentInCheck,
+    #[error("{} is in check, but it is {}'s move", .0.name(), .0.other().name())]
+    OpponentInCheck(Color),
 }
 
 /// A correction that makes a FEN canonical.

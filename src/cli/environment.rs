@@ -12,7 +12,7 @@ pub(crate) const THREADS: &str = "PGNDEX_THREADS";
 /// Disables the display of progress.
 pub(crate) const NO_PROGRESS: &str = "PGNDEX_NO_PROGRESS";
 
-/// Puts an apostrophe before CSV texts that a spreadsheet would take for formulas.
+/// Puts an apostrophe before CSV values that a spreadsheet would take for formulas.
 pub(crate) const SPREADSHEET: &str = "PGNDEX_SPREADSHEET";
 
 /// Read-only commands without another positional argument that could be confused with the database.

@@ -175,7 +175,7 @@ impl<'a, 'c> Arguments<'a, 'c> {
 pub(super) fn text(value: ValueRef<'_>, index: usize) -> Result<&[u8], Problem> {
     match value {
         ValueRef::Text(text) => Ok(text),
-        other => Err(wrong_type(index, "a text", other.data_type())),
+        other => Err(wrong_type(index, "a string", other.data_type())),
     }
 }
 
@@ -193,7 +193,7 @@ fn wrong_type(index: usize, expected: &'static str, found: Type) -> Problem {
         Type::Null => "NULL",
         Type::Integer => "an integer",
         Type::Real => "a real number",
-        Type::Text => "a text",
+        Type::Text => "a string",
         Type::Blob => "a blob",
     };
     Problem::Type { number: index + 1, expected, found }

@@ -293,6 +293,6 @@ mod tests {
         let error = of("percentile(x, 101)").unwrap_err().to_string();
         assert_eq!(error, "percentile: argument 2 must be a number from 0 to 100");
         let error = of("median('a')").unwrap_err().to_string();
-        assert_eq!(error, "median: argument 1 must be a number, not a text");
+        assert_eq!(error, "median: argument 1 must be a number, not a string");
     }
 }

@@ -224,7 +224,7 @@ impl Stored<'_> for f64 {
 }
 
 impl<'r> Stored<'r> for &'r str {
-    const EXPECTED: &'static str = "a text";
+    const EXPECTED: &'static str = "a string";
 
     fn read(value: ValueRef<'r>) -> Option<Self> {
         match value {

@@ -517,7 +517,7 @@ fn what_instead(path: &Path) -> &'static str {
 
 /// Suggests paths similar to an unknown path.
 fn meant(near: &[PathBuf]) -> String {
-    let near: Vec<_> = near.iter().map(|path| path.display().to_string()).collect();
+    let near: Vec<_> = near.iter().map(|path| format!("\"{}\"", path.display())).collect();
     match near.split_last() {
         None => String::new(),
         Some((last, [])) => format!("did you mean {last}? "),

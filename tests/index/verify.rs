@@ -235,7 +235,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
     (
         "DELETE FROM game_position WHERE game_id = 9 AND ply >= 30",
         &[
-            "missing-row game_position game_id 9, ply 30: the rows up to ply ",
+            "missing-row game_position game_id 9: the rows for plies 30 to ",
             "surplus-row position_game key ",
             "wrong-count import import_id 1: positions is ",
         ],
@@ -462,7 +462,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
     ),
     (
         "UPDATE visit_set SET games = x'00' WHERE key = 5060803636482931868",
-        &["wrong-value visit_set key 5060803636482931868, block 0: games is something else, expected the games of"],
+        &["wrong-value visit_set key 5060803636482931868, block 0: column `games` does not hold the games of"],
     ),
     (
         "INSERT INTO visit_set VALUES (0, 5, x''), (9, 5060803636482931868, x'')",
@@ -477,12 +477,12 @@ const DAMAGE: &[(&str, &[&str])] = &[
             "source-text game game_id 3: white_elo is 2000, expected NULL",
             "wrong-count continuation key ",
             "wrong-count visited_position key ",
-            "wrong-value game_column name 'white_elo', block 0: cells is a different list, expected the distinct values",
+            "wrong-value game_column name 'white_elo', block 0: column `cells` does not hold the distinct values",
         ],
     ),
     (
         "UPDATE game_column SET games = substr(games, 2) WHERE name = 'date'",
-        &["wrong-value game_column name 'date', block 0: games is something else, expected the value of each"],
+        &["wrong-value game_column name 'date', block 0: column `games` does not hold the value of each"],
     ),
     (
         "DELETE FROM game_column WHERE name = 'result'; INSERT INTO game_column VALUES ('x', 0, '[]', x''), ('eco', -1, '', x'')",

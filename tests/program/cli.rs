@@ -140,7 +140,7 @@ mod help {
           [PGN]...
                   PGN files, archives or directories; - is standard input.
                   
-                  Patterns such as 'twic*.zip' work too. @FILE is a list of paths, one a line.
+                  Patterns such as 'twic*.zip' work too. @FILE is a list of paths, one per line.
 
         Options:
               --overwrite
@@ -984,7 +984,7 @@ mod info {
         games.db: SIZE, schema version 1
 
           games       4
-          plies      23  5.8 a game; 9 in game 1, the longest
+          plies      23  5.8 per game; 9 in game 1, the longest
           positions  27
           distinct   20
           players     5

@@ -442,7 +442,7 @@ fn help_is_short() {
           --variations        Also count moves in variations, in a separate column
       -n, --limit <N>         Number of moves, the most frequent first; 0 for all [default: 0]
           --side <SIDE>       Show results from this side's view [possible values: white, black]
-          --versus <FILTERS>  Compare with the games that pass these other filters
+          --versus <FILTERS>  Compare with the games that pass these filters
           --history           Add a table by year: games, and the moves played most
           --depth <N>         Show a tree of moves of this depth in half-moves, at most 40
       -f, --format <FORMAT>   Output format [default: table] [possible values: table, json, csv, dot]

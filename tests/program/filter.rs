@@ -255,12 +255,12 @@ fn an_unknown_file_is_reported_with_similar_ones() {
             run.stderr
         };
         insta::allow_duplicates! {
-            insta::assert_snapshot!(reported("2.pgn"), @"
-            pgndex: error: games.db: no games were indexed from 2.pgn; did you mean more/2.pgn? `pgndex info` lists the files of this database
-            ");
-            insta::assert_snapshot!(reported("marhc.pgn"), @"
-            pgndex: error: games.db: no games were indexed from marhc.pgn; did you mean march.pgn? `pgndex info` lists the files of this database
-            ");
+            insta::assert_snapshot!(reported("2.pgn"), @r#"
+            pgndex: error: games.db: no games were indexed from 2.pgn; did you mean "more/2.pgn"? `pgndex info` lists the files of this database
+            "#);
+            insta::assert_snapshot!(reported("marhc.pgn"), @r#"
+            pgndex: error: games.db: no games were indexed from marhc.pgn; did you mean "march.pgn"? `pgndex info` lists the files of this database
+            "#);
             insta::assert_snapshot!(reported("7"), @"
             pgndex: error: games.db: no games were indexed from 7; `pgndex info` lists the files of this database
             ");

@@ -649,11 +649,11 @@ fn an_illegal_move_is_reported_with_the_reason() {
     ");
     insta::assert_snapshot!(failure("--moves", "1. Nf3 d5 2. d3 d4 3. Nd2 (x"), @"
     pgndex: error: --moves: cannot play 3. Nd2 (ply 5) in the position rnbqkbnr/ppp1pppp/8/8/3p4/3P1N2/PPP1PPPP/RNBQKB1R w KQkq - 0 3
-      because: ambiguous: the knights on b1, f3 can all go to d2; say which
+      because: ambiguous: the knights on b1 and f3 can both go to d2; name the start square, as in Nb1d2
     ");
     insta::assert_snapshot!(failure("--moves", "1. e4 e5 2. d4 Bb4+ 3. Nf3"), @"
     pgndex: error: --moves: cannot play 3. Nf3 (ply 5) in the position rnbqk1nr/pppp1ppp/8/4p3/1b1PP3/8/PPP2PPP/RNBQKBNR w KQkq - 1 3
-      because: White is in check, and this does not end it
+      because: White is in check, and this move does not end the check
     ");
     insta::assert_snapshot!(failure("--moves", "1. d4 e6 2. Nc3 Bb4 3. Ne4"), @"
     pgndex: error: --moves: cannot play 3. Ne4 (ply 5) in the position rnbqk1nr/pppp1ppp/4p3/8/1b1P4/2N5/PPP1PPPP/R1BQKBNR w KQkq - 2 3

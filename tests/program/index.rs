@@ -541,7 +541,7 @@ fn text_of(event: &str) -> &'static str {
 }
 
 fn objects(text: &str) -> Vec<Value> {
-    text.lines().map(|line| serde_json::from_str(line).expect("one object a line")).collect()
+    text.lines().map(|line| serde_json::from_str(line).expect("one object per line")).collect()
 }
 
 #[test]

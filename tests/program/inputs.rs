@@ -53,7 +53,7 @@ fn standard_input_is_read_like_a_file() {
         assert_eq!(summary["input_bytes"], GAMES.len(), "{what}");
         assert!(contents(&workspace, "in.db") == expected, "{what}");
     }
-    let gone = "pgndex: note: -: was standard input, which is gone, so its games could not be compared with their PGN text\n";
+    let gone = "pgndex: note: -: was standard input, which is gone, so the games indexed from it could not be checked against it\n";
     assert_eq!(workspace.run(&["verify", "in.db"]).stderr, gone);
     let Run { status, stderr: err, .. } =
         run_with_input(workspace.command(&["index", "-q", "--overwrite", "in.db", "-"]), b"");
@@ -220,7 +220,10 @@ fn names_may_be_any_bytes() {
         fs::remove_file(&games).unwrap();
         let (status, _, stderr) = run(&["verify"]);
         assert_eq!((status, stderr.lines().count()), (0, 1), "{stderr}");
-        assert!(stderr.contains("no longer exists, so its games could not be compared"), "{stderr}");
+        assert!(
+            stderr.contains("no longer exists, so the games indexed from it could not be checked"),
+            "{stderr}"
+        );
     }
 }
 

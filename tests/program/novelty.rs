@@ -50,11 +50,11 @@ fn a_new_move_is_printed_below_the_sheet() {
     let workspace = Workspace::asking(&["game", "games.db"]).indexed(games);
     let new =
         |game: &str| workspace.ok(&[game, "--novelty"]).lines().next_back().unwrap_or_default().to_owned();
-    insta::assert_snapshot!(new("1"), @"New: no earlier game had its start position.");
-    insta::assert_snapshot!(new("2"), @"New: no earlier game had its start position.");
-    insta::assert_snapshot!(new("3"), @"New: 1. Nf3. 2 earlier games had the position before it; the latest is game 1.");
-    insta::assert_snapshot!(new("4"), @"Nothing new: earlier games had all of its positions.");
-    insta::assert_snapshot!(new("5"), @"The novelty is not known, because the year of the game is not known.");
-    insta::assert_snapshot!(new("6"), @"New: no earlier game had its start position.");
+    insta::assert_snapshot!(new("1"), @"New: no earlier game had the same start position.");
+    insta::assert_snapshot!(new("2"), @"New: no earlier game had the same start position.");
+    insta::assert_snapshot!(new("3"), @"First new move: 1. Nf3. The position before this move occurred in 2 earlier games (latest: game 1).");
+    insta::assert_snapshot!(new("4"), @"Nothing new: all positions of the game occurred in earlier games.");
+    insta::assert_snapshot!(new("5"), @"The game has no year, so pgndex cannot find the earlier games to compare it with.");
+    insta::assert_snapshot!(new("6"), @"New: no earlier game had the same start position.");
     insta::assert_snapshot!(workspace.ask(&["3", "--novelty", "--format", "pgn"]).stderr, @"pgndex: note: novelties are shown on score sheets and in json, not in pgn");
 }

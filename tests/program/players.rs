@@ -162,10 +162,10 @@ fn merged_names_count_in_every_query_until_split() {
     "#);
     assert!(workspace.stdout_of(&["verify", "games.db", "--all"]).starts_with("sound"));
 
-    insta::assert_snapshot!(ask(&workspace, &["--split", "Korchnoi,V"]).stderr, @r#"pgndex: note: separated from "Korchnoi, Viktor": "Korchnoi,V""#);
+    insta::assert_snapshot!(ask(&workspace, &["--split", "Korchnoi,V"]).stderr, @r#"pgndex: note: "Korchnoi,V" is separate from "Korchnoi, Viktor" again"#);
     assert_eq!(found(&workspace, "--player", "=Korchnoi,V"), 1);
     assert_eq!(found(&workspace, "--player", "kortschnoj"), 7);
-    insta::assert_snapshot!(ask(&workspace, &["--split", "Korchnoi, Viktor"]).stderr, @r#"pgndex: note: separated from "Korchnoi, Viktor": "Kortschnoj, Viktor""#);
+    insta::assert_snapshot!(ask(&workspace, &["--split", "Korchnoi, Viktor"]).stderr, @r#"pgndex: note: "Kortschnoj, Viktor" is separate from "Korchnoi, Viktor" again"#);
     assert_eq!(found(&workspace, "--player", "korchnoi"), 2);
     assert_eq!(ok(&workspace, &["--export-aliases"]), "name,alias,fide_id\n");
     assert_eq!(ask(&workspace, &["--split", "Korchnoi, Viktor"]).status, 1);
@@ -208,7 +208,7 @@ fn a_list_of_names_is_read_and_written() {
         \"Korchnoi,V\",2000016,\"Korchnoi, Viktor\"\r\n\"Viktor the \"\"Terrible\"\"\",,\"Korchnoi, Viktor\"\r\n\
         Liren Ding,,Ding Liren\r\n";
     workspace.write("aliases.csv", list);
-    insta::assert_snapshot!(ask(&workspace, &["--aliases", "aliases.csv"]).stderr, @"pgndex: note: 4 other spellings read, 4 of them new; one of these names is not in any game yet");
+    insta::assert_snapshot!(ask(&workspace, &["--aliases", "aliases.csv"]).stderr, @r#"pgndex: note: 4 spellings read (4 new); "Viktor the "Terrible"" is not in any game yet"#);
     let written = ok(&workspace, &["--export-aliases"]);
     insta::assert_snapshot!(written, @r#"
     name,alias,fide_id

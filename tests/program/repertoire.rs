@@ -101,7 +101,7 @@ fn the_side_of_a_repertoire_is_recognised() {
     ──────────────────────────────────────────────────────────────────────
        1      1  100.0 %                             1. e4 e5 2. Nf3
        2      0                                      … 1... c6 (no answer)
-    pgndex: note: games without the tag Orientation are read as a repertoire for White; if this is wrong, use --side black
+    pgndex: note: for games without the tag Orientation, the side was guessed: White; if this is wrong, use --side black
     0
     ");
     insta::assert_snapshot!(ask("1. e4 (1. d4 d5) e5 *", &[]), @"
@@ -110,7 +110,7 @@ fn the_side_of_a_repertoire_is_recognised() {
     ───────────────────────────────────────────────────────
        1      1  0.0 %                             1. e4 e5
        2      0                                    1. d4 d5
-    pgndex: note: games without the tag Orientation are read as a repertoire for Black; if this is wrong, use --side white
+    pgndex: note: for games without the tag Orientation, the side was guessed: Black; if this is wrong, use --side white
     0
     ");
     insta::assert_snapshot!(ask("[Orientation \"Black\"]\n\n1. e4 e5 (1... c6) 2. Nf3 *", &[]), @"
@@ -128,7 +128,7 @@ fn the_side_of_a_repertoire_is_recognised() {
        1      1  100.0 %                             1. e4 e5 2. Nf3
        2      0                                      … 2. d4
        3      0                                      … 1... c6 (no answer)
-    pgndex: note: games without the tag Orientation are read as a repertoire for White; if this is wrong, use --side black
+    pgndex: note: for games without the tag Orientation, the side was guessed: White; if this is wrong, use --side black
     0
     ");
     insta::assert_snapshot!(ask("1. e4 e5 (1... c6) 2. Nf3 (2. d4) Nc6 *", &["--side", "black"]), @"
@@ -178,7 +178,7 @@ fn unreadable_text_is_reported() {
     pgndex: note: mine.pgn:4: game 1, 2. Sf3: not readable as a move in rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; the rest of this line is left out
     pgndex: note: mine.pgn:4: game 1, 2... Kf6: illegal move in rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2; the rest of this line is left out
     pgndex: note: mine.pgn:6: game 2, start position: the number of ranks in the placement is 1, not 8; the game is left out
-    pgndex: note: games without the tag Orientation are read as a repertoire for White; if this is wrong, use --side black
+    pgndex: note: for games without the tag Orientation, the side was guessed: White; if this is wrong, use --side black
     0
     "
     );
@@ -194,7 +194,7 @@ fn unreadable_text_is_reported() {
     pgndex: note: mine.pgn:6: game 2, start position: the number of ranks in the placement is 1, not 8; the game is left out
     pgndex: note: no player has a name that matches "nobody" (--white)
     pgndex: note: no game passes the filters
-    pgndex: note: games without the tag Orientation are read as a repertoire for White; if this is wrong, use --side black
+    pgndex: note: for games without the tag Orientation, the side was guessed: White; if this is wrong, use --side black
     0
     "#);
     insta::assert_snapshot!(
@@ -206,7 +206,7 @@ fn unreadable_text_is_reported() {
     w,3,,1. c4 c5 2. g3,0,0,0,0,0,0,,,,
     pgndex: note: mine.pgn:1: game 1, Orientation is "green", not white or black: ignored
     pgndex: note: mine.pgn:5: game 2, variant "Atomic" is not supported; the game is left out
-    pgndex: note: games without the tag Orientation are read as a repertoire for White; if this is wrong, use --side black
+    pgndex: note: for games without the tag Orientation, the side was guessed: White; if this is wrong, use --side black
     0
     "#
     );

@@ -276,7 +276,7 @@ SELECT 1 AS a, NULL AS b
         let run = sample.ask(&[".timer on\nSELECT 1;\n.timer off\nSELECT 2;", "--format", "csv"]);
         assert_eq!((run.status, run.stdout.as_str()), (0, "1\n1\n2\n2\n"));
         assert_eq!((run.stderr.lines().count(), run.stderr.ends_with(" s\n")), (1, true), "{}", run.stderr);
-        insta::assert_snapshot!(sample.failure(&[".tabels"]), @"pgndex: error: no such command: .tabels; did you mean .tables?");
+        insta::assert_snapshot!(sample.failure(&[".tabels"]), @r#"pgndex: error: no such command: .tabels; did you mean ".tables"?"#);
         insta::assert_snapshot!(sample.failure(&[".frobnicate"]), @"pgndex: error: no such command: .frobnicate; .help lists them");
         insta::assert_snapshot!(sample.failure(&[".quit now"]), @"pgndex: error: .quit takes no argument");
         insta::assert_snapshot!(sample.failure(&[".mode tree"]), @r#"pgndex: error: no such format: "tree"; .mode takes table, box, csv, json, md, line"#);
@@ -284,7 +284,7 @@ SELECT 1 AS a, NULL AS b
         insta::assert_snapshot!(sample.failure(&[".headers"]), @"pgndex: error: .headers takes on or off");
         insta::assert_snapshot!(sample.failure(&[".parameter nonsense"]), @"pgndex: error: .parameter takes: list; set NAME VALUE; unset NAME; clear");
         insta::assert_snapshot!(sample.failure(&[".parameter unset x"]), @"pgndex: error: no parameter x; .parameter list shows them");
-        insta::assert_snapshot!(sample.failure(&[".schema gmes"]), @"pgndex: error: no such table: gmes; did you mean games?");
+        insta::assert_snapshot!(sample.failure(&[".schema gmes"]), @r#"pgndex: error: no such table: gmes; did you mean "games"?"#);
     }
 }
 
@@ -349,12 +349,12 @@ mod errors {
     fn errors_show_the_location() {
         let sample = sample();
         let failure = |query| sample.failure(&[query]);
-        insta::assert_snapshot!(failure("SELECT whiet FROM games"), @"
+        insta::assert_snapshot!(failure("SELECT whiet FROM games"), @r#"
         pgndex: error: no such column: whiet
           1 | SELECT whiet FROM games
             |        ^
-          did you mean white?
-        ");
+          did you mean "white"?
+        "#);
         insta::assert_snapshot!(failure("SELECT game_id,\n\twhite\nFROM game"), @"
         pgndex: error: no such column: white
           2 |  white
@@ -366,18 +366,18 @@ mod errors {
           1 | SELEC 1
             | ^
         "#);
-        insta::assert_snapshot!(failure("SELECT * FROM gmae"), @"
+        insta::assert_snapshot!(failure("SELECT * FROM gmae"), @r#"
         pgndex: error: no such table: gmae
-          did you mean game?
-        ");
-        insta::assert_snapshot!(failure("SELECT conut(*) FROM game"), @"
+          did you mean "game"?
+        "#);
+        insta::assert_snapshot!(failure("SELECT conut(*) FROM game"), @r#"
         pgndex: error: no such function: conut
           1 | SELECT conut(*) FROM game
             |        ^
-          did you mean count?
-        ");
+          did you mean "count"?
+        "#);
         for (query, hint) in [
-            ("SELECT * FROM game WHERE eco = B90", "a text is written in single quotes: 'B90'"),
+            ("SELECT * FROM game WHERE eco = B90", "if you meant a string, put it in single quotes: 'B90'"),
             ("show tables", ".tables lists the tables, and .schema TABLE shows one"),
             ("SELECT load_extension('x')", "extensions cannot be loaded here"),
             ("ATTACH 'new.db' AS new", "ATTACH needs an existing database"),
@@ -404,12 +404,12 @@ mod errors {
             .with("d.sql", b"SELECT 1;\nSELECT '\xff'");
         let run = sample.ask(&["--file", "a.sql", "--format", "csv"]);
         assert_eq!((run.status, run.stdout.as_str()), (1, "n\n3\n"));
-        insta::assert_snapshot!(run.stderr, @"
+        insta::assert_snapshot!(run.stderr, @r#"
         pgndex: error: a.sql:6: no such column: whiet
           6 | WHERE whiet = 'x';
             |       ^
-          did you mean white?
-        ");
+          did you mean "white"?
+        "#);
         insta::assert_snapshot!(sample.failure(&["--file", "b.sql"]), @"pgndex: error: b.sql:3: malformed JSON");
         insta::assert_snapshot!(sample.ask(&["--file", "c.sql"]).stderr, @r#"pgndex: error: c.sql:2: no such format: "tree"; .mode takes table, box, csv, json, md, line"#);
         insta::assert_snapshot!(sample.ask(&["--file", "d.sql"]).stderr, @"
@@ -859,7 +859,7 @@ mod terminal {
             fen = 2kr4/7P/8/8/8/8/8/4K3 w - - 6 18
             key = -1878730448660404737
 
-        2 rows, one value a line: too wide for the terminal
+        2 rows, one value per line: too wide for the terminal
         ");
         insta::assert_snapshot!(screen(&sample, 64, &format!("--format box {query}")).expect("a terminal"), @"
         ┌─────────┬─────┬───────┬───────────────┬──────────────────────┐

@@ -203,7 +203,7 @@ fn a_repertoire_is_compared_with_the_games() {
 fn unreadable_requests_are_reported_with_a_hint() {
     let server = Serving::famous(&[]);
     for (target, status, detail) in [
-        ("/api/games?wihte=x", 400, "did you mean white?"),
+        ("/api/games?wihte=x", 400, "did you mean \"white\"?"),
         ("/api/games?eloMin=high", 400, "eloMin"),
         ("/api/games?eloMin=2000&eloMax=1000", 400, "exchange the two"),
         ("/api/games?since=2020-13", 400, "not a date"),
@@ -242,7 +242,7 @@ fn unreadable_requests_are_reported_with_a_hint() {
         assert!(problem["detail"].as_str().unwrap().contains(detail), "{target}: {problem}");
     }
     let problem = server.sql("SELECT whiet FROM games").json();
-    assert!(problem["detail"].as_str().unwrap().ends_with("\n  did you mean white?"), "{problem}");
+    assert!(problem["detail"].as_str().unwrap().ends_with("\n  did you mean \"white\"?"), "{problem}");
 }
 
 #[test]

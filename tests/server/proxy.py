@@ -69,7 +69,7 @@ def check_answers():
         check((again.status, body) == (304, b""), f"an unchanged response is not sent again: {again.status}")
         check(again.headers["ETag"] == answer.headers["ETag"], "an unchanged response has the same tag")
     answer, body = ask("/api/games?wihte=x")
-    check(answer.status == 400 and "did you mean white" in json.loads(body)["detail"], f"errors are passed through: {body}")
+    check(answer.status == 400 and 'did you mean "white"' in json.loads(body)["detail"], f"errors are passed through: {body}")
     moves = ",".join(["g1f3", "g8f6", "f3g1", "f6g8"] * 1250)
     answer, body = ask(f"/lichess?play={moves}")
     check(answer.status == 200, f"a line of {len(moves)} letters is accepted: {answer.status}")

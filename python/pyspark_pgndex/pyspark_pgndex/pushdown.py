@@ -71,7 +71,7 @@ def _set_elos(games: dict[str, Any], bounds: list[tuple[str, str, Any]]) -> None
 
 
 def _set_dates(games: dict[str, Any], bounds: list[tuple[str, str, Any]]) -> None:
-    """Dates are texts such as 2026.10.??; as text, ????.10.05 comes after all others, so a lower bound alone cannot be used."""
+    """Dates are strings such as 2026.10.??; as text, ????.10.05 comes after all others, so a lower bound alone cannot be used."""
     least, most = _range(bounds, "date")
     if most is not None and most[:1] <= "9":
         if (until := _date(most)) is not None:

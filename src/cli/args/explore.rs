@@ -36,7 +36,7 @@ pub(crate) struct ExploreArgs {
     pub(crate) position: PositionArgs,
     /// Also count moves in variations, in a separate column.
     ///
-    /// This column shows the number of games, with or without a result, in which a variation contains the move. Results
+    /// The column shows the number of games, with or without a result, in which a variation contains the move. Results
     /// count played moves only.
     #[arg(long)]
     pub(crate) variations: bool,
@@ -58,9 +58,10 @@ pub(crate) struct ExploreArgs {
     /// the player had this side.
     #[arg(long, value_name = "SIDE", value_enum)]
     pub(crate) side: Option<SideArg>,
-    /// Compare with the games that pass these other filters.
+    /// Compare with the games that pass these filters.
     ///
-    /// Put them in quotes, such as "--since 2020"; "" means all games.
+    /// The command's own filters do not apply to them. Write the filters as one quoted argument, such as "--since 2020"; ""
+    /// means all games.
     #[arg(long, value_name = "FILTERS", allow_hyphen_values = true, conflicts_with_all = ["variations", "svg"])]
     pub(crate) versus: Option<String>,
     /// Add a table by year: games, and the moves played most
@@ -68,7 +69,7 @@ pub(crate) struct ExploreArgs {
     pub(crate) history: bool,
     /// Show a tree of moves of this depth in half-moves, at most 40.
     ///
-    /// If a move leads to a position that the tree shows elsewhere, its row refers to that place.
+    /// A position is expanded only once; other moves that lead to it point to that place.
     #[arg(long, value_name = "N", value_parser = within(1..=40_u32), conflicts_with_all = ["versus", "variations", "limit", "top", "recent", "svg"])]
     pub(crate) depth: Option<u32>,
     /// With --depth: show moves played in at least this percentage of the games with the first position

@@ -19,7 +19,7 @@ use crate::cli::error::WrongValue;
 #[command(after_long_help = "\
 Without filters all games are written. PGN is in export format, with all annotations unless --plain is given. A game with missing moves \
 has the tag Truncated. csv has a row for each game, with its moves. epd has the full-move number, the half-move clock, game and ply, and the \
-move played. csv-positions has the move played, the result, the ratings, and the evaluation in the PGN from White's view.
+move played. csv-positions has the move played, the result, the ratings, and the PGN's evaluation, converted to White's point of view.
 
 With a description, the games with such a position are written. Formats for positions then write one position per game: the one that \
 `find` shows. Without a description they write all positions, or those chosen by --ply or --last.
@@ -171,7 +171,7 @@ impl ExportArgs {
 pub(crate) struct ExportFormatArgs {
     /// Games: pgn, csv; positions: fen, epd, csv-positions.
     ///
-    /// Positions are written one a line.
+    /// Positions are written one per line.
     #[arg(long, short, value_enum)]
     pub(crate) format: Option<ExportFormat>,
     /// Write the tables of the games into this directory, as Parquet

@@ -56,10 +56,12 @@ pub(crate) struct FilterArgs {
     pub(crate) elo_max: Option<u16>,
     /// Played on this date or later: 2021, 2021.06 or 2021-06-30.
     ///
-    /// Games with an unknown month or day match if their date is possible.
+    /// A game whose month or day is unknown matches if it could have been played on or after this date.
     #[arg(help_heading = WHICH, long, value_name = "DATE")]
     pub(crate) since: Option<DatePrefix>,
-    /// Played on this date or earlier; a year or month counts in full
+    /// Played on this date or earlier; a year or month counts in full.
+    ///
+    /// A game whose month or day is unknown matches if it could have been played on or before this date.
     #[arg(help_heading = WHICH, long, value_name = "DATE")]
     pub(crate) until: Option<DatePrefix>,
     /// Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none

@@ -33,7 +33,7 @@ pub(crate) struct IndexArgs {
     pub(crate) database: PathBuf,
     /// PGN files, archives or directories; - is standard input.
     ///
-    /// Patterns such as 'twic*.zip' work too. @FILE is a list of paths, one a line.
+    /// Patterns such as 'twic*.zip' work too. @FILE is a list of paths, one per line.
     #[arg(value_name = "PGN", required_unless_present_any = ["dry_run", "reread", "parquet"])]
     pub(crate) inputs: Vec<PathBuf>,
     /// Replace an existing database or existing Parquet files

@@ -94,8 +94,8 @@ pub(crate) struct MaintenanceArgs {
 The removal is one transaction: after a crash, either all of it is done or nothing. Numbers of removed games are not used again. The file \
 keeps its size or grows at first. Games that are added later use its free pages.
 
-If a removed game has a duplicate that was skipped, the duplicate is added, provided that its file still begins with the same text. \
-With --games, added games that match the filters are removed too, in a second transaction. With --sql they stay.
+If a removed game has a duplicate that was skipped, the duplicate is added, provided that its file has not changed, except for \
+text added at its end. With --games, such a duplicate is removed too if it matches the filters, in a second transaction. With --sql it stays.
 
 A file that was removed with --source can be indexed again. Games that were removed with --games or --sql are not added again when their \
 file grows. The same game in another file is added when that file is indexed.
@@ -110,7 +110,8 @@ pub(crate) struct RemoveArgs {
     pub(crate) database: PathBuf,
     /// Remove the games that the filters choose.
     ///
-    /// Without this option, --source is the only filter allowed, and the records of its files are removed too.
+    /// Without --games, you can remove only whole files (--source, which also removes the record of each file) or the
+    /// games of a query (--sql).
     #[arg(help_heading = WHICH, long, requires = "FilterArgs")]
     pub(crate) games: bool,
     /// Remove the games with the numbers in the first column of this query

@@ -8,7 +8,7 @@ use clap_complete::Shell;
 /// Write a completion script for a shell
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Then open a new shell.
+Write the script with one of these commands, then open a new shell.
 
 Examples:
   pgndex completions bash > ~/.local/share/bash-completion/completions/pgndex

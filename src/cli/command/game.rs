@@ -133,13 +133,17 @@ impl<W: Write> Sheets<'_, W> {
 fn novelty_text(novelty: &Novelty) -> String {
     match novelty {
         Novelty::Move(NewMove { number, san, games, last_game, .. }) => {
-            let last = last_game.map(|game| format!("; the latest is game {}", game.0));
+            let last = last_game.map(|game| format!(" (latest: game {})", game.0)).unwrap_or_default();
             let before = counted(*games, "earlier game");
-            format!("New: {number} {san}. {before} had the position before it{}.", last.unwrap_or_default())
+            format!(
+                "First new move: {number} {san}. The position before this move occurred in {before}{last}."
+            )
         }
-        Novelty::Start => "New: no earlier game had its start position.".to_owned(),
-        Novelty::Nothing => "Nothing new: earlier games had all of its positions.".to_owned(),
-        Novelty::NoDate => "The novelty is not known, because the year of the game is not known.".to_owned(),
+        Novelty::Start => "New: no earlier game had the same start position.".to_owned(),
+        Novelty::Nothing => "Nothing new: all positions of the game occurred in earlier games.".to_owned(),
+        Novelty::NoDate => {
+            "The game has no year, so pgndex cannot find the earlier games to compare it with.".to_owned()
+        }
     }
 }
 

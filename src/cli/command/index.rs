@@ -156,8 +156,8 @@ pub(crate) fn status(summary: &Summary) -> Status {
 pub(crate) fn first_error(summary: &Summary, target: Option<&Path>) -> Option<String> {
     let first = printable(summary.first_errors.first()?);
     let errors = match summary.problems.of(Severity::Error) {
-        1 => "1 error".to_owned(),
-        errors => format!("{}, the first", counted(errors, "error")),
+        1 => "1 error in the input".to_owned(),
+        errors => format!("{} in the input, the first", counted(errors, "error")),
     };
     let more = match target {
         Some(database) if summary.parquet_files == 0 => {

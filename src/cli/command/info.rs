@@ -67,7 +67,7 @@ fn write_totals(out: &mut impl Write, held: &DatabaseContents) -> io::Result<()>
     if let Some(LongestGame { game_id, plies }) = held.longest {
         let mean = held.plies as f64 / held.games as f64;
         counts[1].2 =
-            format!("{mean:.1} a game; {} in game {}, the longest", grouped(plies.into()), game_id.0);
+            format!("{mean:.1} per game; {} in game {}, the longest", grouped(plies.into()), game_id.0);
     }
     if let Some(distinct) = held.distinct_positions {
         counts.push(("distinct", distinct, String::new()));

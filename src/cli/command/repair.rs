@@ -39,12 +39,15 @@ pub(crate) fn run(args: &MaintenanceArgs) -> anyhow::Result<Status> {
 /// Prints what could not be repaired.
 fn report_unrepaired(summary: &RepairSummary) {
     if let Some(first) = summary.broken.first() {
-        let games = match summary.broken.len() {
-            1 => format!("game {} has", first.0),
-            more => format!("game {} and {} have", first.0, counted(more as u64 - 1, "more game")),
+        let (games, these) = match summary.broken.len() {
+            1 => (format!("game {} has", first.0), "this game"),
+            more => (
+                format!("game {} and {} have", first.0, counted(more as u64 - 1, "more game")),
+                "these games",
+            ),
         };
         note(&format!(
-            "{games} missing positions, which cannot be restored; remove these games with `pgndex remove`, or index everything \
+            "{games} missing positions, which cannot be restored; remove {these} with `pgndex remove`, or index everything \
              again with `pgndex index --overwrite`"
         ));
     }

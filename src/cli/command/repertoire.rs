@@ -92,7 +92,7 @@ fn note_outcome(
     }
     for repertoire in repertoires.iter().filter(|repertoire| !repertoire.is_side_told) {
         note(&format!(
-            "games without the tag Orientation are read as a repertoire for {}; if this is wrong, use --side {}",
+            "for games without the tag Orientation, the side was guessed: {}; if this is wrong, use --side {}",
             repertoire.side.name(),
             repertoire.side.other().name().to_lowercase()
         ));

@@ -331,7 +331,7 @@ impl<W: Write> RowWriter<W> {
                 if drawn != style {
                     writeln!(
                         out,
-                        "\n{}, one value a line: too wide for the terminal",
+                        "\n{}, one value per line: too wide for the terminal",
                         counted(self.rows, "row")
                     )?;
                 } else if let Some(line) = last_line(self.rows).filter(|_| style == Style::Plain) {

@@ -117,7 +117,7 @@ impl From<store::Error> for Problem {
                 Self::new(400, "wrong SQL", error.to_string())
             }
             E::UnknownSource { source_path, near, .. } => {
-                let near = near.first().map(|path| format!("; did you mean {}?", path.display()));
+                let near = near.first().map(|path| format!("; did you mean \"{}\"?", path.display()));
                 let detail = format!(
                     "source: no games were indexed from {}{}; /api/sources lists the files of this database",
                     source_path.display(),

@@ -129,7 +129,7 @@ impl Param {
             // With `then`, parameters that describe positions may occur once in each step; the parser of the
             // steps checks this.
             if is_again && !param.kind.repeats() && !call.query.iter().any(|(other, _)| other == "then") {
-                return Err(Problem::parameter(name, "is given twice, and can be given once; remove one"));
+                return Err(Problem::parameter(name, "given twice, but allowed only once; remove one"));
             }
             if let ParamType::OneOf(words) | ParamType::AnyOf(words) = param.kind
                 && !value.is_empty()
@@ -146,7 +146,7 @@ impl Param {
 fn unknown(name: &str, known: impl Iterator<Item = &'static str>) -> Problem {
     let names = Vec::from_iter(known);
     let hint = match nearest(name, names.iter().copied()) {
-        Some(nearest) => format!("did you mean {nearest}?"),
+        Some(nearest) => format!("did you mean \"{nearest}\"?"),
         None if names.is_empty() => "this address takes no parameters".to_owned(),
         None => format!("known parameters: {}", names.join(", ")),
     };

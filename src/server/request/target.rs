@@ -83,7 +83,7 @@ fn step(words: &[&(String, String)]) -> Result<Step, Problem> {
         if words[..at].iter().any(|(other, _)| other == name) {
             return Err(Problem::parameter(
                 name,
-                "is given twice; put then between two descriptions that match one after the other",
+                "given twice; to match one after the other, put then between two descriptions",
             ));
         }
         let wrong = |error: &dyn std::fmt::Display| Problem::parameter(name, error);

@@ -131,7 +131,7 @@ impl Visitor<'_> for OneValue<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("null, an integer or a text")
+        f.write_str("null, an integer or a string")
     }
 
     fn visit_unit<E>(self) -> Result<(), E> {

@@ -61,6 +61,9 @@ impl Catalog {
             return nearest(name, self.functions.iter().map(String::as_str)).map(did_you_mean);
         }
         let column = missing_column(message)?;
+        if column.eq_ignore_ascii_case("rowid") {
+            return Some("this table or view has no rowid".to_owned());
+        }
         if column.eq_ignore_ascii_case("san") {
             return Some("for the move in SAN, use move_san(fen, move_code)".to_owned());
         }
@@ -76,7 +79,9 @@ impl Catalog {
         let columns = self.relations.iter().flat_map(|relation| &relation.columns);
         let near = nearest(column, columns.map(String::as_str)).map(did_you_mean);
         let is_word = message.ends_with(&format!(": {column}")) && !column.contains('"');
-        near.or_else(|| is_word.then(|| format!("a text is written in single quotes: '{column}'")))
+        near.or_else(|| {
+            is_word.then(|| format!("if you meant a string, put it in single quotes: '{column}'"))
+        })
     }
 }
 
@@ -88,7 +93,7 @@ fn missing_column(message: &str) -> Option<&str> {
 }
 
 fn did_you_mean(name: &str) -> String {
-    format!("did you mean {name}?")
+    format!("did you mean \"{name}\"?")
 }
 
 /// The name most similar to a mistyped one, if at most a third of the mistyped name's letters, or one letter,
@@ -191,17 +196,18 @@ mod tests {
             functions: vec!["count".to_owned(), "sum".to_owned()],
         };
         for (message, expected) in [
-            ("no such table: gmae", Some("did you mean game?")),
-            ("no such table: Gamess", Some("did you mean games?")),
+            ("no such table: gmae", Some("did you mean \"game\"?")),
+            ("no such table: Gamess", Some("did you mean \"games\"?")),
             ("no such table: openings", None),
-            ("no such column: whiet", Some("did you mean white?")),
+            ("no such column: whiet", Some("did you mean \"white\"?")),
             ("no such column: g.WHITE", Some("tables with this column: games")),
             ("no such column: game_id", Some("tables with this column: game, games")),
             ("no such column: m.san", Some("for the move in SAN, use move_san(fen, move_code)")),
             ("no such column: g.nonsense", None),
-            ("no such column: B90", Some("a text is written in single quotes: 'B90'")),
-            ("table game has no column named whyte", Some("did you mean white?")),
-            ("no such function: conut", Some("did you mean count?")),
+            ("no such column: rowid", Some("this table or view has no rowid")),
+            ("no such column: B90", Some("if you meant a string, put it in single quotes: 'B90'")),
+            ("table game has no column named whyte", Some("did you mean \"white\"?")),
+            ("no such function: conut", Some("did you mean \"count\"?")),
             ("no such function: median", None),
             ("malformed JSON", None),
         ] {

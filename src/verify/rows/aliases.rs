@@ -11,8 +11,8 @@ const TABLE: &str = "player_alias";
 /// Queries for wrong rows: the expected value, the column, and the SQL, which selects the alias and the value
 /// found.
 const WRONG: [(&str, &str, &str); 4] = [
-    ("a text", "alias", "SELECT alias, alias FROM player_alias WHERE typeof(alias) <> 'text'"),
-    ("a text", "name", "SELECT alias, name FROM player_alias WHERE typeof(name) <> 'text'"),
+    ("a string", "alias", "SELECT alias, alias FROM player_alias WHERE typeof(alias) <> 'text'"),
+    ("a string", "name", "SELECT alias, name FROM player_alias WHERE typeof(name) <> 'text'"),
     (
         "a name that is no other spelling itself",
         "name",

@@ -101,7 +101,7 @@ const TABLES: [Rules; 7] = [
         rules: &[
             PLACE,
             numbered!("comment"),
-            Rule("text", "a text", "typeof(t.text) = 'text' AND t.text <> ''"),
+            Rule("text", "a string", "typeof(t.text) = 'text' AND t.text <> ''"),
         ],
     },
     Rules {
@@ -122,7 +122,7 @@ const TABLES: [Rules; 7] = [
                 "letters, digits and '_'",
                 "typeof(t.name) = 'text' AND t.name <> '' AND t.name NOT GLOB '*[^0-9A-Za-z_]*'",
             ),
-            Rule("value", "a text without ']'", "typeof(t.value) = 'text' AND instr(t.value, ']') = 0"),
+            Rule("value", "a string without ']'", "typeof(t.value) = 'text' AND instr(t.value, ']') = 0"),
         ],
     },
     Rules {

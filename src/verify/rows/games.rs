@@ -228,10 +228,9 @@ impl<'c> GameScan<'c> {
     }
 
     fn missing(&self, game: StoredId<GameId>, first: StoredId<Ply>, last: StoredId<Ply>) {
-        let row = RowId::position(game, first);
-        let found = match last.number().saturating_sub(first.number()) {
-            ..=0 => "the row is missing".to_owned(),
-            _ => format!("the rows up to ply {last} are missing"),
+        let (row, found) = match last.number().saturating_sub(first.number()) {
+            ..=0 => (RowId::position(game, first), "the row is missing".to_owned()),
+            _ => (RowId::game(game), format!("the rows for plies {first} to {last} are missing")),
         };
         self.check.findings.about(FindingKind::MissingRow, "game_position", row, found);
     }

@@ -48,11 +48,11 @@ pub(crate) fn compare_columns(
             continue;
         };
         if cells.get::<&str>("cells")? != values {
-            let expected = "the distinct values of the games in this block";
-            findings.wrong(FindingKind::WrongValue, COLUMNS, row_id(), "cells", expected, "a different list");
+            let found = "column `cells` does not hold the distinct values of the games in this block";
+            findings.about(FindingKind::WrongValue, COLUMNS, row_id(), found);
         } else if cells.get::<&[u8]>("games")? != games {
-            let expected = "the value of each game of the block";
-            findings.wrong(FindingKind::WrongValue, COLUMNS, row_id(), "games", expected, "something else");
+            let found = "column `games` does not hold the value of each game of the block";
+            findings.about(FindingKind::WrongValue, COLUMNS, row_id(), found);
         }
     }
     for (name, _) in expected {
@@ -107,15 +107,8 @@ pub(crate) fn compare_visits(
                 "no game of the block reached the position",
             ),
             Some(expected) if games != expected => {
-                let expected = "the games of the block that reached the position, with their moves";
-                findings.wrong(
-                    FindingKind::WrongValue,
-                    VISITS,
-                    row_id(block),
-                    "games",
-                    expected,
-                    "something else",
-                );
+                let found = "column `games` does not hold the games of the block that reached the position, with their moves";
+                findings.about(FindingKind::WrongValue, VISITS, row_id(block), found);
             }
             Some(_) => {}
         }

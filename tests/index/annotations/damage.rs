@@ -180,7 +180,7 @@ const DAMAGE_WITHOUT_TEXT: &[(&str, &[&str])] = &[
         "UPDATE command SET value = ']', name = '' WHERE game_id = 1 AND ply = 0",
         &[
             "wrong-value command game_id 1, line 0, ply 0, number 1: name is , expected letters",
-            "wrong-value command game_id 1, line 0, ply 0, number 1: value is ], expected a text without ']'",
+            "wrong-value command game_id 1, line 0, ply 0, number 1: value is ], expected a string without ']'",
         ],
     ),
     (

@@ -18,7 +18,7 @@ fn reason(error: &SetupError) -> &'static str {
         SetupError::Trailing(_) => "fields",
         SetupError::Kings { .. } => "king",
         SetupError::PawnOnLastRank(_) => "pawn-rank",
-        SetupError::OpponentInCheck => "opponent-in-check",
+        SetupError::OpponentInCheck(_) => "opponent-in-check",
         _ => "another",
     }
 }

@@ -76,7 +76,7 @@ pub(super) fn environment(command: &Command) -> Vec<Entry> {
         (
             writes("csv"),
             SPREADSHEET,
-            "If it is set and not 0, CSV texts that a spreadsheet would treat as formulas begin with an apostrophe.",
+            "If it is set and not 0, CSV values that a spreadsheet would treat as formulas begin with an apostrophe.",
         ),
         (has("color"), "NO_COLOR", "If it is set, boards have no colours, except with --color always."),
         (writes("table"), "COLUMNS", "The width of tables, if standard output is not a terminal."),

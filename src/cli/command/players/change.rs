@@ -59,18 +59,19 @@ pub(super) fn read_aliases(path: &Path, file: &Path) -> anyhow::Result<()> {
     change(path, |database, aliases| {
         let before = aliases.len();
         aliases.add(&list.rows).map_err(|(index, error)| list.at(index, error))?;
-        let mut unused = 0;
+        let mut unused = Vec::new();
         for row in &list.rows {
-            unused += u64::from(!has_games(database, &row.alias)?);
+            if !has_games(database, &row.alias)? {
+                unused.push(&row.alias);
+            }
         }
-        let (read, new) =
-            (counted(list.rows.len() as u64, "other spelling"), aliases.len().saturating_sub(before));
-        let unused = match unused {
-            0 => String::new(),
-            1 => "; one of these names is not in any game yet".to_owned(),
-            unused => format!("; {unused} of these names are not in any game yet"),
+        let (read, new) = (counted(list.rows.len() as u64, "spelling"), aliases.len().saturating_sub(before));
+        let unused = match unused.as_slice() {
+            [] => String::new(),
+            [name] => format!("; \"{}\" is not in any game yet", printable(name)),
+            names => format!("; {} of these names are not in any game yet", grouped(names.len() as u64)),
         };
-        note(&format!("{read} read, {} of them new{unused}", grouped(new as u64)));
+        note(&format!("{read} read ({} new){unused}", grouped(new as u64)));
         Ok(Vec::new())
     })
 }
@@ -90,7 +91,8 @@ pub(super) fn split(path: &Path, name: &str) -> anyhow::Result<()> {
         let names =
             gone.iter().map(|row| format!("\"{}\"", printable(&row.alias))).collect::<Vec<_>>().join(", ");
         let of = gone.first().map(|row| printable(&row.name)).unwrap_or_default();
-        note(&format!("separated from \"{of}\": {names}"));
+        let are = if gone.len() == 1 { "is" } else { "are" };
+        note(&format!("{names} {are} separate from \"{of}\" again"));
         Ok(Vec::new())
     })
 }

@@ -95,7 +95,7 @@ impl Session {
             let near = nearest(table, catalog.relations.iter().map(|relation| relation.name.as_str()));
             let hint = near.map_or_else(
                 || ".tables lists the tables".to_owned(),
-                |near| format!("did you mean {near}?"),
+                |near| format!("did you mean \"{near}\"?"),
             );
             bail!("no such table: {table}; {hint}");
         }
@@ -175,7 +175,7 @@ pub(crate) fn formats() -> Vec<String> {
 fn unknown(name: &str) -> anyhow::Error {
     match nearest(name, COMMANDS.iter().map(|(name, ..)| *name)) {
         Some(near) if near == name => anyhow!("{name} takes no argument"),
-        Some(near) => anyhow!("no such command: {name}; did you mean {near}?"),
+        Some(near) => anyhow!("no such command: {name}; did you mean \"{near}\"?"),
         None => anyhow!("no such command: {name}; .help lists them"),
     }
 }

@@ -105,7 +105,7 @@ fn note_sources(report: &Report) {
         }
         let path = printable(&note.path.to_string_lossy());
         log::note(&format!(
-            "{path}: {}, so its games could not be compared with their PGN text",
+            "{path}: {}, so the games indexed from it could not be checked against it",
             note.message
         ));
     }
