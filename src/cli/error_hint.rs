@@ -58,7 +58,7 @@ fn with_options(error: &(dyn Error + 'static)) -> Option<String> {
 const fn of_listening(kind: io::ErrorKind) -> &'static str {
     match kind {
         io::ErrorKind::AddrInUse => {
-            "another program listens there; stop it, or name another port with --listen (port 0 takes a free one)"
+            "another program listens on this address; stop that program, or name another port with --listen (port 0 takes a free one)"
         }
         io::ErrorKind::PermissionDenied => {
             "only an administrator may listen at ports below 1024; name a higher one with --listen"

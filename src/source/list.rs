@@ -145,7 +145,9 @@ impl Lister<'_> {
     fn is_new(&mut self, path: &Path) -> bool {
         let is_new = self.listed.insert(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()));
         if !is_new {
-            self.sources.notes.push(format!("{}: named more than once; it is read once", shown_path(path)));
+            self.sources
+                .notes
+                .push(format!("{}: named more than once, but read only once", shown_path(path)));
         }
         is_new
     }
@@ -171,7 +173,7 @@ impl Lister<'_> {
             return self.fail(Error::Form {
                 path: path.to_owned(),
                 form: "a zip archive without a .pgn file",
-                error_advice: "check what is in it (unzip -l)",
+                error_advice: "list its contents (unzip -l)",
             });
         }
         self.add_members(members);
@@ -424,14 +426,14 @@ mod tests {
                 "a.pgn",
                 "b.pgn.zst",
                 "a.pgn.zst",
-                "a.pgn: named more than once; it is read once",
+                "a.pgn: named more than once, but read only once",
                 "a.pgn.zst: left out, because a.pgn beside it contains all its text",
-                "./b.pgn.zst: named more than once; it is read once",
+                "./b.pgn.zst: named more than once, but read only once",
             ]
         );
         assert_eq!(
             listed(place, &["-", "-"]),
-            ["-", "standard input: named more than once; it is read once"]
+            ["-", "standard input: named more than once, but read only once"]
         );
     }
 

@@ -348,8 +348,8 @@ const DAMAGE: &[(&str, &[&str])] = &[
     (
         "INSERT INTO player_alias VALUES ('B', 'A', 7), ('C', 'B', 7), ('D', 'D', 7)",
         &[
-            "wrong-value player_alias alias 'C': name is 'B', expected a name that is no other spelling itself",
-            "wrong-value player_alias alias 'D': name is 'D', expected a name that is no other spelling itself",
+            "wrong-value player_alias alias 'C': name is 'B', expected a name that is not itself another spelling",
+            "wrong-value player_alias alias 'D': name is 'D', expected a name that is not itself another spelling",
         ],
     ),
     (
@@ -690,7 +690,7 @@ const DUPLICATES_DAMAGE: &[(&str, &[&str])] = &[
     (
         "UPDATE duplicate SET game_id = 4, line = 1 WHERE kind = 'prefix'",
         &[
-            "wrong-value duplicate source_id 1, byte_offset 561: game_id is 4, expected the game stored there",
+            "wrong-value duplicate source_id 1, byte_offset 561: game_id is 4, expected the game at this place of the source",
             "wrong-value duplicate source_id 1, byte_offset 561: line is 1, expected NULL",
             "wrong-value duplicate source_id 1, byte_offset 561: original_id is 1, expected a game of the same players and date that begins with the moves of game 4",
         ],
@@ -703,7 +703,9 @@ const DUPLICATES_DAMAGE: &[(&str, &[&str])] = &[
     ),
     (
         "UPDATE duplicate SET byte_length = 7 WHERE kind = 'prefix'",
-        &["wrong-value duplicate source_id 1, byte_offset 561: game_id is 2, expected the game stored there"],
+        &[
+            "wrong-value duplicate source_id 1, byte_offset 561: game_id is 2, expected the game at this place of the source",
+        ],
     ),
     (
         "UPDATE game SET date = '2021.01.01' WHERE game_id = 1",

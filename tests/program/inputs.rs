@@ -98,7 +98,7 @@ fn patterns_lists_and_repeated_files() {
     assert_eq!(status, 0, "{err}");
     assert_eq!(
         err,
-        "pgndex: note: a2.pgn.gz: named more than once; it is read once\npgndex: note: a1.pgn: named more than once; it is read once\n"
+        "pgndex: note: a2.pgn.gz: named more than once, but read only once\npgndex: note: a1.pgn: named more than once, but read only once\n"
     );
     let summary: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!((&summary["games"], &summary["plies"]), (&2.into(), &3.into()));

@@ -258,7 +258,7 @@ SELECT 1 AS a, NULL AS b
         ");
         insta::assert_snapshot!(sample.ok(&[".help"]), @"
         .tables             the tables and views with their columns
-        .schema [TABLE]     the SQL that made them, with comments
+        .schema [TABLE]     the SQL that made the tables, with comments
         .mode FORMAT        how rows are printed: table, box, csv, json, md or line
         .headers on|off     whether table and csv begin with the names of the columns
         .parameter [WHAT]   list; set NAME VALUE gives :NAME a value; unset NAME; clear
@@ -277,13 +277,13 @@ SELECT 1 AS a, NULL AS b
         assert_eq!((run.status, run.stdout.as_str()), (0, "1\n1\n2\n2\n"));
         assert_eq!((run.stderr.lines().count(), run.stderr.ends_with(" s\n")), (1, true), "{}", run.stderr);
         insta::assert_snapshot!(sample.failure(&[".tabels"]), @r#"pgndex: error: no such command: .tabels; did you mean ".tables"?"#);
-        insta::assert_snapshot!(sample.failure(&[".frobnicate"]), @"pgndex: error: no such command: .frobnicate; .help lists them");
+        insta::assert_snapshot!(sample.failure(&[".frobnicate"]), @"pgndex: error: no such command: .frobnicate; .help lists the commands");
         insta::assert_snapshot!(sample.failure(&[".quit now"]), @"pgndex: error: .quit takes no argument");
         insta::assert_snapshot!(sample.failure(&[".mode tree"]), @r#"pgndex: error: no such format: "tree"; .mode takes table, box, csv, json, md, line"#);
         insta::assert_snapshot!(sample.failure(&[".timer"]), @"pgndex: error: .timer takes on or off");
         insta::assert_snapshot!(sample.failure(&[".headers"]), @"pgndex: error: .headers takes on or off");
         insta::assert_snapshot!(sample.failure(&[".parameter nonsense"]), @"pgndex: error: .parameter takes: list; set NAME VALUE; unset NAME; clear");
-        insta::assert_snapshot!(sample.failure(&[".parameter unset x"]), @"pgndex: error: no parameter x; .parameter list shows them");
+        insta::assert_snapshot!(sample.failure(&[".parameter unset x"]), @"pgndex: error: no parameter x; .parameter list shows all parameters");
         insta::assert_snapshot!(sample.failure(&[".schema gmes"]), @r#"pgndex: error: no such table: gmes; did you mean "games"?"#);
     }
 }
@@ -745,7 +745,7 @@ mod terminal {
         terminal.enter("DELETE FROM tag;\r");
         terminal.until("give --write to allow it\n");
         terminal.enter(".nope\r");
-        terminal.until("no such command: .nope; .help lists them\n");
+        terminal.until("no such command: .nope; .help lists the commands\n");
         // The arrow key recalls earlier input. A statement of several lines is one entry, and the key moves through its
         // lines.
         terminal.enter(&format!("{}\r", "\x1b[A".repeat(6)));

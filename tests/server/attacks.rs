@@ -155,7 +155,10 @@ fn access_by_others_must_be_allowed_explicitly() {
         (&["serve", "games.db", "--allow-host", ""], "is not a host name"),
         (&["serve", "games.db", "--token-file", "none"], "cannot read the token"),
         (&["serve", "nothing.db"], "no such database"),
-        (&["serve", "games.db", "--listen", &taken], "another program listens there; stop it, or name"),
+        (
+            &["serve", "games.db", "--listen", &taken],
+            "another program listens on this address; stop that program, or name",
+        ),
         (
             &["serve", "games.db", "--public", "--listen", "192.0.2.1:0"],
             "this machine does not have the address",

@@ -548,9 +548,9 @@ fn unsuitable_files() {
     };
     assert!(matches!(PageFile::open(&path), Err(BtreeError::Io { action: "open", .. })));
     std::fs::write(&path, "short").unwrap();
-    assert_eq!(reason(&path), "it is no SQLite database");
+    assert_eq!(reason(&path), "it is not an SQLite database");
     std::fs::write(&path, [b'x'; 5000]).unwrap();
-    assert_eq!(reason(&path), "it is no SQLite database");
+    assert_eq!(reason(&path), "it is not an SQLite database");
     std::fs::remove_file(&path).unwrap();
     let connection = Connection::open(&path).unwrap();
     connection

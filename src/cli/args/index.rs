@@ -207,7 +207,7 @@ fn encoding(label: &str) -> Result<EncodingArg, String> {
         return Ok(EncodingArg(None));
     }
     let advice =
-        "not the label of an encoding; https://encoding.spec.whatwg.org/#names-and-labels lists them";
+        "not the label of an encoding; https://encoding.spec.whatwg.org/#names-and-labels lists all labels";
     TextEncoding::parse(label).map(|encoding| EncodingArg(Some(encoding))).ok_or_else(|| advice.to_owned())
 }
 

@@ -163,7 +163,7 @@ pub(crate) fn first_error(summary: &Summary, target: Option<&Path>) -> Option<St
         Some(database) if summary.parquet_files == 0 => {
             format!("to list all problems: {}", problem_query(database))
         }
-        _ => "use --problems FILE to list them".to_owned(),
+        _ => "use --problems FILE to list all problems".to_owned(),
     };
     Some(format!("{errors}: {first}; {more}"))
 }
@@ -311,7 +311,7 @@ fn check_own_rows(known: &Database, database: &Path) -> anyhow::Result<()> {
     let others = known.added_by_others()?;
     if !others.is_empty() {
         bail!(
-            "{}: other programs added these, and they would be lost: {}. Index its files into another database, or drop them first",
+            "{}: what other programs added would be lost: {}. Index its files into another database, or drop these additions first",
             database.display(),
             others.join(", ")
         );

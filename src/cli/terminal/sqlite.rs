@@ -94,7 +94,7 @@ const fn note_on(lacking: &[RecommendedSetting]) -> Option<&'static str> {
         return None;
     }
     Some(
-        "this build lacks recommended settings, so adding games is slow; `pgndex --version --verbose` lists them",
+        "this build lacks recommended settings, so adding games is slow; `pgndex --version --verbose` lists these settings",
     )
 }
 

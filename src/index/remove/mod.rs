@@ -174,7 +174,7 @@ impl RemovalSummary {
 
 /// The last step of a run, after its commit.
 const WRITING_BACK: &str = "writing the write-ahead log back into the database";
-const NEXT_RUN: &str = "nothing is lost, and the next run does it";
+const NEXT_RUN: &str = "nothing is lost, and the next run does this step";
 
 /// Merges the levels of the lock's target into one. Returns how many levels there were.
 ///

@@ -201,7 +201,7 @@ impl Text {
     /// Reads a part of the text. It must not begin before the part that was read last.
     fn piece(&mut self, offset: u64, length: u64) -> std::result::Result<&[u8], String> {
         const BLOCK: usize = 1 << 20;
-        let too_short = || "it is shorter than it was".to_owned();
+        let too_short = || "it is shorter than when it was indexed".to_owned();
         match self {
             Self::Mapped(map) => {
                 let place = usize::try_from(offset).ok().zip(usize::try_from(length).ok());

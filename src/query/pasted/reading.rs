@@ -35,7 +35,7 @@ impl fmt::Display for WordRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused(refusal) => refusal.fmt(f),
-            Self::TwoReadings(one, other) => write!(f, "it can mean {one} or {other}; write which"),
+            Self::TwoReadings(one, other) => write!(f, "it can mean {one} or {other}; write one of them"),
         }
     }
 }

@@ -28,7 +28,7 @@ const PARAMS: &[Param] = &[
 pub(super) const ROUTES: &[Route] = &[
     get(
         "/api/names",
-        "Names that begin with the given letters, or have a word that does",
+        "Names that begin with the given letters, or contain a word that begins with them",
         &[PARAMS],
         Lane::Quick,
         Shape::json::<FoundNames>(),

@@ -39,7 +39,7 @@ const POSITION: &[Param] = &[
     Param::new(
         "speeds",
         ParamType::Text,
-        "Speeds in the classes of Lichess, separated by commas; default all. /masters ignores it",
+        "Speeds in the classes of Lichess, separated by commas; default all. /masters ignores this parameter",
     ),
     Param::new(
         "ratings",

@@ -63,7 +63,7 @@ impl PageFile {
             OpenOptions::new().read(true).write(true).open(path).map_err(|error| io_error("open", error))?;
         let mut header: Header = [0; 100];
         read_at(&file, &mut header, 0).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => unsuitable("it is no SQLite database"),
+            io::ErrorKind::UnexpectedEof => unsuitable("it is not an SQLite database"),
             _ => io_error("read the header of", error),
         })?;
         let (page_size, page_count) = examine_header(&header).map_err(unsuitable)?;
@@ -279,7 +279,7 @@ fn is_direct_write(bytes: &[u8], offset: u64) -> bool {
 fn examine_header(header: &Header) -> Result<(PageSize, u32), &'static str> {
     let word = |at: usize| u32::from_be_bytes(*header[at..].first_chunk().expect("inside the header"));
     if header[..16] != *b"SQLite format 3\0" {
-        return Err("it is no SQLite database");
+        return Err("it is not an SQLite database");
     }
     let page_size = match u16::from_be_bytes([header[16], header[17]]) {
         1 => PageSize::new(65536),

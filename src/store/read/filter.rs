@@ -44,7 +44,7 @@ pub enum FilterError {
         most: u32,
     },
     /// The player of a side is given twice: as `white` or `black`, and as `player` or `opponent`.
-    #[error("the player with that side is already given by {field}")]
+    #[error("the player with this side is already given by {field}")]
     SideTold {
         /// The field: `white` or `black`.
         field: &'static str,

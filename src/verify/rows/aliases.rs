@@ -14,7 +14,7 @@ const WRONG: [(&str, &str, &str); 4] = [
     ("a string", "alias", "SELECT alias, alias FROM player_alias WHERE typeof(alias) <> 'text'"),
     ("a string", "name", "SELECT alias, name FROM player_alias WHERE typeof(name) <> 'text'"),
     (
-        "a name that is no other spelling itself",
+        "a name that is not itself another spelling",
         "name",
         "SELECT alias, name FROM player_alias WHERE name IN (SELECT alias FROM player_alias)",
     ),

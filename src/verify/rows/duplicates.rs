@@ -180,7 +180,7 @@ impl<'c> DuplicateScan<'c> {
              AND NOT (source_id = ?2 AND byte_offset = ?3 AND byte_length = ?4)";
         let place = params![game, row.source, row.byte_offset, row.byte_length];
         if connection.prepare_cached(PLACE)?.exists(place)? {
-            self.wrong(row, "game_id", "the game stored there", game);
+            self.wrong(row, "game_id", "the game at this place of the source", game);
         }
         // Missing rows are reported elsewhere.
         const MOVES: &str = "SELECT 1 FROM game AS short JOIN game AS long ON long.game_id = ?2

@@ -250,7 +250,7 @@ pub(crate) fn find_missing(
         let occurrence = Occurrence { key, game: row.get(0)?, ply: row.get(1)? };
         let Occurrence { game, ply, .. } = occurrence;
         if differ[Checksum::group(game)] && !other.query_row(params![key, game, ply], |row| row.get(0))? {
-            let found = "the row is missing, game_position has it";
+            let found = "the row is missing, but game_position has the position";
             findings.about(FindingKind::MissingRow, "position_game", occurrence.id(), found);
         }
     }
@@ -279,7 +279,7 @@ pub(crate) fn find_surplus(
         let found =
             match other.query_row(params![game, ply], |row| Ok(row.get::<_, i64>(0).ok())).optional()? {
                 Some(Some(other)) if other == key => continue,
-                Some(other) => format!("game_position has the key {} there", shown(other)),
+                Some(other) => format!("game_position has the key {} at this ply", shown(other)),
                 None => "game_position has no such row".to_owned(),
             };
         findings.about(FindingKind::SurplusRow, "position_game", occurrence.id(), found);

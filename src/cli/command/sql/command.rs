@@ -18,7 +18,7 @@ use crate::cli::render::text::printable;
 /// A command, its argument, and its description.
 pub(crate) const COMMANDS: [(&str, &str, &str); 9] = [
     (".tables", "", "the tables and views with their columns"),
-    (".schema", "[TABLE]", "the SQL that made them, with comments"),
+    (".schema", "[TABLE]", "the SQL that made the tables, with comments"),
     (".mode", "FORMAT", "how rows are printed: table, box, csv, json, md or line"),
     (".headers", "on|off", "whether table and csv begin with the names of the columns"),
     (".parameter", "[WHAT]", "list; set NAME VALUE gives :NAME a value; unset NAME; clear"),
@@ -123,7 +123,7 @@ impl Session {
             }
             ("unset", Some(name), "") => {
                 if self.parameters.remove(name).is_none() {
-                    bail!("no parameter {name}; .parameter list shows them");
+                    bail!("no parameter {name}; .parameter list shows all parameters");
                 }
             }
             _ => bail!(".parameter takes: list; set NAME VALUE; unset NAME; clear"),
@@ -176,6 +176,6 @@ fn unknown(name: &str) -> anyhow::Error {
     match nearest(name, COMMANDS.iter().map(|(name, ..)| *name)) {
         Some(near) if near == name => anyhow!("{name} takes no argument"),
         Some(near) => anyhow!("no such command: {name}; did you mean \"{near}\"?"),
-        None => anyhow!("no such command: {name}; .help lists them"),
+        None => anyhow!("no such command: {name}; .help lists the commands"),
     }
 }
