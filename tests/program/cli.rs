@@ -147,7 +147,7 @@ mod help {
                   Replace an existing database or existing Parquet files
 
               --reread
-                  Read again all PGN files that the database was built from, and replace it.
+                  Read again all PGN files that the database was built from, and replace the database.
                   
                   Use this to add what an earlier pgndex or other options did not store, such as
                   annotations.
@@ -172,7 +172,7 @@ mod help {
                   With --parquet: the part of the date that names the directories
 
                   Possible values:
-                  - none:  All games together: for fewer than about 100,000 games a month
+                  - none:  All games together: for fewer than about 100,000 games per month
                   - year:  A directory for each year
                   - month: A directory for each month
                   

@@ -60,8 +60,8 @@ pub(crate) struct ExploreArgs {
     pub(crate) side: Option<SideArg>,
     /// Compare with the games that pass these filters.
     ///
-    /// The command's own filters do not apply to them. Write the filters as one quoted argument, such as "--since 2020"; ""
-    /// means all games.
+    /// The command's own filters do not apply to these games; --side does. Write the filters as one quoted argument,
+    /// such as "--since 2020"; "" means all games.
     #[arg(long, value_name = "FILTERS", allow_hyphen_values = true, conflicts_with_all = ["variations", "svg"])]
     pub(crate) versus: Option<String>,
     /// Add a table by year: games, and the moves played most

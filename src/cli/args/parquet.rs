@@ -56,7 +56,7 @@ impl ParquetLayoutArgs {
 /// The part of the date by which games are divided into directories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PartitionByArg {
-    /// All games together: for fewer than about 100,000 games a month
+    /// All games together: for fewer than about 100,000 games per month
     None,
     /// A directory for each year
     Year,
