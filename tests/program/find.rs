@@ -435,11 +435,11 @@ fn an_empty_result_is_explained_and_not_an_error() {
     ");
     insta::assert_snapshot!(sample.stderr_of(0, &["--moves", "1. e4 e5 2. Nc3 Nf6 3. f4 d5"]), @"
     pgndex: note: no game reached this position: rnbqkb1r/ppp2ppp/5n2/3pp3/4PP2/2N5/PPPP2PP/R1BQKBNR w KQkq -
-    pgndex: note: 1 game reached the position after 1. e4 e5 2. Nc3 Nf6; none of them continued with 3. f4
+    pgndex: note: 1 game reached the position after 1. e4 e5 2. Nc3 Nf6; no game continued with 3. f4
     ");
     insta::assert_snapshot!(sample.stderr_of(0, &["--play", "g1f3,d7d5"]), @"
     pgndex: note: no game reached this position: rnbqkbnr/ppp1pppp/8/3p4/8/5N2/PPPPPPPP/RNBQKB1R w KQkq -
-    pgndex: note: 1 game reached the position after 1. g1f3; none of them continued with 1... d7d5
+    pgndex: note: 1 game reached the position after 1. g1f3; no game continued with 1... d7d5
     ");
     insta::assert_snapshot!(sample.stderr_of(0, &["--fen", "rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R w KQk -"]), @"
     pgndex: note: no game reached this position: rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R w KQk -
@@ -454,7 +454,7 @@ fn an_empty_result_is_explained_and_not_an_error() {
     pgndex: note: there would be 1 game without --white
     "#);
     insta::assert_snapshot!(sample.stderr_of(0, &["--fen", START, "--offset", "9"]), @"
-    pgndex: note: 3 games reached the position; --offset 9 skips all of them
+    pgndex: note: 3 games reached the position; --offset 9 skips all games
     ");
     assert!(
         sample.stderr_of(0, &["--moves", "1. h4", "-f", "json"]).starts_with("pgndex: note: no game reached")
@@ -557,7 +557,7 @@ fn games_are_listed_without_a_position() {
     pgndex: note: there would be 1 game without --white, or 1 game without --since
     ");
     insta::assert_snapshot!(sample.stderr_of(0, &["--offset", "4"]), @"
-    pgndex: note: the database has 4 games; --offset 4 skips all of them
+    pgndex: note: the database has 4 games; --offset 4 skips all games
     ");
     insta::assert_snapshot!(sample.stderr_of(0, &["--white", "tal"]), @r#"
     pgndex: note: no player has a name that matches "tal" (--white)

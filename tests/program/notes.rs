@@ -463,7 +463,7 @@ fn empty_results_have_the_right_explanation() {
         (&["explore", "games.db", "--variant", "x"], "note: no game has the tag Variant\n"),
         (
             &["explore", "games.db", "--moves", "1. e4 e5 2. Ke2 Ke7"],
-            "the position after 1. e4 e5; none of them continued",
+            "the position after 1. e4 e5; no game continued",
         ),
         (&["find", "games.db", "--player", "=nobody"], "no player has a name that matches \"=nobody\""),
         (&["find", "games.db", "--player", "zz"], "matches \"zz\" (--player)\n"),

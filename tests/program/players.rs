@@ -93,7 +93,7 @@ fn players_are_listed_with_games_and_years() {
     {"name":"Liren Ding","fide_id":null,"games":1,"as_white":1,"as_black":0,"first_year":1991,"last_year":1991,"spellings":[{"name":"Liren Ding","games":1}]}
     "#);
     insta::assert_snapshot!(ask(&workspace, &["dinger"]).stderr, @r#"pgndex: note: no player has a name that matches "dinger"; did you mean "Ding, Liren", "Ding Liren" or "Liren Ding"?"#);
-    insta::assert_snapshot!(ask(&workspace, &["--offset", "99"]).stderr, @"pgndex: note: 14 players; --offset 99 skips all of them");
+    insta::assert_snapshot!(ask(&workspace, &["--offset", "99"]).stderr, @"pgndex: note: 14 players; --offset 99 skips all players");
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn nothing_found_in_any_line_is_explained() {
     assert_eq!((run.status, run.stdout.as_str()), (0, ""));
     insta::assert_snapshot!(run.stderr, @"
     pgndex: note: no game and no variation reached this position: rnbqkb1r/pppp1ppp/4pn2/8/2PP4/2N5/PP2PPPP/R1BQKBNR b KQkq -
-    pgndex: note: 2 games reached the position after 1. d4 Nf6 2. c4 e6; none of them continued with 3. Nc3
+    pgndex: note: 2 games reached the position after 1. d4 Nf6 2. c4 e6; no game continued with 3. Nc3
     ");
     let run = find().ask(&["--moves", "1. d4 Nf6 2. c4 e6", "--player", "six"]);
     insta::assert_snapshot!(run.stderr, @"pgndex: note: 2 games reached the position, but none passes the filters");

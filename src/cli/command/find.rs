@@ -169,7 +169,7 @@ fn note_no_hits(nothing: &NoHits, find: &FindQuery<'_>) {
             note_unknown_names(unknown_names);
             let reached = games_that_reached(*reached);
             let filtered = if find.selection.is_all() { "" } else { " that pass the filters" };
-            note(&format!("{reached} the position; --offset {offset} skips all of them{filtered}"));
+            note(&format!("{reached} the position; --offset {offset} skips all games{filtered}"));
         }
         NoHits::NoGame { unknown_names } => {
             note_unknown_names(unknown_names);
@@ -185,7 +185,7 @@ fn note_no_hits(nothing: &NoHits, find: &FindQuery<'_>) {
                 (false, 1) => "1 game passes the filters".to_owned(),
                 (false, games) => format!("{} pass the filters", counted(*games, "game")),
             };
-            note(&format!("{games}; --offset {offset} skips all of them"));
+            note(&format!("{games}; --offset {offset} skips all games"));
         }
         NoHits::NoneFits { unknown_names } => {
             note_unknown_names(unknown_names);
@@ -211,7 +211,7 @@ pub(super) fn note_line_match(followed: LineMatch, line: &[LineMove]) {
             let played = if moves <= 8 { moves_text(played) } else { format!("… {last}") };
             let next = rest.first().map(LineMove::numbered).unwrap_or_default();
             let reached = games_that_reached(reached);
-            note(&format!("{reached} the position after {played}; none of them continued with {next}"));
+            note(&format!("{reached} the position after {played}; no game continued with {next}"));
         }
         LineMatch::Nowhere => {
             let first = line.first().map(LineMove::numbered).unwrap_or_default();

@@ -95,7 +95,7 @@ fn list(args: &PlayersArgs, database: &Database) -> anyhow::Result<()> {
     }
     if listed.total > 0 && listed.players.is_empty() {
         let count = counted(listed.total, "player");
-        note(&format!("{count}; --offset {} skips all of them", args.offset));
+        note(&format!("{count}; --offset {} skips all players", args.offset));
     }
     write(args.format, &listed)
 }

@@ -5,7 +5,7 @@ import { changed, params } from "../address.js";
 import { Problem, apiAddress, get } from "../api.js";
 
 const FIELDS = { white: "White", black: "Black", player: "player", opponent: "opponent", event: "event", site: "site", opening: "opening" };
-const OF_ALL = "The games of all of them are counted.";
+const OF_ALL = "The games of all these players are counted.";
 
 /** The parameter with the name of a field: the view of a player has the player's name in the parameter `name`. */
 const parameterOf = (field) => (field === "player" && params().get("name") ? "name" : field);
