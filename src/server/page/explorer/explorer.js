@@ -210,7 +210,7 @@ class Explorer {
     mark(this.#links, this.#node, box);
     const act = (label, doIt, isShown = true) => (isShown ? h("button", { type: "button", class: "quiet", on: { click: doIt } }, label) : null);
     put(tools,
-      act("Make it the main line", () => this.#promote(), !this.#node.isMain),
+      act("Make main line", () => this.#promote(), !this.#node.isMain),
       act("Delete from here", () => this.#delete(), this.#node.parent !== null),
       this.#search(),
       act("Clear", () => go(changed({ play: null, tree: null, fen: null })), true));
@@ -252,9 +252,9 @@ class Explorer {
     }
     const said = [h("strong", {}, number(all + answer.unfinished)), all + answer.unfinished === 1 ? " game" : " games"];
     if (answer.unfinished > 0) said.push(`, ${number(answer.unfinished)} without a result`);
-    if (answer.transposed) said.push(`; ${number(answer.transposed)} reached it in another move order`);
+    if (answer.transposed) said.push(`; ${number(answer.transposed)} reached the position in another move order`);
     const games = this.#gamesAddress();
-    put(box, h("p", { class: "totals" }, said, " ", games ? h("a", { href: games }, "Show them") : null), this.#moveTable(answer, all));
+    put(box, h("p", { class: "totals" }, said, " ", games ? h("a", { href: games }, "Show games") : null), this.#moveTable(answer, all));
     const weights = answer.moves.slice(0, ARROWS).map((move) => ({ uci: move.uci, weight: (move.white + move.draws + move.black) / (all || 1) }));
     this.#parts.arrows = weights.filter(({ weight }) => weight >= 0.008);
     this.#parts.board.arrows = this.#parts.arrows;

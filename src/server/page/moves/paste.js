@@ -8,7 +8,7 @@ export function pasteBox(take) {
   const trouble = h("p", { class: "field-error", role: "alert" });
   const text = h("textarea", { id, rows: 3, spellcheck: "false", placeholder: "1. e4 c5 2. Nf3 … or rnbqkbnr/pppppppp/8/…" });
   const form = h("form", {}, h("label", { for: id }, "A FEN, or the moves of a game"), text, trouble,
-    h("div", { class: "buttons" }, h("button", { type: "submit", class: "primary" }, "Show it")));
+    h("div", { class: "buttons" }, h("button", { type: "submit", class: "primary" }, "Show on the board")));
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (!text.value.trim()) return;

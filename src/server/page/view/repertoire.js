@@ -41,7 +41,7 @@ class RepertoireView {
     parts.filters = filterBar();
     parts.answer = h("div", { class: "report" });
     put(root, h("div", { class: "page" }, h("h1", {}, "Repertoire check"),
-      h("p", { class: "sub" }, "Compare a file of your lines with the games: opponent moves it has no answer to, moves that are not played, and the score of each line. The file is sent to this server only, which does not keep it."),
+      h("p", { class: "sub" }, "Compare a file of your lines with the games: opponent moves without an answer, moves that are not played, and the score of each line. The file is sent to this server only, and the server does not keep it."),
       this.#form(), parts.filters.element, parts.answer));
     this.#loader = new Loader(parts.answer);
     this.#filters = filtersOf(params()).toString();
