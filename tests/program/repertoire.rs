@@ -97,47 +97,47 @@ fn the_side_of_a_repertoire_is_recognised() {
     // If one side has several moves and the other only one each, the repertoire is for the latter.
     insta::assert_snapshot!(ask("1. e4 e5 (1... c6) 2. Nf3 *", &[]), @"
     For White: 2 lines, 5 positions
-    line  games  score    most often left by  games  moves
-    ──────────────────────────────────────────────────────────────────────
-       1      1  100.0 %                             1. e4 e5 2. Nf3
-       2      0                                      … 1... c6 (no answer)
+    line  games  score    most often left by (games)  moves
+    ───────────────────────────────────────────────────────────────────────
+       1      1  100.0 %                              1. e4 e5 2. Nf3
+       2      0                                       … 1... c6 (no answer)
     pgndex: note: for games without the tag Orientation, the side was guessed: White; if this is wrong, use --side black
     0
     ");
     insta::assert_snapshot!(ask("1. e4 (1. d4 d5) e5 *", &[]), @"
     For Black: 2 lines, 5 positions
-    line  games  score  most often left by  games  moves
-    ───────────────────────────────────────────────────────
-       1      1  0.0 %                             1. e4 e5
-       2      0                                    1. d4 d5
+    line  games  score  most often left by (games)  moves
+    ────────────────────────────────────────────────────────
+       1      1  0.0 %                              1. e4 e5
+       2      0                                     1. d4 d5
     pgndex: note: for games without the tag Orientation, the side was guessed: Black; if this is wrong, use --side white
     0
     ");
     insta::assert_snapshot!(ask("[Orientation \"Black\"]\n\n1. e4 e5 (1... c6) 2. Nf3 *", &[]), @"
     For Black: 2 lines, 5 positions
-    line  games  score  most often left by  games  moves
-    ──────────────────────────────────────────────────────────────────────────
-       1      1  0.0 %                             1. e4 e5 2. Nf3 (no answer)
-       2      0                                    … 1... c6
+    line  games  score  most often left by (games)  moves
+    ───────────────────────────────────────────────────────────────────────────
+       1      1  0.0 %                              1. e4 e5 2. Nf3 (no answer)
+       2      0                                     … 1... c6
     0
     ");
     insta::assert_snapshot!(ask("1. e4 e5 (1... c6) 2. Nf3 (2. d4) *", &[]), @"
     For White: 3 lines, 6 positions
-    line  games  score    most often left by  games  moves
-    ──────────────────────────────────────────────────────────────────────
-       1      1  100.0 %                             1. e4 e5 2. Nf3
-       2      0                                      … 2. d4
-       3      0                                      … 1... c6 (no answer)
+    line  games  score    most often left by (games)  moves
+    ───────────────────────────────────────────────────────────────────────
+       1      1  100.0 %                              1. e4 e5 2. Nf3
+       2      0                                       … 2. d4
+       3      0                                       … 1... c6 (no answer)
     pgndex: note: for games without the tag Orientation, the side was guessed: White; if this is wrong, use --side black
     0
     ");
     insta::assert_snapshot!(ask("1. e4 e5 (1... c6) 2. Nf3 (2. d4) Nc6 *", &["--side", "black"]), @"
     For Black: 3 lines, 7 positions
-    line  games  score  most often left by  games  moves
-    ──────────────────────────────────────────────────────────────────
-       1      1  0.0 %                             1. e4 e5 2. Nf3 Nc6
-       2      0                                    … 2. d4 (no answer)
-       3      0                                    … 1... c6
+    line  games  score  most often left by (games)  moves
+    ───────────────────────────────────────────────────────────────────
+       1      1  0.0 %                              1. e4 e5 2. Nf3 Nc6
+       2      0                                     … 2. d4 (no answer)
+       3      0                                     … 1... c6
     0
     ");
 }
@@ -184,10 +184,10 @@ fn unreadable_text_is_reported() {
     );
     insta::assert_snapshot!(printed(&workspace.ask(&["--white", "nobody"])), @r#"
     For White: 2 lines, 6 positions
-    line  games  score  most often left by  games  moves
-    ───────────────────────────────────────────────────────────────
-       1      0                                    1. e4 e5 2. Nf3
-       2      0                                    … 1... c5 2. Nf3
+    line  games  score  most often left by (games)  moves
+    ────────────────────────────────────────────────────────────────
+       1      0                                     1. e4 e5 2. Nf3
+       2      0                                     … 1... c5 2. Nf3
     pgndex: note: mine.pgn:4: game 1, 1... Nf7: illegal move in rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1; the rest of this line is left out
     pgndex: note: mine.pgn:4: game 1, 2. Sf3: not readable as a move in rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; the rest of this line is left out
     pgndex: note: mine.pgn:4: game 1, 2... Kf6: illegal move in rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2; the rest of this line is left out

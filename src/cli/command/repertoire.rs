@@ -204,20 +204,22 @@ fn write_all_lines(lines: &[RepertoireLine], limit: usize) -> anyhow::Result<()>
 
 /// Writes lines, numbered from `first`, and below them the number of hidden lines.
 fn write_lines(lines: &[RepertoireLine], first: usize, has_names: bool, hidden: u64) -> anyhow::Result<()> {
-    let mut columns = vec!["line", "games", "score", "most often left by", "games", "moves"];
+    let mut columns = vec!["line", "games", "score", "most often left by (games)", "moves"];
     if has_names {
         columns.insert(1, "from");
     }
     let mut rows = RowWriter::stdout(RowFormat::Table, &columns)?.shortening(&["from", "moves"]);
     let mut before: &[RepertoireMove] = &[];
     for (number, line) in (first as u64..).zip(lines) {
-        let left = line.left_by.as_ref();
+        let left = line
+            .left_by
+            .as_ref()
+            .map(|left| format!("{} ({})", moves_text(std::slice::from_ref(left)), grouped(left.games)));
         let mut cells = vec![
             Value::Integer(number.cast_signed()),
             integer(line.score.games),
             score(line.score).map_or(Value::Null, Value::from),
-            left.map_or(Value::Null, |left| moves_text(std::slice::from_ref(left)).into()),
-            left.map_or(Value::Null, |left| integer(left.games)),
+            left.map_or(Value::Null, Value::from),
             line_text(line, before).into(),
         ];
         if has_names {
