@@ -214,7 +214,6 @@ pub(crate) trait SideRow {
 }
 
 /// A row of a table as stored in a database.
-#[cfg_attr(not(feature = "index"), allow(dead_code))]
 pub(crate) trait StoredRow: Sized {
     const TABLE: &'static str;
     const COLUMNS: &'static [&'static str];
@@ -233,7 +232,6 @@ macro_rules! stored_row {
     ($stored:ident in $table:literal, key $key:literal { $($column:literal $field:ident: $type:ty,)* }) => {
         #[doc = concat!("A row of `", $table, "` as read from a database, in which its cells may have any value.")]
         #[derive(Clone, Debug, Default)]
-        #[cfg_attr(not(feature = "index"), allow(dead_code))]
         pub(crate) struct $stored {
             $(pub(crate) $field: <$type as super::description::Value>::Stored,)*
         }

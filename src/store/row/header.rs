@@ -8,9 +8,9 @@ use super::game::{GameNames, GameRow, TagRow};
 use super::problem::{DuplicateRow, ProblemRow};
 use super::text::Text;
 use super::virtual_table::{Cell, RowTable};
+use crate::id::NameId;
 #[cfg(feature = "index")]
-use crate::id::SourceId;
-use crate::id::{GameId, NameId};
+use crate::id::{GameId, SourceId};
 use crate::store::error::Result;
 use crate::store::features::GameFeatures;
 
@@ -22,10 +22,8 @@ pub(crate) struct SideTable {
     /// The number of columns of the table's primary key.
     pub(crate) key: usize,
     /// The number of the table's rows in a batch.
-    #[cfg_attr(not(feature = "index"), allow(dead_code))]
     pub(crate) len: fn(&HeaderBatch) -> usize,
     /// The value in a row and column of the table, from a batch.
-    #[cfg_attr(not(feature = "index"), allow(dead_code))]
     pub(crate) cell: for<'b> fn(&'b HeaderBatch, usize, usize) -> Option<Cell<'b>>,
 }
 

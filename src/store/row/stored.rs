@@ -1,5 +1,4 @@
 //! Rows as read from a database, in which cells may have any value.
-#![cfg_attr(not(feature = "index"), allow(dead_code))]
 
 use std::fmt;
 use std::marker::PhantomData;

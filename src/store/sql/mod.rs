@@ -6,4 +6,5 @@ mod words;
 
 pub use location::SqlLocation;
 pub use statement_end::is_complete;
+#[cfg(any(feature = "index", feature = "serve"))]
 pub(crate) use words::words;
