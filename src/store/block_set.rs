@@ -36,7 +36,7 @@ pub const fn games_of(block: u32) -> [u32; 2] {
     [game_of(block, 0).0, game_of(block, u16::MAX).0]
 }
 
-/// Appends a set to `bytes`. The numbers are in ascending order.
+/// Appends a set to `bytes`. The numbers must be distinct and in ascending order.
 pub fn encode(numbers: &[u16], bytes: &mut Vec<u8>) {
     let start = bytes.len();
     let count = 2 * numbers.len() as u64;
@@ -53,9 +53,9 @@ pub fn encode(numbers: &[u16], bytes: &mut Vec<u8>) {
     }
 }
 
-/// Reads the set at the beginning of `set`, adds further numbers (in ascending order), and appends the result
-/// to `bytes`, as [`encode`] would. Returns the bytes after the set, or `None` if the set cannot be read. Not
-/// every invalid set is noticed.
+/// Reads the set at the beginning of `set`, adds further numbers (distinct, in ascending order), and appends
+/// the result to `bytes`, as [`encode`] would. Returns the bytes after the set, or `None` if the set cannot
+/// be read. Not every invalid set is noticed.
 pub(crate) fn encode_with<'s>(set: &'s [u8], more: &[u16], bytes: &mut Vec<u8>) -> Option<&'s [u8]> {
     // Added games nearly always have greater numbers than existing games, so the old set can be copied.
     if let Some(rest) = append_to_list(set, more, bytes).or_else(|| append_to_map(set, more, bytes)) {

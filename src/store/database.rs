@@ -64,7 +64,7 @@ impl Drop for Database {
             if !self.connection.is_autocommit() {
                 let _ = self.connection.execute_batch("ROLLBACK");
             }
-            let _ = self.end_adding(); // The import failed; the caller reports its error.
+            let _ = self.end_adding(); // The work failed; the caller reports its error.
         }
     }
 }
@@ -153,7 +153,7 @@ impl Database {
         Ok(free + length.saturating_sub(pages))
     }
 
-    /// Prepares for a large transaction while others read: switches to a write-ahead log, which
+    /// Prepares for a large transaction while other connections read: switches to a write-ahead log, which
     /// [`end_adding`](Self::end_adding) or the end of this connection removes, and sets the size of the page
     /// cache.
     ///
@@ -181,8 +181,8 @@ impl Database {
             .map_err(failed)
     }
 
-    /// Writes the write-ahead log back into the database file, synced to disk, and removes the log if no
-    /// other connection uses the database. Committed data is durable in any case.
+    /// Writes the write-ahead log back into the database file, as far as readers allow, synced to disk, and
+    /// removes the log if no other connection uses the database. Committed data is durable in any case.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -191,7 +191,7 @@ impl Database {
         let failed = |source| Error::sqlite(&self.path, "write the write-ahead log back", source);
         let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
         let is_read: bool = self.connection.query_row(checkpoint, [], |row| row.get(0)).map_err(failed)?;
-        // If somebody reads, the log stays, and the next writer removes it.
+        // If another connection is reading, the log stays, and the next writer removes it.
         if !is_read {
             let _ = self.connection.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()));
             let _ = self.trim(); // Bytes after the end do no harm.

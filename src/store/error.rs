@@ -243,7 +243,7 @@ pub enum Error {
         /// The number of games according to `source` or `import`.
         told: i64,
     },
-    /// All row numbers of a table are used up.
+    /// The greatest possible row number of a table is in use, so no number is left for new rows.
     #[error(
         "{}: {table} has a row numbered {last}, so no number is left for another; `pgndex verify` shows \
          whether pgndex wrote it; nothing was added",

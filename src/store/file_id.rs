@@ -23,8 +23,9 @@ impl FileId {
         Ok(Self { device: metadata.dev(), number: metadata.ino() })
     }
 
-    /// Identifies the file at a path. On systems without file numbers, the creation time is used: a file that
-    /// replaces another one was created later. (On Windows, a file cannot be replaced while it is open.)
+    /// Identifies the file at a path. Elsewhere than on Unix, the creation time is used instead of a file
+    /// number: a file that replaces another one was created later. (On Windows, a database cannot be replaced
+    /// while SQLite has it open.)
     ///
     /// # Errors
     /// If there is no file, or its metadata cannot be read.

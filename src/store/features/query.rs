@@ -155,7 +155,7 @@ impl FeatureQuery {
         Self { is_exact: false, ..self }
     }
 
-    /// Whether all games in the answer contain what is searched for.
+    /// Whether all games in the answer certainly contain what is searched for.
     #[must_use]
     pub const fn is_exact(&self) -> bool {
         self.is_exact

@@ -7,8 +7,8 @@
 use crate::store::block_set::push_number;
 use crate::store::features::kind::FeatureKind;
 
-/// A row with at least this many bytes is complete. It is so long that its last page, of which half is unused
-/// on average, hardly matters.
+/// A row with at least this many bytes is complete. On average, half of a row's last page is unused, which
+/// hardly matters for a row of this length.
 const FULL: usize = 1 << 16;
 
 /// Collects sets into rows.

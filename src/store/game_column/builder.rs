@@ -100,8 +100,8 @@ impl ColumnBuilder {
         Self { block: Some(block), columns: columns.map(OpenColumn::of), is_changed: false }
     }
 
-    /// Adds a row of `game`: its number, and the cell of each of the [`COLUMNS`]. Returns the previous block
-    /// if it is complete.
+    /// Adds a row of `game`: its number, and the cell of each of the [`COLUMNS`]. If the game begins another
+    /// block, returns the previous block if it has changed.
     pub(crate) fn push<'c>(
         &mut self,
         game: GameId,

@@ -12,7 +12,7 @@ pub(crate) use builder::{ColumnBuilder, StoredColumns, places};
 pub(crate) use condition::{Alternative, ColumnSource, Condition, Test};
 pub(crate) use stored::StoredColumn;
 
-/// The columns of `game` that are stored in this way.
+/// The columns of `game` that are stored block by block.
 pub(crate) const COLUMNS: [&str; 17] = [
     RESULT,
     WHITE_ELO,

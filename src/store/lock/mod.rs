@@ -74,8 +74,8 @@ impl WriterLock {
     }
 }
 
-/// Removes the temporary files of earlier writers of a database, and those that SQLite left in its directory.
-/// This process must hold the lock of the database.
+/// Removes the temporary files of a database's writers, and those that SQLite left in its directory. This
+/// process must hold the lock of the database.
 fn clear_remains(target: &Path) -> Result<()> {
     let prefix = side_name(target.file_name().unwrap_or_default(), "");
     let directory = directory_of(target);
@@ -111,7 +111,7 @@ fn held() -> MutexGuard<'static, Vec<PathBuf>> {
 }
 
 /// Removes the temporary files and lock files of all writers of this process, which is about to exit.
-/// Databases stay as they were before these writers.
+/// Databases keep what these writers committed; the rest is lost, as after a crash.
 pub fn remove_temporary_files() {
     let Ok(held) = HELD.try_lock() else { return };
     for target in held.iter() {

@@ -205,7 +205,7 @@ struct Assembly<'f> {
     interior: Interior<'f>,
     /// The last leaf and the row after it. They are added to `interior` once another leaf follows.
     tail: Option<(PageNumber, Vec<u8>)>,
-    /// Packs the rows of segments without leaves.
+    /// Packs rows into leaves: rows of segments without leaves, and rows of old leaves that cannot stay.
     loose: LeafWriter,
 }
 

@@ -79,9 +79,9 @@ impl PageFile {
     }
 
     /// Reserves `count` pages: pages for [reuse](Self::reuse) first, then pages at the end of the file. After
-    /// this call, only pages for reuse and the reserved pages are allocated, because SQLite may append pages
-    /// to the file. Returns the new last page of the file, which is not one of the reserved pages and is not
-    /// written.
+    /// this call, only pages for reuse and the reserved pages are allocated, because SQLite may append other
+    /// pages to the database. Returns the new last page of the file, which is not one of the reserved pages
+    /// and is not written.
     ///
     /// # Errors
     /// If no page numbers are left.

@@ -29,7 +29,7 @@ pub struct TableWriter {
     prefix: Vec<u8>,
 }
 
-/// A page of a level, and the greatest rowid below it.
+/// A page of a level, and the greatest rowid on it or on the pages below it.
 type Child = (PageNumber, u32);
 
 impl TableWriter {

@@ -120,7 +120,7 @@ const VARIATION_MOVES: Rows = Rows {
     sql: "SELECT game_id, line, ply, move_code FROM variation_move WHERE game_id = ?1 ORDER BY line, ply",
 };
 
-/// Determines which of these tables (except `variation_move`) have rows of a game. Most games have few
+/// Determines which tables of annotations, except `variation_move`, have rows of a game. Most games have few
 /// annotations or none, so one query is faster than one per table.
 const HAS_ROWS: &str = "SELECT
     EXISTS (SELECT 1 FROM move_eval WHERE game_id = ?1),

@@ -100,7 +100,7 @@ pub(crate) fn block_sets(connection: &Connection, schema: &str, block: u32) -> r
     Ok(sets)
 }
 
-/// Visits each set of a block in stored form, until `see` rejects a set as invalid.
+/// Visits each set of a block in stored form. If `see` returns `None`, the set is invalid, which is an error.
 pub(crate) fn each_block_set(
     connection: &Connection,
     schema: &str,

@@ -98,8 +98,8 @@ impl FromStr for DatePrefix {
 }
 
 impl DatePrefix {
-    /// The last day, month or year before the date `YYYY.MM.DD` of a game. Its month and day may be unknown.
-    /// `None` if the year is unknown or 1.
+    /// The last day, month or year before the date `YYYY.MM.DD` of a game, whose month and day may be
+    /// unknown. `None` if the year is unknown or 1.
     #[must_use]
     pub fn before(date: &str) -> Option<Self> {
         let mut fields = date.split('.').map(|field| field.parse::<u32>().ok());

@@ -89,7 +89,7 @@ impl<'c> BlockColumns<'c> {
     /// the column is faster.
     fn with_players(&self, sql: &str, ids: &[i64]) -> rusqlite::Result<Option<BlockGames>> {
         /// The maximum number of games to look up in the index. A look-up takes less than a microsecond per
-        /// game; reading the column of players takes some hundred microseconds.
+        /// game; reading the column of players takes several hundred microseconds.
         const MOST: usize = 1_000;
         let mut statement = self.connection.prepare_cached(sql)?;
         let mut games = BlockGames::default();

@@ -122,7 +122,7 @@ pub struct SourceInfo {
     pub indexed_at: Option<String>,
 }
 
-/// The number of games that repeat other games in one way.
+/// The number of duplicates of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DuplicateCount {

@@ -211,7 +211,8 @@ impl Selection {
         self.conditions.iter().map(|condition| &condition.on_columns)
     }
 
-    /// The conditions on a game's row that need no look-up: all but names, opening codes and sources.
+    /// The conditions on a game's row that need no look-up: all but those on names, on sources, and on the
+    /// code of the opening that the positions show.
     #[cfg(feature = "parquet")]
     pub(super) fn of_rows(filter: &GameFilter) -> Self {
         let mut selection = Self::default();
@@ -370,7 +371,7 @@ impl Database {
 }
 
 impl Database {
-    /// The condition on opening codes that are found by positions.
+    /// The condition on the code of the opening that a game's positions show, not on the tag `ECO`.
     fn add_opening_codes(&self, selection: &mut Selection, filter: &GameFilter) -> Result<()> {
         if let Some(eco) = &filter.opening_eco {
             let ids = self.all(

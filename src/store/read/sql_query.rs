@@ -30,7 +30,8 @@ fn is_attaching(statement: &Statement<'_>) -> bool {
 
 /// The statements of an SQL text, one after the other.
 ///
-/// A statement is prepared only after the statements before it were run, so that it sees their changes.
+/// Each statement is prepared when it is requested. Run it before requesting the next one, which may depend
+/// on its changes.
 pub struct Statements<'db, 'sql> {
     database: &'db Database,
     sql: &'sql str,

@@ -8,7 +8,7 @@ use crate::store::row::{GameId, ResultCounts};
 /// The maximum number of best-rated games, and of latest games, that are listed for a visited position.
 pub const LISTED_GAMES: u8 = 15;
 
-/// The range of day numbers per year.
+/// How many day numbers each year takes: 13 months (0 is unknown) of 32 days.
 const YEAR: u32 = 13 * 32;
 
 /// A number that increases with a date `YYYY.MM.DD`; unknown parts count as 0.

@@ -139,7 +139,7 @@ pub struct ContinuationRow {
     pub key: PositionKey,
     /// The move.
     pub move_code: MoveCode,
-    /// The results of the games in which this move was played from the position.
+    /// The results of the games that, when they last played a move from the position, played this move.
     pub counts: ResultCounts,
 }
 

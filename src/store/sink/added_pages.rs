@@ -149,8 +149,8 @@ impl<'d> AddedPages<'d> {
         Ok(NewRows { side, games, indexes })
     }
 
-    /// Makes the changed trees of games readable through SQL, keeps pages free for what is merged, and begins
-    /// to write through SQL. `room` is the maximum number of pages of `occurrence` to be written.
+    /// Makes the changed trees of games readable through SQL, reserves pages for the trees to be merged, and
+    /// begins to write through SQL. `room` is the maximum number of pages of `occurrence` to be written.
     fn publish(
         &mut self,
         pages: &mut PageTransaction<'d>,

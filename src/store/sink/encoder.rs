@@ -30,7 +30,8 @@ pub(crate) struct GameMoves<'g> {
     pub(crate) codes: &'g [MoveCode],
 }
 
-/// The place of a block: the number of its chunk, and the number of its batch within the chunk.
+/// The place of an [encoded block](PositionEncoder::Block): the number of its chunk, and the number of its
+/// batch within the chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct BlockNumber {
     pub(crate) chunk: u64,

@@ -64,7 +64,7 @@ impl Key {
         if !connection.query_row(sql, [table, index], |row| row.get(0))? {
             return Ok(None);
         }
-        // For a part of the key that is an expression, the column is NULL.
+        // For a part of the key that is an expression, `cid` is -2 and the type is NULL.
         let sql = r#"SELECT part.cid, part."desc" OR part.coll <> 'BINARY', col.type
                      FROM pragma_index_xinfo(?2) AS part LEFT JOIN pragma_table_info(?1) AS col ON col.cid = part.cid
                      WHERE part.key ORDER BY part.seqno"#;

@@ -20,7 +20,7 @@ pub(super) struct GameLayout {
     indexes: Vec<IndexLayout>,
 }
 
-/// The source of a column's values.
+/// Where the values of a column come from.
 #[derive(Clone, Copy, Debug)]
 enum Column {
     /// The number of the game, which is the rowid and not stored in the record.

@@ -150,7 +150,7 @@ pub(crate) trait UnsortedOccurrences: Sync {
     /// The id of the run's first game, and the number of games.
     fn games(&self) -> (GameId, u32);
 
-    /// The start of a partition's key range, and the end of the range; `None` for the last partition.
+    /// The start of a partition's key range, and its exclusive end, which is `None` for the last partition.
     fn range(&self, partition: usize) -> (Occurrence, Option<Occurrence>);
 
     /// The error that ends the run if a thread panicked.

@@ -332,7 +332,7 @@ impl BulkLoader<'_> {
         Ok(())
     }
 
-    /// Writes the games to remove to a temporary table.
+    /// Lists the games that are to be removed in a temporary table.
     fn list_removed(&self, games: &GameSet, rows: RemainingRows<'_>) -> Result<()> {
         const ACTION: &str = "list removed games";
         self.execute(ACTION, LIST, [])?;

@@ -102,7 +102,7 @@ const TOTALS: [&str; 2] = [
 fn begin_write(path: &Path) -> Result<Connection> {
     let connection = open_file(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     match connection.execute_batch("BEGIN IMMEDIATE") {
-        // If the file is read-only, nobody else can write either.
+        // A file that this process may not write is normally read-only for others too.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::ReadOnly) => Ok(connection),
         begun => begun
             .map(|()| connection)

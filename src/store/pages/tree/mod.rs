@@ -129,8 +129,8 @@ impl Tree {
         u32::try_from(self.interior.len() + 2 * self.depth).unwrap_or(u32::MAX)
     }
 
-    /// The maximum number of pages (of at least 1024 bytes, without the root) for rows of `bytes` bytes in
-    /// `segments` segments. As a cell, no row is longer than `longest` bytes.
+    /// The maximum number of pages, without the root, for rows of `bytes` bytes in `segments` segments. Pages
+    /// must have at least 1024 bytes, and no row may be longer than `longest` bytes as a cell.
     #[must_use]
     pub fn max_pages_for(bytes: u64, page_size: PageSize, longest: usize, segments: usize) -> u32 {
         let (size, longest) = (page_size.bytes() as u64, (longest + POINTER) as u64);

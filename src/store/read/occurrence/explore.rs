@@ -88,9 +88,9 @@ impl Database {
     /// Counts the moves played from a position in the games of a selection.
     ///
     /// For a position that many games reached, the counts are in tables. If the selection has conditions or a
-    /// side is chosen, the games in the position's sets are counted, in some nanoseconds per game. For other
-    /// positions, and if tables or sets cannot be used, games are counted one by one, in a few microseconds
-    /// per game.
+    /// side is chosen, the games in the position's visit sets are counted, in a few nanoseconds per game. For
+    /// other positions, and if tables or sets cannot be used, games are counted one by one, in a few
+    /// microseconds per game.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -130,8 +130,8 @@ impl Database {
         Ok(exploration.with_years())
     }
 
-    /// Starts a transaction: until it ends, all queries see the same games, even while games are added.
-    /// `None` if a transaction is already open.
+    /// Starts a transaction: until it ends, all queries of this connection see the same games, even while
+    /// games are added. `None` if a transaction is already open.
     pub(crate) fn snapshot(&self) -> Result<Option<Transaction<'_>>> {
         let connection = self.connection();
         let transaction = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose();

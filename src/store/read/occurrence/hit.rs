@@ -180,7 +180,7 @@ pub(crate) fn listed_games(cells: Cells<'_>, column: &str) -> rusqlite::Result<V
     Ok(ids.into_iter().map(GameId).collect())
 }
 
-/// The rest of a page: how many hits to skip, and how many to return.
+/// How many more hits to skip, and then to return.
 pub(crate) struct Part {
     pub(crate) skip: u32,
     /// `None`: no limit.

@@ -87,7 +87,7 @@ const COUNTED: u32 = 1000;
 enum Plan {
     /// From the occurrences of the position.
     Position,
-    /// From the games of the selection, which are fewer.
+    /// From the games of the selection, which are few compared with the occurrences of the position.
     Games,
     /// From these games, which are known to come first in the order of the hits.
     Listed(Vec<GameId>),
@@ -297,9 +297,9 @@ impl Database {
         rows.next()?.map(|row| row.get(0)).transpose()
     }
 
-    /// The row of a visited position, with its first games if the search is in an order other than that of
-    /// games. `None` if there is no row, or if two positions share the key: rows of older versions of this
-    /// program mix both.
+    /// The row of a visited position, with its latest games if the search is in the order of dates, else with
+    /// its best-rated games. `None` if there is no row, or if two positions share the key: rows of older
+    /// versions of this program mix both.
     fn visited(&self, search: &Search<'_>) -> rusqlite::Result<Option<Visited>> {
         if shares_key(search.fen) {
             return Ok(None);

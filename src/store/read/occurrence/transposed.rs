@@ -24,8 +24,8 @@ const FEW: u32 = 5_000;
 type Years = SortedMap<Option<u16>, u64>;
 
 impl Database {
-    /// The number of the given games that did not have all of these positions; `None` if one of the positions
-    /// has many occurrences and no sets of games.
+    /// The number of the given games that did not have all positions in `before`; `None` if one of these has
+    /// many occurrences and no usable visit sets.
     pub(super) fn count_transposed(&self, games: &Games, before: &[Position]) -> Result<Option<u64>> {
         let count = |games: &Games| games.values().map(|games| u64::from(games.len())).sum::<u64>();
         let mut by_line = games.clone();
@@ -42,8 +42,8 @@ impl Database {
         Ok(Some(count(games) - count(&by_line)))
     }
 
-    /// The games among `some` that had the position; `None` if the position has many occurrences and no sets
-    /// of games.
+    /// The games among `some` that had the position; `None` if the position has many occurrences and no
+    /// usable visit sets.
     fn those_with(&self, some: &Games, position: &Position) -> Result<Option<Games>> {
         let fen = position.canonical_fen();
         let asked = ExploreTarget { database: self, key: position.key(), fen: &fen };
