@@ -106,7 +106,7 @@ pub enum Error {
     NoGame {
         /// The database that would be replaced.
         target: PathBuf,
-        /// The problem of the first source without a game, if there is one.
+        /// The problem of a source that was unreadable, damaged or without games, if there is one.
         reason: Option<String>,
     },
     /// There were problems, and the run is strict.

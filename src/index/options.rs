@@ -25,7 +25,7 @@ pub struct IndexOptions {
     pub strict: bool,
     /// What to do with a game that has an error.
     pub on_problem: OnProblem,
-    /// The maximum number of problems with severity error. One more makes the run fail.
+    /// The maximum number of problems with severity error; one more makes the run fail. `None`: no maximum.
     pub most_errors: Option<u64>,
     /// A file to which all problems are written as they are found: JSON, one object per line.
     pub problems: Option<PathBuf>,

@@ -51,7 +51,7 @@ kinds! {
     LongAnnotations => "long-annotations",
     /// A game that is too long, so that only its beginning is stored.
     LongGame => "long-game",
-    /// An illegal move of a variation: the variation ends before it. The game itself continues.
+    /// A move of a variation that cannot be played: the variation ends before it. The game itself continues.
     VariationMove => "variation-move",
     /// An unclosed `(` before the first move.
     StrayOpening => "stray-opening",
@@ -69,7 +69,7 @@ kinds! {
     UnclosedTag => "unclosed-tag",
     /// A tag whose value cannot be parsed, or an invalid line among the tags.
     InvalidTag => "invalid-tag",
-    /// A tag that occurs twice in a game.
+    /// A tag that occurs more than once in a game.
     DuplicateTag => "duplicate-tag",
     /// Text in an unknown encoding, or with some bytes in another encoding.
     InvalidText => "invalid-text",

@@ -25,13 +25,13 @@ use crate::store::{
 /// The result of a repair.
 #[derive(Clone, Debug, Default)]
 pub struct RepairSummary {
-    /// The numbers of removed rows, names and sources.
+    /// The numbers of rows, names and sources that were removed, changed or added.
     pub mended: RepairCounts,
     /// The number of games whose hash of players, date and first moves was recomputed.
     pub hashes: u64,
     /// The number of positions whose counts were rebuilt.
     pub visited_positions: u64,
-    /// The first games with missing positions, which cannot be restored.
+    /// The first games with missing or surplus positions, which the repair leaves as they are.
     pub broken: Vec<GameId>,
     /// Size of the database, in bytes.
     pub file_bytes: u64,

@@ -28,7 +28,7 @@ pub(crate) struct TextLocation {
     pub(crate) offset: u64,
     /// The number of line ends before the place.
     pub(crate) lines: u64,
-    /// The number of bytes of the same line before the place.
+    /// The number of bytes before the place in its line.
     pub(crate) columns: u64,
 }
 

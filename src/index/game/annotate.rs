@@ -264,7 +264,7 @@ impl Annotator {
         headers: &mut HeaderBatch,
     ) {
         let is_all = self.kept == Annotations::All;
-        // Without comments, only numbers are stored: a row of 44 bytes, however long the text is.
+        // Without comments, only numbers are stored: a row of 48 bytes, however long the text is.
         if !self.fits(if is_all { comment.len() } else { 16 }, offset, place.ply) {
             return;
         }

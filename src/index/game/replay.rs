@@ -42,7 +42,7 @@ impl ChunkParser<'_> {
         self.report_annotation_problems(row.game, batch);
     }
 
-    /// Skips a game that cannot be replayed. If its rules are known and annotations are stored, all comments
+    /// Skips a game that cannot be replayed. If its rules are known and comments are stored, all comments
     /// outside variations are stored at ply 0.
     pub(super) fn skip_game(&mut self, row: &mut GameRow, batch: &mut GameBatch) -> Ending {
         let variant = row.variant.map(|variant| variant.of(&batch.headers.text));
@@ -301,7 +301,8 @@ impl ChunkParser<'_> {
         matches!(kind, ProblemKind::UnclosedComment | ProblemKind::UnclosedVariation)
     }
 
-    /// If a game has no moves because possible moves were ignored, reports that and returns `true`.
+    /// If a game has no moves because words that may be moves were ignored, reports a problem and returns
+    /// `true`.
     fn all_moves_lost(&mut self, game: GameId, batch: &mut GameBatch) -> bool {
         let Some(SuspectWord { word, offset }) = self.doubtful.take() else { return false };
         let message = format!(

@@ -37,8 +37,8 @@ impl<'p> Prefixes<'p> {
         Self { keys, longer: Vec::new(), last, hash, progress, key: Vec::new() }
     }
 
-    /// Records the short games found as duplicates of the kind `prefix`, including short games in `freed`. All
-    /// other tables must be complete. Returns the number of games recorded.
+    /// Records the short games for which a longer game was found as duplicates of the kind `prefix`; also
+    /// short games in `freed`. All other tables must be complete. Returns the number of games recorded.
     pub(crate) fn note(mut self, loader: &BulkLoader<'_>, freed: &[GameId]) -> Result<u64> {
         let freed: HashSet<GameId> = freed.iter().copied().collect();
         let candidates = loader.prefix_candidates(self.last, &freed)?;

@@ -158,8 +158,9 @@ impl Cutter {
         }
     }
 
-    /// Begins a part of a file at the first game that starts at least `LOOK_BACK` bytes after the start of the
-    /// text; the previous part contains the games before. Only text of this part determines that place.
+    /// Begins a part of a file at the first game that starts at least `LOOK_BACK` bytes after the start of
+    /// the text; the previous part contains the games before. Only text of this part determines where that
+    /// game starts.
     fn begin_part(&mut self) {
         if self.decoded.begins_within() {
             self.is_torn = true;

@@ -142,7 +142,8 @@ fn take_all(
     Ok(())
 }
 
-/// Fails if tables are missing, or their counts are inconsistent.
+/// Fails if a view has the name of a table that is needed, or the numbers of games in tables are
+/// inconsistent.
 fn check_known(target: &Path, progress: &Progress) -> Result<()> {
     let known = Snapshot::open(target)?;
     progress.watch(known.connection());
@@ -345,7 +346,8 @@ pub fn shrink(target: &Path, options: &IndexOptions, progress: &Progress) -> Res
     progress.watch(database.connection());
     keep_temporary_files_in(&directory(options, lock.target()), database.connection());
     progress.enter(Phase::Finishing);
-    // The space is needed for the new file, and for the log through which it replaces the old one.
+    // The space is needed for the new file, and for the journal or log through which its contents replace the
+    // old ones.
     let bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
     let vacuum = database.vacuum().map_err(Error::from);
     vacuum.map_err(|error| error.with_needed_space(Need::UpTo(2 * bytes)))?;

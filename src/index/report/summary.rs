@@ -8,7 +8,7 @@ use crate::store::row::{DuplicateKind, Severity};
 /// The summary of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// Games read that are now in the database.
+    /// Games read, without those left out and skipped duplicates. In a dry run they are only counted.
     pub games: u64,
     /// Games with an error that were omitted.
     pub left_out: u64,

@@ -226,7 +226,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         send_block(shared, outlet, number, encoder)
     }
 
-    /// Numbers and sends the report on a source that cannot be read, or only in part.
+    /// Numbers and sends the report on a source that cannot be read, or can be read only in part.
     fn report(
         &mut self,
         number: u64,
