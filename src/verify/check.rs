@@ -40,8 +40,8 @@ pub(crate) struct Check<'a> {
     pub(crate) gone: MissingIds,
     pub(super) games: u64,
     pub(super) last_game: StoredId<GameId>,
-    /// The numbers of the games to replay, if numbers are missing, so that the index of a game does not
-    /// follow from its number.
+    /// The numbers of the games to replay, if only a sample is replayed and numbers are missing, so that the
+    /// index of a game does not follow from its number.
     pub(super) sampled: Option<HashSet<i64>>,
     /// Blocks that have sets of games.
     pub(super) blocks: Vec<u32>,

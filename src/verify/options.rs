@@ -5,7 +5,8 @@
 pub struct VerifyOptions {
     /// The number of threads that read and replay; each has its own connection.
     pub threads: usize,
-    /// How many games to replay, and how many visited positions to recount.
+    /// How many games to replay, visited positions to recount and duplicates to compare. The sets of games by
+    /// feature are checked only with [`Sample::All`].
     pub sample: Sample,
     /// The maximum number of findings to keep; all are counted.
     pub limit: usize,

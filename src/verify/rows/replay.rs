@@ -17,7 +17,7 @@ pub(crate) struct Replay<'c> {
     game: StoredId<GameId>,
     position: Position,
     placement: FenText,
-    /// The position before the last move, and that move as stored.
+    /// The position of the last row compared, and the move stored in that row.
     previous: Option<(Position, Option<i64>)>,
     /// Whether the position is still known.
     on_course: bool,
