@@ -279,7 +279,8 @@ struct Counter<'c> {
 struct Counts {
     moves: BTreeMap<u32, ResultCounts>,
     games: u64,
-    /// The occurrence with which the latest game counts so far: the last one at which it played a move.
+    /// The occurrence with which the latest game counts so far: the last one at which it played a move, or
+    /// the only one if the game ended there.
     latest: PlayedOccurrence,
     /// An occurrence in a game from the standard start position.
     standard: Option<PlayedOccurrence>,

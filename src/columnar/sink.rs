@@ -24,7 +24,7 @@ use crate::store::{BulkLoader, Result};
 /// Writes the games of a run, and their data, to files.
 pub(crate) struct ParquetFiles<'w> {
     writer: Option<Writer<'w>>,
-    /// The source of each column of `game`.
+    /// Where the values of each column of `game` come from.
     game_columns: Vec<GameColumn>,
     openings: OpeningNames,
     /// For each source, its path, and the byte at which reading starts.

@@ -88,7 +88,7 @@ impl PositionEncoder for RankEncoder {
     }
 }
 
-/// The evaluations of a game of a batch.
+/// The rows of `move_eval` of a game of a batch.
 fn evals_of(rows: &HeaderBatch, row: usize) -> &[EvalRow] {
     let index = GameId(row as u32);
     let from = rows.evals.partition_point(|eval| eval.game < index);

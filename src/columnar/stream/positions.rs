@@ -49,18 +49,18 @@ pub(super) struct GameRows<'g> {
     pub(super) batch: &'g HeaderBatch,
     pub(super) openings: &'g OpeningNames,
     pub(super) moves: &'g GameMoves<'g>,
-    /// The evaluations of the game's positions, in the order of plies.
+    /// The game's rows of `move_eval`, in the order of plies.
     pub(super) evals: &'g [EvalRow],
 }
 
-/// A position of a game, with the evaluations of the neighbouring positions.
+/// A position of a game, with the rows of `move_eval` of this position and its neighbours.
 struct PositionContext<'p> {
     game: &'p GameRows<'p>,
     ply: u32,
     position: &'p Position,
     placement: &'p FenText,
     code: Option<MoveCode>,
-    /// The evaluations at the previous ply, at this one and at the next one.
+    /// The rows of `move_eval` at the previous ply, at this ply and at the next ply.
     evals: [Option<EvalRow>; 3],
 }
 
