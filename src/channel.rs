@@ -1,7 +1,7 @@
 //! Queues between threads, for values that are few and large.
 //!
-//! The code that waits is compiled only once for all types of values; that of a lock-free queue would be
-//! compiled for each type.
+//! The code that waits does not depend on the type of the values and is compiled once; a lock-free queue
+//! would be compiled for each type.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -83,8 +83,8 @@ impl Tokens {
         }
     }
 
-    /// Says that no more tokens will be given: if none are left, [`take`](Self::take) then fails instead of
-    /// waiting.
+    /// Records that no more tokens will be given: if none are left, [`take`](Self::take) then fails instead
+    /// of waiting.
     fn close(&self) {
         lock(&self.state).is_closed = true;
         self.changed.notify_all();

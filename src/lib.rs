@@ -12,7 +12,7 @@
 //! | [`picture`] | boards as SVG pictures |
 //! | [`index`] | the indexer: sources in, database out |
 //! | [`functions`] | the SQL functions |
-//! | `server` | an HTTP server for such queries: an explorer API and a web page; available with the feature `serve` |
+//! | `server` | an HTTP server for queries on databases: an explorer API and a web page; available with the feature `serve` |
 //! | `columnar` | the tables of games and positions as Parquet files; available with the feature `parquet` |
 //! | [`store`] | the SQLite database: schema, bulk load, look-ups |
 //! | [`verify`] | checks whether a database is consistent |

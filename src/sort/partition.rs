@@ -152,8 +152,8 @@ impl<R: Record> Partitions<R> {
         Error { directory: self.directory.clone(), source }
     }
 
-    /// Empties a partition and passes all its records, sorted, to `sink`. More than `most` records are passed
-    /// in pieces of about half of `most`.
+    /// Empties a partition and passes all its records, sorted, to `sink`. If there are more than `most`
+    /// records, they are passed in pieces of about half of `most`.
     pub(crate) fn drain_sorted<E: From<Error>>(
         &self,
         index: usize,
