@@ -14,9 +14,9 @@ pub struct WithoutFilter {
     pub games: u64,
 }
 
-/// Removes the filters one by one. Returns each filter without which some games pass the remaining ones,
+/// Leaves out one filter at a time. Returns each filter without which some games pass the remaining ones,
 /// beginning with the filter that excludes the most games. With a position, only games that reached it are
-/// counted. Empty if no filter is given, or if only several filters together exclude all games.
+/// counted. Empty if there is no such filter.
 ///
 /// # Errors
 /// Errors of SQLite.

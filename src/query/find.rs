@@ -1,4 +1,4 @@
-//! Finds the games that reached a position or passed positions matching a description, or all games of a
+//! Finds games that reached a position, games with positions that match a description, or all games that pass a
 //! filter: the hits one by one, their total number, and the reason if there are none.
 
 use serde::{Serialize, Serializer};
@@ -33,13 +33,13 @@ pub enum FindTarget {
     Like(Box<PositionQuery>),
 }
 
-/// A query for games that reached something.
+/// A query for games.
 ///
-/// Without a position, a game is found at its first position. A position is found each time a game reached
-/// it, and each time in its variations if these are searched. A course is found at its first completion in
-/// each game, at the first position of the last step; variations are used only if the main line does not
-/// complete it. The nearest positions are searched for in main lines, one per game, and come in the order of
-/// their distance.
+/// Without a position, a game is found at its first position. A position is found each time a game reached it,
+/// and each time in its variations if these are searched. A sequence is found at its first completion in each
+/// game, at the first position of the last step; variations are used only if the main line does not complete
+/// it. The nearest positions are searched for in main lines, one per game, and come in the order of their
+/// distance.
 #[derive(Clone, Copy, Debug)]
 pub struct FindQuery<'a> {
     /// The database.
@@ -366,7 +366,7 @@ pub fn match_line(
     Ok((!before.is_empty()).then_some(LineMatch::Nowhere))
 }
 
-/// Whether the stored count of a visited position covers all its games.
+/// Whether a search is in the main lines of all games, so that stored counts give the number of its hits.
 fn is_counted(search: &Search<'_>) -> bool {
     search.selection.is_all() && search.lines == Lines::Main
 }

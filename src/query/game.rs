@@ -44,7 +44,8 @@ pub fn visit_games<E: From<Error>>(
                 Err(store::Error::NoSuchGame { .. }) => {}
                 record => {
                     let record = record.map_err(Error::from)?;
-                    // Before anything is printed: a damaged game must not be shown as if it were valid.
+                    // Replay the game before anything is printed: a damaged game must not be shown as if it
+                    // were valid.
                     replay(&record, |_, _| {}).map_err(Error::from)?;
                     visit(&record)?;
                     is_found = true;
@@ -52,7 +53,8 @@ pub fn visit_games<E: From<Error>>(
             }
             next = game.checked_add(1);
         }
-        // Within a range, the number of a game that was cut off and read again is ignored.
+        // In a range of several numbers, a missing number is ignored: a game that was cut off and read again
+        // leaves a gap.
         if first == last && !is_found {
             missing.get_or_insert(first);
         }

@@ -100,7 +100,7 @@ pub struct GamesByResult {
 }
 
 impl DatabaseContents {
-    /// Reads the data; with the sizes of tables only if requested, because this takes a while.
+    /// Reads the data. The sizes of tables are read only if requested, because reading them takes a while.
     ///
     /// # Errors
     /// Errors of SQLite or the system.

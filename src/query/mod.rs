@@ -1,5 +1,5 @@
-//! Queries on a database, with answers as data: their meaning, limits, order, and the reason for empty
-//! answers.
+//! Queries on a database, with answers as data. This module defines what an answer means, its length and order,
+//! and the reason if it is empty.
 //!
 //! | to … | use |
 //! |---|---|

@@ -100,7 +100,7 @@ pub enum PositionError {
         word: String,
         /// A language, and the move in this language.
         one: (&'static str, String),
-        /// Another language, and the move in this one.
+        /// Another language, and the move in that language.
         other: (&'static str, String),
     },
     /// A closing bracket has no opening one.

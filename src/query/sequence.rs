@@ -1,4 +1,4 @@
-//! Courses: descriptions that positions of a game match one after the other.
+//! Sequences: descriptions that positions of a game match one after the other.
 
 use std::ops::RangeInclusive;
 
@@ -9,11 +9,11 @@ use crate::store::{FeatureQuery, GameRecord, Seek};
 /// Consecutive positions that all match a description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The description that each of these positions must match.
+    /// The description that each of the positions must match.
     pub description: Description,
     /// The minimum number of consecutive positions; at least 1.
     pub lasting: u32,
-    /// The plies at which these positions must be.
+    /// The plies at which the positions must be.
     pub plies: RangeInclusive<u32>,
 }
 
@@ -33,7 +33,8 @@ pub struct PositionSequence {
 }
 
 impl PositionSequence {
-    /// A course of at least one step; also with `reversed` colours, and `mirrored` left to right.
+    /// A sequence of at least one step; on request also its forms with `reversed` colours, and `mirrored` left
+    /// to right.
     #[must_use]
     pub fn new(steps: Vec<Step>, reversed: bool, mirrored: bool) -> Self {
         let mut ways = vec![steps];
@@ -51,7 +52,8 @@ impl PositionSequence {
         Self { ways }
     }
 
-    /// The ply at which a game's main line completes the course: that of the first position of the last step.
+    /// The ply at which a game's main line completes the sequence: the ply of the first position of the last
+    /// step.
     pub(in crate::query) fn place_in(&self, record: &GameRecord) -> Option<Ply> {
         let mut line = self.begin();
         record.positions.iter().find_map(|position| {
@@ -66,14 +68,14 @@ impl PositionSequence {
     }
 }
 
-/// The progress of a line in one form of the course.
+/// The progress of a line in one form of the sequence.
 #[derive(Clone, Copy, Debug)]
 pub struct Reached {
     /// The number of completed steps.
     done: usize,
     /// How many consecutive positions have matched the next step so far.
     lasted: u32,
-    /// The ply of the first of these positions.
+    /// The ply of the first of the consecutive positions.
     first: Ply,
 }
 

@@ -1,4 +1,4 @@
-//! Quotes users' texts in messages.
+//! Shortens users' texts for messages.
 
 use std::borrow::Cow;
 

@@ -200,7 +200,7 @@ pub struct ListedGame {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GameEntry {
-    /// Number of the game, as a string like the IDs of Lichess.
+    /// Number of the game, as a string, because IDs of Lichess are strings.
     #[serde(serialize_with = "as_text")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub id: GameId,
@@ -247,7 +247,7 @@ pub struct Player {
 }
 
 impl PositionStatistics {
-    /// Whether no game, and no variation if these are searched, reached the position.
+    /// Whether no game reached the position and, if variations are searched, no variation either.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.results.games() == 0 && self.unfinished == 0 && self.in_variations.unwrap_or(0) == 0

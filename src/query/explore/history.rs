@@ -1,4 +1,4 @@
-//! How often a position was reached from year to year, and what was played then.
+//! The games that reached a position: by month, or by year with their moves.
 
 use super::ExploreQuery;
 use super::answer::{HistoryMonth, HistoryMove, HistoryYear};
@@ -37,9 +37,9 @@ impl ExploreQuery<'_> {
         Ok(months.into_iter().map(listed).collect())
     }
 
-    /// The games with a result by year, the first year first, unknown years last. Years without games that
-    /// reached the position are included if they lie between such years and have other games. Counts the
-    /// `most_moves` most frequent moves.
+    /// The games with a result by year, the first year first, unknown years last. A year in which no game
+    /// reached the position is included if it lies between years in which games did, and other games of the
+    /// year pass the filters. Each year lists the `most_moves` moves that are the most frequent over all years.
     ///
     /// # Errors
     /// Errors of SQLite.

@@ -38,7 +38,8 @@ pub struct ExploreQuery<'a> {
     pub lists: ListLengths,
     /// The maximum number of moves; `None`: all.
     pub limit: Option<u32>,
-    /// Whether to count the games that reached the position in another order of moves.
+    /// Whether to count separately how many of the games reached the position by another order of moves. They
+    /// are counted in any case.
     pub counts_transposed: bool,
     /// Names of openings to use instead of those in the database.
     pub openings: Option<&'a OpeningBook>,
@@ -53,8 +54,8 @@ impl ExploreQuery<'_> {
         let position = &self.query.position;
         let (key, fen) = (position.key(), position.canonical_fen());
         let snapshot = self.database.snapshot()?;
-        // The positions on the way. If fewer than two moves were given, there are none, and no other order
-        // either.
+        // The positions after each given move but the last. If fewer than two moves were given, there is no
+        // such position, and the moves have only one order.
         let before = self.query.line.split_last().map_or(&[][..], |(_, before)| before);
         let before = if self.counts_transposed { before } else { &[] };
         let before: Vec<Position> = before.iter().map(|played| played.position.clone()).collect();
@@ -89,7 +90,8 @@ impl ExploreQuery<'_> {
         })
     }
 
-    /// Names in the filters that do not occur: a reason why no game may pass them.
+    /// Names in the filters that do not occur in the database: a possible reason why no game passes the
+    /// filters.
     ///
     /// # Errors
     /// Errors of SQLite.

@@ -152,8 +152,7 @@ struct Edge {
 /// most frequent move or, among equally frequent ones, the move with the shortest path.
 type Open = (u64, Reverse<u32>, Reverse<usize>, Reverse<usize>);
 
-/// The tree under construction. The most frequent moves are added first, so that the least important ones are
-/// left out.
+/// The tree under construction. The most frequent moves are added first, so that only rarer moves are left out.
 struct TreeBuilder {
     nodes: Vec<Node>,
     /// The node of each position, by its canonical FEN.
@@ -189,7 +188,8 @@ impl TreeBuilder {
         }
     }
 
-    /// Stores the moves played in a position.
+    /// Stores the moves that at least `fewest` games played from the position of a node, as candidates for the
+    /// tree.
     fn answer(&mut self, index: usize, answer: PositionStatistics, fewest: u64) {
         let depth = self.nodes[index].depth;
         let games = answer.results.games();
@@ -203,7 +203,8 @@ impl TreeBuilder {
         (node.games, node.moves) = (games, Some(moves));
     }
 
-    /// Adds the most frequent move to the tree. Returns whether there was one, and space for it.
+    /// Adds the most frequent candidate to the tree. Returns `false` if there is no candidate, or if the tree
+    /// has the maximum number of moves.
     fn take_next(&mut self, deepest: u32) -> bool {
         if self.taken == MOST_MOVES {
             return false;

@@ -25,7 +25,7 @@ pub enum Choice<'a> {
     Selection(&'a Selection, HitOrder),
     /// The games of a selection that reached a position.
     Reached(&'a PositionQuery, &'a Selection, HitOrder),
-    /// The games of a selection whose positions complete a course.
+    /// The games of a selection whose positions complete a sequence.
     Passed(&'a PositionSequence, &'a Selection, HitOrder),
     /// The games whose numbers are in the first column of a read-only query, in its order.
     Sql(&'a str),

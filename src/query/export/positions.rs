@@ -18,21 +18,22 @@ pub enum Positions<'a> {
     Within(RangeInclusive<u32>),
     /// The last position.
     Last,
-    /// The position at which a game completes a course, as [`FindQuery`](crate::query::FindQuery) finds it.
+    /// The position at which a game completes a sequence, as [`FindQuery`](crate::query::FindQuery) finds it.
     First(&'a PositionSequence),
 }
 
-/// Which positions of a game to export, and whether these need an evaluation.
+/// Which positions of a game to export, and whether a position needs an evaluation.
 #[derive(Clone, Debug)]
 pub struct WantedPositions<'a> {
-    /// The choice of positions by ply or course.
+    /// The choice of positions by ply or sequence.
     pub which: Positions<'a>,
     /// Whether to export only positions with an engine evaluation.
     pub evaluated: bool,
 }
 
 impl WantedPositions<'_> {
-    /// The plies of these positions, in ascending order. `annotations` are used only if `evaluated` is set.
+    /// The plies of the wanted positions of a game, in ascending order. `annotations` are used only if
+    /// `evaluated` is set.
     #[must_use]
     pub fn plies(&self, record: &GameRecord, annotations: &GameAnnotations) -> Vec<Ply> {
         let mut plies: Vec<Ply> = match &self.which {
@@ -65,7 +66,7 @@ pub enum PositionFormat {
     Epd,
 }
 
-/// Appends positions of a game to `text`, one per line.
+/// Appends the positions of a game at `plies`, which must be in ascending order, to `text`, one per line.
 ///
 /// # Errors
 /// If a stored position or move is invalid; `text` is then unchanged.
@@ -96,7 +97,7 @@ pub fn write_positions(
     played
 }
 
-/// Replays a game, and calls `visit` with the positions at these plies, which must be in ascending order.
+/// Replays a game, and calls `visit` with the positions at `plies`, which must be in ascending order.
 fn replay_at(
     record: &GameRecord,
     plies: &[Ply],
@@ -130,7 +131,7 @@ pub struct PositionFields {
     pub black_elo: Option<u16>,
     /// The evaluation of the position: centipawns, White's view.
     pub eval_cp: Option<i32>,
-    /// Moves to mate, negative if Black mates; `eval_cp` is then `None`.
+    /// Moves to mate, negative if Black mates. If it is known, `eval_cp` is `None`.
     pub eval_mate: Option<i32>,
 }
 
@@ -139,7 +140,7 @@ impl PositionFields {
     pub const NAMES: [&'static str; 10] =
         ["fen", "game_id", "ply", "uci", "san", "result", "white_elo", "black_elo", "eval_cp", "eval_mate"];
 
-    /// The rows of the positions of a game at these plies, which must be in ascending order.
+    /// The rows of the positions of a game at `plies`, which must be in ascending order.
     ///
     /// # Errors
     /// If a stored position or move is invalid.

@@ -12,13 +12,14 @@ use crate::store::GameSet;
 pub struct Sample {
     /// The number of positions.
     pub positions: u64,
-    /// The maximum number of positions per game, at most [`MOST_PER_GAME`](Self::MOST_PER_GAME).
+    /// The maximum number of positions per game. More than [`MOST_PER_GAME`](Self::MOST_PER_GAME) counts as
+    /// that number.
     pub per_game: u32,
     /// The seed of the random numbers.
     pub seed: u64,
 }
 
-/// One draw: a game, and the number of one of the positions that it offers, from 0.
+/// One random pick: a game, and the number, from 0, of one of the positions that it offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draw {
     /// The game.
@@ -48,10 +49,10 @@ impl Sample {
     /// one pass over the games.
     const PARTS: u64 = 256;
 
-    /// Passes draws in order to `visit`, some at a time, so that games can be read in another order. `visit`
-    /// returns for how many of these draws the position exists. It gets at most as many draws as are still
-    /// needed, and at most [`MOST_AT_A_TIME`](Self::MOST_AT_A_TIME). Returns the total number of existing
-    /// positions.
+    /// Passes the draws to `visit`, the lowest rank first. It gets several at a time, so that it can read their
+    /// games in the order of the database. `visit` returns for how many of the draws the position exists. It
+    /// gets at most as many draws as are still needed, and at most [`MOST_AT_A_TIME`](Self::MOST_AT_A_TIME).
+    /// Returns the total number of existing positions.
     ///
     /// # Errors
     /// Errors of `visit`.

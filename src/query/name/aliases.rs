@@ -83,14 +83,14 @@ pub enum AliasError {
         /// The most similar names.
         near: Vec<String>,
     },
-    /// Several players can have this name.
+    /// The name matches the names of several players.
     #[error("\"{name}\" matches {count} names: {}; give one of them in full", listed(names, *count))]
     Ambiguous {
         /// The name.
         name: String,
         /// The number of names that match.
         count: usize,
-        /// The first of these names.
+        /// The first of the names that match.
         names: Vec<String>,
     },
 }
@@ -108,7 +108,6 @@ fn listed(names: &[String], count: usize) -> String {
     list.join(", ")
 }
 
-/// A result of this module.
 type Result<T, E = AliasError> = std::result::Result<T, E>;
 
 /// The other spellings of players' names.

@@ -3,7 +3,8 @@
 
 use crate::store::{PlayerWords, is_initial};
 
-/// Three sounds usually have at most this many letters, as in `tschtsche`.
+/// How many letters of a name are read for its first three sounds, which usually have fewer: `tschtsche` has
+/// nine.
 const LOOKED_AT: usize = 12;
 
 /// One way to read a name, with its words as sounds.
@@ -28,7 +29,7 @@ impl PhoneticName {
         Self { readings: readings(&words) }
     }
 
-    /// The first two letters, without accents and in lower case, of all similar names.
+    /// The pairs of letters with which similar names may begin, without accents and in lower case.
     pub(crate) fn beginnings(&self) -> Vec<[char; 2]> {
         let (mut beginnings, mut sounds) = (Vec::new(), String::new());
         let after = || ('a'..='z').chain([' ']);
@@ -61,7 +62,7 @@ fn letters_of(sound: char) -> impl Iterator<Item = char> {
     letters.chars().chain(letters.is_empty().then_some(sound))
 }
 
-/// Names to compare one after the other.
+/// Buffers, to compare many names one after the other.
 #[derive(Default)]
 pub(crate) struct PhoneticMatcher {
     words: PlayerWords,
@@ -90,7 +91,8 @@ impl PhoneticMatcher {
     }
 }
 
-/// Whether the first three sounds are equal; if a word has fewer, whether all its sounds are.
+/// Whether two words begin with the same three sounds. If a word has fewer, whether the other word begins with
+/// all of them.
 fn share_prefix(one: &str, other: &str) -> bool {
     one.chars().zip(other.chars()).take(3).all(|(one, other)| one == other)
 }

@@ -1,4 +1,5 @@
-//! Suggestions for names in filters that do not occur in the database.
+//! Suggests names that are similar to a name in a filter, if the database does not contain the name in the
+//! filter.
 
 use serde::Serialize;
 
@@ -17,11 +18,11 @@ pub struct SimilarNames {
     pub field: &'static str,
     /// What the name refers to.
     pub named: Named,
-    /// The name in the filter, with a leading `=` if only this name matches.
+    /// The name in the filter, with a leading `=` if games must have exactly this name.
     #[serde(skip)]
     pub wanted: String,
     /// Up to three similar names, the most similar first. Among equally similar names, names that begin like
-    /// it come first.
+    /// the name in the filter come first.
     pub near: Vec<String>,
     /// For an event that is the name of a site, or the reverse: the field in which games have the name.
     /// Otherwise missing.
@@ -113,7 +114,7 @@ impl Wanted {
     }
 
     /// Compares the wanted words with as many consecutive words of a name. Returns the number of letters to
-    /// change and the index of the first word; `None` if more than a third must be changed.
+    /// change in the most similar words, and the index of the first of them; `None` if no words are similar.
     fn distance(&self, name: &str) -> Option<(usize, usize)> {
         let name = fold(name);
         let words: Vec<_> = words(&name).collect();
@@ -126,9 +127,9 @@ impl Wanted {
     }
 }
 
-/// The number of letters in which words differ. An initial matches any word that begins with it, and the last
-/// wanted word matches as a prefix. `None` if more than a third differ, if a word is much shorter or longer,
-/// or if there are only initials.
+/// The number of letters in which words differ from wanted words. An initial matches any word that begins with
+/// it, and the last wanted word matches as a prefix. `None` if more than a third of the wanted letters differ,
+/// if a word is much shorter or longer, or if there are only initials.
 fn distance(words: &[&str], wanted: &[String]) -> Option<usize> {
     let (mut wrong, mut letters) = (0, 0);
     for (index, (word, wanted)) in words.iter().zip(wanted).enumerate() {
@@ -153,7 +154,8 @@ fn distance(words: &[&str], wanted: &[String]) -> Option<usize> {
             _ => return None,
         };
     }
-    // Initials alone would be similar to too many names. Two letters must match exactly for the same reason.
+    // Initials alone would be similar to too many names. A wanted word of two letters must match exactly, for
+    // the same reason.
     (letters > 0 && wrong <= letters / 3).then_some(wrong)
 }
 

@@ -11,9 +11,11 @@ use crate::query::name::phonetic::{PhoneticMatcher, PhoneticName};
 use crate::sorted::{SortedMap, distinct, sort_by_key};
 use crate::store::{self, Database, KnownPlayers, NameFilter, Selection};
 
-/// With more spellings than this, there is no suggestion: such a filter is not the name of one player.
+/// If the name in a filter matches more spellings than this, nothing is suggested: it is not the name of one
+/// player.
 const MOST_SPELLINGS: usize = 16;
-/// With more spellings than this, the games are not counted one by one, because each takes some microseconds.
+/// If the name in a filter matches more spellings than this, their games are not counted, because each spelling
+/// takes some microseconds.
 const MOST_COUNTED: usize = 500;
 /// A player with more games than this hardly has a spelling with many more.
 const MOST_GAMES: u64 = 5_000;
@@ -33,13 +35,13 @@ const MORE: u64 = 4;
 pub struct SimilarPlayer {
     /// The filter's field: `white`, `black`, `player`, `opponent`.
     pub field: &'static str,
-    /// The similar name among those that match.
+    /// The name that the filter matches and that `near` is similar to.
     pub found: String,
     /// Games of all players that match, on either side.
     pub found_games: u64,
-    /// The name that does not match.
+    /// The similar name, which the filter does not match.
     pub near: String,
-    /// Games of that player.
+    /// Games with the name `near`, on either side.
     pub near_games: u64,
 }
 

@@ -32,7 +32,7 @@ pub struct SuggestedAliases {
 pub struct LeftOut {
     /// The number of omitted names.
     pub names: u64,
-    /// The names with the most games, most games first.
+    /// Up to three of the names, each with its number of games, most games first.
     pub most: Vec<(String, u64)>,
 }
 
@@ -58,14 +58,14 @@ pub struct SuggestedAlias {
 pub enum Reason {
     /// The names have the same FIDE number.
     FideNumber,
-    /// The names have the same FIDE number, but do not match.
+    /// The names have the same FIDE number, but are not similar.
     FideNumberOnly,
     /// The names consist of the same words.
     SameWords,
     /// One given name is a prefix of the other, or a middle name is missing, and no other player's name
     /// matches.
     ShorterGivenNames,
-    /// The names are similar to other names that have the same FIDE number.
+    /// The two names are not similar, but other names that certainly belong to their players are.
     LikeOthers,
 }
 
@@ -144,9 +144,9 @@ struct Unit {
 }
 
 /// Groups names that probably belong to one player. Names with the same FIDE number are grouped. Other names
-/// are grouped if they match each other and none of them matches the name of yet another person. The name of
-/// a group is the one with the most games. Names in existing aliases are not suggested as spellings of other
-/// names, but other names can be suggested for them.
+/// are grouped if they match each other and none of them matches the name of yet another person. The name of a
+/// group is the player's name in existing aliases, or otherwise the name with the most games. Names in existing
+/// aliases are not suggested as spellings of other names, but other names can be suggested for them.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -364,7 +364,8 @@ impl Groups {
         let [one_unit, other_unit] = units.map(|unit| &self.units[unit]);
         let differs =
             |one: Option<&u32>, other: Option<&u32>| one.zip(other).is_some_and(|(one, other)| one != other);
-        // A name with several FIDE numbers can belong to either player.
+        // A unit with several FIDE numbers may be more than one person: its numbers do not rule out the other
+        // unit.
         let is_several = one_unit.fide_ids.len() > 1 || other_unit.fide_ids.len() > 1;
         let all_like = |unit: &Unit, name: usize, other: usize| {
             let like = unit.members.iter().filter(|&&member| self.alike.has(member, name));
@@ -377,7 +378,7 @@ impl Groups {
             && all_like(other_unit, other, one)
     }
 
-    /// Whether all units that a unit matches can be one player.
+    /// Whether a unit and all units that it matches can be one player.
     fn is_clear(&self, unit: usize) -> bool {
         let near: Vec<usize> = self.near[unit].iter().copied().chain([unit]).collect();
         let fit = |one: usize, other: usize| self.near[one].binary_search(&other).is_ok();

@@ -68,8 +68,8 @@ pub(super) fn has_moves(text: &str) -> bool {
         || ["O-O", "0-0", "o-o"].iter().any(|castling| text.replace(DASH, "-").contains(castling))
 }
 
-/// Whether a word is a remark on a move: check, mate, en passant. People write these in full, in many
-/// languages.
+/// Whether a word is a remark on a move: check, mate, en passant. People also write such a remark in full, in
+/// many languages.
 pub(super) fn is_remark(word: &str) -> bool {
     const REMARKS: [&str; 19] = [
         "ch",

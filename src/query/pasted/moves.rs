@@ -93,7 +93,7 @@ fn choose(scanned: &Scanned, start: &Position) -> Result<(Reading, Vec<&'static 
     let words = &scanned.words;
     let english = Reading::new(&ENGLISH, start, words);
     if english.is_whole() {
-        // The Dutch letter for the knight is the letter of a pawn, which is usually omitted.
+        // The Dutch letter for the knight is the English letter for the pawn, which English moves usually omit.
         let is_dutch = words.iter().any(|word| word.plain.starts_with(['P', 'p']));
         let dutch = is_dutch.then(|| Reading::new(&DUTCH, start, words)).filter(Reading::is_whole);
         let found = std::iter::once(english).chain(dutch).collect();

@@ -212,7 +212,7 @@ fn castling(word: &str) -> Option<&'static str> {
     }
 }
 
-/// Replaces Cyrillic letters by the Latin ones that look like them, where these name a file or a capture.
+/// Replaces Cyrillic letters by the Latin ones that look like them, where they name a file or a capture.
 fn latin_files(word: &str) -> String {
     let letters: Vec<char> = word.chars().collect();
     let latin = |at: usize| {

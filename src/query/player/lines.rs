@@ -15,7 +15,7 @@ use crate::store::PlayedGame;
 /// The maximum number of moves in a tree: more are useless.
 const MOST_MOVES: usize = 10_000;
 
-/// A move of a player's games, after the same moves before it.
+/// A move that a player's games have after the same earlier moves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LineNode {
@@ -141,7 +141,8 @@ impl<'g> TreeBuilder<'g> {
     }
 }
 
-/// Visits all nodes after a position and its line, each with the canonical FEN of its position and its line.
+/// Calls `see` for all nodes after a position, to which `line` leads: with the node, the canonical FEN of the
+/// position after its move, and the line up to its move.
 fn visit(
     nodes: &mut [LineNode],
     position: &Position,

@@ -33,8 +33,8 @@ pub struct PlayerQuery<'a> {
     pub limit: usize,
     /// The maximum length of the lines in half-moves.
     pub depth: u32,
-    /// A move is included in the lines if it was played in at least this percentage of the games with that
-    /// side, and in at least two games.
+    /// The lines of a side include a move if it was played in at least this percentage of the player's games
+    /// with the side, and in at least two games.
     pub least_share: u64,
 }
 
@@ -301,7 +301,7 @@ impl PlayerQuery<'_> {
         Ok(endings)
     }
 
-    /// At most `limit` records, most games first, then by name, and the number of all records with a known
+    /// At most `limit` records, most games first, then by value, and the number of all records with a known
     /// value. The record of unknown values comes last.
     fn most<T: Ord>(&self, mut records: Vec<(Option<T>, Record)>) -> (Vec<(Option<T>, Record)>, u64) {
         sort_by(&mut records, |(one, record), (other, more)| {

@@ -9,8 +9,8 @@ use crate::pgn::{
 use crate::query::position::number_before;
 use crate::query::text::cut;
 
-/// The maximum number of moves and start positions in a repertoire. A repertoire has some thousands of moves;
-/// a text with more than this is a collection of games.
+/// If a repertoire has this many moves and start positions, another move is an error. A repertoire has some
+/// thousands of moves; a text with more than this is a collection of games.
 const MOST_MOVES: usize = 200_000;
 /// The maximum nesting depth of variations.
 const MOST_DEPTH: usize = 1000;
@@ -44,7 +44,7 @@ pub struct Book {
     pub(super) roots: Vec<(Option<Color>, usize)>,
     /// The first parts that could not be parsed.
     pub problems: Vec<BookProblem>,
-    /// The number of all such parts.
+    /// The number of all parts that could not be parsed.
     pub problem_count: u64,
 }
 

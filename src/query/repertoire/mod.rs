@@ -261,7 +261,8 @@ impl RepertoireQuery<'_> {
         })
     }
 
-    /// Counts the games that reached each place. Returns the latest games that followed the repertoire.
+    /// Counts the games that reached each position of the repertoire. Returns the latest games that followed
+    /// the repertoire.
     fn count(
         &self,
         places: &mut RepertoirePositions,
@@ -270,7 +271,7 @@ impl RepertoireQuery<'_> {
     ) -> Result<Latest, RepertoireError> {
         // One game more than is listed shows whether there are more.
         let mut latest = Latest::new(self.games.saturating_add(1));
-        // A game is listed with the deepest place that it reached, so the deepest places come first.
+        // A game is listed with the deepest position that it reached, so the deepest positions come first.
         let mut order: Vec<usize> = (0..places.places.len()).collect();
         sort_by_key(&mut order, |&index| Reverse(self.book.nodes[places.places[index].node].ply));
         for index in order {
@@ -338,7 +339,7 @@ impl RepertoireQuery<'_> {
         line
     }
 
-    /// Whether enough games played a move at a place.
+    /// Whether enough games played a move from a position.
     const fn is_frequent(&self, score: Score, place: &RepertoirePosition) -> bool {
         let enough = score.games > 0 && score.games >= self.least_games;
         enough && 100 * score.games >= self.least_share * place.score.games
@@ -347,7 +348,7 @@ impl RepertoireQuery<'_> {
     /// The moves that were played often enough, most games first, and their number.
     fn most(&self, mut found: Vec<(&RepertoirePosition, MoveCode, Score)>) -> (Vec<Departure>, u64) {
         found.retain(|(place, _, score)| self.is_frequent(*score, place));
-        // The sort is stable: equal ones stay in the order of the text.
+        // The sort is stable: moves with equal keys stay in the order of the text.
         sort_by_key(&mut found, |(place, _, score)| (Reverse(score.games), self.book.nodes[place.node].ply));
         let count = found.len() as u64;
         let departure = |(place, code, score): (&RepertoirePosition, MoveCode, Score)| {
