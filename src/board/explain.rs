@@ -30,7 +30,7 @@ pub enum MoveRefusal {
         /// The square of the piece.
         from: Square,
     },
-    /// No piece of this kind and side can reach the target.
+    /// No piece of this kind and side can reach the target, or none from the given origin.
     OutOfReach {
         /// The piece.
         piece: Piece,

@@ -204,7 +204,7 @@ static FRAMES: [Frame; 256] = {
 const fn occupied_files(rank: u64) -> u8 {
     const TOP_BITS: u64 = 0x8080_8080_8080_8080;
     let occupied = ((rank + !TOP_BITS) & TOP_BITS) >> 7;
-    // Collects bit 0 of each byte in the top byte.
+    // Moves bit 0 of every byte into the top byte.
     (occupied.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
 }
 

@@ -60,7 +60,7 @@ impl San {
         }
     }
 
-    /// A move to `to` by a piece, or by a pawn from the same file.
+    /// A move to `to` by a piece or, if `kind` is `None`, by a pawn on the file of `to`.
     fn simple(kind: Option<PieceKind>, origins: SquareSet, to: &[u8]) -> Result<Self, SanError> {
         let to = Square::parse(to).ok_or(SanError::Unreadable)?;
         let origins = if kind.is_none() { SquareSet::file(to.file()) } else { origins };

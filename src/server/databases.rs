@@ -68,8 +68,8 @@ struct ChangeWatch {
 }
 
 impl ChangeWatch {
-    /// Opens the connection. Before that, switches the file to a write-ahead log, which fails if it is in
-    /// use. So this server must not have the file open.
+    /// Opens the connection. Before that, switches the file to a write-ahead log. Switching fails if the file
+    /// is in use, so this server must not have it open.
     fn open(&mut self, path: &Path, file: FileId) -> store::Result<()> {
         self.open = None;
         Database::share(path);
@@ -108,8 +108,8 @@ impl Databases {
         if served.is_empty() { Err(Error::NoDatabase) } else { Ok(Self { served }) }
     }
 
-    /// Closes the watching connections, and removes the write-ahead logs. The latter fails if another part of
-    /// the server still has a database open.
+    /// Closes the watching connections, and removes the write-ahead logs. A log is not removed while another
+    /// part of the server still has its database open.
     pub(super) fn close(&self) {
         for served in &self.served {
             let mut watch = served.watch.lock().unwrap_or_else(PoisonError::into_inner);

@@ -132,7 +132,8 @@ impl Pool {
         Ok(Self { name, sender, threads, refused: AtomicU64::new(0) })
     }
 
-    /// Queues a job for the next free thread. Fails if the queue is full or the pool is stopping.
+    /// Queues a job for the next free thread. Fails if the queue is full, the pool is stopping or no thread is
+    /// left.
     pub(super) fn run(
         &self,
         cancel: CancelToken,

@@ -33,9 +33,9 @@ pub(super) enum Method {
 /// The parameters of a route.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Params {
-    /// These parameters; requests with others are refused.
+    /// These parameters; requests with other parameters are refused.
     Exactly(&'static [&'static [Param]]),
-    /// These parameters; others are ignored, because clients of the explorer send various parameters.
+    /// These parameters; other parameters are ignored, because clients of the explorer send various parameters.
     Among(
         #[cfg_attr(
             not(test),

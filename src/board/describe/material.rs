@@ -142,7 +142,7 @@ impl Material {
         Self(counts.fold(kings, |all, (&code, shift)| all + (packed >> shift & MAX) * one(code)))
     }
 
-    /// The number that one such piece adds to a [packed](Self::packed) number; 0 for a king.
+    /// The number that this piece adds to a [packed](Self::packed) number; 0 for a king.
     #[must_use]
     #[inline]
     pub fn packed_piece(piece: Piece) -> u64 {

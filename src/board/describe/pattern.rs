@@ -70,7 +70,7 @@ pub enum PatternError {
     /// A `[` without `]`.
     #[error("a '[' in rank {0} of the pattern is not closed")]
     Unclosed(u8),
-    /// `[]`, which cannot match.
+    /// A class such as `[]` or `[^?]`, which no square can match.
     #[error("'[]' in rank {0} of the pattern is empty")]
     EmptyClass(u8),
     /// A second field that is not a side.

@@ -119,14 +119,14 @@ pub(super) fn order(word: Option<&str>) -> HitOrder {
 }
 
 /// The start of a page. Later pages take no longer than the first one, because games of earlier pages are
-/// excluded, not skipped one by one. Only the nearest positions are skipped one by one.
+/// excluded, not skipped one by one. Only hits of one game, and the nearest positions, are skipped one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cursor {
     /// The last game of the previous page, which may have more hits; `None` for the nearest positions, which
     /// have no order by game.
     place: Option<GameSortKey>,
-    /// The number of hits to skip: those of this game that were on previous pages; for the nearest positions, all
-    /// hits of previous pages.
+    /// The number of hits to skip: hits of the game in `place` that were on previous pages; for the nearest
+    /// positions, all hits of previous pages.
     skip: u32,
 }
 

@@ -14,7 +14,7 @@ use crate::server::route::{Lane, Route, post};
 use crate::store::sql::words;
 use crate::store::{Catalog, Database, Error, Result};
 
-/// The maximum sizes, in bytes, of the statement and of the rows of the answer.
+/// The maximum size of the statement in bytes, and the limits of the rows of the answer.
 const STATEMENT: usize = 64 << 10;
 const LIMITS: SqlLimits = SqlLimits { rows: 1000, bytes: 4 << 20 };
 

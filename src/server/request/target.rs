@@ -1,5 +1,5 @@
 //! Parses the target of a search: all games, a position, a description of positions, or the positions nearest
-//! to one.
+//! to a given one.
 
 use std::ops::RangeInclusive;
 

@@ -17,8 +17,8 @@ const MAX_IDLE_SHARE: usize = 8;
 /// The maximum number of bytes of unread answers, for all connections together.
 const MAX_UNREAD: u64 = 256 << 20;
 
-/// The origin of connections: an address, or for IPv6 its first 64 bits, which are the network of one
-/// customer.
+/// The origin of connections: an address, or for IPv6 its first 64 bits: usually the network of one customer of
+/// an internet provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Origin(IpAddr);
 

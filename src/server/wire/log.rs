@@ -14,7 +14,7 @@ use crate::channel::{Receiver, Sender, bounded};
 use crate::server::error::Error;
 use crate::server::options::LogFormat;
 
-/// The maximum number of logged characters of a method and of a URL.
+/// The maximum number of logged characters of a method, and of a URL or a problem.
 const METHOD: usize = 20;
 const TARGET: usize = 2000;
 /// The maximum number of queued lines.

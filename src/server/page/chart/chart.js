@@ -34,7 +34,7 @@ function figure(title, box, heads, rows, more = null) {
   return h("figure", { class: "chart", "aria-labelledby": id }, h("figcaption", { id }, title), more, box, table);
 }
 
-/** A round number not less than this. */
+/** A round number not less than a value. */
 function ceiling(value) {
   if (value <= 4) return 4;
   const unit = 10 ** Math.floor(Math.log10(value));
@@ -123,7 +123,7 @@ export function lines(title, labels, series, { heads, height = 160, least = 0, f
 
 const legend = (series, more = null) => (series.length < 2 ? null : h("p", { class: "legend" }, series.map(({ name, kind }) => h("span", { class: `key ${kind}` }, name)), more ? h("span", {}, more) : null));
 
-/** Rows with the missing ones between them, so that steps are even. */
+/** Rows, with empty rows for the missing steps between them, so that steps are even. */
 export function filled(rows, name, step) {
   const known = rows.filter((row) => row[name] !== null);
   if (known.length === 0) return [];

@@ -8,12 +8,12 @@ import { resultBar, shareCell, table } from "../chart/bars.js";
 const DEPTH = "10";
 /** Moves in a smaller percentage of the games are omitted. */
 const LEAST = "4";
-/** Moves that nearly all games continue with share one row. */
+/** A move is in the same row as the move before it if it is the only one and at least this part of the games played it. */
 const ALMOST_ALL = 0.9;
 
 const total = ({ white, draws, black }) => white + draws + black;
 
-/** One row for each place where the lines branch. */
+/** One row for each run of moves up to the next one where lines branch. */
 export function rowsOf(moves, ply, before = [], depth = 0) {
   return moves.flatMap((first) => {
     const run = [{ ...first, ply }];

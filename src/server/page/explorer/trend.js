@@ -13,7 +13,7 @@ function namedPlayer() {
   return set.length === 1 ? set[0] : null;
 }
 
-/** The side whose score is shown: that of the filtered player, else the side to move; none if the player has either side. */
+/** The side whose score is shown: that of the filtered player, else the side to move; none if the filter does not fix the side of the player. */
 export function scoredSide(isWhiteToMove) {
   const named = namedPlayer();
   if (named === "player") return null;

@@ -1,4 +1,4 @@
-// Openings: families, their variations and the lines of these, as bars within bars, and as a table.
+// Openings: families, their variations and the lines of each variation, as bars within bars, and as a table.
 
 import { count, h, number, percent, put, svg } from "../dom.js";
 import { changed, filtersOf, go, params, viewAddress } from "../address.js";
