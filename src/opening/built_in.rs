@@ -1,6 +1,6 @@
 //! The built-in list of openings.
 //!
-//! `examples/openings.rs` generates `eco.tsv`. This file contains the key and the FEN of each position in
+//! `examples/openings.rs` generates `eco.tsv`. That TSV file contains the key and the FEN of each position in
 //! addition to the moves, because replaying thousands of lines takes longer than indexing a few games.
 
 use std::sync::{Arc, LazyLock};

@@ -43,7 +43,7 @@ fn value(tags: &[TagPair<'_>], name: &str) -> String {
     tag.map_or_else(String::new, |tag| tag.text().trim().to_owned())
 }
 
-/// The name `Opening: Variation, SubVariation`, from those of these tags that exist.
+/// The name `Opening: Variation, SubVariation`, from the tags that exist.
 fn name(tags: &[TagPair<'_>]) -> String {
     let mut name = value(tags, "Opening");
     let mut joint = ": ";

@@ -11,8 +11,7 @@ pub struct GameWriter<'a> {
     text: &'a mut String,
     /// The number of columns in the last line of the movetext; `None` before the movetext.
     width: Option<usize>,
-    /// Whether a move of Black needs a number, because it is the first move or follows something other than a
-    /// move.
+    /// Whether a move of Black needs a number, because it is the first move or follows a comment or a bracket.
     needs_number: bool,
     /// The number of opening brackets to write right before the next word.
     opened: usize,
@@ -80,7 +79,7 @@ impl<'a> GameWriter<'a> {
         }
     }
 
-    /// Writes a comment with single spaces between words.
+    /// Writes a comment, in which single spaces must separate the words.
     pub fn comment(&mut self, text: &str) {
         self.needs_number = true;
         if text.contains(['{', '}']) && !self.has_signs {

@@ -58,7 +58,8 @@ pub struct TextFlaw {
 }
 
 impl TextFlaw {
-    /// The problem with a text that is neither UTF-8 nor Windows-1252, as far as it can be detected.
+    /// The problem with a text that is neither UTF-8 nor Windows-1252, as far as it can be detected, or that
+    /// contains U+FFFD.
     #[must_use]
     pub fn find(bytes: &[u8]) -> Option<Self> {
         if bytes.is_ascii() {

@@ -92,7 +92,7 @@ pub(super) fn is_numeric_move(number: &[u8]) -> bool {
     matches!(number.len(), 4 | 5) && number.iter().all(|byte| matches!(byte, b'1'..=b'8'))
 }
 
-/// Words that annotators write in movetext and that do not say which moves were played: novelties (`N`),
+/// Whether a word is a remark of annotators, which does not say what move was played: novelties (`N`),
 /// editorial remarks (`RR`), diagrams (`D`), checks in old books (`dbl ch`), en passant.
 #[must_use]
 pub fn is_remark(word: &[u8]) -> bool {

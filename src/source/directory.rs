@@ -57,7 +57,7 @@ impl Entry {
     }
 }
 
-/// The place of the central directory.
+/// Where the central directory of an archive is.
 struct CentralDirectory {
     start: usize,
     /// The number of bytes before the archive in its file, which the offsets in the archive do not count.
@@ -178,7 +178,7 @@ fn scan(bytes: &[u8]) -> Vec<Entry> {
     entries
 }
 
-/// The file whose header is at this place, and the offset of its end.
+/// The file whose header is at the offset `header`, and the offset of its end.
 fn local(bytes: &[u8], header: usize) -> Option<(Entry, usize)> {
     /// The flag of a file whose sizes may be stored after its data.
     const HAS_DESCRIPTOR: u64 = 8;
@@ -235,7 +235,7 @@ fn descriptor(bytes: &[u8], start: usize) -> Option<((u64, u32), usize, usize)> 
     })
 }
 
-/// The little-endian number of `length` bytes at this place.
+/// The little-endian number of `length` bytes at the offset `at`.
 fn number(bytes: &[u8], at: usize, length: usize) -> Option<u64> {
     let bytes = bytes.get(at..at.checked_add(length)?)?;
     Some(bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))

@@ -37,7 +37,7 @@ pub(super) struct Frames {
 enum Block {
     /// Text, and the read position in the archive.
     Text(Vec<u8>, u64),
-    /// The error of a damaged frame, and its place in the archive.
+    /// The error of a damaged frame, and the offset of the damage in the archive.
     Damage(io::Error, u64),
     /// The end of the run.
     End,
@@ -120,8 +120,8 @@ fn next_run(walk: &Mutex<Walk>, blocks: usize) -> Option<(Range<usize>, Sender<B
     /// The size from which on a run gets no more frames, in bytes of the archive. The last run, and a run
     /// before a very long or damaged frame, can be shorter.
     const RUN: usize = 1 << 20;
-    /// The maximum length of a frame whose end is searched for. For a longer frame, this would take longer
-    /// than starting to decode it.
+    /// The maximum length of a frame whose end is searched for. For a longer frame, the search would take
+    /// longer than starting to decode it.
     const LONG: usize = 32 << 20;
     let mut walk = walk.lock().unwrap_or_else(PoisonError::into_inner);
     let start = walk.at;

@@ -22,7 +22,7 @@ impl Position {
     }
 }
 
-/// Bytes from a file or a stream. Others can read the current position.
+/// Bytes from a file or a stream. Clones of `position` show other code how far they have been read.
 pub(super) struct Input {
     bytes: Bytes,
     position: Position,

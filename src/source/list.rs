@@ -187,8 +187,8 @@ impl Lister<'_> {
         }));
     }
 
-    /// Adds the PGN files of a directory and those below it. Links to directories are not followed, so there
-    /// are no cycles.
+    /// Adds the PGN files of a directory and of all directories below it. Links to directories are not
+    /// followed, so there are no cycles.
     fn add_directory(&mut self, directory: &Path) -> Flow {
         let mut entries = Vec::new();
         match fs::read_dir(directory) {
@@ -331,7 +331,8 @@ enum Wanted {
     Zip,
 }
 
-/// Whether the name of a file in a directory is that of games, or of an archive that may contain some.
+/// Whether the name of a file in a directory is that of a PGN file, or of an archive that may contain PGN
+/// files.
 #[must_use]
 pub fn has_name_of_games(path: &Path) -> bool {
     wanted(path) != Wanted::No

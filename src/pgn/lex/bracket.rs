@@ -5,8 +5,8 @@ use crate::board::GameResult;
 use crate::pgn::blank::has_blank_line;
 use crate::pgn::word::is_remark;
 
-/// Whether a text in brackets begins like moves: with a move number, a move, or an annotation. A word that
-/// could be a move does not count in prose (`Nf3 is better`).
+/// Whether a text in brackets begins like moves: with a move number, a move, or a comment in braces. A word
+/// that could be a move does not count in prose (`Nf3 is better`).
 #[cold]
 pub(in crate::pgn) fn begins_moves(text: &[u8]) -> bool {
     let text = text.trim_ascii_start();

@@ -61,7 +61,7 @@ impl<'a> Lexer<'a> {
         self.at -= bytes;
     }
 
-    /// Makes the last `bytes` bytes read the last token other than a move.
+    /// Declares that the last token other than a move consists of the last `bytes` bytes that were read.
     pub(super) const fn set_token_length(&mut self, bytes: usize) {
         self.odd = self.at - bytes;
     }
@@ -207,7 +207,7 @@ impl<'a> Lexer<'a> {
         &self.text[start..self.at]
     }
 
-    /// Reads a number: a move number (skipped), a result, castling with zeros, or a null move.
+    /// Reads a number: a move number (skipped), a result, castling with zeros, a null move, or junk.
     #[inline]
     fn number(&mut self) -> Option<Token<'a>> {
         let start = self.at;

@@ -87,7 +87,7 @@ impl<'a> Lexer<'a> {
         None
     }
 
-    /// Reads an HTML character reference, such as `&excl;`: a sign, a result, or junk.
+    /// Reads an HTML character reference, such as `&excl;`: a sign, a result, the beginning of a word, or junk.
     #[cold]
     fn entity<const ANNOTATED: bool>(&mut self) -> Option<Token<'a>> {
         let text = self.text;
