@@ -61,7 +61,7 @@ impl ExportProgress {
         self.games.load(Ordering::Relaxed)
     }
 
-    /// The number of moves of these games.
+    /// The number of moves of the games read so far.
     pub fn plies(&self) -> u64 {
         self.plies.load(Ordering::Relaxed)
     }

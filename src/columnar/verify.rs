@@ -39,7 +39,7 @@ pub struct VerifyOptions {
 pub struct VerifyReport {
     /// The number of files checked.
     pub files: u64,
-    /// The size of these files in bytes.
+    /// The size of the checked files in bytes.
     pub bytes: u64,
     /// The number of rows of `game`.
     pub games: u64,

@@ -1,6 +1,7 @@
 //! Estimates of the output of a run.
 
-/// The expected output of a run, estimated from samples. Errors of 25 percent are normal.
+/// The expected output of a run, estimated from samples. Streams are not included, because their size is
+/// unknown. Errors of 25 percent are normal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
     /// Number of games in all sources.

@@ -67,11 +67,12 @@ pub struct IndexOptions {
 pub enum Duplicates {
     /// Keep the game like any other; duplicates are not searched for.
     Keep,
-    /// Skip the game, and add a row to `duplicate`, if moves, date, result and both players are the same. The
-    /// players must be known.
+    /// Skip the game, and add a row to `duplicate`, if start position, moves, date, result and both players
+    /// are the same. The players must be known.
     #[default]
     Skip,
-    /// Also skip the game if it has at least 20 plies and the same moves, even if players, date or result differ.
+    /// Also skip the game if it has at least 20 plies and the same start position and moves, even if players,
+    /// date or result differ.
     Moves,
 }
 

@@ -155,7 +155,7 @@ impl Progress {
     }
 
     /// Asks the run to stop soon. It then fails with [`Error::Stopped`](crate::index::Error::Stopped) and
-    /// leaves no files behind.
+    /// leaves no incomplete output and no temporary files behind.
     pub fn stop(&self) {
         self.signs.stop.store(true, Ordering::Relaxed);
     }

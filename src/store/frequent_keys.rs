@@ -10,7 +10,8 @@
 //! 4. after each key the number of its rows;
 //! 5. the sum of all these numbers modulo 2^64, so that nearly every change of a list is noticed.
 //!
-//! Numbers are encoded as in sets of games. Removing rows from a level does not change its list.
+//! Numbers are encoded as in sets of games. Deleting rows from a level through SQL does not change its list,
+//! which remains an upper bound.
 
 use super::block_set::{push_number, take_long_number};
 use super::visited_threshold::{may_be_delayed, rows_in_level};

@@ -16,7 +16,7 @@ pub struct Report {
     pub positions: u64,
     /// The number of games replayed on the board.
     pub replayed_games: u64,
-    /// The number of plies of these games.
+    /// The number of plies of the replayed games.
     pub replayed_plies: u64,
     /// The number of games compared with their PGN text.
     pub reread_games: u64,
@@ -26,9 +26,10 @@ pub struct Report {
     pub duplicates: u64,
     /// The number of sources that are unchanged or have only grown.
     pub sources_same: u64,
-    /// The number of other sources, whose games were not compared.
+    /// The number of sources that have changed, are missing or cannot be read, so that their games were not
+    /// compared.
     pub sources_other: u64,
-    /// Notes on the first of these other sources.
+    /// Notes on the first sources whose games were not compared.
     pub notes: Vec<SourceNote>,
     /// Wall time.
     pub elapsed: Duration,

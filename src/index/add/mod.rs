@@ -172,8 +172,8 @@ fn replaced(again: &[(usize, Tail)], last_source: SourceId) -> Vec<Replaced> {
     again.iter().filter_map(replaced).collect()
 }
 
-/// The options, with the threshold and the openings of the database. Fails if others were requested
-/// explicitly.
+/// The options, with the threshold and the openings of the database. Fails if another threshold or other
+/// openings were requested explicitly.
 fn settled(options: &IndexOptions, database: &Database) -> Result<IndexOptions> {
     let continuation_threshold = database.continuation_threshold()?;
     let given = options.continuation_threshold;

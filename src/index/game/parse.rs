@@ -41,7 +41,8 @@ pub(crate) struct ChunkParser<'a> {
     pub(super) annotator: Annotator,
 }
 
-/// The maximum number of warnings per game: garbage must not fill the database.
+/// The maximum number of recorded warnings per game, apart from unsupported variants: garbage must not fill
+/// the database.
 const MOST_WARNINGS: u32 = 100;
 
 pub(super) struct SuspectWord {

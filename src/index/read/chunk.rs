@@ -11,7 +11,7 @@ pub(crate) struct Chunk {
     text: Text,
     /// The offset in the text of its source.
     pub(crate) offset: u64,
-    /// The chunk was cut at the first boundary at least this many bytes from its start.
+    /// Beyond this many bytes from its start, no game of the chunk begins.
     pub(crate) size: usize,
     /// The number of bytes of the source from which the chunk was read, compressed if the source is, for
     /// reporting progress.

@@ -52,7 +52,7 @@ pub struct Summary {
     pub spilled_bytes: u64,
     /// Parquet files written; 0 if a database was written.
     pub parquet_files: u64,
-    /// Size of the database, or of these files, in bytes.
+    /// Size of the database, or of the Parquet files, in bytes.
     pub file_bytes: u64,
     /// The time of each stage.
     pub stages: Stages,

@@ -12,12 +12,12 @@ pub(crate) struct ReachedPositions(KeyMap<ReachedPosition>);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReachedPosition {
     pub(crate) fens: Fens,
-    /// The distinct moves played from these positions.
+    /// The distinct moves played from the positions with this key.
     codes: Vec<MoveCode>,
 }
 
 impl ReachedPosition {
-    /// The code of a move that was played from one of these positions.
+    /// The code of a move that was played from a position with this key.
     pub(crate) fn code(&self, short: ShortMove) -> Option<MoveCode> {
         self.codes.iter().copied().find(|&code| ShortMove::new(code) == short)
     }

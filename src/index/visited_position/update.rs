@@ -20,7 +20,7 @@ use crate::store::{BulkLoader, GameSet, Snapshot};
 pub(crate) struct Tracker<'o> {
     /// The keys that have a row of `visited_position`.
     visited: &'o KeySet,
-    /// Data of these positions, collected from the new games.
+    /// Data of visited positions, collected while the new games were read.
     reached: &'o ReachedPositions,
     /// The decreases by removed games. Keys that are doubtful after that are recounted.
     decreases: &'o Decreases,

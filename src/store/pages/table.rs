@@ -86,7 +86,7 @@ impl TableWriter {
     /// Completes the tree. `root` is the root page of an empty table with rowids, from `sqlite_schema`.
     ///
     /// # Errors
-    /// If `root` is not such a page, or pages cannot be read or written.
+    /// If `root` is not the root page of an empty table with rowids, or pages cannot be read or written.
     pub fn finish(mut self, root: PageNumber) -> Result<(), BtreeError> {
         let mut page = vec![0; self.file.page_size().bytes()];
         if root.0 < 2 || root.0 > self.file.page_count() {

@@ -58,11 +58,11 @@ pub struct SourceContent {
 pub struct Totals {
     /// The number of games.
     pub games: u64,
-    /// The number of half-moves of these games.
+    /// The number of half-moves of the games.
     pub plies: u64,
-    /// The number of positions of these games.
+    /// The number of positions of the games.
     pub positions: u64,
-    /// The number of distinct positions of these games; `None` unless there is exactly one run, because runs
+    /// The number of distinct positions of the games; `None` unless there is exactly one run, because runs
     /// count separately and may share positions.
     pub distinct_positions: Option<u64>,
     /// Problems found.

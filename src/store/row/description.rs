@@ -220,7 +220,7 @@ pub(crate) trait StoredRow: Sized {
     /// The number of columns of the primary key.
     const KEY: usize;
 
-    /// Reads a row of these columns.
+    /// Reads a row that has the columns in `COLUMNS`.
     fn read(row: &Row<'_>, misfit: &mut OnInvalidCell<'_>) -> rusqlite::Result<Self>;
 
     /// The value of a column.

@@ -20,11 +20,11 @@ pub struct NewImport<'a> {
 pub struct ImportTotals {
     /// Games added.
     pub games: u64,
-    /// Half-moves in these games.
+    /// Half-moves in the added games.
     pub plies: u64,
     /// Rows of `game_position`.
     pub positions: u64,
-    /// Distinct positions among these rows, compared by key.
+    /// Distinct positions in the rows of `game_position` that the run added, compared by key.
     pub distinct_positions: u64,
     /// Rows of `problem`.
     pub problems: u64,
@@ -51,13 +51,14 @@ impl SourceDigest {
 pub struct SourceTotals {
     /// The size of the source's decompressed PGN text, in bytes; `None` if it could not be read.
     pub bytes: Option<u64>,
-    /// Digest of these bytes; `None` if the source was not read to its end.
+    /// Digest of the text; `None` if the source was not read to its end.
     pub digest: Option<SourceDigest>,
-    /// Whether the source is a damaged archive, so that these bytes are only the part that could be decoded.
+    /// Whether the source is a damaged archive, so that `bytes` and `digest` cover only the part that could
+    /// be decoded.
     pub is_damaged: bool,
     /// Games added from the source.
     pub games: u64,
-    /// Half-moves in these games.
+    /// Half-moves in the added games.
     pub plies: u64,
     /// Rows of `problem`.
     pub problems: u64,

@@ -3,7 +3,7 @@
 /// The score of a side in games with a result against opponents with known ratings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RatedScore {
-    /// The number of these games.
+    /// The number of games with a result against opponents with known ratings.
     pub games: u32,
     /// The sum of the opponents' ratings.
     pub rating_sum: u64,

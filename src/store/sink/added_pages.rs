@@ -282,7 +282,7 @@ fn merge_trees<S: NewOccurrences>(
     Ok((merged?, built?))
 }
 
-/// The frequent keys of each of these levels, if counted.
+/// The frequent keys of each of the `levels`, if counted.
 fn frequent_keys(database: &Path, levels: &[Level]) -> Result<Vec<Option<FrequentKeys>>> {
     let known = Snapshot::open(database)?;
     levels.iter().map(|&level| known.frequent_keys(level)).collect()

@@ -195,7 +195,7 @@ impl RemainingRows<'_> {
 pub(crate) struct RowsToRemove<'l> {
     /// The games to remove.
     pub(crate) games: &'l GameSet,
-    /// The number of positions of these games.
+    /// The number of positions of the games to remove.
     pub(crate) positions: u64,
     /// [`BulkLoader::remove`] returns only keys that had at least this many rows.
     pub(crate) threshold: u32,

@@ -139,7 +139,7 @@ impl Problems {
             }
         }
         // The number of reported warnings per game is limited, and warnings before the game's text count too,
-        // so fewer of those in its text may be stored.
+        // so fewer warnings may be stored than its text causes.
         let may_have_more = is_before && told.len() > stored.len();
         if stored.len() != told.len() && !may_have_more {
             let (rows, told) = (stored.len(), told.len());

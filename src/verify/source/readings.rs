@@ -169,8 +169,8 @@ impl Sources {
         Ok(games.get(&source).cloned())
     }
 
-    /// The number of sources that are unchanged or have grown, the number of the others, and the first notes
-    /// on the others.
+    /// The number of sources that are unchanged or have grown, the number of other sources, and the first
+    /// notes on other sources.
     pub(crate) fn outcome(self, limit: usize) -> (u64, u64, Vec<SourceNote>) {
         let (mut same, mut others) = (0, Vec::new());
         for Chain { path, rows, verdicts, .. } in self.chains {

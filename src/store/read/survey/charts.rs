@@ -59,7 +59,7 @@ pub struct PlayedOpening {
     pub eco: Option<String>,
     /// Name; `None` for games without a named opening.
     pub name: Option<String>,
-    /// The results of these games.
+    /// The results of the games with this opening.
     pub outcomes: Outcomes,
 }
 
