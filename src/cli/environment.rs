@@ -47,7 +47,7 @@ pub(crate) fn apply(command: Command) -> Command {
     })
 }
 
-/// Whether the database comes from the variable.
+/// Whether the database comes from [`DATABASE`].
 pub(crate) fn gives_database(matches: &ArgMatches) -> bool {
     matches.subcommand().is_some_and(|(_, matches)| {
         let ids = ["database", "databases"];

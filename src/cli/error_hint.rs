@@ -114,7 +114,7 @@ fn of_store(error: &StoreError) -> Option<String> {
                 path.display()
             )
         }
-        // `pgndex sql` has its own messages for these.
+        // `pgndex sql` has its own messages for these errors.
         StoreError::Query { .. } | StoreError::NotReadOnly | StoreError::MultipleStatements => {
             format!("--sql: {error}")
         }

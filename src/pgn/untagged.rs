@@ -20,8 +20,8 @@ fn is_move(word: &[u8]) -> bool {
 /// The word must be separate from other text, unlike in markup (`<h1>`) or between quotes. It must follow a
 /// move number with its dot, or precede another move, a result, or the end of the text. `from` is the end of
 /// the token before the word: earlier text is ignored, because the result must be the same for the game alone.
-/// If it is not, `lexer` still continues after the word, but does not search again for brackets that were
-/// searched for here.
+/// If the word is not part of movetext, `lexer` still continues after the word, but does not search again for
+/// brackets that were searched for here.
 #[cold]
 pub(super) fn is_in_movetext<'a>(text: &'a [u8], lexer: &mut Lexer<'a>, word: &[u8], from: usize) -> bool {
     let end = lexer.offset();

@@ -54,7 +54,7 @@ const DISTANCE: &str = "distance";
 /// How to see more.
 const ALL: &str = "--limit 0 shows all";
 
-/// Prints the games that match, each with the positions where it does.
+/// Prints the games that match, each with its matching positions.
 ///
 /// # Errors
 /// If an argument is invalid, the database cannot be read, or the answer cannot be written.
@@ -274,7 +274,7 @@ struct Printer<'a> {
 }
 
 enum Printed<'a> {
-    /// A table without a row so far. If none follows, not even the header is printed.
+    /// A table without a row so far. If no row follows, not even the header is printed.
     EmptyTable(&'a Database),
     Table(RowWriter<Box<dyn Write>>),
     Csv(RowWriter<Box<dyn Write>>),
@@ -329,7 +329,7 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// Prints how many are shown: below a table; for other formats on standard error, if there are more.
+    /// Prints how many hits are shown: below a table; for other formats on standard error, if there are more.
     fn finish(self, total: Option<&Total>) -> anyhow::Result<()> {
         match self.out {
             Printed::EmptyTable(_) => {}

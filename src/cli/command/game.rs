@@ -20,7 +20,7 @@ use crate::cli::render::table::{Cell, TableWriter};
 use crate::cli::render::text::printable;
 use crate::cli::terminal::log::note;
 
-/// Prints games. Existing games before the first missing one are printed first.
+/// Prints the requested games that exist, then fails if one of the games does not exist.
 ///
 /// # Errors
 /// If the database cannot be read or lacks one of the games; if the requested picture is not of a single

@@ -109,8 +109,8 @@ fn check_arguments(args: &IndexArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fails if the database was exchanged with another argument, or another output would overwrite it. Prints a
-/// note if a dry run ignores the database.
+/// Fails if the database was exchanged with another argument, would be overwritten by another output, or is
+/// given with `--parquet`. Prints a note if a dry run ignores the database.
 fn check_database(args: &IndexArgs, options: &IndexOptions) -> anyhow::Result<()> {
     if args.dry_run && is_target(args) && !args.inputs.is_empty() {
         let name = printable(&args.database.to_string_lossy());

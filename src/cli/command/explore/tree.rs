@@ -81,7 +81,7 @@ fn for_each(
     Ok(())
 }
 
-/// The other place of the position after a move in the tree, if there is one.
+/// Where else in the tree the position after a move is, if anywhere.
 fn elsewhere(told: &TreeMove) -> Option<String> {
     told.same_as.as_ref().map(|line| match line.as_str() {
         "" => "the first position again".to_owned(),

@@ -101,7 +101,7 @@ fn output(target: Option<&OutputFile>, counts: &Arc<Counts>) -> anyhow::Result<B
     Ok(Box::new(BufWriter::with_capacity(1 << 16, target.file().try_clone()?)))
 }
 
-/// Completes the file if anything was written, and prints how much that is.
+/// Completes the file if anything was written, and prints how much was written.
 fn complete(target: Option<OutputFile>, format: Format, counts: &Counts) -> anyhow::Result<()> {
     let games = counts.games.load(Ordering::Relaxed);
     match target {

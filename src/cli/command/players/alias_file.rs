@@ -28,7 +28,7 @@ pub(super) struct AliasFile {
 }
 
 impl AliasFile {
-    /// An error about a row, with its place.
+    /// An error about a row, with the path and the line.
     pub(super) fn at(&self, index: usize, error: AliasError) -> anyhow::Error {
         let line = self.lines.get(index).copied().unwrap_or_default();
         anyhow!("{}:{line}: {error}; nothing was changed", self.path.display())

@@ -15,7 +15,7 @@ use crate::cli::render::output::Value;
 use crate::cli::render::output_file::{Existing, OutputFile};
 use crate::cli::render::text::printable;
 
-/// A command, its argument, and its description.
+/// The commands, each with its argument and its description.
 pub(crate) const COMMANDS: [(&str, &str, &str); 9] = [
     (".tables", "", "the tables and views with their columns"),
     (".schema", "[TABLE]", "the SQL that made the tables, with comments"),

@@ -23,7 +23,7 @@ pub(crate) struct Session {
     pub(crate) database: Database,
     /// Values of parameters, by name without the prefix.
     pub(crate) parameters: BTreeMap<String, SqlValue>,
-    /// Whether rows begin with the names of the columns.
+    /// Whether the names of the columns are written before the rows.
     pub(crate) has_headers: bool,
     /// The file for answers, instead of standard output.
     pub(super) output: Option<OutputFile>,

@@ -37,7 +37,7 @@ struct KnownFile {
 #[derive(Debug, Default)]
 pub(super) struct Folder {
     seen: HashMap<PathBuf, KnownFile>,
-    /// How many files of the last scan may still be written.
+    /// How many files of the last scan other programs may still be writing.
     settling: usize,
     /// Directories that could not be read in the last scan.
     unreadable: HashSet<PathBuf>,
@@ -53,7 +53,7 @@ pub(super) struct Scan {
 }
 
 impl Folder {
-    /// Scans a directory and those below it.
+    /// Scans a directory and all directories below it.
     ///
     /// # Errors
     /// If the directory itself cannot be read.
@@ -107,7 +107,7 @@ impl Folder {
         Ok(Scan { ready, unreadable })
     }
 
-    /// How many files of the last scan may still be written.
+    /// How many files of the last scan other programs may still be writing.
     pub(super) const fn settling(&self) -> usize {
         self.settling
     }
@@ -119,7 +119,7 @@ impl Folder {
         }
     }
 
-    /// Marks files as done while they stay unchanged.
+    /// Marks files as done until they change.
     pub(super) fn done(&mut self, paths: &[PathBuf]) {
         for path in paths {
             if let Some(seen) = self.seen.get_mut(path) {
