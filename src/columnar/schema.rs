@@ -14,7 +14,7 @@ use parquet::schema::types::ColumnPath;
 /// The maximum number of rows per row group. DuckDB can skip only whole row groups.
 pub(super) const GROUP_ROWS: usize = 122_880;
 
-/// The maximum number of rows per page. Spark, Trino and ClickHouse also skip pages.
+/// The maximum number of rows per page. Spark, Trino and ClickHouse can also skip single pages.
 const PAGE_ROWS: usize = 4096;
 
 /// The version of the layout: of tables, columns and directories.

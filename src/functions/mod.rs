@@ -6,8 +6,8 @@
 //!
 //! If any argument is NULL, the result is NULL, except in `winning_chances`; `fen_legal_moves` then has no
 //! rows. An argument that has the wrong type or is invalid is an error; the message contains the function's
-//! name and the reason. All functions except `game_pgn` are deterministic and innocuous: they can be used in
-//! expression indexes, generated columns and views.
+//! name and the reason. All scalar functions except `game_pgn` are deterministic and innocuous: they can be
+//! used in expression indexes, generated columns and views.
 
 mod arguments;
 mod connection;

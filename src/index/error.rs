@@ -70,7 +70,7 @@ pub enum Error {
         /// The database.
         database: PathBuf,
     },
-    /// The database uses another minimum number of games for continuations.
+    /// The database was built with another continuation threshold than the requested one.
     #[error(
         "{}: was built with the continuation threshold {threshold}, which cannot be changed to {given}; keep {threshold}, or build the \
          database again", database.display()

@@ -37,8 +37,8 @@ impl Plan<'_> {
     /// Indexes the sources into a new database, or adds them to an existing one that is not to be replaced.
     ///
     /// A new database is built in a temporary file beside `target` and renamed at the end; until then
-    /// `target` is unchanged. The same sources in the same order give the same tables, whatever the number of
-    /// threads, the memory and the chunk size.
+    /// `target` is unchanged. The same sources in the same order give the same tables, except for times,
+    /// whatever the number of threads, the memory and the chunk size.
     ///
     /// If the database exists, the games that it does not have yet are added in one transaction. Readers see
     /// the old state until the transaction is committed.

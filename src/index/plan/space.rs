@@ -87,7 +87,7 @@ struct Sample {
     plies: u64,
     /// The number of comments with clocks, times or evaluations.
     numbers: u64,
-    /// The number of bytes that other annotations take in the tables.
+    /// The number of bytes that annotations other than clocks, times and evaluations take in the tables.
     said: u64,
     annotations: Annotations,
     /// The number of samples per file.

@@ -292,7 +292,7 @@ impl Recount<'_> {
         let read = |positions: &PositionReader<'_>| {
             positions.for_each_occurrence(key, |game, ply| visit(visits, game, ply)).is_ok()
         };
-        // Rows that cannot be read this way are read through SQLite, which reports errors.
+        // Rows that cannot be read from the pages are read through SQLite, which reports errors.
         if !positions.as_ref().is_some_and(read) {
             visits.truncate(before);
             if let Some(known) = Self::open(tracker, known)? {
@@ -341,7 +341,7 @@ impl Recount<'_> {
                     let read = positions.as_mut().map(|positions| positions.played_at(game, ply, &mut see));
                     let counts = match read {
                         Some(Ok(counts)) => counts,
-                        // Rows that cannot be read this way are read through SQLite, which reports errors.
+                        // Rows that cannot be read from the pages are read through SQLite, which reports errors.
                         _ => known.played_at(game, ply, see)?,
                     };
                     if counts != Some(false) {

@@ -24,9 +24,10 @@ pub(crate) enum Test {
     AnyCase(String),
     /// NULL.
     Missing,
-    /// A date with a known year, from this date on; unknown parts match if they could be late enough.
+    /// A date with a known year, from this date on. An unknown part matches if it could be late enough; the
+    /// parts after it are ignored.
     Since(String),
-    /// A date with a known year that sorts before this text; unknown parts match if they could be early enough.
+    /// A date with a known year that sorts before this text, with unknown parts read as 0.
     Until(String),
 }
 

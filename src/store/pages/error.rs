@@ -44,7 +44,7 @@ pub enum BtreeError {
     RowLength {
         /// The row's length in bytes.
         length: usize,
-        /// The maximum length of a row on a page of this size.
+        /// The maximum length of a row on a page of this size, in bytes.
         max: usize,
     },
 

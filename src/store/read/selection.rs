@@ -37,7 +37,7 @@ pub struct GameFilter {
     /// Both ratings are known and at most this.
     pub elo_max: Option<u16>,
     /// Played on this date or later. A game whose month or day is unknown matches if it may have been played
-    /// then. A game whose year is unknown does not match.
+    /// then. If the month is unknown, the day is ignored. A game whose year is unknown does not match.
     pub since: Option<DatePrefix>,
     /// Played on this date or earlier. Unknown parts of a date are treated as in `since`.
     pub until: Option<DatePrefix>,

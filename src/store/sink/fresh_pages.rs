@@ -22,7 +22,7 @@ use crate::store::row::{HeaderBatch, Level, Occurrence, OccurrenceRow};
 use crate::store::{Build, BulkLoader};
 
 /// Builds the pages of the large tables of a new database, and of `game` with its indexes. Meanwhile the
-/// other small tables are written through SQL to another file, from which they are copied at the end.
+/// small tables except `game` are written through SQL to another file, from which they are copied at the end.
 pub(crate) struct FreshPages<'b> {
     build: &'b mut Build,
     watch: &'b dyn Fn(&Connection),

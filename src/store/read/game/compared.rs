@@ -1,4 +1,4 @@
-//! Games with the data that detects duplicates.
+//! Games with the data by which duplicates are found.
 
 use rusqlite::{Connection, Row};
 

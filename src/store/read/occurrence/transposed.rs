@@ -24,8 +24,8 @@ const FEW: u32 = 5_000;
 type Years = SortedMap<Option<u16>, u64>;
 
 impl Database {
-    /// The number of the given games that did not have all positions in `before`; `None` if one of these has
-    /// many occurrences and no usable visit sets.
+    /// The number of the given games that did not have all positions in `before`; `None` if one of the
+    /// positions has many occurrences and no usable visit sets.
     pub(super) fn count_transposed(&self, games: &Games, before: &[Position]) -> Result<Option<u64>> {
         let count = |games: &Games| games.values().map(|games| u64::from(games.len())).sum::<u64>();
         let mut by_line = games.clone();
