@@ -49,7 +49,7 @@ pub(crate) fn allocate_reserve() {
 // ends.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller fulfils the contract of `alloc`, which is the same.
+        // SAFETY: the caller fulfils the contract of `alloc`, which is also that of the system's allocator.
         checked(unsafe { System.alloc(layout) })
     }
 

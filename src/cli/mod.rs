@@ -32,7 +32,7 @@ pub(crate) use usage::parse;
 /// Runs a command.
 ///
 /// # Errors
-/// Any error that prevents the command; [`is_closed_pipe`] recognises the one that is not a failure.
+/// Any error that prevents the command; [`is_closed_pipe`] recognises a closed pipe, which is not a failure.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Status> {
     terminal::signal::ignore_file_size_signal();
     if arguments.command.log_format() == LogFormat::Json {

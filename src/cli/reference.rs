@@ -90,8 +90,8 @@ fn shared_options(command: &Command) -> Groups {
     shared
 }
 
-/// A row with a link to the shared options of a heading. If a command has only some of them, the row names
-/// these.
+/// A row with a link to the shared options of a heading. If a command has only some of the shared options, the
+/// row names the options that it has.
 fn link(heading: &str, rows: &[&String], all: &[String]) -> String {
     let anchor = heading.to_lowercase().replace(' ', "-");
     if rows.len() == all.len() {

@@ -89,7 +89,7 @@ fn describe(error: &anyhow::Error) -> String {
     format!("pgndex: error: {}{}", error_hint::message(error.as_ref()), causes.collect::<String>())
 }
 
-/// The causes of an error, without those that only repeat the one above.
+/// The causes of an error, without SQLite's error codes and causes that the message above already contains.
 fn causes(error: &anyhow::Error) -> Vec<String> {
     let mut causes = Vec::new();
     let mut above = error_hint::message(error.as_ref());

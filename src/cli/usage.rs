@@ -64,7 +64,7 @@ fn with_json(command: clap::Command) -> clap::Command {
 /// The group of options with which a command has no output format.
 const CHANGE: &str = "change";
 
-/// Settings of all arguments that have values.
+/// Gives an argument the settings of all arguments with values, if it has values.
 fn with_values(arg: Arg) -> Arg {
     let has_values = arg.get_num_args().is_none_or(|values| values.takes_values());
     if !has_values || !arg.get_action().takes_values() {

@@ -370,7 +370,7 @@ mod help {
                   [possible values: table, json, pgn]
 
               --plain
-                  Show moves only: no comments, glyphs, variations, clocks or evaluations
+                  Leave out comments, glyphs, variations, clocks and evaluations
 
               --novelty
                   Show the first move to a position that no game of an earlier day reached

@@ -34,7 +34,7 @@ pub(crate) struct GameArgs {
     /// json is one object per line. pgn is PGN's export format.
     #[arg(long, short, value_enum, default_value = "table")]
     pub(crate) format: GameFormat,
-    /// Show moves only: no comments, glyphs, variations, clocks or evaluations
+    /// Leave out comments, glyphs, variations, clocks and evaluations
     #[arg(long)]
     pub(crate) plain: bool,
     /// Show the first move to a position that no game of an earlier day reached

@@ -36,7 +36,8 @@ pub(crate) struct PlayerArgs {
     pub(crate) depth: u32,
     /// Show moves played in at least this percentage of the games.
     ///
-    /// The percentage is of the player's games with that side. A move also needs at least two games.
+    /// Each side has lines of its own: the percentage is of the player's games with White, or of those with
+    /// Black. A move also needs at least two games.
     #[arg(hide_short_help = true, long, value_name = "PERCENT", default_value_t = 5, value_parser = within(0..=100_u32))]
     pub(crate) least_share: u32,
     #[command(flatten)]

@@ -119,7 +119,7 @@ pub(crate) fn sign<'s>(sign: &'s str, ascii: &'s str) -> &'s str {
     if is_ascii() { ascii } else { sign }
 }
 
-/// Whether the locale is UTF-8, as on Windows always; `variable` looks up the environment.
+/// Whether the locale is UTF-8; on Windows, always true. `variable` looks up a variable of the environment.
 fn has_utf8_locale(variable: impl Fn(&str) -> Option<OsString>) -> bool {
     let set = |name: &&str| variable(name).is_some_and(|value| !value.is_empty());
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find(set).and_then(variable);

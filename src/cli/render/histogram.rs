@@ -57,7 +57,7 @@ pub(crate) fn bars(counts: &SortedMap<u16, u64>, step: u16) -> Vec<Bar> {
     bars.into_iter().map(|(_, _, bar)| bar).collect()
 }
 
-/// The first number up to which more than `rare` have been counted.
+/// The first number up to which the counts add up to more than `rare`.
 fn bound<'a>(counts: impl Iterator<Item = (&'a u16, &'a u64)>, rare: u64) -> Option<u16> {
     let mut seen = 0;
     let (number, _) = counts.into_iter().find(|(_, count)| {

@@ -223,7 +223,7 @@ impl RowWriter<Box<dyn Write>> {
 }
 
 impl<W: Write> RowWriter<W> {
-    /// Writes rows with these columns; `terminal` is the width of the terminal, if they go to one.
+    /// Writes rows with these columns; `terminal` is the width of the terminal, if the rows go to a terminal.
     ///
     /// # Errors
     /// Errors of writing.

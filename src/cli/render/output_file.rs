@@ -11,7 +11,8 @@ use tempfile::NamedTempFile;
 
 use crate::cli::error::{WrongValue, io_errors};
 
-/// A file with a temporary name until it is complete. If it is dropped before, it is removed.
+/// A file with a temporary name until it is complete. If an `OutputFile` is dropped before that, the file is
+/// removed.
 #[derive(Debug)]
 pub(crate) struct OutputFile {
     path: PathBuf,
@@ -71,7 +72,7 @@ impl OutputFile {
         &self.path
     }
 
-    /// What to write to.
+    /// The file to write the output to.
     pub(crate) fn file(&self) -> &File {
         self.file.as_file()
     }
@@ -207,7 +208,7 @@ pub(crate) fn check(
 /// no PGN.
 ///
 /// # Errors
-/// If it does.
+/// If the file probably contains games.
 pub(crate) fn refuse_pgn(path: &Path) -> anyhow::Result<()> {
     let shown = path.display();
     ensure!(
@@ -220,7 +221,7 @@ pub(crate) fn refuse_pgn(path: &Path) -> anyhow::Result<()> {
 /// Fails if a file to be replaced is a source of the database.
 ///
 /// # Errors
-/// If it is; if the database cannot be read.
+/// If the file is a source; if the database cannot be read.
 pub(crate) fn refuse_source(database: &Database, path: &Path) -> anyhow::Result<()> {
     let Ok(target) = path.canonicalize() else { return Ok(()) };
     let beside = directory(database.path());

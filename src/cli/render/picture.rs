@@ -14,8 +14,8 @@ use crate::cli::terminal::log::note;
 /// What to do if the path is not that of a file.
 const INSTEAD: &str = "name a file for the picture";
 
-/// The file of a picture. It is created when the answer is written, so that nothing is left if that fails or
-/// is stopped.
+/// The file of a picture. It is created when the answer is written, so that no file is left if the query fails
+/// or is stopped.
 pub(crate) struct PictureOutput<'a> {
     path: &'a Path,
     existing: Existing,

@@ -39,8 +39,8 @@ pub(crate) fn printable_lines(text: &str) -> String {
     text.chars().map(|letter| if matches!(letter, '\n' | '\t') { letter } else { visible(letter) }).collect()
 }
 
-/// JSON with escaped control characters, including those that some programs take for line ends. They can
-/// occur only in its strings.
+/// JSON with escaped control characters, including those that some programs take for line ends. Such characters
+/// occur only in the strings of JSON.
 pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
     let is_escaped = |letter: char| {
         matches!(letter, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}') || turns_direction(letter)
@@ -60,7 +60,7 @@ pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
     escaped.into()
 }
 
-/// This many blanks. A width in `format!` could not replace this: it must not be more than 65,535.
+/// A text of blanks. A width in `format!` would not do: it must not be more than 65,535.
 pub(crate) fn blanks(count: usize) -> String {
     " ".repeat(count)
 }

@@ -58,8 +58,8 @@ impl Notifier {
 #[derive(Debug)]
 pub(crate) struct Watchdog {
     notifier: Arc<Notifier>,
-    /// The time between two messages: half of the time after which the manager ends a silent process. `None`
-    /// if it expects no messages.
+    /// The time between two messages: half of the time after which the manager ends a silent process. `None` if
+    /// the manager expects no messages.
     every: Option<Duration>,
 }
 

@@ -217,7 +217,7 @@ fn event(snapshot: &Snapshot, rates: &Rates) -> Event {
 struct Bar(ProgressBar);
 
 impl Bar {
-    /// For an input of unknown size, and of known size.
+    /// The templates for an input of unknown size and for an input of known size.
     const TEMPLATES: [&str; 2] = [
         "{prefix} {binary_bytes}  {wide_msg}",
         "{prefix} {bar:25} {percent:>3} %  {binary_bytes} of {binary_total_bytes}  {wide_msg}",

@@ -106,7 +106,7 @@ impl Scale {
         (from..=self.last.div_euclid(self.step)).map(|tick| tick * self.step)
     }
 
-    /// The place of a value, if the scale extends from one place to another.
+    /// The coordinate of a value, if the scale extends from the coordinate `from` to the coordinate `to`.
     fn place(&self, value: i64, from: f64, to: f64) -> f64 {
         from + (to - from) * (value - self.first) as f64 / (self.last - self.first).max(1) as f64
     }
@@ -163,12 +163,12 @@ impl<'r> Field<'r> {
         Some(Self { years, across, up })
     }
 
-    /// The place of a year.
+    /// The horizontal coordinate of a year.
     fn x(&self, year: i64) -> f64 {
         self.across.place(year, LEFT + 12.0, RIGHT - 12.0)
     }
 
-    /// The place of a rating.
+    /// The vertical coordinate of a rating.
     fn y(&self, rating: i64) -> f64 {
         self.up.place(rating, BOTTOM, TOP)
     }

@@ -216,8 +216,8 @@ fn add_lines<'r>(before: &[&'r LineNode], node: &'r LineNode, rows: &mut Vec<(Na
     node.next.iter().for_each(|next| add_lines(&line, next, rows));
 }
 
-/// The line with the most games that leads to the same position; nothing if the line without its last move
-/// has one already.
+/// The line with the most games that leads to the same position as a given line. `None` if there is no such
+/// line, or if the given line without its last move already has one.
 fn transposition<'r>(moves: &[&'r LineNode]) -> Option<&'r str> {
     let (last, before) = moves.split_last()?;
     let is_told = before.last().is_some_and(|node| node.transposes_to.is_some());

@@ -1,7 +1,7 @@
 //! Writes a player's record as an HTML page: one self-contained file for screens, paper or screen readers.
 //!
-//! It is also well-formed XML, so that tests and other programs can parse it easily. All text goes through
-//! [`text`].
+//! The page is also well-formed XML, so that tests and other programs can parse it easily. All text goes
+//! through [`text`].
 
 use std::cmp::Reverse;
 use std::io::{self, Write};
@@ -242,7 +242,7 @@ impl Cell {
     }
 }
 
-/// Writes the names of columns; each is given with whether the column contains numbers.
+/// Writes the names of columns. Each name is given together with whether its column contains numbers.
 fn head(out: &mut dyn Write, columns: impl IntoIterator<Item = (&'static str, bool)>) -> io::Result<()> {
     let cells = columns.into_iter().map(|(column, is_number)| {
         let class = if is_number { "number" } else { "text" };
@@ -299,7 +299,8 @@ fn whole_line<'s, 'r>(
     }
 }
 
-/// Writes the boards after the lines without continuations, most games first.
+/// Writes the final positions of lines without continuations, as boards: those of the lines with the most
+/// games.
 fn boards(out: &mut dyn Write, scores: &Scores<'_>, side: Color) -> io::Result<()> {
     let mut lines: Vec<_> = scores.rows.iter().filter_map(whole_line).collect();
     lines.sort_by_key(|(_, record)| Reverse(record.games));

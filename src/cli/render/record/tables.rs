@@ -20,7 +20,7 @@ const RATINGS: [&str; 3] = ["rating", "opponents", "performance"];
 /// A note on which games performances are computed from.
 const RATED_ONLY: &str = "performances count only games with a result against rated opponents";
 
-/// Writes the sections of a record; `terminal` is the width of the terminal, if they go to one.
+/// Writes the sections of a record; `terminal` is the width of the terminal, if the sections go to a terminal.
 ///
 /// # Errors
 /// Errors of writing.
