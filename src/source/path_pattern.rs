@@ -238,7 +238,7 @@ mod tests {
         assert!(Pattern::new(Path::new("a**b")).is_none());
     }
 
-    /// Compares the results with those of the crate `glob`, whose patterns these are.
+    /// Compares the results with those of the crate `glob`, which has the same patterns.
     #[test]
     fn matches_agree_with_glob() {
         let tree = tree(&FILES);

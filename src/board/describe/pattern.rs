@@ -5,8 +5,8 @@ use crate::board::{Color, Piece, Square, SquareSet};
 
 /// A pattern of positions, compiled once and then compared with many positions.
 ///
-/// It is written like the placement of a FEN, eight ranks from the eighth to the first. In addition to FEN's
-/// letters and numbers of empty squares, it may contain:
+/// A pattern is written like the placement of a FEN, eight ranks from the eighth to the first. In addition to
+/// FEN's letters and numbers of empty squares, it may contain:
 ///
 /// | sign | squares | matches |
 /// |---|---|---|

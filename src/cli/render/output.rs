@@ -40,7 +40,7 @@ impl<W: Write> Write for Named<W> {
 /// The error of writing to standard output.
 pub(crate) fn of_stdout(error: io::Error) -> io::Error {
     match error.kind() {
-        // Such a write is retried.
+        // The writer tries again after an interrupted write.
         io::ErrorKind::Interrupted => error,
         kind => io::Error::new(kind, format!("standard output: cannot write: {error}")),
     }

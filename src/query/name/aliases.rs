@@ -32,9 +32,9 @@ pub enum AliasError {
     TwoNames {
         /// The spelling.
         alias: String,
-        /// The name that has it.
+        /// The name that has the spelling.
         before: String,
-        /// The name that would get it.
+        /// The name that would get the spelling.
         name: String,
     },
     /// A name is itself another spelling.

@@ -156,7 +156,7 @@ impl Drop for Slot {
 
 /// Whether a connection is admitted.
 pub(super) enum Admission {
-    /// It is admitted; another connection may have been closed for it.
+    /// The connection is admitted; another connection may have been closed for it.
     Granted { place: Slot, in_place_of_another: bool },
     /// All slots are in use, and no idle connection may be closed yet.
     Full,

@@ -95,11 +95,11 @@ struct Page {
 /// How a table shows games without a result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unfinished {
-    /// There are none.
+    /// All games have a result.
     None,
-    /// There are so few that a column would be mostly zeros.
+    /// So few games are without a result that a column would contain mostly zeros.
     Few,
-    /// They have a column.
+    /// The games without a result have a column.
     Column,
 }
 
