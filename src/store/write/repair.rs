@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, Row, params};
+use rusqlite::{Connection, OpenFlags, Row, params};
 
 use crate::board::{MoveCode, PositionKey};
 use crate::id::GameId;
@@ -101,13 +101,10 @@ const TOTALS: [&str; 2] = [
 /// Prevents other programs from writing to a database while the returned connection is open.
 fn begin_write(path: &Path) -> Result<Connection> {
     let connection = open_file(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    match connection.execute_batch("BEGIN IMMEDIATE") {
-        // A file that this process may not write is normally read-only for others too.
-        Err(error) if error.sqlite_error_code() == Some(ErrorCode::ReadOnly) => Ok(connection),
-        begun => begun
-            .map(|()| connection)
-            .map_err(|source| Error::sqlite(path, "lock the database for writing", source)),
-    }
+    connection
+        .execute_batch("BEGIN IMMEDIATE")
+        .map_err(|source| Error::sqlite(path, "lock the database for writing", source))?;
+    Ok(connection)
 }
 
 /// The result of [`Build::repair_rows`].
