@@ -13,7 +13,7 @@ use super::form::Form;
 use super::path_list::{listed_paths, read_list};
 use super::path_pattern::Pattern;
 use super::unpacked::{UnpackedState, compare};
-use super::watch::SearchObserver;
+use super::search_observer::SearchObserver;
 use super::{Error, Result, zip};
 use crate::path_bytes::path_of_bytes;
 use crate::sorted::sort_by_key;

@@ -13,8 +13,8 @@ mod mapped;
 mod part;
 mod path_list;
 mod path_pattern;
+mod search_observer;
 mod unpacked;
-mod watch;
 mod zip;
 
 pub use decode::{DecodeOptions, Decoded, Opened, Packed, open};
@@ -26,4 +26,4 @@ pub(crate) use form::other_text;
 pub use list::{Finder, Sources, has_name_of_games, list};
 pub use mapped::{Mapped, MemoryLimitGuard};
 pub use part::{Parts, parts};
-pub use watch::SearchObserver;
+pub use search_observer::SearchObserver;

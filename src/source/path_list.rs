@@ -9,7 +9,7 @@ use std::{fs, thread};
 use super::encoding::Transcoder;
 use super::error::{Error, Result};
 use super::form::{Form, MARK};
-use super::watch::SearchObserver;
+use super::search_observer::SearchObserver;
 use crate::channel::{self, bounded};
 
 /// The text of a list, which has one path per line. `watch` can stop the search while a pipe is read.

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
 use super::Error;
-use super::watch::SearchObserver;
+use super::search_observer::SearchObserver;
 use crate::path_bytes::ends_in_separator;
 use crate::sorted::sort_by;
 

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use super::decode::{DecodeOptions, Opened, open};
 use super::file::SourceFile;
-use super::watch::SearchObserver;
+use super::search_observer::SearchObserver;
 
 /// How the plain file and the compressed file are related.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
