@@ -96,7 +96,7 @@ impl GameBatch {
             next += u32::from(!is_removed);
             id
         };
-        self.headers.passed = self.headers.passed.kept(|index| !flag(index));
+        self.headers.features = self.headers.features.kept(|index| !flag(index));
         let ids: Vec<Option<GameId>> = is_removed.iter().map(new_id).collect();
         let id = |game: GameId| ids[game.0 as usize];
         self.headers.renumber_games(id);

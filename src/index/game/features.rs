@@ -6,8 +6,8 @@ use crate::index::game::positions::Standard;
 use crate::store::features::{Feature, GameFeatures, PieceSquares, features_of, set};
 
 pub(crate) fn record_features(batch: &mut GameBatch, standard: &Standard) {
-    let passed = &mut batch.headers.passed;
-    passed.clear();
+    let features = &mut batch.headers.features;
+    features.clear();
     let standard = FeatureTracker::at(&standard.position);
     let mut codes = &batch.codes[..];
     let mut setups = batch.setups.iter();
@@ -18,16 +18,16 @@ pub(crate) fn record_features(batch: &mut GameBatch, standard: &Standard) {
             Start::Standard => standard,
             Start::Setup => FeatureTracker::at(setups.next().expect("one for each game that has one")),
             Start::Nowhere => {
-                passed.push_game(PieceSquares::default());
+                features.push_game(PieceSquares::default());
                 continue;
             }
         };
-        passed.push_material(game.material);
-        passed.push_feature(Feature::pawns(game.pawns));
+        features.push_material(game.material);
+        features.push_feature(Feature::pawns(game.pawns));
         for &code in played {
-            game.make(code, passed);
+            game.make(code, features);
         }
-        passed.push_game(game.pieces);
+        features.push_game(game.pieces);
     }
 }
 
@@ -57,7 +57,7 @@ impl FeatureTracker {
     }
 
     #[inline]
-    fn make(&mut self, code: MoveCode, passed: &mut GameFeatures) {
+    fn make(&mut self, code: MoveCode, features: &mut GameFeatures) {
         let Some(piece) = code.piece() else { return };
         let (special, to) = (code.special(), code.to());
         let (material, pawns) = (self.material, self.pawns);
@@ -76,11 +76,11 @@ impl FeatureTracker {
             set(&mut self.pieces, Piece::new(PieceKind::Rook, piece.color()), Square::at(file, to.rank()));
         }
         if self.material != material {
-            passed.push_material(self.material);
+            features.push_material(self.material);
         }
         if self.pawns != pawns {
-            passed.push_feature(Feature::pawns(self.pawns));
+            features.push_feature(Feature::pawns(self.pawns));
         }
-        features_of(piece, code).into_iter().flatten().for_each(|feature| passed.push_feature(feature));
+        features_of(piece, code).into_iter().flatten().for_each(|feature| features.push_feature(feature));
     }
 }

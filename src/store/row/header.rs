@@ -54,7 +54,7 @@ macro_rules! header_batch {
             /// Rows of `problem`, in input order.
             pub problems: Vec<ProblemRow>,
             /// The features of the games, in order; empty if they were not computed.
-            pub passed: GameFeatures,
+            pub features: GameFeatures,
             /// Rows of `duplicate`, in input order.
             pub duplicates: Vec<DuplicateRow>,
             /// New rows of `player`.
@@ -89,7 +89,7 @@ macro_rules! header_batch {
                 self.names.clear();
                 $(self.$side.clear();)*
                 self.problems.clear();
-                self.passed.clear();
+                self.features.clear();
                 self.duplicates.clear();
                 self.players.clear();
                 self.events.clear();

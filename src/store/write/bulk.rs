@@ -49,7 +49,7 @@ pub struct BulkLoader<'c> {
     headers: HeaderTables,
     visited: RowTable<VisitedPositionRow>,
     continuations: RowTable<ContinuationRow>,
-    passed: FeatureSetWriter,
+    features: FeatureSetWriter,
     /// The side databases that stay attached until the end, each with its name.
     sides: Vec<(&'static str, Temporary)>,
     /// Indexes that are currently hidden from the schema.
@@ -135,7 +135,7 @@ impl<'c> BulkLoader<'c> {
             headers,
             visited,
             continuations,
-            passed: FeatureSetWriter::default(),
+            features: FeatureSetWriter::default(),
             sides: Vec::new(),
             hidden: Vec::new(),
             columns: ColumnBuilder::default(),
@@ -257,7 +257,7 @@ impl<'c> BulkLoader<'c> {
     /// Adds games to the columns and sets being built.
     fn push_sets(&mut self, batch: &HeaderBatch) -> Result<()> {
         self.push_columns(batch)?;
-        let appended = self.passed.append(&self.connection, batch);
+        let appended = self.features.append(&self.connection, batch);
         appended.map_err(|source| self.failed("write table game_set", source))
     }
 
@@ -413,7 +413,7 @@ impl<'c> BulkLoader<'c> {
             return Err(Error::Unfinished { path: self.path.clone() });
         }
         self.end_columns()?;
-        let written = self.passed.write(&self.connection);
+        let written = self.features.write(&self.connection);
         written.map_err(|source| self.failed("write table game_set", source))?;
         update_statistics(&self.connection)
             .map_err(|source| self.failed("write table sqlite_stat1", source))?;

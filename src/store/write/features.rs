@@ -22,13 +22,13 @@ pub(super) struct FeatureSetWriter {
 impl FeatureSetWriter {
     /// Adds the games of a batch, and writes each block that is followed by another one.
     pub(super) fn append(&mut self, connection: &Connection, batch: &HeaderBatch) -> rusqlite::Result<()> {
-        for (game, passed) in batch.games.iter().zip(batch.passed.iter()) {
+        for (game, features) in batch.games.iter().zip(batch.features.iter()) {
             let (block, number) = block_of(game.game);
             if block != self.number {
                 self.write(connection)?;
                 self.number = block;
             }
-            self.block.push(number, passed);
+            self.block.push(number, features);
         }
         Ok(())
     }
