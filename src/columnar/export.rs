@@ -10,7 +10,7 @@ use rusqlite::{Row, named_params};
 
 use super::error::Result;
 use super::game::{Game, PartitionBy};
-use super::moves::MoveBlock;
+use super::moves::EncodedMoves;
 use super::output::{Output, Totals, WrittenBy};
 use super::schema::{
     COMMAND, COMMENT, Column, ColumnType, GAME, MOVE_EVAL, NAG, PROBLEM, SOURCE, TAG, Table, VARIATION,
@@ -294,8 +294,8 @@ impl Export<'_, '_> {
             },
         )?;
         let path = self.database.path();
-        let blocks = parallel::map(Some(self.pool), games.len(), |index| games[index].block(path))?;
-        blocks.iter().try_for_each(|block| self.writer.add_moves(block))?;
+        let moves = parallel::map(Some(self.pool), games.len(), |index| games[index].encoded(path))?;
+        moves.iter().try_for_each(|moves| self.writer.add_moves(moves))?;
         Ok((counted, plies))
     }
 
@@ -422,7 +422,7 @@ struct StoredMoves {
 
 impl StoredMoves {
     /// Replays the moves to check them: after an illegal move, meaningless positions would be written.
-    fn block(&self, path: &Path) -> store::Result<MoveBlock> {
+    fn encoded(&self, path: &Path) -> store::Result<EncodedMoves> {
         let failed = || Error::UnsoundGame { path: path.to_owned(), game: self.game };
         let setup = match &self.start {
             Some(fen) => Some(Position::from_fen(fen.as_bytes()).map_err(|_| failed())?.0),
@@ -432,8 +432,8 @@ impl StoredMoves {
         for &code in &self.codes {
             position.make(code).map_err(|_| failed())?;
         }
-        let mut block = MoveBlock::default();
-        block.push(self.game, setup.as_ref(), &self.codes);
-        Ok(block)
+        let mut moves = EncodedMoves::default();
+        moves.push(self.game, setup.as_ref(), &self.codes);
+        Ok(moves)
     }
 }

@@ -13,9 +13,9 @@ use crate::store::{Error, Result};
 
 /// Games as consecutive bytes: each with its number, its start position and its move codes.
 #[derive(Debug, Default)]
-pub(crate) struct MoveBlock(Vec<u8>);
+pub(crate) struct EncodedMoves(Vec<u8>);
 
-impl MoveBlock {
+impl EncodedMoves {
     /// The number of bytes before the start position: the game, the length of the FEN, the number of moves.
     const HEADER: usize = 12;
 
@@ -62,18 +62,18 @@ impl MoveFile {
         Ok(Self { directory: directory.to_owned(), file, bytes: 0, places: Vec::new() })
     }
 
-    pub(super) fn append(&mut self, MoveBlock(block): &MoveBlock) -> Result<()> {
-        write_at(&self.file, block, self.bytes).map_err(|source| failed(&self.directory, source))?;
-        let mut rest = &block[..];
+    pub(super) fn append(&mut self, EncodedMoves(bytes): &EncodedMoves) -> Result<()> {
+        write_at(&self.file, bytes, self.bytes).map_err(|source| failed(&self.directory, source))?;
+        let mut rest = &bytes[..];
         while let Some((moves, length)) = Moves::read(rest) {
             let index = moves.game.0 as usize;
             if self.places.len() <= index {
                 self.places.resize(index + 1, 0);
             }
-            self.places[index] = self.bytes + (block.len() - rest.len()) as u64 + 1;
+            self.places[index] = self.bytes + (bytes.len() - rest.len()) as u64 + 1;
             rest = &rest[length..];
         }
-        self.bytes += block.len() as u64;
+        self.bytes += bytes.len() as u64;
         Ok(())
     }
 
@@ -119,11 +119,11 @@ impl MoveReader {
 impl<'m> Moves<'m> {
     /// Reads a game. Also returns its length in bytes.
     fn read(bytes: &'m [u8]) -> Option<(Self, usize)> {
-        let (header, rest) = bytes.split_at_checked(MoveBlock::HEADER)?;
+        let (header, rest) = bytes.split_at_checked(EncodedMoves::HEADER)?;
         let number = |index: usize| u32::from_le_bytes(*header.as_chunks().0.get(index).expect("three"));
         let (fen, rest) = rest.split_at_checked(number(1) as usize)?;
         let codes = rest.get(..4 * number(2) as usize)?;
-        Some((Self { game: GameId(number(0)), fen, codes }, MoveBlock::HEADER + fen.len() + codes.len()))
+        Some((Self { game: GameId(number(0)), fen, codes }, EncodedMoves::HEADER + fen.len() + codes.len()))
     }
 
     /// The number of the game's positions.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::game::Game;
 use super::game_column::{GameColumn, OpeningNames};
-use super::moves::MoveBlock;
+use super::moves::EncodedMoves;
 use super::output::Totals;
 use super::schema::{
     COMMAND, COMMENT, GAME, MOVE_EVAL, NAG, PROBLEM, SOURCE, TAG, Table, VARIATION, VARIATION_MOVE,
@@ -16,7 +16,7 @@ use crate::opening::OpeningBook;
 use crate::store::row::virtual_table::{Cell, Rows as _};
 use crate::store::row::{HeaderBatch, ProblemRow, SideTable};
 use crate::store::sink::{
-    BlockNumber, DuplicateLinks, GameMoves, KeepingSink, NewRun, PositionEncoder, RunTotals, Sink,
+    BatchNumber, DuplicateLinks, GameMoves, KeepingSink, NewRun, PositionEncoder, RunTotals, Sink,
     SortedOccurrences, Takes, UnsortedOccurrences as _,
 };
 use crate::store::{BulkLoader, Result};
@@ -60,10 +60,10 @@ static SIDE_TABLES: [&Table; 7] = [&TAG, &MOVE_EVAL, &COMMENT, &NAG, &COMMAND, &
 
 /// Collects the moves of games.
 #[derive(Debug, Default)]
-pub(crate) struct MoveEncoder(MoveBlock);
+pub(crate) struct MoveEncoder(EncodedMoves);
 
 impl PositionEncoder for MoveEncoder {
-    type Block = MoveBlock;
+    type Encoded = EncodedMoves;
     const TAKES: Takes = Takes::Moves;
 
     fn another(&self) -> Self {
@@ -74,7 +74,7 @@ impl PositionEncoder for MoveEncoder {
         self.0.push(game, setup, codes);
     }
 
-    fn take(&mut self, used: Option<MoveBlock>) -> Result<Option<MoveBlock>> {
+    fn take(&mut self, used: Option<EncodedMoves>) -> Result<Option<EncodedMoves>> {
         let is_empty = self.0.is_empty();
         Ok((!is_empty).then(|| std::mem::replace(&mut self.0, used.unwrap_or_default())))
     }
@@ -119,10 +119,10 @@ impl Sink for ParquetFiles<'_> {
         Ok(())
     }
 
-    fn positions(&mut self, _: BlockNumber, mut block: MoveBlock) -> Result<Option<MoveBlock>> {
-        self.writer().add_moves(&block)?;
-        block.clear();
-        Ok(Some(block))
+    fn positions(&mut self, _: BatchNumber, mut moves: EncodedMoves) -> Result<Option<EncodedMoves>> {
+        self.writer().add_moves(&moves)?;
+        moves.clear();
+        Ok(Some(moves))
     }
 }
 

@@ -6,7 +6,7 @@ use rayon::ThreadPool;
 
 use super::by_key::{ByKey, PREFIX_BITS, PlayedOccurrence, PlayedOccurrences};
 use super::game::{Game, Games, PartitionBy, game_id};
-use super::moves::{MoveBlock, MoveFile};
+use super::moves::{EncodedMoves, MoveFile};
 use super::output::{Output, Totals, WrittenBy};
 use super::positions::Positions;
 use super::schema::Table;
@@ -91,8 +91,8 @@ impl<'w> Writer<'w> {
     }
 
     /// Adds the moves of some games.
-    pub(super) fn add_moves(&mut self, block: &MoveBlock) -> Result<()> {
-        self.moves.as_mut().expect("until the end").append(block)
+    pub(super) fn add_moves(&mut self, moves: &EncodedMoves) -> Result<()> {
+        self.moves.as_mut().expect("until the end").append(moves)
     }
 
     /// Writes all positions. Called after the last game was added.

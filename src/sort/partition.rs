@@ -41,13 +41,13 @@ pub(crate) struct Partitions<R> {
 
 #[derive(Debug)]
 struct Partition<R> {
-    blocks: Vec<Vec<R>>,
+    buffers: Vec<Vec<R>>,
     extents: Vec<Extent>,
 }
 
 impl<R> Default for Partition<R> {
     fn default() -> Self {
-        Self { blocks: Vec::new(), extents: Vec::new() }
+        Self { buffers: Vec::new(), extents: Vec::new() }
     }
 }
 
@@ -98,7 +98,7 @@ impl<R: Record> Partitions<R> {
         let records = |index| {
             let partition = self.lock(index);
             let extents = partition.extents.iter().map(|extent| extent.records);
-            partition.blocks.iter().map(Vec::len).chain(extents).sum::<usize>() as u64
+            partition.buffers.iter().map(Vec::len).chain(extents).sum::<usize>() as u64
         };
         (0..self.len()).map(records).sum()
     }
@@ -119,20 +119,20 @@ impl<R: Record> Partitions<R> {
         (record.sort_key() >> (128 - self.bits)) as usize
     }
 
-    /// Stores the records of a worker's block in a partition or in the temporary file, and leaves the block
-    /// empty.
-    fn accept(&self, index: usize, block: &mut Vec<R>) -> Result<()> {
-        let bytes = (block.len() * size_of::<R>()) as u64;
+    /// Stores the records of a worker's buffer in a partition or in the temporary file, and leaves the
+    /// buffer empty.
+    fn accept(&self, index: usize, buffer: &mut Vec<R>) -> Result<()> {
+        let bytes = (buffer.len() * size_of::<R>()) as u64;
         if self.used.fetch_add(bytes, Ordering::Relaxed) + bytes <= self.memory {
-            let capacity = block.capacity();
-            let full = std::mem::replace(block, Vec::with_capacity(capacity));
-            self.lock(index).blocks.push(full);
+            let capacity = buffer.capacity();
+            let full = std::mem::replace(buffer, Vec::with_capacity(capacity));
+            self.lock(index).buffers.push(full);
             return Ok(());
         }
         self.used.fetch_sub(bytes, Ordering::Relaxed);
-        let extent = self.write(block)?;
+        let extent = self.write(buffer)?;
         self.lock(index).extents.push(extent);
-        block.clear();
+        buffer.clear();
         Ok(())
     }
 
@@ -140,12 +140,12 @@ impl<R: Record> Partitions<R> {
         self.partitions[index].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self, block: &[R]) -> Result<Extent> {
-        let mut bytes = Vec::with_capacity(block.len() * R::BYTES);
-        block.iter().for_each(|record| record.write(&mut bytes));
+    fn write(&self, buffer: &[R]) -> Result<Extent> {
+        let mut bytes = Vec::with_capacity(buffer.len() * R::BYTES);
+        buffer.iter().for_each(|record| record.write(&mut bytes));
         let offset = self.spilled.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         write_at(&self.spill, &bytes, offset).map_err(|source| self.failed(source))?;
-        Ok(Extent { offset, records: block.len() })
+        Ok(Extent { offset, records: buffer.len() })
     }
 
     fn failed(&self, source: std::io::Error) -> Error {
@@ -161,8 +161,8 @@ impl<R: Record> Partitions<R> {
         mut sink: impl FnMut(&[R]) -> Result<(), E>,
     ) -> Result<(), E> {
         let partition = std::mem::take(&mut *self.lock(index));
-        let blocks = partition.blocks.iter().map(Vec::len);
-        let total: usize = blocks.chain(partition.extents.iter().map(|extent| extent.records)).sum();
+        let buffers = partition.buffers.iter().map(Vec::len);
+        let total: usize = buffers.chain(partition.extents.iter().map(|extent| extent.records)).sum();
         let mut records = Vec::with_capacity(total.min(most.saturating_mul(2)));
         if total <= most {
             self.gather_sorted(&partition, 0..=u128::MAX, &mut records)?;
@@ -186,10 +186,10 @@ impl<R: Record> Partitions<R> {
         let step = (total / (pieces * SAMPLES_PER_PIECE)).max(1);
         let mut sample: Vec<R> = Vec::new();
         let mut seen = 0;
-        self.for_each_block(partition, |block| {
+        self.for_each_buffer(partition, |buffer| {
             let first = seen % step;
-            sample.extend(block.iter().skip(if first == 0 { 0 } else { step - first }).step_by(step));
-            seen += block.len();
+            sample.extend(buffer.iter().skip(if first == 0 { 0 } else { step - first }).step_by(step));
+            seen += buffer.len();
         })?;
         sample.sort_unstable();
         let samples = sample.len();
@@ -236,28 +236,28 @@ impl<R: Record> Partitions<R> {
         mut see: impl FnMut(R),
     ) -> Result<()> {
         let all = *range == (0..=u128::MAX);
-        self.for_each_block(partition, |block| {
+        self.for_each_buffer(partition, |buffer| {
             if all {
-                block.iter().for_each(|&record| see(record));
+                buffer.iter().for_each(|&record| see(record));
             } else {
-                let records = block.iter().filter(|record| range.contains(&record.sort_key()));
+                let records = buffer.iter().filter(|record| range.contains(&record.sort_key()));
                 records.for_each(|&record| see(record));
             }
         })
     }
 
-    fn for_each_block(&self, partition: &Partition<R>, mut see: impl FnMut(&[R])) -> Result<()> {
-        partition.blocks.iter().for_each(|block| see(block));
+    fn for_each_buffer(&self, partition: &Partition<R>, mut see: impl FnMut(&[R])) -> Result<()> {
+        partition.buffers.iter().for_each(|buffer| see(buffer));
         if partition.extents.is_empty() {
             return Ok(());
         }
-        let (mut bytes, mut block) = (Vec::new(), Vec::new());
+        let (mut bytes, mut buffer) = (Vec::new(), Vec::new());
         for extent in &partition.extents {
             bytes.resize(extent.records * R::BYTES, 0);
             read_at(&self.spill, &mut bytes, extent.offset).map_err(|source| self.failed(source))?;
-            block.clear();
-            block.extend(bytes.chunks_exact(R::BYTES).map(R::read));
-            see(&block);
+            buffer.clear();
+            buffer.extend(bytes.chunks_exact(R::BYTES).map(R::read));
+            see(&buffer);
         }
         Ok(())
     }
@@ -267,31 +267,31 @@ impl<R: Record> Partitions<R> {
 #[derive(Debug)]
 pub(crate) struct Scatter<'p, R> {
     partitions: &'p Partitions<R>,
-    blocks: Vec<Vec<R>>,
+    buffers: Vec<Vec<R>>,
 }
 
 impl<'p, R: Record> Scatter<'p, R> {
-    /// Creates a buffer with one block for each partition. Its size is about `bytes` bytes, as far as blocks
-    /// of 64 to 4096 records allow.
+    /// Creates one buffer for each partition. All together have about `bytes` bytes, as far as buffers of 64
+    /// to 4096 records allow.
     pub(crate) fn new(partitions: &'p Partitions<R>, bytes: usize) -> Self {
         let capacity = (bytes / size_of::<R>() / partitions.len()).clamp(64, 4096);
-        Self { partitions, blocks: (0..partitions.len()).map(|_| Vec::with_capacity(capacity)).collect() }
+        Self { partitions, buffers: (0..partitions.len()).map(|_| Vec::with_capacity(capacity)).collect() }
     }
 
     #[inline]
     pub(crate) fn push(&mut self, record: R) -> Result<()> {
         let index = self.partitions.index(record);
-        let block = &mut self.blocks[index];
-        block.push(record);
-        if block.len() == block.capacity() { self.partitions.accept(index, block) } else { Ok(()) }
+        let buffer = &mut self.buffers[index];
+        buffer.push(record);
+        if buffer.len() == buffer.capacity() { self.partitions.accept(index, buffer) } else { Ok(()) }
     }
 
     /// Adds the remaining records to the partitions.
     pub(crate) fn finish(mut self) -> Result<()> {
-        for (index, block) in self.blocks.iter_mut().enumerate() {
-            if !block.is_empty() {
-                block.shrink_to_fit();
-                self.partitions.accept(index, block)?;
+        for (index, buffer) in self.buffers.iter_mut().enumerate() {
+            if !buffer.is_empty() {
+                buffer.shrink_to_fit();
+                self.partitions.accept(index, buffer)?;
             }
         }
         Ok(())

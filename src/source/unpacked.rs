@@ -20,7 +20,7 @@ pub(super) enum UnpackedState {
 }
 
 /// The amount of text compared at once, in bytes.
-const BLOCK: usize = 1 << 20;
+const PIECE: usize = 1 << 20;
 
 /// Compares the texts of two files, byte by byte, up to the first difference or the end of one of them.
 pub(super) fn compare(
@@ -72,7 +72,7 @@ impl Text {
             Opened::Mapped(map) => {
                 let mut at = 0;
                 Box::new(move |text| {
-                    let end = map.bytes().len().min(at + BLOCK);
+                    let end = map.bytes().len().min(at + PIECE);
                     text.extend_from_slice(&map.bytes()[at..end]);
                     map.release(at..end);
                     let read = end - at;
@@ -82,7 +82,7 @@ impl Text {
             }
             Opened::Packed(packed) => {
                 let mut decoded = packed.decode(options).ok()?;
-                Box::new(move |text| decoded.read(text, BLOCK))
+                Box::new(move |text| decoded.read(text, PIECE))
             }
         };
         Some(Self { next, text: Vec::new(), given: 0 })

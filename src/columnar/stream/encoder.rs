@@ -53,7 +53,7 @@ impl RankEncoder {
 }
 
 impl PositionEncoder for RankEncoder {
-    type Block = Vec<u64>;
+    type Encoded = Vec<u64>;
     const TAKES: Takes = Takes::Games;
 
     fn another(&self) -> Self {
@@ -192,7 +192,7 @@ fn side_table(table: &Table) -> Option<&'static SideTable> {
 }
 
 impl PositionEncoder for StreamEncoder {
-    type Block = Vec<RecordBatch>;
+    type Encoded = Vec<RecordBatch>;
     const TAKES: Takes = Takes::Games;
     const IN_ORDER: bool = true;
 

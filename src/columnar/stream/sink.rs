@@ -11,7 +11,7 @@ use super::choice::LeastRanks;
 use super::encoder::{RankEncoder, StreamEncoder};
 use super::query::StreamQuery;
 use crate::opening::OpeningBook;
-use crate::store::sink::{BlockNumber, Sink};
+use crate::store::sink::{BatchNumber, Sink};
 use crate::store::{Error, Result};
 
 /// Passes batches to a caller. The caller can end the run.
@@ -34,8 +34,8 @@ impl<F: FnMut(RecordBatch) -> ControlFlow<()>> Sink for StreamSink<F> {
         StreamEncoder::new(Arc::clone(&self.question), Arc::clone(&self.openings))
     }
 
-    fn positions(&mut self, _: BlockNumber, block: Vec<RecordBatch>) -> Result<Option<Vec<RecordBatch>>> {
-        let flow = block.into_iter().try_for_each(&mut self.take);
+    fn positions(&mut self, _: BatchNumber, batches: Vec<RecordBatch>) -> Result<Option<Vec<RecordBatch>>> {
+        let flow = batches.into_iter().try_for_each(&mut self.take);
         if flow.is_break() { Err(Error::Interrupted) } else { Ok(None) }
     }
 }
@@ -62,7 +62,7 @@ impl Sink for RankSink<'_> {
         RankEncoder::new(Arc::clone(&self.question), Arc::clone(&self.openings), Arc::clone(&self.cutoff))
     }
 
-    fn positions(&mut self, _: BlockNumber, ranks: Vec<u64>) -> Result<Option<Vec<u64>>> {
+    fn positions(&mut self, _: BatchNumber, ranks: Vec<u64>) -> Result<Option<Vec<u64>>> {
         self.ranks.add(ranks);
         self.cutoff.store(self.ranks.cutoff(), Ordering::Relaxed);
         Ok(None)

@@ -315,15 +315,15 @@ fn read(
     progress: &Progress,
     survey: &mut GrowthCheck<'_>,
 ) -> bool {
-    const BLOCK: usize = 1 << 20;
+    const PIECE: usize = 1 << 20;
     let mut decoded = match source::open(file) {
         Ok(Opened::Mapped(map)) => {
-            for (index, block) in map.bytes().chunks(BLOCK).enumerate() {
-                if survey.is_done() || progress.looked_at(0, block.len() as u64).is_break() {
+            for (index, piece) in map.bytes().chunks(PIECE).enumerate() {
+                if survey.is_done() || progress.looked_at(0, piece.len() as u64).is_break() {
                     break;
                 }
-                survey.take(block);
-                map.release(index * BLOCK..index * BLOCK + block.len());
+                survey.take(piece);
+                map.release(index * PIECE..index * PIECE + piece.len());
             }
             return !progress.is_stopped();
         }
@@ -336,7 +336,7 @@ fn read(
     let (mut text, mut has_text, mut is_damaged) = (Vec::new(), false, false);
     while !survey.is_done() && !progress.is_stopped() {
         text.clear();
-        let read = decoded.read(&mut text, BLOCK);
+        let read = decoded.read(&mut text, PIECE);
         survey.take(&text);
         let _ = progress.looked_at(0, text.len() as u64);
         has_text |= !text.is_empty();

@@ -2,19 +2,19 @@
 
 /// The number of line ends in a part of a text: `\n`, `\r\n`, or `\r` alone.
 pub(crate) fn count_lines(text: &[u8], range: std::ops::Range<usize>) -> u64 {
-    /// The greatest number that fits in a byte. The line ends of a block are counted in one byte, so that the
+    /// The greatest number that fits in a byte. The line ends of a piece are counted in one byte, so that the
     /// processor can count at many places in parallel.
-    const BLOCK: usize = 255;
+    const PIECE: usize = 255;
     let text = &text[range.start..];
     let length = range.end - range.start;
     // Each byte is paired with the next one; the last byte of the text has no next byte.
     let pairs = length.min(text.len().saturating_sub(1));
     let ends_line = |byte: u8, next: u8| byte == b'\n' || (byte == b'\r' && next != b'\n');
     let mut count = 0;
-    for start in (0..pairs).step_by(BLOCK) {
-        let end = pairs.min(start + BLOCK);
-        let block = text[start..end].iter().zip(&text[start + 1..=end]);
-        count += u64::from(block.fold(0_u8, |count, (&byte, &next)| count + u8::from(ends_line(byte, next))));
+    for start in (0..pairs).step_by(PIECE) {
+        let end = pairs.min(start + PIECE);
+        let piece = text[start..end].iter().zip(&text[start + 1..=end]);
+        count += u64::from(piece.fold(0_u8, |count, (&byte, &next)| count + u8::from(ends_line(byte, next))));
     }
     count + u64::from(pairs < length && text.last().is_some_and(|&byte| ends_line(byte, 0)))
 }

@@ -215,12 +215,12 @@ impl Cutter {
 
     /// Skips the text that an earlier run read. That run reported any damage in this text.
     fn pass_known(&mut self) -> Cut {
-        const BLOCK: u64 = 1 << 20;
+        const PIECE: u64 = 1 << 20;
         while self.offset < self.first_byte {
-            let most = (self.first_byte - self.offset).min(BLOCK);
+            let most = (self.first_byte - self.offset).min(PIECE);
             let read = self.decoded.read(&mut self.text, most as usize);
             self.hasher.update(&self.text);
-            // The first block contains a few bytes more, which were used to detect the format.
+            // The first piece contains a few bytes more, which were used to detect the format.
             let passed =
                 self.text.len().min(usize::try_from(self.first_byte - self.offset).unwrap_or(usize::MAX));
             self.text.drain(..passed);

@@ -156,7 +156,7 @@ fn same_file(
     options: &IndexOptions,
     progress: &Progress,
 ) -> std::result::Result<SourceFile, String> {
-    const BLOCK: u64 = 1 << 20;
+    const PIECE: u64 = 1 << 20;
     let changed = || "it has changed since it was indexed".to_owned();
     let Some((bytes, digest)) = &source.text else {
         return Err("it could not be read to its end when it was indexed".to_owned());
@@ -167,7 +167,7 @@ fn same_file(
     let mut hasher = blake3::Hasher::new();
     let mut offset = 0;
     while offset < *bytes && !progress.is_stopped() {
-        let length = BLOCK.min(*bytes - offset);
+        let length = PIECE.min(*bytes - offset);
         hasher.update(text.piece(offset, length).map_err(|_| changed())?);
         offset += length;
     }
@@ -200,7 +200,7 @@ impl Text {
 
     /// Reads a part of the text. It must not begin before the part that was read last.
     fn piece(&mut self, offset: u64, length: u64) -> std::result::Result<&[u8], String> {
-        const BLOCK: usize = 1 << 20;
+        const PIECE: usize = 1 << 20;
         let too_short = || "it is shorter than when it was indexed".to_owned();
         match self {
             Self::Mapped(map) => {
@@ -216,7 +216,7 @@ impl Text {
                 let passed = usize::try_from(begin).unwrap_or(usize::MAX).min(window.len());
                 window.drain(..passed);
                 *start += passed as u64;
-                match decoded.read(window, BLOCK) {
+                match decoded.read(window, PIECE) {
                     Ok(0) => return Err(too_short()),
                     Ok(_) => {}
                     Err(error) => return Err(decoded.describe(&error, *start)),

@@ -19,7 +19,7 @@ use crate::index::visited_position::sorted::AddedOccurrences;
 use crate::index::visited_position::sorting::Update;
 use crate::sort::Scatter;
 use crate::store::sink::{
-    AddedPages, BlockNumber, DuplicateLinks, KeepingSink, PositionEncoder as _, Sink as _,
+    AddedPages, BatchNumber, DuplicateLinks, KeepingSink, PositionEncoder as _, Sink as _,
 };
 
 /// The result of reading games again.
@@ -94,8 +94,8 @@ impl Run<'_> {
                 Ok::<_, crate::index::Error>(encoder.push(&view)?)
             })
         })?;
-        if let Some(block) = encoder.take(None)? {
-            sink.positions(BlockNumber { chunk: 0, batch: 0 }, block)?;
+        if let Some(encoded) = encoder.take(None)? {
+            sink.positions(BatchNumber { chunk: 0, batch: 0 }, encoded)?;
         }
         scatter.finish()?;
         Ok(RestoreResult { counted_games: sequencer.counted_games, last_game, games })

@@ -47,14 +47,14 @@ impl Run<'_> {
 
 /// The digest of the first `end` bytes of a file; `None` if `is_stopped` returns true.
 fn digest(map: &Mapped, end: usize, is_stopped: impl Fn() -> bool) -> Option<SourceDigest> {
-    const BLOCK: usize = 1 << 20;
+    const PIECE: usize = 1 << 20;
     let mut hasher = blake3::Hasher::new();
-    for (index, block) in map.bytes()[..end].chunks(BLOCK).enumerate() {
+    for (index, piece) in map.bytes()[..end].chunks(PIECE).enumerate() {
         if is_stopped() {
             return None;
         }
-        hasher.update(block);
-        map.release(index * BLOCK..index * BLOCK + block.len());
+        hasher.update(piece);
+        map.release(index * PIECE..index * PIECE + piece.len());
     }
     Some(SourceDigest(*hasher.finalize().as_bytes()))
 }

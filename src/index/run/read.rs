@@ -36,8 +36,8 @@ impl Run<'_> {
         let encoder = sink.encoder();
         let (loads, load_queue) = channel::bounded(2 * self.pool.current_num_threads() + 2);
         let (headers_back, empty_headers) = channel::unbounded();
-        let (blocks_back, empty_blocks) = channel::unbounded();
-        let outlet = SinkSender { loads, empty_headers, empty_blocks };
+        let (encoded_back, empty_encoded) = channel::unbounded();
+        let outlet = SinkSender { loads, empty_headers, empty_encoded };
         let mut tally = Tally::default();
         let digests = std::thread::scope(|scope| {
             let digests = takes.keeps().then(|| scope.spawn(|| self.digests(&shared)));
@@ -53,9 +53,9 @@ impl Run<'_> {
                         batch.clear();
                         let _ = headers_back.send(*batch);
                     }
-                    SinkMessage::Positions(number, block) => {
-                        if let Some(used) = sink.positions(number, block)? {
-                            let _ = blocks_back.send(used);
+                    SinkMessage::Positions(number, encoded) => {
+                        if let Some(used) = sink.positions(number, encoded)? {
+                            let _ = encoded_back.send(used);
                         }
                     }
                 }

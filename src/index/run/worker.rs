@@ -27,7 +27,7 @@ use crate::parallel::lock;
 use crate::sort::{Partitions, Scatter};
 use crate::source::shown_path;
 use crate::store::row::{EvalRow, GameId, HeaderBatch, ProblemRow, SourceId};
-use crate::store::sink::{BlockNumber, PositionEncoder, PositionView, Takes};
+use crate::store::sink::{BatchNumber, PositionEncoder, PositionView, Takes};
 
 /// State shared by all workers of a run.
 pub(crate) struct Shared<'s> {
@@ -58,15 +58,15 @@ pub(crate) struct Shared<'s> {
 #[derive(Debug)]
 pub(crate) enum SinkMessage<B> {
     Headers(Box<HeaderBatch>),
-    Positions(BlockNumber, B),
+    Positions(BatchNumber, B),
 }
 
-/// The channel from a worker to the sink, and the channels that return emptied batches and blocks.
+/// The channel from a worker to the sink, and the channels that return emptied headers and encoded data for reuse.
 #[derive(Clone, Debug)]
 pub(crate) struct SinkSender<B> {
     pub(crate) loads: Sender<SinkMessage<B>>,
     pub(crate) empty_headers: Receiver<HeaderBatch>,
-    pub(crate) empty_blocks: Receiver<B>,
+    pub(crate) empty_encoded: Receiver<B>,
 }
 
 impl<B> SinkSender<B> {
@@ -93,7 +93,7 @@ impl Shared<'_> {
     }
 
     /// Works until there is nothing left to do.
-    pub(crate) fn work<E: PositionEncoder>(&self, outlet: &SinkSender<E::Block>, encoder: E) -> Result<()> {
+    pub(crate) fn work<E: PositionEncoder>(&self, outlet: &SinkSender<E::Encoded>, encoder: E) -> Result<()> {
         let guard = StopOnDrop(self);
         let mut worker = Worker {
             shared: self,
@@ -130,7 +130,7 @@ fn wait(turn: &OrderedQueue, chunk: u64) -> Result<()> {
 
 struct Worker<'w, 's, E: PositionEncoder> {
     shared: &'w Shared<'s>,
-    outlet: &'w SinkSender<E::Block>,
+    outlet: &'w SinkSender<E::Encoded>,
     encoder: E,
     scatter: Scatter<'s, PlayedOccurrence>,
     batch: GameBatch,
@@ -207,7 +207,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
     /// Encodes the rows of the batch's positions. The first game of the batch has the id `first`.
     fn positions(&mut self, chunk: u64, batch_number: u32, first: GameId) -> Result<()> {
         let Self { shared, outlet, encoder, scatter, batch, evals, setups, reached } = self;
-        let number = BlockNumber { chunk, batch: batch_number };
+        let number = BatchNumber { chunk, batch: batch_number };
         match E::TAKES {
             Takes::Nothing => return Ok(()),
             Takes::Games => encoder.push_games(first, &batch.headers, moves_of(batch, first)),
@@ -223,7 +223,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
                 })?;
             }
         }
-        send_block(shared, outlet, number, encoder)
+        send_encoded(shared, outlet, number, encoder)
     }
 
     /// Numbers and sends the report on a source that cannot be read, or can be read only in part.
@@ -299,15 +299,15 @@ pub(crate) fn played_occurrence(view: &PositionView<'_>, setups: &mut RecentSetu
 }
 
 /// Sends the encoded data. If the sink requires order, waits for the chunk's turn first.
-fn send_block<E: PositionEncoder>(
+fn send_encoded<E: PositionEncoder>(
     shared: &Shared<'_>,
-    outlet: &SinkSender<E::Block>,
-    number: BlockNumber,
+    outlet: &SinkSender<E::Encoded>,
+    number: BatchNumber,
     encoder: &mut E,
 ) -> Result<()> {
-    let Some(block) = encoder.take(outlet.empty_blocks.try_recv().ok())? else { return Ok(()) };
+    let Some(encoded) = encoder.take(outlet.empty_encoded.try_recv().ok())? else { return Ok(()) };
     if E::IN_ORDER {
         wait(&shared.append_turn, number.chunk)?;
     }
-    outlet.send(SinkMessage::Positions(number, block))
+    outlet.send(SinkMessage::Positions(number, encoded))
 }

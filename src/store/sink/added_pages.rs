@@ -11,7 +11,7 @@ use rayon::ThreadPoolBuilder;
 
 use super::added_occurrences::{ChangedLevels, LevelRule, MergedLevels, is_merging_quicker};
 use super::added_rows::{AddedRows, RowFile};
-use super::encoder::{BlockNumber, GameLeafList, GameLeaves, LeafEncoder};
+use super::encoder::{BatchNumber, GameLeafList, GameLeaves, LeafEncoder};
 use super::{
     DuplicateLinks, KeepingSink, NewOccurrences, NewRun, RunTotals, Sink, SortedOccurrences,
     UnsortedOccurrences, begin, end, link_duplicates,
@@ -385,7 +385,7 @@ impl Sink for AddedPages<'_> {
         self.small().append_headers(batch)
     }
 
-    fn positions(&mut self, number: BlockNumber, leaves: GameLeaves) -> Result<Option<GameLeaves>> {
+    fn positions(&mut self, number: BatchNumber, leaves: GameLeaves) -> Result<Option<GameLeaves>> {
         self.leaves.push(number, leaves);
         Ok(None)
     }

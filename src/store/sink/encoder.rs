@@ -30,10 +30,9 @@ pub(crate) struct GameMoves<'g> {
     pub(crate) codes: &'g [MoveCode],
 }
 
-/// The place of an [encoded block](PositionEncoder::Block): the number of its chunk, and the number of its
-/// batch within the chunk.
+/// The place of a batch: the number of its chunk, and its number within the chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct BlockNumber {
+pub(crate) struct BatchNumber {
     pub(crate) chunk: u64,
     pub(crate) batch: u32,
 }
@@ -62,13 +61,13 @@ impl Takes {
 /// Encodes games for a sink. Each worker has one encoder. Only the methods for the data that the encoder
 /// [takes](Self::TAKES) are called.
 pub(crate) trait PositionEncoder: Send + Sync + Sized {
-    /// The encoded data.
-    type Block: Send;
+    /// The encoded data of a batch.
+    type Encoded: Send;
 
     /// The data that the encoder takes.
     const TAKES: Takes;
 
-    /// Whether the sink needs the blocks in order.
+    /// Whether the sink needs the batches in order.
     const IN_ORDER: bool = false;
 
     /// A new encoder for another worker.
@@ -97,13 +96,13 @@ pub(crate) trait PositionEncoder: Send + Sync + Sized {
     ) {
     }
 
-    /// Ends the current block and returns it; `None` if it is empty. The next block may reuse the memory of
-    /// the block `used`.
-    fn take(&mut self, used: Option<Self::Block>) -> Result<Option<Self::Block>>;
+    /// Returns the encoded data of the batch; `None` if it is empty. The next batch may reuse the memory of
+    /// `used`.
+    fn take(&mut self, used: Option<Self::Encoded>) -> Result<Option<Self::Encoded>>;
 }
 
-/// Builds the leaf pages of `game_position` and `move_eval` and writes them to the file. A block contains the
-/// numbers of these pages, and the rows that are not on them.
+/// Builds the leaf pages of `game_position` and `move_eval` and writes them to the file. The encoded data
+/// contains the numbers of these pages, and the rows that are not on them.
 #[derive(Debug)]
 pub(crate) struct LeafEncoder {
     file: Arc<PageFile>,
@@ -121,10 +120,10 @@ pub(crate) struct GameLeaves {
 
 /// The leaves of batches, in order of arrival.
 #[derive(Debug, Default)]
-pub(super) struct GameLeafList(Vec<(BlockNumber, GameLeaves)>);
+pub(super) struct GameLeafList(Vec<(BatchNumber, GameLeaves)>);
 
 impl GameLeafList {
-    pub(super) fn push(&mut self, number: BlockNumber, leaves: GameLeaves) {
+    pub(super) fn push(&mut self, number: BatchNumber, leaves: GameLeaves) {
         self.0.push((number, leaves));
     }
 
@@ -143,7 +142,7 @@ impl LeafEncoder {
 }
 
 impl PositionEncoder for LeafEncoder {
-    type Block = GameLeaves;
+    type Encoded = GameLeaves;
     const TAKES: Takes = Takes::Positions;
 
     fn another(&self) -> Self {

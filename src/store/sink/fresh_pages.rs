@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rusqlite::Connection;
 
-use super::encoder::{BlockNumber, GameLeafList, GameLeaves, LeafEncoder};
+use super::encoder::{BatchNumber, GameLeafList, GameLeaves, LeafEncoder};
 use super::game_index::IndexRows;
 use super::game_table::{GameLayout, GameTable};
 use super::{
@@ -135,7 +135,7 @@ impl Sink for FreshPages<'_> {
         self.small().append_headers_without_games(batch)
     }
 
-    fn positions(&mut self, number: BlockNumber, leaves: GameLeaves) -> Result<Option<GameLeaves>> {
+    fn positions(&mut self, number: BatchNumber, leaves: GameLeaves) -> Result<Option<GameLeaves>> {
         self.leaves.push(number, leaves);
         Ok(None)
     }

@@ -31,7 +31,7 @@ use rayon::ThreadPool;
 
 pub(crate) use added_occurrences::LevelRule;
 pub(crate) use added_pages::AddedPages;
-pub(crate) use encoder::{BlockNumber, GameMoves, PositionEncoder, PositionView, Takes};
+pub(crate) use encoder::{BatchNumber, GameMoves, PositionEncoder, PositionView, Takes};
 pub(crate) use fresh_pages::FreshPages;
 pub(crate) use null::NullSink;
 
@@ -56,12 +56,12 @@ pub(crate) trait Sink: Sized {
         Ok(())
     }
 
-    /// Consumes an encoded block. Returns an empty block for reuse, if one is available.
+    /// Consumes the encoded data of a batch. Returns emptied data whose memory can be reused, if there is any.
     fn positions(
         &mut self,
-        number: BlockNumber,
-        block: <Self::Encoder as PositionEncoder>::Block,
-    ) -> Result<Option<<Self::Encoder as PositionEncoder>::Block>>;
+        number: BatchNumber,
+        encoded: <Self::Encoder as PositionEncoder>::Encoded,
+    ) -> Result<Option<<Self::Encoder as PositionEncoder>::Encoded>>;
 }
 
 /// A sink that keeps the games. `S` is the type of their sorted occurrences.

@@ -1,7 +1,7 @@
 //! A sink for runs that only check their input.
 
 use super::Sink;
-use super::encoder::{BlockNumber, PositionEncoder, Takes};
+use super::encoder::{BatchNumber, PositionEncoder, Takes};
 use crate::store::error::Result;
 
 /// Accepts everything and keeps nothing.
@@ -9,7 +9,7 @@ use crate::store::error::Result;
 pub(crate) struct NullSink;
 
 impl PositionEncoder for NullSink {
-    type Block = ();
+    type Encoded = ();
     const TAKES: Takes = Takes::Nothing;
 
     fn another(&self) -> Self {
@@ -28,7 +28,7 @@ impl Sink for NullSink {
         Self
     }
 
-    fn positions(&mut self, _: BlockNumber, (): ()) -> Result<Option<()>> {
+    fn positions(&mut self, _: BatchNumber, (): ()) -> Result<Option<()>> {
         Ok(None)
     }
 }

@@ -22,7 +22,7 @@ use crate::verify::source::readings::{Chain, Marks};
 use crate::verify::source::text::{compare_game, piece, report_misplaced};
 
 /// The amount of text to decode at once, in bytes.
-const BLOCK: usize = 1 << 20;
+const PIECE: usize = 1 << 20;
 /// The maximum length of a game's text to compare, in bytes. Longer texts are not kept in memory.
 const MOST_TEXT: u64 = 64 << 20;
 /// The maximum number of out-of-order rows to check again.
@@ -319,7 +319,7 @@ impl<'r> Text<'r> {
     fn read(&mut self) {
         let before = self.text.len();
         // Of a damaged archive, only the decoded part counts.
-        self.has_ended = matches!(self.decoded.read(&mut self.text, BLOCK), Ok(0));
+        self.has_ended = matches!(self.decoded.read(&mut self.text, PIECE), Ok(0));
         self.marks.pass(&self.text[before..]);
     }
 }

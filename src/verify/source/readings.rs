@@ -238,14 +238,14 @@ impl Chain {
     }
 
     fn read_plain(&self, map: &Mapped, progress: &Progress) -> Vec<Verdict> {
-        const BLOCK: usize = 1 << 20;
+        const PIECE: usize = 1 << 20;
         let mut marks = Marks::new(&self.rows);
-        for (index, block) in map.bytes().chunks(BLOCK).enumerate() {
+        for (index, piece) in map.bytes().chunks(PIECE).enumerate() {
             if marks.is_done() || progress.is_stopped() {
                 break;
             }
-            marks.pass(block);
-            map.release(index * BLOCK..index * BLOCK + block.len());
+            marks.pass(piece);
+            map.release(index * PIECE..index * PIECE + piece.len());
         }
         marks.verdicts()
     }
