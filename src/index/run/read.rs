@@ -34,19 +34,19 @@ impl Run<'_> {
         };
         let shared = Shared { visited, ..self.shared(numbering)? };
         let encoder = sink.encoder();
-        let (loads, load_queue) = channel::bounded(2 * self.pool.current_num_threads() + 2);
+        let (messages, message_queue) = channel::bounded(2 * self.pool.current_num_threads() + 2);
         let (headers_back, empty_headers) = channel::unbounded();
         let (encoded_back, empty_encoded) = channel::unbounded();
-        let outlet = SinkSender { loads, empty_headers, empty_encoded };
+        let sender = SinkSender { messages, empty_headers, empty_encoded };
         let mut tally = Tally::default();
         let digests = std::thread::scope(|scope| {
             let digests = takes.keeps().then(|| scope.spawn(|| self.digests(&shared)));
             let workers = scope.spawn(|| {
-                let (outlet, encoder) = (outlet, encoder);
-                first_failure(parallel::broadcast(&self.pool, || shared.work(&outlet, encoder.another())))
+                let (sender, encoder) = (sender, encoder);
+                first_failure(parallel::broadcast(&self.pool, || shared.work(&sender, encoder.another())))
             });
-            let written = load_queue.iter().try_for_each(|load| {
-                match load {
+            let written = message_queue.iter().try_for_each(|message| {
+                match message {
                     SinkMessage::Headers(mut batch) => {
                         tally.count(&batch);
                         sink.headers(&batch)?;
@@ -64,7 +64,7 @@ impl Run<'_> {
             if written.is_err() {
                 shared.stop();
             }
-            drop(load_queue);
+            drop(message_queue);
             let worked = workers.join().map_err(|_| Error::Panicked)?;
             let digests =
                 digests.map_or(Ok(Vec::new()), ScopedJoinHandle::join).map_err(|_| Error::Panicked)?;

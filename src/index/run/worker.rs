@@ -64,15 +64,15 @@ pub(crate) enum SinkMessage<B> {
 /// The channel from a worker to the sink, and the channels that return emptied headers and encoded data for reuse.
 #[derive(Clone, Debug)]
 pub(crate) struct SinkSender<B> {
-    pub(crate) loads: Sender<SinkMessage<B>>,
+    pub(crate) messages: Sender<SinkMessage<B>>,
     pub(crate) empty_headers: Receiver<HeaderBatch>,
     pub(crate) empty_encoded: Receiver<B>,
 }
 
 impl<B> SinkSender<B> {
-    fn send(&self, load: SinkMessage<B>) -> Result<()> {
+    fn send(&self, message: SinkMessage<B>) -> Result<()> {
         // The writer disconnects only if it failed. The run then reports the writer's error.
-        self.loads.send(load).map_err(|_| Error::Stopped)
+        self.messages.send(message).map_err(|_| Error::Stopped)
     }
 }
 
@@ -93,11 +93,11 @@ impl Shared<'_> {
     }
 
     /// Works until there is nothing left to do.
-    pub(crate) fn work<E: PositionEncoder>(&self, outlet: &SinkSender<E::Encoded>, encoder: E) -> Result<()> {
+    pub(crate) fn work<E: PositionEncoder>(&self, sender: &SinkSender<E::Encoded>, encoder: E) -> Result<()> {
         let guard = StopOnDrop(self);
         let mut worker = Worker {
             shared: self,
-            outlet,
+            sender,
             encoder,
             scatter: Scatter::new(self.partitions, self.scatter_bytes),
             batch: GameBatch::default(),
@@ -130,7 +130,7 @@ fn wait(turn: &OrderedQueue, chunk: u64) -> Result<()> {
 
 struct Worker<'w, 's, E: PositionEncoder> {
     shared: &'w Shared<'s>,
-    outlet: &'w SinkSender<E::Encoded>,
+    sender: &'w SinkSender<E::Encoded>,
     encoder: E,
     scatter: Scatter<'s, PlayedOccurrence>,
     batch: GameBatch,
@@ -199,14 +199,14 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         if E::TAKES == Takes::Positions {
             std::mem::swap(&mut self.evals, &mut self.batch.headers.evals);
         }
-        let empty = self.outlet.empty_headers.try_recv().unwrap_or_default();
+        let empty = self.sender.empty_headers.try_recv().unwrap_or_default();
         let headers = std::mem::replace(&mut self.batch.headers, empty);
-        self.outlet.send(SinkMessage::Headers(Box::new(headers)))
+        self.sender.send(SinkMessage::Headers(Box::new(headers)))
     }
 
     /// Encodes the rows of the batch's positions. The first game of the batch has the id `first`.
     fn positions(&mut self, chunk: u64, batch_number: u32, first: GameId) -> Result<()> {
-        let Self { shared, outlet, encoder, scatter, batch, evals, setups, reached } = self;
+        let Self { shared, sender, encoder, scatter, batch, evals, setups, reached } = self;
         let number = BatchNumber { chunk, batch: batch_number };
         match E::TAKES {
             Takes::Nothing => return Ok(()),
@@ -223,7 +223,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
                 })?;
             }
         }
-        send_encoded(shared, outlet, number, encoder)
+        send_encoded(shared, sender, number, encoder)
     }
 
     /// Numbers and sends the report on a source that cannot be read, or can be read only in part.
@@ -301,13 +301,13 @@ pub(crate) fn played_occurrence(view: &PositionView<'_>, setups: &mut RecentSetu
 /// Sends the encoded data. If the sink requires order, waits for the chunk's turn first.
 fn send_encoded<E: PositionEncoder>(
     shared: &Shared<'_>,
-    outlet: &SinkSender<E::Encoded>,
+    sender: &SinkSender<E::Encoded>,
     number: BatchNumber,
     encoder: &mut E,
 ) -> Result<()> {
-    let Some(encoded) = encoder.take(outlet.empty_encoded.try_recv().ok())? else { return Ok(()) };
+    let Some(encoded) = encoder.take(sender.empty_encoded.try_recv().ok())? else { return Ok(()) };
     if E::IN_ORDER {
         wait(&shared.append_turn, number.chunk)?;
     }
-    outlet.send(SinkMessage::Positions(number, encoded))
+    sender.send(SinkMessage::Positions(number, encoded))
 }
