@@ -10,9 +10,10 @@ use crate::opening::OpeningBook;
 use crate::store::row::virtual_table::{Cell, Columns as _, Rows as _};
 use crate::store::row::{GameRow, Ply, Severity, SideTable, SourceId, Text};
 
-/// Columns of `game` that cannot be derived from the text alone: numbers assigned by a run and the place of the
-/// text; and columns derived from the moves, which are compared with the positions instead.
-const SKIPPED_KINDS: [&str; 8] = [
+/// Columns of `game` that are not compared with the game's text: numbers assigned by a run, and the place of
+/// the text, because the text does not contain them; and columns derived from the moves, because they are
+/// compared with the positions.
+const NOT_COMPARED_WITH_TEXT: [&str; 8] = [
     "game_id",
     "source_id",
     "byte_offset",
@@ -77,11 +78,11 @@ impl<'r> GameText<'r> {
         &self.batch.codes[..self.batch.games[0].moves]
     }
 
-    /// The columns of `game` that can be derived from the text alone, with their indexes. Names are given
-    /// instead of ids.
+    /// The columns of `game` that are compared with the text, with their indexes. Names are given instead of
+    /// ids.
     pub(crate) fn columns(&self) -> impl Iterator<Item = (usize, Cell<'r>)> {
         let columns = GameRow::COLUMNS.iter().enumerate();
-        let told = columns.filter(|(_, column)| !SKIPPED_KINDS.contains(column));
+        let told = columns.filter(|(_, column)| !NOT_COMPARED_WITH_TEXT.contains(column));
         told.filter_map(|(index, column)| Some((index, self.cell(index, column)?)))
     }
 
