@@ -81,6 +81,16 @@ pub enum HitOrder {
     Date,
 }
 
+impl HitOrder {
+    /// Whether games of equal rank are in descending order of their numbers.
+    pub(crate) const fn is_descending(self) -> bool {
+        match self {
+            Self::Game | Self::Rating => false,
+            Self::Date => true,
+        }
+    }
+}
+
 /// The rank of a game in an order, as an SQL expression on a row of `game`: games with smaller ranks come
 /// first. The query must also put games without a result last.
 pub(crate) const fn rank_sql(order: HitOrder) -> &'static str {

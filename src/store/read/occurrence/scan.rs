@@ -166,8 +166,7 @@ impl Database {
         if scan.order == HitOrder::Game {
             return self.scan_in_order(scan, question, look, &mut pass);
         }
-        let key =
-            |rank, GameId(game): GameId| (rank, if scan.order == HitOrder::Date { !game } else { game });
+        let key = |rank, GameId(game): GameId| (rank, if scan.order.is_descending() { !game } else { game });
         if let Some(few) = self.few_candidates(scan, question)? {
             let games = few.into_iter().flat_map(|(first, last)| (first.0..=last.0).map(GameId));
             let mut ranked = Vec::new();

@@ -304,7 +304,10 @@ impl Database {
         if shares_key(search.fen) {
             return Ok(None);
         }
-        let list = if search.order == HitOrder::Date { "recent_games" } else { "top_games" };
+        let list = match search.order {
+            HitOrder::Date => "recent_games",
+            HitOrder::Game | HitOrder::Rating => "top_games",
+        };
         let sql = format!(
             "SELECT key, games, unfinished, {list} FROM visited_position WHERE key = :key AND fen = :fen"
         );

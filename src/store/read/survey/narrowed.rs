@@ -95,7 +95,7 @@ impl Selection {
 
     /// Removes the games before a place in an order, so that the rest of a list remains.
     pub fn begin_at(&mut self, order: HitOrder, place: GameSortKey) {
-        let sign = if order == HitOrder::Date { "-" } else { "" };
+        let sign = if order.is_descending() { "-" } else { "" };
         let sql = match order {
             HitOrder::Game => "game.game_id >= :from_game".to_owned(),
             order => format!(
