@@ -172,6 +172,9 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
             if matches!(E::TAKES, Takes::Moves | Takes::Games) {
                 self.batch.headers.names.extend(self.batch.games.iter().map(|game| game.names));
             }
+            // Headers are sent before the turn passes on, because sinks need them in the order of the games. This
+            // also sets `evals`, which `positions` encodes. With `Takes::Games`, the encoder still reads the
+            // headers, and the sink does not use them.
             if E::TAKES != Takes::Games {
                 self.send_headers()?;
             }

@@ -186,6 +186,7 @@ impl<S: SortedOccurrences> KeepingSink<S> for FreshPages<'_> {
     }
 
     fn finish(self) -> Result<()> {
+        // `Build::finish` syncs and renames the file.
         Ok(())
     }
 }

@@ -1,4 +1,7 @@
 //! Sorts numbers, with a temporary file if they do not fit in memory.
+//!
+//! The module `sort` would not help. Its partitions are chosen by the top bits of a key. Here these are the top
+//! bits of a game's block, so nearly all numbers would be in the first partition.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

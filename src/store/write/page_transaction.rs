@@ -75,7 +75,8 @@ impl<'d> PageTransaction<'d> {
     fn try_begin(database: &'d Database) -> Result<Option<Self>> {
         let (connection, path) = (database.connection(), database.path());
         let failed = |source| Error::sqlite(path, "begin the transaction", source);
-        // Triggers, indexes and other additions to the schema would not see new rows.
+        // Triggers, indexes and other additions to the schema would not see new rows. The numbers are those of
+        // the columns that `PositionRecord`, `EvalRow` and `OccurrenceRow` write.
         let possible = "SELECT EXISTS (SELECT 1 FROM pragma_module_list WHERE name = 'sqlite_dbpage')
              AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger'
                              OR type = 'index' AND sql IS NOT NULL AND tbl_name IN ('game_position', 'move_eval', 'occurrence'))
