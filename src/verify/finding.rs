@@ -154,6 +154,38 @@ pub struct Finding {
     pub found: String,
 }
 
+impl Finding {
+    /// Whether [`repair`](crate::index::repair) corrects it: it concerns data that is derived from the games and
+    /// their positions, or a reference to a missing row.
+    fn is_repairable(&self) -> bool {
+        const DERIVED: [&str; 13] = [
+            "continuation",
+            "event",
+            "game_column",
+            "game_set",
+            "import",
+            "occurrence",
+            "occurrence_level",
+            "player",
+            "position_game",
+            "site",
+            "source",
+            "visit_set",
+            "visited_position",
+        ];
+        match self.kind {
+            FindingKind::Integrity
+            | FindingKind::Unreadable
+            | FindingKind::Schema
+            | FindingKind::SourceText => false,
+            FindingKind::DanglingLink => self.column != Some("import_id"),
+            FindingKind::MissingRow if self.table == "game" => true,
+            _ if self.table == "game" => matches!(self.column, Some("ply_count" | "prefix_hash")),
+            _ => DERIVED.contains(&self.table) && self.column != Some("last_game"),
+        }
+    }
+}
+
 impl fmt::Display for Finding {
     /// `game_position game_id 7, ply 12: fen is …, expected …`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -178,6 +210,8 @@ impl fmt::Display for Finding {
 pub struct Findings {
     /// The number of findings of each kind.
     pub counts: SortedMap<FindingKind, u64>,
+    /// The number of findings that a repair corrects.
+    pub repairable: u64,
     /// The first findings.
     pub first: Vec<Finding>,
 }
@@ -211,6 +245,7 @@ impl Collector {
     pub(crate) fn add(&self, finding: Finding) {
         let mut findings = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
         *findings.counts.entry(finding.kind) += 1;
+        findings.repairable += u64::from(finding.is_repairable());
         findings.first.push(finding);
         if findings.first.len() / 2 > self.limit {
             findings.keep(self.limit);
@@ -223,6 +258,7 @@ impl Collector {
         for (kind, count) in others.counts {
             *findings.counts.entry(kind) += count;
         }
+        findings.repairable += others.repairable;
         findings.first.extend(others.first);
         findings.keep(self.limit);
     }

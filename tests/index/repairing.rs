@@ -144,13 +144,15 @@ fn derived_rows_are_rebuilt() {
         "UPDATE visited_position SET games = games + 1, top_games = '[]'; DELETE FROM continuation",
         "UPDATE source SET games = 7, plies = 0; UPDATE import SET games = 0, distinct_positions = 1, problems = 99",
         "UPDATE game SET prefix_hash = 5",
+        "UPDATE game SET ply_count = 3 WHERE game_id IN (2, 5)",
         "DELETE FROM visit_set WHERE key % 2 = 0; UPDATE visit_set SET games = x'01'; DELETE FROM game_column WHERE name = 'date'",
         "UPDATE game_column SET cells = '[null]' WHERE name LIKE 'white%'; INSERT INTO game_column VALUES ('x', 3, '[]', x'')",
         "INSERT INTO tag VALUES (5000, 'Mood', 'gloomy'); INSERT INTO player VALUES (5000, 'Nobody')",
         "DELETE FROM game WHERE game_id IN (3, 5, 8); DELETE FROM problem WHERE game_id IN (3, 5, 8)",
     ] {
         place.change(change);
-        assert!(!place.verify().is_sound(), "{change}");
+        let findings = place.verify().findings;
+        assert!(findings.total() > 0 && findings.repairable == findings.total(), "{change}: {findings:#?}");
         assert!(place.repair().broken.is_empty());
         place.assert_sound();
     }
@@ -171,10 +173,35 @@ fn names_changed_through_sql() {
     assert!(summary.hashes > 0);
     let report = place.verify();
     let kinds: Vec<&str> = report.findings.counts.keys().map(|kind| kind.as_str()).collect();
-    assert_eq!(kinds, ["source-text"], "{report:#?}");
+    assert_eq!((kinds, report.findings.repairable), (vec!["source-text"], 0), "{report:#?}");
     let options = VerifyOptions { sample: Sample::All, sources: false, ..VerifyOptions::default() };
     let report = verify(&place.database(), &options, &pgndex::verify::Progress::default()).expect("verified");
     assert!(report.is_sound(), "{report:#?}");
+}
+
+/// A repair clears references to missing names, and says so. It cannot restore the names.
+#[test]
+fn references_to_missing_names_are_cleared() {
+    let place = Workspace::new();
+    place.change("UPDATE game SET white_id = 99999 WHERE game_id = 3");
+    assert!(place.verify().findings.repairable > 0);
+    assert_eq!(place.repair().mended.cleared, 1);
+    let report = place.verify();
+    assert_eq!(report.findings.repairable, 0, "{report:#?}");
+    assert!(!report.is_sound());
+}
+
+/// The length of a game is wrong, but all of its positions exist.
+#[test]
+fn totals_do_not_follow_a_wrong_length() {
+    let place = Workspace::new();
+    place.change("UPDATE game SET ply_count = 3 WHERE game_id = 2");
+    let report = place.verify();
+    let about: Vec<_> = report.findings.first.iter().map(|found| (found.table, found.column)).collect();
+    assert!(about.contains(&("game", Some("ply_count"))), "{report:#?}");
+    assert!(about.iter().all(|&(table, _)| table != "import" && table != "source"), "{report:#?}");
+    assert_eq!(place.repair().mended.ply_counts, 1);
+    place.assert_sound();
 }
 
 #[test]
@@ -183,6 +210,7 @@ fn games_without_positions_are_reported() {
     place.change("DELETE FROM game_position WHERE game_id = 4 OR game_id = 6 AND ply > 9");
     let broken: Vec<u32> = place.repair().broken.into_iter().map(|game| game.0).collect();
     assert_eq!(broken, [4, 6]);
+    assert_eq!(place.verify().findings.repairable, 0);
     let games = broken.into_iter().map(GameId).collect();
     remove(&place.database(), &Removal::Games(games), &place.options, &Progress::default()).expect("removed");
     place.assert_sound();

@@ -297,7 +297,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
     (
         "UPDATE player SET name = 'Nobody' WHERE player_id = 6",
         &[
-            "source-text game game_id 4: white_id is Nobody, expected ",
+            "source-text game game_id 4: white_id is the number of 'Nobody', expected the number of '",
             "wrong-value game game_id 4: prefix_hash is ",
         ],
     ),
@@ -1162,7 +1162,16 @@ fn the_command_prints_findings_and_exits_accordingly() {
     not sound: 3 findings (3 wrong-value)
     "#);
     assert!(err.starts_with("pgndex: note: ") && err.contains("in.pgn: no longer exists, "), "{err}");
-    assert!(err.contains("note: `pgndex repair` rebuilds all data that is derived from the games"), "{err}");
+    assert!(err.contains("note: `pgndex repair` does not help here, because it does not change games"), "{err}");
+    place.damage("UPDATE source SET games = 7");
+    let (_, _, err) = place.run(&["out.db"]);
+    assert!(err.contains("note: `pgndex repair` corrects 1 finding; for the others, restore a backup"), "{err}");
+    place.damage("UPDATE game_position SET halfmove_clock = 0 WHERE game_id = 1 AND ply < 3");
+    let (_, _, err) = place.run(&["out.db"]);
+    assert!(err.contains("note: `pgndex repair` rebuilds this data from the games and positions"), "{err}");
+    place.damage(
+        "UPDATE source SET games = 53; UPDATE game_position SET halfmove_clock = 7 WHERE game_id = 1 AND ply < 3",
+    );
     let (status, out, _) = place.run(&["out.db", "--json", "--all", "--no-sources"]);
     assert_eq!((status, out.lines().count()), (1, 1));
     let object: serde_json::Value = serde_json::from_str(&out).unwrap();

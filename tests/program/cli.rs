@@ -787,7 +787,7 @@ mod game {
 
         0-1
 
-        Not complete: the move after ply 4 is illegal or unreadable, so the game is stored only up to there.
+        Not complete: the text after ply 4 has an error, so the game is stored only up to there.
 
         Problems in games.pgn
 
@@ -797,9 +797,9 @@ mod game {
         ");
         assert_eq!((run.status, run.stderr.as_str()), (0, ""));
         let run = sample.run(&["game", "games.db", "4", "--format", "json"]);
-        insta::assert_snapshot!(run.stderr, @"
-        pgndex: note: game 4: the move after ply 4 is illegal or unreadable, so the game is stored only up to there; details: SELECT * FROM problem WHERE game_id = 4
-        ");
+        insta::assert_snapshot!(run.stderr, @r#"
+        pgndex: note: game 4: the text after ply 4 has an error, so the game is stored only up to there; details: pgndex sql games.db "SELECT * FROM problem WHERE game_id = 4"
+        "#);
         assert_eq!(json(&run.stdout)["problems"][0]["kind"], "illegal-move");
         let connection = rusqlite::Connection::open(sample.path("games.db")).expect("a database");
         let skip = "DELETE FROM game_position WHERE game_id = 4; UPDATE game SET status = 'skipped' WHERE game_id = 4";
@@ -808,9 +808,9 @@ mod game {
         let tag =
             "[Truncated \"no moves: the variant is not supported, or the start position is not legal\"]";
         assert!(run.stdout.ends_with(&format!("[Result \"0-1\"]\n{tag}\n\n0-1\n\n")), "{}", run.stdout);
-        insta::assert_snapshot!(run.stderr, @"
-        pgndex: note: game 4: no moves are stored, because the variant is not supported, or the start position is not legal; details: SELECT * FROM problem WHERE game_id = 4
-        ");
+        insta::assert_snapshot!(run.stderr, @r#"
+        pgndex: note: game 4: no moves are stored, because the variant is not supported, or the start position is not legal; details: pgndex sql games.db "SELECT * FROM problem WHERE game_id = 4"
+        "#);
         assert_eq!(run.status, 0);
         let run = sample.run(&["game", "games.db", "4", "--format", "json"]);
         assert_eq!(json(&run.stdout)["status"], "skipped");

@@ -165,7 +165,7 @@ fn missing_parts_are_reported_in_the_pgn_and_on_stderr() {
     [White "Hasty, H"]
     [Black "Knight, B"]
     [Result "0-1"]
-    [Truncated "the moves after ply 4 are illegal or cannot be read"]
+    [Truncated "the text after ply 4 has an error, and was not read"]
 
     1. f3 e5 2. g4 Qh4# 0-1
 

@@ -127,7 +127,7 @@ fn pgn_with_notes_on_missing_moves_is_exported_the_same() {
     [White "Hasty, H"]
     [Black "Knight, B"]
     [Result "0-1"]
-    [Truncated "the moves after ply 4 are illegal or cannot be read"]
+    [Truncated "the text after ply 4 has an error, and was not read"]
 
     1. f3 e5 2. g4 Qh4# 0-1
 
@@ -157,9 +157,9 @@ fn pgn_with_notes_on_missing_moves_is_exported_the_same() {
     *
     "#);
     insta::assert_snapshot!(stderr, @r#"
-    pgndex: note: game 1: the move after ply 4 is illegal or unreadable, so the game is stored only up to there; details: SELECT * FROM problem WHERE game_id = 1
-    pgndex: note: game 2: no moves are stored, because the variant is not supported; details: SELECT * FROM problem WHERE game_id = 2
-    pgndex: note: game 3: no moves are stored, because the start position is not legal; details: SELECT * FROM problem WHERE game_id = 3
+    pgndex: note: game 1: the text after ply 4 has an error, so the game is stored only up to there; details: pgndex sql games.db "SELECT * FROM problem WHERE game_id = 1"
+    pgndex: note: game 2: no moves are stored, because the variant is not supported; details: pgndex sql games.db "SELECT * FROM problem WHERE game_id = 2"
+    pgndex: note: game 3: no moves are stored, because the start position is not legal; details: pgndex sql games.db "SELECT * FROM problem WHERE game_id = 3"
     "#);
     let again = indexed(&first);
     let (second, _) = shown(&again, &["1-3", "--format", "pgn"]);
@@ -187,7 +187,7 @@ fn a_sheet_ends_with_its_problems() {
 
     0-1
 
-    Not complete: the move after ply 4 is illegal or unreadable, so the game is stored only up to there.
+    Not complete: the text after ply 4 has an error, so the game is stored only up to there.
 
     Problems in games.pgn
 

@@ -63,6 +63,13 @@ fn counts_agree_with_sql() {
         info["games"].as_i64() == Some(1053)
             && info["years"].as_object().is_some_and(|years| years.len() > 20)
     );
+    // Ids of removed names are not used again.
+    let removed = sample.run(&["remove", "--quiet", "games.db", "--source", "famous-games.pgn"]);
+    assert_eq!(removed.status, 0, "{}", removed.stderr);
+    let info = sample.json(&[]);
+    for name in ["player", "event", "site"] {
+        assert_eq!(info[format!("{name}s")], number(&format!("SELECT count(*) FROM {name}")), "{name}");
+    }
 }
 
 /// All names in the JSON object, and in the objects of its lists, are documented.

@@ -10,7 +10,7 @@ const MESSAGES: &str = "Messages";
 pub(crate) struct LogArgs {
     /// Show no progress and no summary.
     ///
-    /// Errors are still shown, and so are the findings of `verify` and what `repair` could not restore.
+    /// Errors are still shown, and so are the result of `verify` and what `repair` could not restore.
     #[arg(help_heading = MESSAGES, long, short)]
     pub(crate) quiet: bool,
     /// Format of notes, errors and progress on standard error.

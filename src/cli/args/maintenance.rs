@@ -66,8 +66,9 @@ Examples:
 /// Notes and examples of `pgndex repair`.
 pub(super) const REPAIR: &str = "\
 The command recomputes all data that is derived from the games and positions: which games have a position, the counts for `explore`, \
-totals. It removes rows that refer to missing games, sources or names, and names that no game has. A PGN file can be indexed \
-again if all its games are missing although `remove` did not remove them. Games, their moves and their annotations stay unchanged.
+totals. It removes rows that refer to missing games or sources, and names that no game has. A PGN file can be indexed again if all \
+its games are missing although `remove` did not remove them. Games, their moves and their annotations stay unchanged; only references to \
+missing names are set to NULL.
 
 The command works on a copy, which replaces the database at the end. This temporarily needs as much space again. After a crash the \
 database is unchanged. A file that the disk damaged cannot be repaired: index its games again.

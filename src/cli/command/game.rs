@@ -16,6 +16,7 @@ use crate::cli::render::number::counted;
 use crate::cli::render::output::{shown, stdout, write_json};
 use crate::cli::render::picture::{PictureOutput, orientation};
 use crate::cli::render::sheet::write_sheet;
+use crate::cli::render::summary::sql_command;
 use crate::cli::render::table::{Cell, TableWriter};
 use crate::cli::render::text::printable;
 use crate::cli::terminal::log::note;
@@ -123,7 +124,9 @@ impl<W: Write> Sheets<'_, W> {
         if record.summary.status != GameStatus::Ok
             && let Some(missing) = missing(record, &problems()?)
         {
-            note(&format!("game {game}: {missing}; details: SELECT * FROM problem WHERE game_id = {game}"));
+            let query = format!("SELECT * FROM problem WHERE game_id = {game}");
+            let details = sql_command(&self.args.database, &query);
+            note(&format!("game {game}: {missing}; details: {details}"));
         }
         Ok(())
     }
@@ -189,7 +192,7 @@ fn missing(record: &GameRecord, problems: &[GameProblem]) -> Option<String> {
         GameStatus::Truncated => {
             let ply = record.summary.ply_count;
             Some(format!(
-                "the move after ply {ply} is illegal or unreadable, so the game is stored only up to there"
+                "the text after ply {ply} has an error, so the game is stored only up to there"
             ))
         }
         GameStatus::Skipped => {

@@ -47,8 +47,15 @@ fn report_unrepaired(summary: &RepairSummary) {
             ),
         };
         note(&format!(
-            "{games} missing positions, which cannot be restored; remove {these} with `pgndex remove`, or index everything \
-             again with `pgndex index --overwrite`"
+            "{games} missing positions, which cannot be restored; read the files again with `pgndex index --reread`, or remove \
+             {these} with `pgndex remove`"
+        ));
+    }
+    if summary.mended.cleared > 0 {
+        note(&format!(
+            "{} to missing rows set to NULL, such as names of players. To restore them, read the files again with `pgndex index \
+             --reread`",
+            counted(summary.mended.cleared, "reference"),
         ));
     }
     if summary.mended.unknown_sources > 0 {
@@ -63,10 +70,12 @@ fn report_unrepaired(summary: &RepairSummary) {
 fn last_lines(args: &MaintenanceArgs, summary: &RepairSummary) -> String {
     let RepairSummary { mended, hashes, visited_positions, file_bytes, elapsed, .. } = summary;
     format!(
-        "removed {}, {} and {}; recomputed {}, and the `explore` counts of {}; took {:.1} s\n{}: {}; check the result with `pgndex verify`",
+        "removed {}, {} and {}; corrected the length of {}; recomputed {}, and the `explore` counts of {}; took {:.1} s\n{}: {}; check \
+         the result with `pgndex verify`",
         counted(mended.rows, "row"),
         counted(mended.names, "name"),
         counted(mended.sources, "source"),
+        counted(mended.ply_counts, "game"),
         counted(*hashes, "hash").replace("hashs", "hashes"),
         counted(*visited_positions, "position"),
         elapsed.as_secs_f64(),
@@ -80,6 +89,8 @@ fn object(args: &MaintenanceArgs, summary: &RepairSummary) -> Repaired {
     Repaired {
         database: args.database.display().to_string(),
         removed_rows: mended.rows,
+        cleared_references: mended.cleared,
+        ply_counts: mended.ply_counts,
         removed_names: mended.names,
         forgotten_sources: mended.sources,
         unknown_sources: mended.unknown_sources,

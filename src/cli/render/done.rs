@@ -106,8 +106,12 @@ pub(crate) struct Optimized {
 pub(crate) struct Repaired {
     /// Path of the database.
     pub(crate) database: String,
-    /// Number of rows removed or corrected because their game, source or name is missing.
+    /// Number of rows removed because their game or source is missing.
     pub(crate) removed_rows: u64,
+    /// Number of references to missing names, openings and games that were set to NULL.
+    pub(crate) cleared_references: u64,
+    /// Number of games whose `ply_count` was corrected.
+    pub(crate) ply_counts: u64,
     /// Number of names removed because no game has them.
     pub(crate) removed_names: u64,
     /// Number of rows of `source` removed because none of the file's games remain, so that the file can be

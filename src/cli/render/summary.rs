@@ -182,8 +182,13 @@ impl Report<'_> {
 
 /// The command that lists the problems of a database.
 pub(crate) fn problem_query(database: &Path) -> String {
-    let name = printable(&database.display().to_string());
     let query = "SELECT path, line, kind, message FROM problem JOIN source USING (source_id)";
+    sql_command(database, query)
+}
+
+/// The command that runs a query without quotes and backslashes on a database.
+pub(crate) fn sql_command(database: &Path, query: &str) -> String {
+    let name = printable(&database.display().to_string());
     format!("pgndex sql {} \"{query}\"", shell_word(&name))
 }
 

@@ -214,9 +214,9 @@ impl Database {
             page_bytes: self.number("PRAGMA page_size")?.try_into().unwrap_or_default(),
             schema_version: SchemaVersion(self.number("PRAGMA user_version")?.try_into().unwrap_or_default()),
             totals,
-            players: self.number("SELECT ifnull(max(player_id), 0) AS player_id FROM player")?,
-            events: self.number("SELECT ifnull(max(event_id), 0) AS event_id FROM event")?,
-            sites: self.number("SELECT ifnull(max(site_id), 0) AS site_id FROM site")?,
+            players: self.number("SELECT count(*) AS count FROM player")?,
+            events: self.number("SELECT count(*) AS count FROM event")?,
+            sites: self.number("SELECT count(*) AS count FROM site")?,
             imports,
             sources: self.source_infos()?,
             problems: self.all(

@@ -122,7 +122,7 @@ pub enum GameStatus {
     /// The whole main line.
     #[default]
     Ok,
-    /// Only the legal moves before the first illegal or unreadable move.
+    /// Only the moves before the first error, such as an illegal move or a comment without an end.
     Truncated,
     /// Nothing: the variant is not supported, or the start position is invalid.
     Skipped,
@@ -148,7 +148,7 @@ impl GameStatus {
     pub fn loss(self, plies: u32) -> Option<String> {
         match self {
             Self::Ok => None,
-            Self::Truncated => Some(format!("the moves after ply {plies} are illegal or cannot be read")),
+            Self::Truncated => Some(format!("the text after ply {plies} has an error, and was not read")),
             Self::Skipped => {
                 Some("no moves: the variant is not supported, or the start position is not legal".to_owned())
             }

@@ -25,17 +25,21 @@ const NAME_UNKNOWN: &str = "INSERT INTO source (source_id, path, import_id)
      SELECT source_id, 'unknown source ' || source_id, min(import_id) FROM game
      WHERE source_id NOT IN (SELECT source_id FROM source) GROUP BY source_id";
 
-/// Removes rows that belong to missing games and sources, and clears references to missing rows. NULL is not
-/// affected, because `NOT IN` is not true for NULL.
-const REMOVE: [&str; 12] = [
+/// Removes rows that belong to missing games and sources. NULL is not affected, because `NOT IN` is not true
+/// for NULL.
+const REMOVE: [&str; 6] = [
     "DELETE FROM problem WHERE source_id NOT IN (SELECT source_id FROM source)",
     "DELETE FROM problem WHERE game_id IS NOT NULL AND game_id NOT IN (SELECT game_id FROM game)",
     "DELETE FROM duplicate WHERE source_id NOT IN (SELECT source_id FROM source)",
     "DELETE FROM duplicate WHERE game_id IS NOT NULL AND game_id NOT IN (SELECT game_id FROM game)",
     "DELETE FROM duplicate WHERE kind = 'prefix' AND original_id NOT IN (SELECT game_id FROM game)",
+    "DELETE FROM removed_game WHERE source_id NOT IN (SELECT source_id FROM source)",
+];
+
+/// Clears references to missing rows.
+const CLEAR: [&str; 6] = [
     "UPDATE duplicate SET original_id = NULL
      WHERE original_id IS NOT NULL AND original_id NOT IN (SELECT game_id FROM game)",
-    "DELETE FROM removed_game WHERE source_id NOT IN (SELECT source_id FROM source)",
     "UPDATE game SET white_id = NULL WHERE white_id IS NOT NULL AND white_id NOT IN (SELECT player_id FROM player)",
     "UPDATE game SET black_id = NULL WHERE black_id IS NOT NULL AND black_id NOT IN (SELECT player_id FROM player)",
     "UPDATE game SET event_id = NULL WHERE event_id IS NOT NULL AND event_id NOT IN (SELECT event_id FROM event)",
@@ -49,6 +53,16 @@ const REMOVE_NAMES: [&str; 3] = [
          (SELECT player_id FROM player EXCEPT SELECT white_id FROM game EXCEPT SELECT black_id FROM game)",
     "DELETE FROM event WHERE event_id IN (SELECT event_id FROM event EXCEPT SELECT event_id FROM game)",
     "DELETE FROM site WHERE site_id IN (SELECT site_id FROM site EXCEPT SELECT site_id FROM game)",
+];
+
+/// Sets the number of plies of games whose positions are complete, and of games without moves. In the row of
+/// the greatest ply, `move_code` is that of the last position.
+const COUNT_PLIES: [&str; 2] = [
+    "UPDATE game SET ply_count = there.last
+     FROM (SELECT game_id, count(*) AS positions, max(ply) AS last, move_code FROM game_position GROUP BY 1) AS there
+     WHERE there.game_id = game.game_id AND positions = last + 1 AND move_code IS NULL AND ply_count IS NOT last",
+    "UPDATE game SET ply_count = 0 WHERE status = 'skipped' AND ply_count IS NOT 0
+     AND game_id NOT IN (SELECT game_id FROM game_position)",
 ];
 
 /// Counts the games of sources and runs.
@@ -110,8 +124,12 @@ fn begin_write(path: &Path) -> Result<Connection> {
 /// The result of [`Build::repair_rows`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RepairCounts {
-    /// Rows that were removed or changed because a row that they belong or refer to is missing.
+    /// Rows that were removed because their game or source is missing.
     pub rows: u64,
+    /// References to missing names, openings and games that were set to NULL.
+    pub cleared: u64,
+    /// Games whose number of plies was corrected.
+    pub ply_counts: u64,
     /// Names that were removed because no game uses them.
     pub names: u64,
     /// Sources that were removed, so that they can be indexed again, because none of their games or none of
@@ -142,7 +160,8 @@ impl Build {
     }
 
     /// Removes rows that belong to missing rows, rebuilds `occurrence` and the columns and sets of games,
-    /// clears the tables of visited positions, and recounts the games of sources and runs.
+    /// clears the tables of visited positions, and recounts the plies of games and the games of sources and
+    /// runs.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -161,6 +180,8 @@ impl Build {
         for sql in orphans.chain(REMOVE.into_iter().map(Cow::Borrowed)) {
             mended.rows += changed(&sql)?;
         }
+        mended.cleared = sum(&CLEAR)?;
+        mended.ply_counts = sum(&COUNT_PLIES)?;
         mended.names = sum(&REMOVE_NAMES)?;
         sum(&OCCURRENCES)?;
         sum(&COUNT)?;

@@ -177,7 +177,7 @@ impl<'c> GameScan<'c> {
         if self.again {
             return Ok(());
         }
-        self.count(game, seen.rows);
+        self.count(game, &seen);
         self.end_of_rows(game, &seen);
         if replayed {
             self.end_of_replay(connection, game, &seen)?;
@@ -235,9 +235,11 @@ impl<'c> GameScan<'c> {
         self.check.findings.about(FindingKind::MissingRow, "game_position", row, found);
     }
 
-    fn count(&mut self, game: &StoredGame, rows: u64) {
-        let plies = u64::try_from(game.ply_count).unwrap_or(0);
-        let counted = Counted { games: 1, plies, positions: rows, last_game: Some(game.byte_offset) };
+    fn count(&mut self, game: &StoredGame, seen: &Seen) {
+        // If the last position is missing, its number is that of the game's plies.
+        let last = seen.last.filter(|last| last.move_code.is_none()).map(|last| last.ply.number());
+        let plies = u64::try_from(last.unwrap_or(game.ply_count)).unwrap_or(0);
+        let counted = Counted { games: 1, plies, positions: seen.rows, last_game: Some(game.byte_offset) };
         self.sums.games += 1;
         self.sums.sources.entry(game.source).or_default().add(counted);
         self.sums.imports.entry(game.import).or_default().add(counted);

@@ -112,7 +112,12 @@ pub(crate) fn compare_game<'m>(
     for (index, expected) in read.columns() {
         let (column, found) = (StoredGame::COLUMNS[index], stored_column(game, &names, index));
         if found != Some(expected) {
-            let (expected, found) = (shown(expected.to_text()), shown(found.and_then(Cell::to_text)));
+            let text = |cell: Cell<'_>| match cell {
+                // The column has the number of the name.
+                Cell::Text(name) if column.ends_with("_id") => Some(format!("the number of '{name}'")),
+                _ => cell.to_text(),
+            };
+            let (expected, found) = (shown(text(expected)), shown(found.and_then(text)));
             findings.wrong(FindingKind::SourceText, "game", id(), column, expected, found);
         }
     }

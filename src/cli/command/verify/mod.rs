@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use pgndex::verify::{Finding, FindingKind, Id, Progress, Report, Sample, VerifyOptions, verify};
+use pgndex::verify::{Finding, FindingKind, Findings, Id, Progress, Report, Sample, VerifyOptions, verify};
 use serde_json::json;
 
 use crate::cli::args::VerifyArgs;
@@ -60,16 +60,32 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
     // The answer for people has already been written to standard output.
     report_done(args.report, Done::Verify(Box::new(verified(database, &report))), String::new)?;
     if !report.is_sound() && !args.report.json {
-        let needs_new = [FindingKind::Integrity, FindingKind::Unreadable, FindingKind::Schema];
-        let advice = if needs_new.iter().any(|kind| report.findings.counts.contains_key(kind)) {
-            "`pgndex repair` does not help here: restore a backup, or build a new database with `pgndex index --overwrite`"
-        } else {
-            "`pgndex repair` rebuilds all data that is derived from the games and positions. If games or positions were changed, \
-             build a new database with `pgndex index --overwrite`"
-        };
-        log::note(advice);
+        log::note(&advice(&report.findings));
     }
     Ok(if report.is_sound() { Status::Done } else { Status::Unsound })
+}
+
+/// How to make a database sound.
+fn advice(findings: &Findings) -> String {
+    const RESTORE: &str = "restore a backup, or read the files again with `pgndex index --reread`";
+    let needs_new = [FindingKind::Integrity, FindingKind::Unreadable, FindingKind::Schema];
+    if needs_new.iter().any(|kind| findings.counts.contains_key(kind)) {
+        return "`pgndex repair` does not help here: restore a backup, or build a new database with `pgndex index --overwrite`"
+            .to_owned();
+    }
+    match findings.repairable {
+        0 => format!(
+            "`pgndex repair` does not help here, because it does not change games and positions. If they were not changed \
+             intentionally, {RESTORE}"
+        ),
+        corrected if corrected == findings.total() => {
+            "`pgndex repair` rebuilds this data from the games and positions".to_owned()
+        }
+        corrected => format!(
+            "`pgndex repair` corrects {}; for the others, {RESTORE}",
+            counted(corrected, "finding")
+        ),
+    }
 }
 
 fn options(args: &VerifyArgs) -> VerifyOptions {
