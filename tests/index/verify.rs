@@ -278,8 +278,6 @@ const DAMAGE: &[(&str, &[&str])] = &[
         "UPDATE game SET ply_count = ply_count + 1 WHERE game_id = 4",
         &[
             "wrong-count game game_id 4: ply_count is ",
-            "wrong-count import import_id 1: plies is ",
-            "wrong-count source source_id 1: plies is ",
         ],
     ),
     (

@@ -68,7 +68,7 @@ mod help {
 
         Exit status: 0 means done (also if nothing was found), 1 failed, 2 wrong usage. 3 means done, but
         some games or files could not be read completely. 4 means that another program is writing the
-        database. 130 means stopped by Ctrl-C, 143 by SIGTERM.
+        database. 130 means stopped by Ctrl-C, 143 by SIGTERM; `serve` and `watch` end with 0 then.
 
         Examples:
           pgndex index games.db *.pgn *.pgn.zst           index PGN files into a new database
@@ -271,7 +271,7 @@ mod help {
           -q, --quiet
                   Show no progress and no summary.
                   
-                  Errors are still shown, and so are the findings of `verify` and what `repair` could not
+                  Errors are still shown, and so are the result of `verify` and what `repair` could not
                   restore.
 
               --log-format <FORMAT>
@@ -511,7 +511,7 @@ mod help {
           -q, --quiet
                   Show no progress and no summary.
                   
-                  Errors are still shown, and so are the findings of `verify` and what `repair` could not
+                  Errors are still shown, and so are the result of `verify` and what `repair` could not
                   restore.
 
               --log-format <FORMAT>

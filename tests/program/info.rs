@@ -64,7 +64,7 @@ fn counts_agree_with_sql() {
             && info["years"].as_object().is_some_and(|years| years.len() > 20)
     );
     // Ids of removed names are not used again.
-    let removed = sample.run(&["remove", "--quiet", "games.db", "--source", "famous-games.pgn"]);
+    let removed = sample.run(&["remove", "--quiet", "games.db", "--source", "1"]);
     assert_eq!(removed.status, 0, "{}", removed.stderr);
     let info = sample.json(&[]);
     for name in ["player", "event", "site"] {

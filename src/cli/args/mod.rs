@@ -45,7 +45,8 @@ Answers go to standard output. Notes, progress and errors go to standard error. 
 that only read. PGNDEX_THREADS sets the number of threads.
 
 Exit status: 0 means done (also if nothing was found), 1 failed, 2 wrong usage. 3 means done, but some games or files could not be read \
-completely. 4 means that another program is writing the database. 130 means stopped by Ctrl-C, 143 by SIGTERM.
+completely. 4 means that another program is writing the database. 130 means stopped by Ctrl-C, 143 by SIGTERM; `serve` and \
+`watch` end with 0 then.
 
 Examples:
   pgndex index games.db *.pgn *.pgn.zst           index PGN files into a new database
