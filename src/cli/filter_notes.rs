@@ -147,6 +147,10 @@ pub(super) fn note_alternatives(
         AlternativeValues::Dates(Some((first, last))) => format!("the games are from {first} to {last}"),
         AlternativeValues::Dates(None) => "no game has a date".to_owned(),
         AlternativeValues::NoRatings => "no game has the ratings of both players".to_owned(),
+        AlternativeValues::Rating(rating) => {
+            let which = if field == "elo_min" { "highest" } else { "lowest" };
+            format!("{} applies to both players; the {which} value with games is {rating}", option(field))
+        }
         AlternativeValues::Values(values) if values.is_empty() => {
             let tag = match field {
                 "time_control" => "TimeControl",

@@ -30,6 +30,9 @@ pub(super) fn add_hint(error: &mut clap::Error, command: &clap::Command, words: 
         error.remove(ContextKind::SuggestedSubcommand);
         return add_tip(error, tip);
     }
+    if error.kind() == ErrorKind::ArgumentConflict {
+        name_given_options(error, words);
+    }
     if let Some(option) = subcommand.and_then(|command| option_as_query(error, command, words)) {
         error.insert(ContextKind::InvalidArg, ContextValue::String(option));
     }
@@ -45,6 +48,21 @@ pub(super) fn add_hint(error: &mut clap::Error, command: &clap::Command, words: 
         (None, None) => return,
     };
     add_tip(error, tip);
+}
+
+/// Removes options that were not given from the list of conflicting ones; clap lists whole groups.
+fn name_given_options(error: &mut clap::Error, words: &[String]) {
+    let Some(ContextValue::Strings(options)) = error.get(ContextKind::PriorArg) else { return };
+    let is_given = |option: &&String| {
+        let name = option.split([' ', '=']).next().unwrap_or(option);
+        words.iter().any(|word| word.split('=').next() == Some(name))
+    };
+    let given: Vec<String> = options.iter().filter(is_given).cloned().collect();
+    match given.as_slice() {
+        [] => {}
+        [one] => drop(error.insert(ContextKind::PriorArg, ContextValue::String(one.clone()))),
+        _ => drop(error.insert(ContextKind::PriorArg, ContextValue::Strings(given))),
+    }
 }
 
 fn add_tip(error: &mut clap::Error, tip: String) {

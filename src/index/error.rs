@@ -202,7 +202,7 @@ pub enum Error {
 }
 
 /// The message of [`Error::NoFile`] if no file was ignored.
-const NO_FILE: &str = "no PGN file was found (directories are searched for files ending in .pgn)";
+const NO_FILE: &str = "no PGN file was found (directories are searched for names ending in .pgn, .pgn.zst, .pgn.gz, .pgn.bz2 or .zip)";
 
 /// The number of problems, and the first problem, as text.
 fn problem_summary(errors: u64, warnings: u64, first: &str) -> String {

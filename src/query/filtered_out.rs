@@ -51,6 +51,8 @@ pub enum AlternativeValues {
     Dates(Option<(String, String)>),
     /// No game has both ratings.
     NoRatings,
+    /// The highest minimum rating, or the lowest maximum rating, that a game passes.
+    Rating(String),
     /// At most five values: the most frequent ones among the first 100,000 games.
     Values(Vec<String>),
 }
@@ -88,6 +90,15 @@ pub fn alternative_values(
             }
             "elo_min" | "elo_max" if !passes(&GameFilter { elo_min: Some(0), ..GameFilter::default() })? => {
                 AlternativeValues::NoRatings
+            }
+            "elo_min" | "elo_max" => {
+                let best = if field == "elo_min" {
+                    "SELECT CAST(max(min(white_elo, black_elo)) AS TEXT) FROM game"
+                } else {
+                    "SELECT CAST(min(max(white_elo, black_elo)) AS TEXT) FROM game"
+                };
+                let Some(rating) = values(best)?.pop() else { return Ok(None) };
+                AlternativeValues::Rating(rating)
             }
             "time_control" | "termination" | "variant" => AlternativeValues::Values(values(&format!(
                 "SELECT {field} FROM (SELECT {field} FROM game LIMIT 100000) WHERE {field} IS NOT NULL

@@ -4,8 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, InterruptHandle, OpenFlags, Row, ffi};
 
@@ -373,6 +374,36 @@ fn connect(path: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
     // database.
     let plain = if path.is_relative() { Path::new(".").join(path) } else { path.to_owned() };
     let connection = Connection::open_with_flags(&plain, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.busy_handler(Some(wait))?;
     Ok(connection)
+}
+
+/// When a statement last waited for another connection, in milliseconds since the first wait, plus one.
+static LAST_WAIT: AtomicU64 = AtomicU64::new(0);
+static FIRST_WAIT: OnceLock<Instant> = OnceLock::new();
+
+/// Waits a little for another connection. Returns false if the statement has waited long enough.
+fn wait(attempts: i32) -> bool {
+    thread_local! {
+        static BEGAN: Cell<Option<Instant>> = const { Cell::new(None) };
+    }
+    let now = Instant::now();
+    let since = FIRST_WAIT.get_or_init(|| now).elapsed().as_millis() as u64;
+    LAST_WAIT.store(since + 1, Ordering::Relaxed);
+    if attempts == 0 {
+        BEGAN.set(Some(now));
+    }
+    if BEGAN.get().is_none_or(|began| began.elapsed() >= BUSY_TIMEOUT) {
+        return false;
+    }
+    std::thread::sleep(Duration::from_millis(attempts.clamp(1, 25) as u64));
+    true
+}
+
+/// Whether a statement of this process is waiting for another connection to release its lock.
+#[must_use]
+pub fn is_waiting() -> bool {
+    const RECENTLY: u64 = 100;
+    let last = LAST_WAIT.load(Ordering::Relaxed);
+    FIRST_WAIT.get().is_some_and(|first| first.elapsed().as_millis() as u64 + 1 - last < RECENTLY)
 }

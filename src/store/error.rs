@@ -208,7 +208,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// No source has this path.
-    #[error("{}: no games were indexed from {}; {}`pgndex info` lists the files of this database", path.display(), source_path.display(), meant(near))]
+    #[error("{}: {}; {}`pgndex info` lists the files of this database", path.display(), no_source(source_path), meant(near))]
     UnknownSource {
         /// The database.
         path: PathBuf,
@@ -320,13 +320,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// There is no game with this number.
-    #[error("{}: no game {}; {}", path.display(), game.0, last.map_or_else(
-        || "there are no games".to_owned(),
-        |last| match game.0 {
-            number if (1..last.0).contains(&number) => "it was removed, or was read again later and has another number now".to_owned(),
-            _ => format!("the games have the numbers 1 to {}", last.0),
-        }
-    ))]
+    #[error("{}: {}", path.display(), no_game(*game, *last))]
     NoSuchGame {
         /// The database.
         path: PathBuf,
@@ -516,6 +510,27 @@ fn what_instead(path: &Path) -> &'static str {
 }
 
 /// Suggests paths similar to an unknown path.
+/// Says that there is no game with this number, and why.
+pub(crate) fn no_game(game: GameId, last: Option<GameId>) -> String {
+    let why = match last {
+        None => "there are no games".to_owned(),
+        Some(last) if (1..last.0).contains(&game.0) => {
+            "it was removed, or was read again later and has another number now".to_owned()
+        }
+        Some(last) => format!("the games have the numbers 1 to {}", last.0),
+    };
+    format!("no game {}; {why}", game.0)
+}
+
+/// Says that no source has this path, or this number.
+pub(crate) fn no_source(path: &Path) -> String {
+    let path = path.display().to_string();
+    if path.bytes().all(|byte| byte.is_ascii_digit()) {
+        return format!("no file has the number or the path {path}");
+    }
+    format!("no games were indexed from {path}")
+}
+
 fn meant(near: &[PathBuf]) -> String {
     let near: Vec<_> = near.iter().map(|path| format!("\"{}\"", path.display())).collect();
     match near.split_last() {

@@ -41,8 +41,10 @@ pub(crate) use cell::read_rows;
 pub(crate) use cell::{Cells, GAME_COLUMN, GAME_SET, OPENING, SOURCE, VISIT_SET, format_value};
 #[cfg(feature = "index")]
 pub(crate) use database::keep_temporary_files_in;
-pub use database::{Database, Stop};
+pub use database::{Database, Stop, is_waiting};
 pub use error::{Error, Result};
+#[cfg(feature = "serve")]
+pub(crate) use error::{no_game, no_source};
 pub use features::{FeatureQuery, GameFeatures};
 pub use file_id::FileId;
 #[doc(hidden)]

@@ -144,7 +144,7 @@ fn derived_rows_are_rebuilt() {
         "UPDATE visited_position SET games = games + 1, top_games = '[]'; DELETE FROM continuation",
         "UPDATE source SET games = 7, plies = 0; UPDATE import SET games = 0, distinct_positions = 1, problems = 99",
         "UPDATE game SET prefix_hash = 5",
-        "UPDATE game SET ply_count = 3 WHERE game_id = 2",
+        "UPDATE game SET ply_count = ply_count + 1 WHERE game_id = 2",
         "DELETE FROM visit_set WHERE key % 2 = 0; UPDATE visit_set SET games = x'01'; DELETE FROM game_column WHERE name = 'date'",
         "UPDATE game_column SET cells = '[null]' WHERE name LIKE 'white%'; INSERT INTO game_column VALUES ('x', 3, '[]', x'')",
         "INSERT INTO tag VALUES (5000, 'Mood', 'gloomy'); INSERT INTO player VALUES (5000, 'Nobody')",

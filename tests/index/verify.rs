@@ -1160,10 +1160,16 @@ fn the_command_prints_findings_and_exits_accordingly() {
     not sound: 3 findings (3 wrong-value)
     "#);
     assert!(err.starts_with("pgndex: note: ") && err.contains("in.pgn: no longer exists, "), "{err}");
-    assert!(err.contains("note: `pgndex repair` does not help here, because it does not change games"), "{err}");
+    assert!(
+        err.contains("note: `pgndex repair` does not help here, because it does not change games"),
+        "{err}"
+    );
     place.damage("UPDATE source SET games = 7");
     let (_, _, err) = place.run(&["out.db"]);
-    assert!(err.contains("note: `pgndex repair` corrects 1 finding; for the others, restore a backup"), "{err}");
+    assert!(
+        err.contains("note: `pgndex repair` corrects 1 finding; for the others, restore a backup"),
+        "{err}"
+    );
     place.damage("UPDATE game_position SET halfmove_clock = 0 WHERE game_id = 1 AND ply < 3");
     let (_, _, err) = place.run(&["out.db"]);
     assert!(err.contains("note: `pgndex repair` rebuilds this data from the games and positions"), "{err}");

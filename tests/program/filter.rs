@@ -262,7 +262,7 @@ fn an_unknown_file_is_reported_with_similar_ones() {
             pgndex: error: games.db: no games were indexed from marhc.pgn; did you mean "march.pgn"? `pgndex info` lists the files of this database
             "#);
             insta::assert_snapshot!(reported("7"), @"
-            pgndex: error: games.db: no games were indexed from 7; `pgndex info` lists the files of this database
+            pgndex: error: games.db: no file has the number or the path 7; `pgndex info` lists the files of this database
             ");
         }
     }

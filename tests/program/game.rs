@@ -400,6 +400,13 @@ fn existing_games_are_printed_before_a_missing_one_is_reported() {
     4 6
     pgndex: error: games.db: no game 5; it was removed, or was read again later and has another number now
     "#);
+    let run = sample.run(&["game", "games.db", "4-6", "--format", "pgn"]);
+    assert_eq!(run.status, 0);
+    assert!(
+        run.stderr.contains("note: 1 requested number without a game, which was removed"),
+        "{}",
+        run.stderr
+    );
     for games in ["x", "5-3", "-", "1-", "4294967296"] {
         let run = sample.run(&["game", "games.db", "--", games]);
         assert_eq!(run.status, 2, "{games}");

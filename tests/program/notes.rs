@@ -37,6 +37,21 @@ fn usage_error(workspace: &Workspace, arguments: &[&str]) -> String {
 }
 
 #[test]
+fn games_between_two_matching_names_are_reported() {
+    let games =
+        "[White \"Tal, M\"]\n[Black \"Tal, J\"]\n\n1-0\n\n[White \"Tal, M\"]\n[Black \"Other\"]\n\n1-0\n";
+    let workspace = Workspace::new().indexed(games);
+    let (_, reported) = outputs(&workspace, &["player", "games.db", "tal"]);
+    assert!(
+        reported
+            .contains("note: 1 game between two of the matching names; each counts in the results of both\n"),
+        "{reported}"
+    );
+    let (_, reported) = outputs(&workspace, &["player", "games.db", "=Tal, M"]);
+    assert!(!reported.contains("between"), "{reported}");
+}
+
+#[test]
 fn an_empty_tree_is_explained() {
     let workspace = Workspace::new().indexed(FAMOUS);
     for format in ["table", "json", "dot", "csv"] {
@@ -276,6 +291,10 @@ fn wrong_arguments_are_reported_with_a_correction() {
     for (arguments, expected) in [
         (&["remove", "--games", "--player", "tal"][..], "\n  <DB>\n"),
         (&["remove", "games.db", "--games", "--sql", "SELECT 1"], "cannot be used with"),
+        (
+            &["export", "games.db", "-f", "pgn", "--sql", "SELECT 1", "--player", "tal"],
+            "'--sql <QUERY>' cannot be used with '--player <NAME>'\n",
+        ),
         (&["players", "games.db", "--suggest", "--json"], "cannot be used with"),
         (&["players", "games.db", "--suggest", "--limit", "3"], "cannot be used with"),
         (&["players", "games.db", "--export-aliases", "--sort", "name"], "cannot be used with"),
@@ -473,6 +492,14 @@ fn empty_results_have_the_right_explanation() {
     }
     let unknown = reported(&["find", "games.db", "--white", "nobody"]);
     assert!(unknown.contains("no player has a name that matches \"nobody\" (--white)"), "{unknown}");
+    let rated = Workspace::new().indexed("[WhiteElo \"2700\"]\n[BlackElo \"2650\"]\n\n1. e4 1-0\n");
+    for (option, elo, expected) in [
+        ("--elo-min", "2800", "highest value with games is 2650"),
+        ("--elo-max", "2600", "lowest value with games is 2700"),
+    ] {
+        let (_, note) = outputs(&rated, &["find", "games.db", option, elo]);
+        assert!(note.contains(&format!("{option} applies to both players; the {expected}\n")), "{note}");
+    }
     let empty = Workspace::new().indexed("");
     assert_eq!(outputs(&empty, &["explore", "games.db"]).1, "pgndex: note: the database has no games\n");
     let shuffled = Workspace::new()

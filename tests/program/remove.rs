@@ -164,6 +164,14 @@ fn a_shrunk_file_is_sound() {
     let bytes = |workspace: &Workspace| std::fs::metadata(workspace.path("games.db")).expect("a file").len();
     remove(&workspace, &["--games", "--until", "1950"]);
     let before = bytes(&workspace);
+    let run = workspace.run(&["remove", "games.db", "--sql", "SELECT max(game_id) FROM game"]);
+    assert!(run.stderr.ends_with("`pgndex remove DB --shrink` makes the file smaller\n"), "{}", run.stderr);
+    let run = workspace.run(&["remove", "games.db", "--shrink"]);
+    assert!(
+        run.stderr.starts_with("games.db: ") && run.stderr.contains(" before), 0 B of it free"),
+        "{}",
+        run.stderr
+    );
     let summary = remove(&workspace, &["--shrink"]);
     assert!(bytes(&workspace) < before);
     assert_eq!((&summary["free_bytes"], &summary["file_bytes"]), (&json!(0), &json!(bytes(&workspace))));
@@ -187,7 +195,7 @@ fn wrong_usage_is_refused_with_a_tip() {
         (&["--games", "--player", "s"], 2, "the name matches several players; nothing is removed"),
         (&["--games"], 2, "the following required arguments were not provided"),
         (&["--source", "none.pgn"], 1, "no games were indexed from none.pgn"),
-        (&["--source", "7"], 1, "no games were indexed from 7"),
+        (&["--source", "7"], 1, "no file has the number or the path 7"),
         (&["--sql", "SELECT 'x'"], 1, "--sql: "),
         (&["--sql", "SELECT * FROM nope"], 1, "--sql: no such table: nope"),
         (&["--sql", "SELECT 9999"], 1, "no game 9999"),

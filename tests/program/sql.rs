@@ -386,7 +386,10 @@ mod errors {
             let reported = failure(query);
             assert!(reported.contains(&format!("\n  {hint}")), "{query}: {reported}");
         }
-        insta::assert_snapshot!(failure("SELECT ("), @"pgndex: error: incomplete input");
+        insta::assert_snapshot!(failure("SELECT ("), @"
+        pgndex: error: incomplete input
+          the statement ends too early, or a bracket or quote is not closed
+        ");
         insta::assert_snapshot!(failure(""), @"pgndex: error: the query is empty; give a statement, such as SELECT * FROM games LIMIT 10");
         insta::assert_snapshot!(failure("SELECT json('{')"), @"pgndex: error: malformed JSON");
         insta::assert_snapshot!(failure("SELECT ?1"), @"pgndex: error: no value for ?1; give --param 1=VALUE, or .parameter set 1 VALUE");
@@ -417,10 +420,13 @@ mod errors {
           because: line 2 is not UTF-8 text
         ");
         insta::assert_snapshot!(sample.failure(&["--file", "e.sql"]), @"
-        pgndex: error: e.sql: cannot read the statements
+        pgndex: error: e.sql: cannot read the statements; give an existing file with --file, or - for standard input
           because: No such file or directory (os error 2)
         ");
-        insta::assert_snapshot!(run_with_input(sample.question(&[]), "SELECT\n1 +").stderr, @"pgndex: error: standard input:1: incomplete input");
+        insta::assert_snapshot!(run_with_input(sample.question(&[]), "SELECT\n1 +").stderr, @"
+        pgndex: error: standard input:1: incomplete input
+          the statement ends too early, or a bracket or quote is not closed
+        ");
     }
 }
 
@@ -495,6 +501,12 @@ mod writing {
         assert_eq!(run.stderr, "2 rows changed\n2 rows changed\n0 rows changed\n");
         assert_eq!(sample.number("games.db", "SELECT count(*) FROM game WHERE eco = 'A00'"), 2);
         assert_eq!(sample.names(), ["games.db"]);
+        let script = "CREATE TABLE mine (x); INSERT INTO mine VALUES (1), (2); CREATE TABLE copy AS SELECT * FROM mine";
+        let run = sample.ask(&["--write", script]);
+        assert_eq!(
+            (run.status, run.stderr.as_str()),
+            (0, "schema changed\n2 rows changed\nschema changed\n")
+        );
     }
 
     #[test]
@@ -524,6 +536,13 @@ mod writing {
           rows of player are referenced by game.black_id, game.white_id
           to see the rows that would refer to a missing row: BEGIN; PRAGMA defer_foreign_keys = ON; <your statement>; PRAGMA foreign_key_check; ROLLBACK
         ");
+        insta::assert_snapshot!(sample.failure(&["--write", "UPDATE game SET white_id = 99 WHERE game_id = 1"]), @"
+        pgndex: error: FOREIGN KEY constraint failed
+          rows of game must refer to existing rows: white_id (in player)
+          to see the rows that would refer to a missing row: BEGIN; PRAGMA defer_foreign_keys = ON; <your statement>; PRAGMA foreign_key_check; ROLLBACK
+        ");
+        let failure = sample.failure(&["--write", "DELETE FROM game WHERE game_id = 1"]);
+        assert!(failure.contains("use `pgndex remove`\n  rows of game are referenced by "), "{failure}");
         // The query from the message.
         let asked = "BEGIN; PRAGMA defer_foreign_keys = ON; DELETE FROM player WHERE player_id = 1; PRAGMA foreign_key_check; ROLLBACK";
         insta::assert_snapshot!(sample.stdout_of(&["--write", "--format", "csv", asked]), @"

@@ -116,7 +116,9 @@ fn a_missing_directory_is_reported() {
     let workspace = Workspace::new();
     let reported = workspace.failure(&["watch", "games.db", "missing"]);
     assert!(
-        reported.starts_with("pgndex: error: missing: cannot read the directory to watch\n"),
+        reported.starts_with(
+            "pgndex: error: missing: cannot read the directory to watch; name an existing directory, "
+        ),
         "{reported}"
     );
 }
@@ -183,7 +185,7 @@ fn watch_runs_until_stopped_and_notifies_systemd() {
         until("STOPPING=1");
         let [one, two] =
             ["1 game", "2 games"].map(|games| format!("pgndex: note: added {games} to games.db\n"));
-        assert_eq!(run.stderr, one.repeat(2) + &two);
+        assert_eq!(run.stderr, "pgndex: note: watching in\n".to_owned() + &one.repeat(2) + &two);
         assert_eq!(workspace.run(&["verify", "--all", "games.db"]).status, 0);
     }
 }

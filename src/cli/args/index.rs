@@ -139,6 +139,16 @@ impl DatabaseSettingsArgs {
         })
     }
 
+    /// Whether an encoding is given.
+    pub(crate) const fn has_encoding(&self) -> bool {
+        self.encoding.is_some()
+    }
+
+    /// Whether options are given that change the games read from a file.
+    pub(crate) const fn changes_games(&self) -> bool {
+        self.duplicates.is_some() || self.annotations.is_some() || self.encoding.is_some()
+    }
+
     /// `options` with the rule for duplicates, the annotations and the encoding that are given here, or else
     /// those of the database (`before`).
     pub(crate) fn or(&self, options: IndexOptions, before: DatabaseSettings) -> IndexOptions {

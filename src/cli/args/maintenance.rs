@@ -99,7 +99,7 @@ If a removed game has a duplicate that was skipped, the duplicate is added, prov
 text added at its end. With --games, such a duplicate is removed too if it matches the filters, in a second transaction. With --sql it stays.
 
 A file that was removed with --source can be indexed again. Games that were removed with --games or --sql are not added again when their \
-file grows. The same game in another file is added when that file is indexed.
+file grows. The same game in a file with another text is added when that file is indexed; a copy of the file is not read.
 
 Examples:
   pgndex remove games.db --source old.pgn                     all games of a file

@@ -29,7 +29,7 @@ pub(crate) use explore::{ExploreArgs, ExploreFormat};
 pub(crate) use export::{ExportArgs, ExportFormat};
 pub(crate) use filter::filter_option;
 pub(crate) use find::{FindArgs, FindFormat, FindTargetArgs};
-pub(crate) use game::{BoardPly, GameArgs, GameFormat};
+pub(crate) use game::{BoardPly, GameArgs, GameFormat, GameRange};
 pub(crate) use index::{IndexArgs, OnProblemArg, WatchArgs};
 pub(crate) use info::{InfoArgs, InfoFormat};
 pub(crate) use key::KeyArgs;

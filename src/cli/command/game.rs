@@ -9,7 +9,7 @@ use pgndex::query::{GameAnswer, NewMove, Novelty, novelty, replay, visit_games, 
 use pgndex::store::row::{GameId, GameStatus};
 use pgndex::store::{Database, Error, GameAnnotations, GameProblem, GameRecord};
 
-use crate::cli::args::{BoardPly, GameArgs, GameFormat};
+use crate::cli::args::{BoardPly, GameArgs, GameFormat, GameRange};
 use crate::cli::error::WrongValue;
 use crate::cli::render::board::use_ascii;
 use crate::cli::render::number::counted;
@@ -55,7 +55,11 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
         is_first: true,
     };
     let ranges = args.games.iter().map(|range| range.first..=range.last);
-    let missing = visit_games(&database, ranges, |record| sheets.write(record))?;
+    let mut found = 0;
+    let missing = visit_games(&database, ranges, |record| {
+        found += 1;
+        sheets.write(record)
+    })?;
     sheets.out.flush()?;
     if let Some((file, drawn)) = sheets.drawn {
         file.write(&drawn.picture(args))?;
@@ -65,7 +69,15 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
             let last = database.last_game()?;
             Err(Error::NoSuchGame { path: args.database.clone(), game, last }.into())
         }
-        None => Ok(()),
+        None => {
+            let given = |range: &GameRange| u64::from(range.last - range.first) + 1;
+            let unused = args.games.iter().map(given).sum::<u64>() - found;
+            if unused > 0 {
+                let numbers = counted(unused, "requested number");
+                note(&format!("{numbers} without a game, which was removed or has another number now"));
+            }
+            Ok(())
+        }
     }
 }
 
@@ -191,9 +203,7 @@ fn missing(record: &GameRecord, problems: &[GameProblem]) -> Option<String> {
     match record.summary.status {
         GameStatus::Truncated => {
             let ply = record.summary.ply_count;
-            Some(format!(
-                "the text after ply {ply} has an error, so the game is stored only up to there"
-            ))
+            Some(format!("the text after ply {ply} has an error, so the game is stored only up to there"))
         }
         GameStatus::Skipped => {
             let reason = problems.iter().find_map(|problem| match problem.kind.as_str() {

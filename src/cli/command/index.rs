@@ -27,7 +27,7 @@ use crate::cli::render::output_file::{refuse_file_of, refuse_standard_output};
 use crate::cli::render::summary::{Report, problem_query};
 use crate::cli::render::text::printable;
 use crate::cli::report::{Status, report_done};
-use crate::cli::terminal::progress::{Progress as Display, Snapshot};
+use crate::cli::terminal::progress::{Progress as Display, Snapshot, WAITING};
 use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop_run};
 use crate::cli::terminal::{log, sqlite};
 
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
         _ => plan.run(&args.database, &progress),
     };
     display.stop();
-    let summary = result.map_err(|error| named(error, args.on_problem))?;
+    let summary = result.map_err(|error| named(error, args))?;
     report_outcome(args, &summary)?;
     #[cfg(feature = "parquet")]
     if !args.report.log.quiet && args.parquet.is_some() {
@@ -136,10 +136,15 @@ fn check_database(args: &IndexArgs, options: &IndexOptions) -> anyhow::Result<()
     Ok(())
 }
 
-/// Names the option that made a run stop at its first error.
-fn named(error: Error, on_problem: OnProblemArg) -> anyhow::Error {
+/// Names the option that made a run fail.
+fn named(error: Error, args: &IndexArgs) -> anyhow::Error {
     match error {
-        Error::TooManyErrors { .. } if on_problem == OnProblemArg::Stop => {
+        Error::Strict { .. } if args.dry_run => {
+            let text = error.to_string();
+            let problems = text.split(". A strict run").next().unwrap_or(&text);
+            anyhow!("{problems}. --strict allows no errors or warnings; use --problems FILE to list them")
+        }
+        Error::TooManyErrors { .. } if args.on_problem == OnProblemArg::Stop => {
             let reason = format!("{AT_FIRST_ERROR}, because of --on-problem stop");
             anyhow!(error.to_string().replacen(AT_FIRST_ERROR, &reason, 1))
         }
@@ -194,12 +199,29 @@ fn report_outcome(args: &IndexArgs, summary: &Summary) -> anyhow::Result<()> {
         summary.rewritten.iter().for_each(|note| log::note(note));
     }
     summary.log_left.iter().for_each(|note| log::note(note));
+    note_options_without_effect(args, summary);
     if args.report.log.quiet {
         first_error(summary, target(args)).iter().for_each(|text| log::complain(text));
     }
-    let report = Report { target: target(args), summary };
+    let (problems, rejects) = (args.problems.as_deref(), args.rejects.as_deref());
+    let report = Report { target: target(args), summary, problems, rejects };
     let done = Done::Index(Box::new(summary.object(report.target)));
     report_done(args.report, done, || report.text())
+}
+
+/// Prints which options had no effect, or may be the reason why a file has no game.
+fn note_options_without_effect(args: &IndexArgs, summary: &Summary) {
+    if !summary.gameless.is_empty() && args.made_with.has_encoding() {
+        log::note(
+            "--encoding says how the files are read; without it, pgndex recognises the encoding of each file",
+        );
+    }
+    let are_known = summary.known_sources > 0 && summary.bytes == 0 && !args.report.log.quiet;
+    if are_known && args.made_with.changes_games() {
+        log::note(
+            "--duplicates, --annotations and --encoding apply to new games; --reread reads all files again with these options",
+        );
+    }
 }
 
 #[cfg(feature = "parquet")]
@@ -268,6 +290,9 @@ fn files_of(database: &Path, drops: bool, options: &mut IndexOptions) -> anyhow:
     check_own_rows(&known, database)?;
     let mut contents = known.source_contents()?;
     let (mut files, mut seen) = (Vec::new(), HashSet::new());
+    // A file that could not be read and had no games is not missed.
+    let is_readable = |content: &SourceContent| content.path.ancestors().any(|path| path.is_file());
+    contents.retain(|content| content.games > 0 || is_readable(content));
     for SourceContent { path, .. } in &contents {
         // The path of a file in an archive begins with the archive's path.
         let file = path.ancestors().find(|path| path.is_file() && File::open(path).is_ok());
@@ -378,10 +403,15 @@ fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
 
 pub(in crate::cli) fn snapshot(progress: &Progress) -> Snapshot {
     let is_looking = progress.phase() == Phase::Looking;
+    if pgndex::store::is_waiting() {
+        return Snapshot { phase: WAITING, ..Snapshot::default() };
+    }
+    // A file may have grown since the run began.
+    let grown = |total: u64| if total > 0 { total.max(progress.bytes()) } else { 0 };
     Snapshot {
         bytes_done: if is_looking { progress.bytes_looked_at() } else { progress.bytes() },
         files: is_looking.then(|| progress.entries()),
-        bytes_total: progress.total_bytes(),
+        bytes_total: grown(progress.total_bytes()),
         games: progress.games(),
         plies: progress.plies(),
         phase: progress.phase().as_str(),

@@ -34,6 +34,12 @@ pub(crate) fn run(args: &MaintenanceArgs) -> anyhow::Result<()> {
 fn last_line(args: &MaintenanceArgs, summary: &OptimizeSummary) -> String {
     let OptimizeSummary { levels, bytes_before, file_bytes, free_bytes, elapsed } = summary;
     let done = match levels {
+        0 | 1 if file_bytes < bytes_before => {
+            format!(
+                "nothing to merge; rewrote the file without its free pages in {:.1} s",
+                elapsed.as_secs_f64()
+            )
+        }
         0 | 1 => "nothing to merge".to_owned(),
         levels => format!("merged {levels} parts into one in {:.1} s", elapsed.as_secs_f64()),
     };

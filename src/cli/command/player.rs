@@ -9,6 +9,7 @@ use crate::cli::args::{PlayerArgs, PlayerFormat, SqlFormat, filter_option};
 use crate::cli::filter_notes::{
     filters_in_words, note_matching, note_similar, note_unknown, note_without_one,
 };
+use crate::cli::render::number::counted;
 use crate::cli::render::output::{stdout, terminal_width, write_json};
 use crate::cli::render::output_file::{
     Existing, OutputFile, check, not_written, refuse_pgn, refuse_source, unless_standard_output,
@@ -67,6 +68,14 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
         let players: Vec<_> =
             record.players.iter().map(|player| (player.name.as_str(), player.games)).collect();
         note_matching("the name", players.len() as u64, &players);
+    }
+    let counted_twice =
+        (record.all.finished() + u64::from(record.all.unfinished)).saturating_sub(record.all.games);
+    if counted_twice > 0 {
+        note(&format!(
+            "{} between two of the matching names; each counts in the results of both",
+            counted(counted_twice, "game")
+        ));
     }
     if record.white.lines_are_cut || record.black.lines_are_cut {
         note(

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
         let Some(removal) = &removal else {
             return Err(wrong("--dry-run: say what to remove: --source, --games or --sql"));
         };
-        return report_outcome(args, &removable(&args.database, removal)?, None);
+        return report_outcome(args, &removable(&args.database, removal)?, Space::Kept);
     }
     if removal.is_none() && !args.shrink {
         return Err(wrong("say what to remove: --source PATH, --games with filters, or --sql QUERY"));
@@ -45,6 +45,7 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
     let display = Display::start(args.report.log.quiet, move || snapshot(&shown));
     let started = Instant::now();
     let bytes_before = fs::metadata(&args.database).map_or(0, |metadata| metadata.len());
+    let removes = removal.is_some();
     let gone = removal.map(|removal| remove(&args.database, &removal, &options, &progress)).transpose();
     let shrunk = match &gone {
         Ok(summary) if args.shrink => {
@@ -64,7 +65,11 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
     if let Some(file_bytes) = shrunk {
         (summary.file_bytes, summary.free_bytes, summary.elapsed) = (file_bytes, 0, started.elapsed());
     }
-    report_outcome(args, &summary, shrunk.map(|_| bytes_before))
+    report_outcome(
+        args,
+        &summary,
+        if shrunk.is_some() { Space::Freed { bytes_before, removes } } else { Space::Kept },
+    )
 }
 
 /// What to remove; `None` if no games are chosen.
@@ -109,12 +114,17 @@ fn wrong(message: &'static str) -> anyhow::Error {
     WrongValue(anyhow::anyhow!(message)).into()
 }
 
-/// Prints the result; `bytes_before` is the earlier size of the file, if it was rewritten.
-fn report_outcome(
-    args: &RemoveArgs,
-    summary: &RemovalSummary,
-    bytes_before: Option<u64>,
-) -> anyhow::Result<()> {
+/// What became of the free pages.
+#[derive(Clone, Copy)]
+enum Space {
+    /// They stay in the file.
+    Kept,
+    /// The file was rewritten; `removes`: after games were removed.
+    Freed { bytes_before: u64, removes: bool },
+}
+
+/// Prints the result.
+fn report_outcome(args: &RemoveArgs, summary: &RemovalSummary, space: Space) -> anyhow::Result<()> {
     let done = Done::Remove(removed(args, summary));
     if args.report.json {
         return report_done(args.report, done, String::new);
@@ -128,10 +138,10 @@ fn report_outcome(
             printable(reason),
         ));
     }
-    report_done(args.report, done, || last_line(args, summary, bytes_before))
+    report_done(args.report, done, || last_line(args, summary, space))
 }
 
-fn last_line(args: &RemoveArgs, summary: &RemovalSummary, bytes_before: Option<u64>) -> String {
+fn last_line(args: &RemoveArgs, summary: &RemovalSummary, space: Space) -> String {
     let RemovalSummary { games, plies, returned, file_bytes, free_bytes, elapsed, .. } = summary;
     let (verb, back) =
         if args.dry_run { ("would remove", "would be added") } else { ("removed", "were added") };
@@ -139,8 +149,18 @@ fn last_line(args: &RemoveArgs, summary: &RemovalSummary, bytes_before: Option<u
         0 => String::new(),
         returned => format!("; {} skipped earlier {back}", counted(*returned, "duplicate")),
     };
-    let before = bytes_before.unwrap_or(*file_bytes);
-    let size = database_size(&args.database, before, *file_bytes, *free_bytes);
+    let before = match space {
+        Space::Kept => *file_bytes,
+        Space::Freed { bytes_before, .. } => bytes_before,
+    };
+    let mut size = database_size(&args.database, before, *file_bytes, *free_bytes);
+    match space {
+        Space::Freed { removes: false, .. } => return size,
+        Space::Kept if *free_bytes > 0 && !args.dry_run => {
+            size += ", for games that are added later; `pgndex remove DB --shrink` makes the file smaller";
+        }
+        _ => {}
+    }
     let seconds = elapsed.as_secs_f64();
     format!(
         "{verb} {}, {} in {seconds:.1} s{returned}\n{size}",

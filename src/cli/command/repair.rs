@@ -5,13 +5,12 @@ use std::sync::Arc;
 use pgndex::index::{Progress, RepairSummary, repair};
 
 use crate::cli::args::MaintenanceArgs;
-use crate::cli::command::index::snapshot;
 use crate::cli::render::done::{Done, Repaired};
 use crate::cli::render::number::{bytes, counted};
 use crate::cli::render::text::printable;
 use crate::cli::report::{Status, report_done};
 use crate::cli::terminal::log::note;
-use crate::cli::terminal::progress::Progress as Display;
+use crate::cli::terminal::progress::{Progress as Display, REPAIRING, Snapshot, WAITING};
 use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop_run};
 
 /// Repairs a database.
@@ -23,8 +22,10 @@ pub(crate) fn run(args: &MaintenanceArgs) -> anyhow::Result<Status> {
     let stopped = Arc::clone(&progress);
     stop_on_signal(move || stop_run(&stopped))?;
     ignore_file_size_signal();
-    let shown = Arc::clone(&progress);
-    let display = Display::start(args.report.log.quiet, move || snapshot(&shown));
+    let display = Display::start(args.report.log.quiet, || {
+        let phase = if pgndex::store::is_waiting() { WAITING } else { REPAIRING };
+        Snapshot { phase, ..Snapshot::default() }
+    });
     let repaired = repair(&args.database, &args.work.options(), &progress);
     display.stop();
     let summary = repaired?;

@@ -10,6 +10,7 @@ use pgndex::server::{Error, Server};
 
 use crate::cli::args::ServeArgs;
 use crate::cli::render::output::stdout;
+use crate::cli::terminal::log::note;
 use crate::cli::terminal::notify::Notifier;
 use crate::cli::terminal::signal::stop_on_signal;
 
@@ -20,8 +21,12 @@ use crate::cli::terminal::signal::stop_on_signal;
 pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let token = match &args.token_file {
         Some(path) => {
-            let text = fs::read_to_string(path)
-                .with_context(|| format!("{}: cannot read the token", path.display()))?;
+            let text = fs::read_to_string(path).with_context(|| {
+                format!(
+                    "{}: cannot read the token; --token-file needs a file that contains it",
+                    path.display()
+                )
+            })?;
             Some(text.trim().to_owned())
         }
         None => None,
@@ -45,6 +50,11 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     writeln!(out, "http://{}", server.address())?;
     out.flush()?;
     drop(out);
+    if server.address().ip().is_unspecified() {
+        note(
+            "it listens on all addresses of this machine; on another machine, open this machine's address in the browser",
+        );
+    }
     notifier.notify("READY=1");
     Ok(server.run()?)
 }

@@ -17,6 +17,10 @@ pub(crate) struct Report<'a> {
     /// The database that was written, or the directory of Parquet files, if any.
     pub(crate) target: Option<&'a Path>,
     pub(crate) summary: &'a Summary,
+    /// The file of problems, if any.
+    pub(crate) problems: Option<&'a Path>,
+    /// The file of rejected games, if any.
+    pub(crate) rejects: Option<&'a Path>,
 }
 
 /// The stages of a run, in order, with their names.
@@ -94,8 +98,19 @@ impl Report<'_> {
             return writeln!(out, "\n  next: pgndex verify --parquet {word}");
         }
         writeln!(out, "\n  next: pgndex info {word}")?;
-        if summary.problems.iter().next().is_some() {
+        if summary.problems.iter().next().is_some() && self.problems.is_none() {
             writeln!(out, "        {}", problem_query(target))?;
+        }
+        Ok(())
+    }
+
+    /// Writes the files in which problems are listed.
+    fn write_files(self, out: &mut impl Write) -> io::Result<()> {
+        let files = [(self.problems, "problems are listed"), (self.rejects, "games with errors are")];
+        for (file, what) in files {
+            if let Some(file) = file {
+                writeln!(out, "    {what} in {}", printable(&file.display().to_string()))?;
+            }
         }
         Ok(())
     }
@@ -131,11 +146,14 @@ impl Report<'_> {
         writeln!(out, "  input       {}", bytes(summary.bytes))?;
         self.write_left_out(out)?;
         self.write_problems(out)?;
-        if summary.problems.iter().next().is_some() {
-            writeln!(
-                out,
-                "\n  hint: use --problems FILE to list each problem with its place, --rejects FILE to save the games with errors"
-            )?;
+        let hints = [
+            (self.problems, "--problems FILE to list each problem with its place"),
+            (self.rejects, "--rejects FILE to save the games with errors"),
+        ];
+        let hints = hints.iter().filter(|(file, _)| file.is_none()).map(|(_, hint)| *hint);
+        let hints = hints.collect::<Vec<_>>().join(", ");
+        if summary.problems.iter().next().is_some() && !hints.is_empty() {
+            writeln!(out, "\n  hint: use {hints}")?;
         }
         Ok(())
     }
@@ -169,14 +187,19 @@ impl Report<'_> {
                 for first in &self.summary.first_errors {
                     writeln!(out, "      {}", printable(first))?;
                 }
+                let shown = self.summary.first_errors.len() as u64;
+                if 0 < shown && shown < total {
+                    writeln!(out, "      ({} of {} shown)", grouped(shown), counted(total, "error"))?;
+                }
             }
         }
         for (variant, &games) in self.summary.variants.iter() {
             let (what, whose) =
                 (format!("{} game", printable(variant)), if games == 1 { "its" } else { "their" });
-            writeln!(out, "    {} stored without {whose} moves", counted(games, &what))?;
+            let stored = if self.target.is_some() { "stored" } else { "would be stored" };
+            writeln!(out, "    {} {stored} without {whose} moves", counted(games, &what))?;
         }
-        Ok(())
+        self.write_files(out)
     }
 }
 
@@ -247,7 +270,7 @@ mod tests {
     }
 
     fn print(summary: &Summary) -> String {
-        Report { target: Some(Path::new("games.db")), summary }.text()
+        Report { target: Some(Path::new("games.db")), summary, problems: None, rejects: None }.text()
     }
 
     #[test]
@@ -265,6 +288,7 @@ mod tests {
             12 errors: a game or file could not be read completely
                  12  illegal-move
               a.pgn:6:8: 2.Ke2: illegal move in 8/8 w
+              (1 of 12 errors shown)
             1,207 warnings: pgndex corrected or skipped a part of the PGN
               1,204  result-mismatch
                   3  unclosed-variation

@@ -13,6 +13,14 @@ use crate::cli::terminal::log::{self, Event, Level};
 
 /// The phase in which a file is copied, without a count of games.
 pub(crate) const COPYING: &str = "copying";
+/// Phases without any counts.
+pub(crate) const REPAIRING: &str = "repairing";
+pub(crate) const WAITING: &str = "waiting for another program, which is using the database";
+
+/// Whether a phase has counts to show.
+fn has_counts(phase: &str) -> bool {
+    phase != REPAIRING && phase != WAITING
+}
 
 /// The progress of a run at a moment.
 #[derive(Clone, Copy, Debug, Default)]
@@ -144,6 +152,9 @@ fn describe(snapshot: &Snapshot, rates: &Rates) -> String {
         let compared = Some(snapshot.bytes_done).filter(|&compared| compared > 0);
         return compared.map_or(files.clone(), |compared| format!("{files}, {} compared", bytes(compared)));
     }
+    if !has_counts(snapshot.phase) {
+        return String::new();
+    }
     let mut text = if snapshot.phase == COPYING { String::new() } else { counted(snapshot.games, "game") };
     if rates.plies > 0.0 {
         text += &format!(", {} games/s, {} plies/s", rough(rates.games), rough(rates.plies));
@@ -173,6 +184,10 @@ impl<W: Write> Show for Log<W> {
         let done = bytes(snapshot.bytes_done);
         let described = describe(snapshot, rates);
         // If a log cannot be written, the work continues.
+        if !has_counts(snapshot.phase) {
+            let _ = writeln!(self.0, "pgndex: {}", snapshot.phase);
+            return;
+        }
         if snapshot.files.is_some() {
             let _ = writeln!(self.0, "pgndex: {}: {described}", snapshot.phase);
             return;
@@ -217,8 +232,9 @@ fn event(snapshot: &Snapshot, rates: &Rates) -> Event {
 struct Bar(ProgressBar);
 
 impl Bar {
-    /// The templates for an input of unknown size and for an input of known size.
-    const TEMPLATES: [&str; 2] = [
+    /// The templates for a phase without counts, for an input of unknown size and for an input of known size.
+    const TEMPLATES: [&str; 3] = [
+        "{prefix}",
         "{prefix} {binary_bytes}  {wide_msg}",
         "{prefix} {bar:25} {percent:>3} %  {binary_bytes} of {binary_total_bytes}  {wide_msg}",
     ];
@@ -227,8 +243,9 @@ impl Bar {
         Self(ProgressBar::with_draw_target(None, target))
     }
 
-    fn style(is_total_known: bool) -> ProgressStyle {
-        let style = ProgressStyle::with_template(Self::TEMPLATES[usize::from(is_total_known)]);
+    fn style(phase: &str, is_total_known: bool) -> ProgressStyle {
+        let template = if has_counts(phase) { 1 + usize::from(is_total_known) } else { 0 };
+        let style = ProgressStyle::with_template(Self::TEMPLATES[template]);
         style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━╸─")
     }
 }
@@ -237,7 +254,7 @@ impl Show for Bar {
     fn show(&mut self, snapshot: &Snapshot, rates: &Rates) {
         let total = Some(snapshot.bytes_total).filter(|&total| total > 0);
         if self.0.prefix() != snapshot.phase || self.0.length() != total {
-            self.0.set_style(Self::style(total.is_some()));
+            self.0.set_style(Self::style(snapshot.phase, total.is_some()));
             self.0.set_prefix(snapshot.phase);
             match total {
                 Some(total) => self.0.set_length(total),
@@ -302,12 +319,14 @@ mod tests {
         };
         log.show(&looking, &after(30, &looking));
         log.show(&Snapshot { bytes_done: 0, phase: COPYING, ..HALF }, &Rates::default());
+        log.show(&Snapshot { phase: REPAIRING, ..HALF }, &Rates::default());
         insta::assert_snapshot!(String::from_utf8(log.0).unwrap(), @"
         pgndex: reading: 50.0 MiB of 200 MiB (25 %), 41,000 games, 1,367 games/s, 109 k plies/s, 1 min 30 s left
         pgndex: reading: 50.0 MiB, 41,000 games, 1,367 games/s, 109 k plies/s
         pgndex: sorting: 50.0 MiB of 200 MiB (25 %), 41,000 games
         pgndex: looking for sources: 4,321 files examined, 1.00 MiB compared
         pgndex: copying: 0 B of 200 MiB (0 %)
+        pgndex: repairing
         ");
     }
 

@@ -111,7 +111,7 @@ impl From<store::Error> for Problem {
         use store::Error as E;
         match error {
             E::Interrupted => Self::too_slow(),
-            E::NoSuchGame { game, .. } => Self::not_found(format!("there is no game {}", game.0)),
+            E::NoSuchGame { game, last, .. } => Self::not_found(store::no_game(game, last)),
             E::Busy { .. } => Self::unavailable("database is locked", error.to_string()),
             E::Query { .. } | E::EmptyQuery | E::MultipleStatements | E::NotReadOnly => {
                 Self::new(400, "wrong SQL", error.to_string())
@@ -119,8 +119,8 @@ impl From<store::Error> for Problem {
             E::UnknownSource { source_path, near, .. } => {
                 let near = near.first().map(|path| format!("; did you mean \"{}\"?", path.display()));
                 let detail = format!(
-                    "source: no games were indexed from {}{}; /api/sources lists the files of this database",
-                    source_path.display(),
+                    "source: {}{}; /api/sources lists the files of this database",
+                    store::no_source(&source_path),
                     near.unwrap_or_default()
                 );
                 let parameter = Some("source".to_owned());

@@ -109,9 +109,16 @@ fn write_lines(lines: &Receiver<String>, format: LogFormat, counts: &Counts, mut
     }
 }
 
-/// The first `most` characters of a text, with control characters escaped.
+/// The first `most` characters of a text, with control characters and backslashes escaped.
 fn shown(text: &str, most: usize) -> String {
-    text.chars().take(most).flat_map(char::escape_debug).collect()
+    let mut shown = String::new();
+    for letter in text.chars().take(most) {
+        match letter {
+            '"' | '\'' => shown.push(letter),
+            _ => shown.extend(letter.escape_debug()),
+        }
+    }
+    shown
 }
 
 fn line(format: LogFormat, entry: &Entry<'_>) -> String {
@@ -176,6 +183,11 @@ mod tests {
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
+    }
+
+    #[test]
+    fn control_characters_are_escaped_and_quotes_are_not() {
+        assert_eq!(shown("it's \"x\"\n\u{1b}[1m", 99), "it's \"x\"\\n\\u{1b}[1m");
     }
 
     #[test]

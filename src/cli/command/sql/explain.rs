@@ -92,6 +92,7 @@ const FOREIGN_KEY: &str = "FOREIGN KEY constraint failed";
 
 /// The columns that refer to tables in an SQL text, and how to find rows that would refer to missing ones.
 fn foreign_key_hint(database: &Database, sql: &str, catalog: &Catalog) -> rusqlite::Result<String> {
+    const REFERRED: &str = "SELECT \"from\", \"table\" FROM pragma_foreign_key_list(?1) ORDER BY 1";
     const REFERRING: &str =
         "SELECT s.name || '.' || k.\"from\" FROM sqlite_schema AS s, pragma_foreign_key_list(s.name) AS k
         WHERE s.type = 'table' AND k.\"table\" = ?1 COLLATE NOCASE ORDER BY 1";
@@ -100,8 +101,24 @@ fn foreign_key_hint(database: &Database, sql: &str, catalog: &Catalog) -> rusqli
         let is_table = relation.kind == RelationKind::Table;
         is_table && words.iter().any(|word| word.eq_ignore_ascii_case(&relation.name))
     };
+    let has = |word: &str| words.iter().any(|other| other.eq_ignore_ascii_case(word));
+    let is_deleting = has("DELETE");
     let mut hint = String::new();
+    if is_deleting && has("game") {
+        hint += "to remove games with all rows that refer to them, use `pgndex remove`\n  ";
+    }
     for table in catalog.relations.iter().filter(is_named) {
+        let mut statement = database.connection().prepare(REFERRED)?;
+        let pairs = statement.query_map([&table.name], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let pairs = pairs.collect::<rusqlite::Result<Vec<(String, String)>>>()?;
+        let mut changed =
+            pairs.iter().filter(|(column, _)| !is_deleting && (has("INSERT") || has(column))).peekable();
+        if changed.peek().is_some() {
+            let rows = changed.map(|(column, parent)| format!("{column} (in {parent})"));
+            let rows = rows.collect::<Vec<_>>().join(", ");
+            hint += &format!("rows of {} must refer to existing rows: {rows}\n  ", table.name);
+            continue;
+        }
         let mut statement = database.connection().prepare(REFERRING)?;
         let columns = statement.query_map([&table.name], |row| row.get(0))?;
         let columns = columns.collect::<rusqlite::Result<Vec<String>>>()?;
@@ -122,6 +139,15 @@ fn hint_of_prompt(message: &str) -> Option<&'static str> {
             ".tables lists the tables, and .schema TABLE shows one"
         }
         _ if message.starts_with("no such table: ") => ".tables lists the tables",
+        _ if message.starts_with("incomplete input") || message.starts_with("unrecognized token: \"'") => {
+            "the statement ends too early, or a bracket or quote is not closed"
+        }
+        _ if message.starts_with("no such function: ") => {
+            "SELECT DISTINCT name FROM pragma_function_list lists the functions"
+        }
+        _ if message.ends_with(" because it is a view") => {
+            "change the tables that it reads; .schema shows them"
+        }
         _ if message.starts_with("not authorized") => "extensions cannot be loaded here",
         _ if message.starts_with("unable to open database: ") => "ATTACH needs an existing database",
         _ => return None,

@@ -79,7 +79,9 @@ fn input(args: &SqlArgs) -> anyhow::Result<Option<Input>> {
     let is_stdin = args.file.as_deref().is_some_and(|path| path == "-");
     if let Some(path) = args.file.as_ref().filter(|_| !is_stdin) {
         let name = path.display().to_string();
-        let file = File::open(path).with_context(|| unreadable(&name))?;
+        let file = File::open(path).with_context(|| {
+            format!("{}; give an existing file with --file, or - for standard input", unreadable(&name))
+        })?;
         return Ok(Some(Input { reader: Box::new(BufReader::new(file)), name: Some(name) }));
     }
     let stdin = io::stdin();

@@ -154,7 +154,8 @@ impl Session {
     fn statement(&self, query: &mut Query<'_>, is_next: bool) -> anyhow::Result<()> {
         let columns: Vec<_> = query.columns().into_iter().map(str::to_owned).collect();
         let columns: Vec<_> = columns.iter().map(String::as_str).collect();
-        let changed = (!query.is_read_only()).then(|| self.database.total_changes());
+        let changes = || (self.database.total_changes(), self.schema_changes());
+        let changed = (!query.is_read_only()).then(changes);
         let parameters = self.values_of(&query.parameters())?;
         let mut found = query.rows(params_from_iter(parameters))?;
         // The first row is read before anything is printed: most errors occur here.
@@ -176,10 +177,20 @@ impl Session {
             };
         }
         rows.finish(|rows| (!columns.is_empty()).then(|| counted(rows, "row")))?;
-        if let Some(before) = changed {
-            remark(&format!("{} changed", counted(self.database.total_changes() - before, "row")));
+        if let Some((rows_before, schema_before)) = changed {
+            let (rows, schema) = changes();
+            match (rows - rows_before, schema != schema_before) {
+                (0, true) => remark("schema changed"),
+                (rows, true) => remark(&format!("schema and {} changed", counted(rows, "row"))),
+                (rows, false) => remark(&format!("{} changed", counted(rows, "row"))),
+            }
         }
         Ok(())
+    }
+
+    /// A number that differs after each change of the schema; `None` if it cannot be read.
+    fn schema_changes(&self) -> Option<i64> {
+        self.database.connection().pragma_query_value(None, "schema_version", |row| row.get(0)).ok()
     }
 
     /// The values of a statement's parameters.

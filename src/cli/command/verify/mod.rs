@@ -81,10 +81,9 @@ fn advice(findings: &Findings) -> String {
         corrected if corrected == findings.total() => {
             "`pgndex repair` rebuilds this data from the games and positions".to_owned()
         }
-        corrected => format!(
-            "`pgndex repair` corrects {}; for the others, {RESTORE}",
-            counted(corrected, "finding")
-        ),
+        corrected => {
+            format!("`pgndex repair` corrects {}; for the others, {RESTORE}", counted(corrected, "finding"))
+        }
     }
 }
 

@@ -71,7 +71,9 @@ pub(super) fn run(args: &VerifyArgs, directory: &Path) -> anyhow::Result<Status>
     };
     report_done(args.report, Done::VerifyParquet(done), String::new)?;
     if !is_sound && !args.report.json {
-        note("write the files again: repeat the `pgndex export` or `pgndex index` that wrote them, with --overwrite");
+        note(
+            "write the files again: repeat the `pgndex export` or `pgndex index` that wrote them, with --overwrite",
+        );
     }
     Ok(if is_sound { Status::Done } else { Status::Unsound })
 }

@@ -50,6 +50,9 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Status> {
     };
     let mut ready = watch.scan()?;
     notifier.notify("READY=1\nSTATUS=watching");
+    if !args.once && !args.log.quiet {
+        note(&format!("watching {}", printable(&args.directory.to_string_lossy())));
+    }
     let interval = Duration::from_secs(args.interval);
     loop {
         if !ready.is_empty() && !watch.stop.is_requested() {
@@ -156,7 +159,12 @@ impl Watch<'_> {
         let Scan { ready, unreadable } =
             self.folder
                 .scan(directory, Duration::from_secs(self.args.settle))
-                .with_context(|| format!("{}: cannot read the directory to watch", directory.display()))?;
+                .with_context(|| {
+                    format!(
+                        "{}: cannot read the directory to watch; name an existing directory, or add files with `pgndex index`",
+                        directory.display()
+                    )
+                })?;
         for (path, error) in unreadable {
             complain(&format!(
                 "{}: this directory cannot be read: {error}",
