@@ -16,8 +16,8 @@ use crate::server::options::Options;
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FORWARDED: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The number of wrong tokens allowed per origin, the period in which they are counted, and the number of
-/// remembered origins from which on old ones are dropped.
+/// The number of wrong tokens allowed per origin and period, the length of a period, and the maximum number of
+/// origins that are counted in a period.
 const GUESSES: u32 = 50;
 const GUESS_TIME: Duration = Duration::from_secs(60);
 const GUESSERS: usize = 10_000;
@@ -36,7 +36,7 @@ impl Guard {
     pub(super) fn new(options: &Options, address: SocketAddr) -> Self {
         let own = Some(address.ip()).filter(|address| !address.is_unspecified());
         let allowed = options.allowed_hosts.iter().map(|host| host.trim_end_matches('.').to_lowercase());
-        let (token, guesses) = (options.token.clone(), FailedTokens::default());
+        let (token, guesses) = (options.token.clone(), FailedTokens::new());
         Self { own, allowed: allowed.collect(), token, guesses, cors: options.cors }
     }
 
@@ -124,31 +124,33 @@ fn client(peer: IpAddr, headers: &HeaderMap) -> Origin {
     Origin::from_address(last.filter(|_| peer.to_canonical().is_loopback()).unwrap_or(peer))
 }
 
-/// By origin: when its first wrong token of the current period came, and how many have come since.
-#[derive(Default)]
-struct FailedTokens(Mutex<HashMap<Origin, (Instant, u32)>>);
+/// When the current period began, and the number of wrong tokens since then, by origin.
+struct FailedTokens(Mutex<(Instant, HashMap<Origin, u32>)>);
 
 impl FailedTokens {
+    fn new() -> Self {
+        Self(Mutex::new((Instant::now(), HashMap::new())))
+    }
+
     /// Refuses an origin from which too many wrong tokens came.
     fn check(&self, origin: Origin) -> Result<(), Problem> {
-        let guesses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(&(since, count)) = guesses.get(&origin) else { return Ok(()) };
+        let (since, counts) = &*self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_over = counts.get(&origin).is_some_and(|&count| count >= GUESSES);
         match GUESS_TIME.checked_sub(since.elapsed()) {
-            Some(left) if count >= GUESSES => Err(Problem::too_many_tokens(left.as_secs() as u32 + 1)),
+            Some(left) if is_over => Err(Problem::too_many_tokens(left.as_secs() as u32 + 1)),
             _ => Ok(()),
         }
     }
 
+    /// Counts a wrong token, unless the maximum number of other origins is reached.
     fn count(&self, origin: Origin) {
-        let mut guesses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if guesses.len() >= GUESSERS {
-            guesses.retain(|_, (since, _)| since.elapsed() < GUESS_TIME);
-        }
-        let (since, count) = guesses.entry(origin).or_insert_with(|| (Instant::now(), 0));
+        let (since, counts) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if since.elapsed() >= GUESS_TIME {
-            (*since, *count) = (Instant::now(), 0);
+            (*since, *counts) = (Instant::now(), HashMap::new());
         }
-        *count += 1;
+        if counts.len() < GUESSERS || counts.contains_key(&origin) {
+            *counts.entry(origin).or_default() += 1;
+        }
     }
 }
 
@@ -200,6 +202,7 @@ fn is_same(given: &[u8], token: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::Ipv4Addr;
     use std::path::PathBuf;
 
     fn guard(allowed: &[&str]) -> Guard {
@@ -226,6 +229,26 @@ mod tests {
         ] {
             assert!(!guard.is_known(host), "{host}");
         }
+    }
+
+    #[test]
+    fn wrong_tokens_are_counted_for_a_limited_number_of_origins() {
+        let failed = FailedTokens::new();
+        let origin = |number: usize| Origin::from_address(Ipv4Addr::from_bits(number as u32).into());
+        for number in 0..GUESSERS + 10 {
+            failed.count(origin(number));
+        }
+        assert_eq!(failed.0.lock().unwrap().1.len(), GUESSERS);
+        for _ in 1..GUESSES {
+            assert!(failed.check(origin(0)).is_ok());
+            failed.count(origin(0));
+        }
+        assert!(failed.check(origin(0)).is_err() && failed.check(origin(1)).is_ok());
+        // All counts are dropped at the end of the period.
+        failed.0.lock().unwrap().0 -= GUESS_TIME;
+        assert!(failed.check(origin(0)).is_ok());
+        failed.count(origin(1));
+        assert_eq!(failed.0.lock().unwrap().1.len(), 1);
     }
 
     #[test]
