@@ -11,7 +11,7 @@ use crate::query::{SqlLimits, SqlRows};
 use crate::server::answer::{Answer, Problem, Shape};
 use crate::server::request::Call;
 use crate::server::route::{Lane, Route, post};
-use crate::store::sql::words;
+use crate::store::sql::{is_of_name, words};
 use crate::store::{Catalog, Database, Error, Result};
 
 /// The maximum size of the statement in bytes, and the limits of the rows of the answer.
@@ -152,7 +152,7 @@ fn plain(word: &str) -> String {
         Some('[') => word[1..].strip_suffix(']').unwrap_or(&word[1..]).to_owned(),
         _ => return word.to_ascii_lowercase(),
     };
-    let is_plain = !inner.is_empty() && inner.chars().all(|letter| letter == '_' || letter.is_alphanumeric());
+    let is_plain = inner.starts_with(is_of_name) && words(&inner) == [inner.as_str()];
     if is_plain { inner.to_ascii_lowercase() } else { format!("\"{}", inner.to_ascii_lowercase()) }
 }
 
@@ -232,6 +232,14 @@ mod tests {
             (
                 "WITH a\u{2603} AS (SELECT 1), b\u{2603} AS (SELECT * FROM a\u{2603}, a\u{2603}) SELECT * FROM b\u{2603}, b\u{2603}",
                 4,
+            ),
+            (
+                "WITH \"a\u{2603}\" AS (SELECT 1), b$ AS (SELECT * FROM a\u{2603}, A\u{2603}) SELECT * FROM [b$], b$",
+                4,
+            ),
+            (
+                "WITH a AS (SELECT 1), b AS (SELECT * FROM \u{feff}a,\u{feff}\u{feff}a) SELECT * FROM b\u{feff}, b",
+                2,
             ),
             ("WITH \u{a0}a AS (SELECT 1), a AS (SELECT * FROM \u{a0}a, \u{a0}a) SELECT * FROM a, a", 4),
             ("WITH \")\"/*/)*/ AS (SELECT 1) SELECT * FROM \")\", \")\"", 2),

@@ -6,5 +6,6 @@ mod words;
 
 pub use location::SqlLocation;
 pub use statement_end::is_complete;
-#[cfg(any(feature = "index", feature = "serve"))]
+#[cfg(feature = "serve")]
+pub(crate) use words::is_of_name;
 pub(crate) use words::words;

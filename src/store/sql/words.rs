@@ -4,7 +4,8 @@
 /// word of its own. Except that `a.b` is one word, a word must end where SQLite's tokenizer ends it.
 /// Otherwise a statement could hide names from checks that count names.
 pub(crate) fn words(sql: &str) -> Vec<&str> {
-    let space = |letter: char| letter.is_ascii_whitespace();
+    // To SQLite, a byte order mark is a space at the start of a word, and a letter inside a word.
+    let space = |letter: char| letter.is_ascii_whitespace() || letter == '\u{feff}';
     let (mut words, mut rest) = (Vec::new(), sql.trim_start_matches(space));
     while let Some(letter) = rest.chars().next() {
         let length = match letter {
@@ -37,6 +38,7 @@ fn quoted(text: &str, quote: char) -> usize {
     text.len()
 }
 
-fn is_of_name(letter: char) -> bool {
+/// Whether a character can be part of a name without quotes.
+pub(crate) fn is_of_name(letter: char) -> bool {
     !letter.is_ascii() || letter.is_ascii_alphanumeric() || matches!(letter, '_' | '$' | '.')
 }
