@@ -166,11 +166,16 @@ pub enum NoHits {
         /// Names in the filters that do not occur in the database.
         unknown_names: Vec<SimilarNames>,
     },
-    /// No game that passes the filters has positions that match the description, or the offset skips all of
-    /// them.
+    /// No game that passes the filters has positions that match the description.
     NoneFits {
         /// Names in the filters that do not occur in the database.
         unknown_names: Vec<SimilarNames>,
+    },
+    /// Games that pass the filters have positions that match the description, but the offset skips all of
+    /// them.
+    MatchesSkipped {
+        /// Number of skipped games.
+        offset: u32,
     },
 }
 
@@ -329,6 +334,10 @@ impl FindQuery<'_> {
                 });
             }
             FindTarget::Sequence(_) | FindTarget::Like(_) => {
+                let first = Self { limit: Some(1), offset: 0, ..*self };
+                if self.offset > 0 && first.visit(|_| false)?.occurrences > 0 {
+                    return Ok(NoHits::MatchesSkipped { offset: self.offset });
+                }
                 return Ok(NoHits::NoneFits { unknown_names: unknown_names()? });
             }
         };

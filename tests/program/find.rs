@@ -53,6 +53,10 @@ fn the_nearest_positions_are_listed_with_their_distance() {
     let nothing = sample.ask(&["--like", fen, "--player", "nobody"]);
     assert_eq!((nothing.status, nothing.stdout.as_str()), (0, ""), "{nothing:?}");
     assert!(nothing.stderr.ends_with("pgndex: note: no position matches\n"), "{nothing:?}");
+    for target in [["--like", fen], ["--ending", "rook"]] {
+        let skipped = sample.stderr_of(0, &[&target[..], &["--offset", "99"]].concat());
+        assert_eq!(skipped, "pgndex: note: --offset 99 skips all matches\n", "{target:?}");
+    }
 }
 
 #[test]

@@ -191,6 +191,7 @@ fn note_no_hits(nothing: &NoHits, find: &FindQuery<'_>) {
             note_unknown_names(unknown_names);
             note("no position matches");
         }
+        NoHits::MatchesSkipped { offset } => note(&format!("--offset {offset} skips all matches")),
     }
 }
 

@@ -25,6 +25,7 @@ export function whyNothing(nothing, unknown = []) {
       return empty("No game has such a position.", names, clear());
     case "passed_over":
     case "all_skipped":
+    case "matches_skipped":
       return empty("There are no more games.");
     default:
       return empty(filtersOf(params()).size > 0 ? "No game passes the filters." : "There are no games here.", names, clear());
