@@ -104,8 +104,6 @@ fn several(database: &Database, known: &KnownPlayers, most: usize) -> store::Res
         Ok(MatchingPlayer { name: (*name).to_owned(), games: database.count_player_games(ids)? })
     };
     let mut counted = players.iter().map(count).collect::<store::Result<Vec<_>>>()?;
-    // The name of a player remains even if all the player's games were removed.
-    counted.retain(|player| player.games > 0);
     sort_by_key(&mut counted, |player| Reverse(player.games));
     let players = counted.len() as u64;
     counted.truncate(most);
