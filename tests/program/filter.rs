@@ -240,6 +240,15 @@ fn games_of_files_and_of_variants() {
     for (options, condition, count) in cases {
         assert_eq!(check_filter(&workspace, options, condition), count, "{options:?}");
     }
+    let path = workspace.path("games.db");
+    let has_variants = || pgndex::store::Database::open_read_only(&path).unwrap().has_variants().unwrap();
+    let change = |sql| workspace.connection("games.db").execute_batch(sql).expect("a change");
+    assert!(has_variants());
+    // The games are now in a block without the column.
+    change("UPDATE game_column SET block = 1, cells = '[null]' WHERE name = 'variant'");
+    assert!(has_variants());
+    change("UPDATE game SET variant = 'Standard'");
+    assert!(!has_variants());
 }
 
 #[test]

@@ -56,16 +56,21 @@ impl Database {
     pub fn has_variants(&self) -> Result<bool> {
         const OTHER: &str = "IS NOT NULL AND lower(value) <> 'standard'";
         let look = || {
-            let connection = self.connection();
-            // A stored column has each distinct value only once per block.
-            if connection.prepare_cached("SELECT 1 FROM game_column WHERE name = 'variant'")?.exists([])? {
-                let sql = format!(
-                    "SELECT 1 FROM game_column, json_each(cells) WHERE name = 'variant' AND value {OTHER}"
-                );
-                return connection.prepare_cached(&sql)?.exists([]);
-            }
-            let sql = format!("SELECT 1 FROM (SELECT variant AS value FROM game) WHERE value {OTHER}");
-            connection.prepare_cached(&sql)?.exists([])
+            // A stored column has each distinct value only once per block. Only in blocks without the column,
+            // all games are read.
+            let sql = format!(
+                "WITH RECURSIVE block (number) AS (
+                     SELECT 0 UNION ALL
+                     SELECT number + 1 FROM block WHERE number < (SELECT max(game_id) >> 16 FROM game))
+                 SELECT 1 FROM game_column, json_each(cells) WHERE name = 'variant' AND value {OTHER}
+                 UNION ALL
+                 SELECT 1 FROM (
+                     SELECT game.variant AS value FROM block CROSS JOIN game
+                     ON game_id BETWEEN number << 16 AND (number << 16) + 65535
+                     WHERE number NOT IN (SELECT block FROM game_column WHERE name = 'variant'))
+                 WHERE value {OTHER}"
+            );
+            self.connection().prepare_cached(&sql)?.exists([])
         };
         look().map_err(|source| Error::sqlite(self.path(), "look for variants", source))
     }
