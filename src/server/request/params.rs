@@ -8,6 +8,12 @@ use axum::body::Bytes;
 use crate::server::answer::Problem;
 use crate::store::nearest;
 
+/// The parameter between two descriptions of positions.
+pub(super) const THEN: &str = "then";
+
+/// The parameters that describe a position.
+pub(super) const DESCRIBING: [&str; 7] = ["pattern", "material", "structure", "ending", "move", "for", "ply"];
+
 /// A request.
 #[derive(Debug, Default)]
 pub(in crate::server) struct Call {
@@ -73,13 +79,17 @@ impl Call {
 
     /// Whether a flag is set.
     pub(in crate::server) fn flag(&self, name: &str) -> Result<bool, Problem> {
-        // A flag without a value is set, as in `…&withEvals`.
-        let Some((_, value)) = self.query.iter().find(|(other, _)| other == name) else { return Ok(false) };
-        match value.to_ascii_lowercase().as_str() {
-            "" | "true" | "1" | "on" | "yes" => Ok(true),
-            "false" | "0" | "off" | "no" => Ok(false),
-            _ => Err(Problem::parameter(name, "write true or false")),
-        }
+        let found = self.query.iter().find(|(other, _)| other == name);
+        found.map_or(Ok(false), |(_, value)| is_set(name, value))
+    }
+}
+
+/// Whether a flag with this value is set. A flag without a value is set, as in `…&withEvals`.
+pub(super) fn is_set(name: &str, value: &str) -> Result<bool, Problem> {
+    match value.to_ascii_lowercase().as_str() {
+        "" | "true" | "1" | "on" | "yes" => Ok(true),
+        "false" | "0" | "off" | "no" => Ok(false),
+        _ => Err(Problem::parameter(name, "write true or false")),
     }
 }
 
@@ -128,7 +138,9 @@ impl Param {
             let is_again = call.query[..at].iter().any(|(other, _)| other == name);
             // With `then`, parameters that describe positions may occur once in each step; the parser of the
             // steps checks this.
-            if is_again && !param.kind.repeats() && !call.query.iter().any(|(other, _)| other == "then") {
+            let is_of_step = (name == THEN || DESCRIBING.contains(&name.as_str()))
+                && call.query.iter().any(|(other, _)| other == THEN);
+            if is_again && !param.kind.repeats() && !is_of_step {
                 return Err(Problem::parameter(name, "given twice, but allowed only once; remove one"));
             }
             if let ParamType::OneOf(words) | ParamType::AnyOf(words) = param.kind

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use crate::board::{Ending, MaterialSignature, MovePattern, Pattern, PawnStructure};
 use crate::query::{FindTarget, PositionQuery, PositionSequence, Step};
 use crate::server::answer::Problem;
+use crate::server::request::params::{DESCRIBING, THEN, is_set};
 use crate::server::request::{Call, Param, ParamType, position};
 
 /// The parameters in addition to those of a position.
@@ -31,16 +32,13 @@ pub(in crate::server) const TARGET: &[Param] = &[
         "Match only positions after this number of half-moves: 20, 20-40, -40 or 60-",
     ),
     Param::new(
-        "then",
+        THEN,
         ParamType::Flag,
         "Separates two descriptions: later in the game, the second one must match",
     ),
     Param::new("either", ParamType::Flag, "Also match positions with the colours reversed"),
     Param::new("mirror", ParamType::Flag, "Also match positions with left and right exchanged"),
 ];
-
-/// The parameters that describe a position.
-const DESCRIBING: [&str; 7] = ["pattern", "material", "structure", "ending", "move", "for", "ply"];
 
 /// Parses the target; without one, all games match.
 pub(in crate::server) fn target(call: &Call) -> Result<FindTarget, Problem> {
@@ -61,10 +59,15 @@ pub(in crate::server) fn target(call: &Call) -> Result<FindTarget, Problem> {
 }
 
 fn sequence(call: &Call) -> Result<Option<PositionSequence>, Problem> {
-    let words = |(name, value): &(String, String)| {
-        name == "then" || (DESCRIBING.contains(&name.as_str()) && !value.is_empty())
-    };
-    let words = Vec::from_iter(call.query.iter().filter(|pair| words(pair)));
+    let mut words = Vec::new();
+    for pair in &call.query {
+        let (name, value) = (pair.0.as_str(), pair.1.as_str());
+        let is_word = match name {
+            THEN => is_set(name, value)?,
+            _ => DESCRIBING.contains(&name) && !value.is_empty(),
+        };
+        words.extend(is_word.then_some(pair));
+    }
     let (either, mirror) = (call.flag("either")?, call.flag("mirror")?);
     if words.is_empty() {
         return match either || mirror {
@@ -72,7 +75,7 @@ fn sequence(call: &Call) -> Result<Option<PositionSequence>, Problem> {
             false => Ok(None),
         };
     }
-    let steps = words.split(|(name, _)| name == "then").map(step).collect::<Result<_, _>>()?;
+    let steps = words.split(|(name, _)| name == THEN).map(step).collect::<Result<_, _>>()?;
     Ok(Some(PositionSequence::new(steps, either, mirror)))
 }
 
@@ -119,7 +122,7 @@ fn step(words: &[&(String, String)]) -> Result<Step, Problem> {
         return Ok(step);
     }
     // Only `for` or `ply` is given, without a description, or nothing is given before or after `then`.
-    let name = words.first().map_or("then", |(name, _)| name.as_str());
+    let name = words.first().map_or(THEN, |(name, _)| name.as_str());
     Err(Problem::parameter(
         name,
         "needs a description of positions: pattern, material, structure, ending or move",
