@@ -476,6 +476,7 @@ fn a_sample_prints_its_seed_and_the_shortfall() {
     pgndex: note: 1 position written to out.csv
     pgndex: note: only 1 position could be chosen, at most 1 per game; --per-game N allows more
     pgndex: note: chosen with --seed 7
+    pgndex: note: 1 game has missing moves; the table `problem` says why
     ");
     insta::assert_snapshot!(std::fs::read_to_string(workspace.path("out.csv")).expect("a file"), @"
     fen,game_id,ply,uci,san,result,white_elo,black_elo,eval_cp,eval_mate

@@ -277,25 +277,31 @@ impl Exporter<'_> {
         })?;
         // Without this transaction, each statement would lock the file again.
         let snapshot = database.connection().unchecked_transaction()?;
-        sample.visit(&games, |draws| self.draws(&sample, draws))?;
+        let mut written = GameSet::default();
+        sample.visit(&games, |draws| self.draws(&sample, draws, &mut written))?;
         drop(snapshot);
         Ok(())
     }
 
     /// Writes the positions of draws, in the order of the draws. Games are read in the order of their
-    /// numbers, as stored. Returns the number of positions.
-    fn draws(&mut self, sample: &Sample, draws: &[Draw]) -> anyhow::Result<u64> {
+    /// numbers, as stored. Counts the games that are not yet in `written`, and adds them. Returns the number
+    /// of positions.
+    fn draws(&mut self, sample: &Sample, draws: &[Draw], written: &mut GameSet) -> anyhow::Result<u64> {
         let mut order: Vec<usize> = (0..draws.len()).collect();
         order.sort_unstable_by_key(|&at| (draws[at].game, at));
         let mut rows = vec![String::new(); draws.len()];
         for of_game in order.chunk_by(|&one, &other| draws[one].game == draws[other].game) {
-            let (record, annotations) = self.read(draws[of_game[0]].game)?;
+            let game = draws[of_game[0]].game;
+            let (record, annotations) = self.read(game)?;
             let plies = self.wanted.plies(&record, &annotations);
             for &at in of_game {
                 let Some(ply) = sample.position(draws[at], plies.clone()) else { continue };
                 self.text.clear();
                 self.positions(&record, &annotations, &[ply])?;
-                self.count(&record);
+                if !written.contains(game) {
+                    written.insert(game);
+                    self.count(&record);
+                }
                 rows[at].clone_from(&self.text);
             }
         }
@@ -324,9 +330,6 @@ impl Exporter<'_> {
             let text = mem::take(&mut self.text);
             self.pass_on(&text)?;
             self.text = text;
-            self.counts
-                .lossy
-                .fetch_add(u64::from(record.summary.status != GameStatus::Ok), Ordering::Relaxed);
         }
         Ok(self.limit.is_none_or(|limit| self.counts.games.load(Ordering::Relaxed) < limit))
     }
@@ -370,11 +373,13 @@ impl Exporter<'_> {
     fn count(&self, record: &GameRecord) {
         self.counts.games.fetch_add(1, Ordering::Relaxed);
         self.counts.plies.fetch_add(record.summary.ply_count.into(), Ordering::Relaxed);
-        self.counts.bytes.fetch_add(self.text.len() as u64, Ordering::Relaxed);
+        let is_lossy = record.summary.status != GameStatus::Ok;
+        self.counts.lossy.fetch_add(is_lossy.into(), Ordering::Relaxed);
     }
 
     /// Writes a text to the file, or to standard output.
     fn pass_on(&mut self, text: &str) -> anyhow::Result<()> {
+        self.counts.bytes.fetch_add(text.len() as u64, Ordering::Relaxed);
         let text = if self.is_file { text.into() } else { shown(text) };
         Ok(self.out.write_all(text.as_bytes())?)
     }
