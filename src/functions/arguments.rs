@@ -33,6 +33,8 @@ pub(super) enum Problem {
     Material(#[from] MaterialError),
     #[error("argument 2 must be a number from 0 to 100")]
     Percent,
+    #[error("argument 2 must be the same in all rows")]
+    SeveralPercents,
     #[error("not a regular expression: {0}")]
     Regex(#[from] regex_lite::Error),
     #[error(

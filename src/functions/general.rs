@@ -101,7 +101,13 @@ fn number(context: &Context<'_>, index: usize) -> Option<f64> {
     match context.get_raw(index) {
         ValueRef::Integer(number) => Some(number as f64),
         ValueRef::Real(number) => Some(number),
-        ValueRef::Text(text) => std::str::from_utf8(text).ok().and_then(|text| text.trim().parse().ok()),
+        ValueRef::Text(text) => {
+            let is_space = |letter: char| letter.is_ascii_whitespace() || letter == '\x0b';
+            let text = std::str::from_utf8(text).ok()?.trim_matches(is_space);
+            // To Rust, `inf` and `nan` are numbers too.
+            let is_number = text.ends_with(|last: char| last.is_ascii_digit() || last == '.');
+            is_number.then(|| text.parse().ok()).flatten()
+        }
         ValueRef::Null | ValueRef::Blob(_) => None,
     }
 }
@@ -167,12 +173,13 @@ struct Percentile;
 
 struct Numbers {
     numbers: Vec<f64>,
-    percent: f64,
+    /// The second argument of all rows; `None` before the first row, and for `median`.
+    percent: Option<f64>,
 }
 
 impl Aggregate<Numbers, Option<f64>> for Percentile {
     fn init(&self, _: &mut Context<'_>) -> rusqlite::Result<Numbers> {
-        Ok(Numbers { numbers: Vec::new(), percent: 50.0 })
+        Ok(Numbers { numbers: Vec::new(), percent: None })
     }
 
     fn step(&self, context: &mut Context<'_>, seen: &mut Numbers) -> rusqlite::Result<()> {
@@ -181,9 +188,11 @@ impl Aggregate<Numbers, Option<f64>> for Percentile {
         let problem = |problem: Problem| problem.of(name);
         if arguments.count() == 2 {
             let percent = arguments.number(1).map_err(problem)?;
-            seen.percent = percent
-                .filter(|percent| (0.0..=100.0).contains(percent))
-                .ok_or_else(|| Problem::Percent.of(name))?;
+            let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
+            let percent = percent.ok_or_else(|| Problem::Percent.of(name))?;
+            if seen.percent.replace(percent).is_some_and(|before| before != percent) {
+                return Err(Problem::SeveralPercents.of(name));
+            }
         }
         seen.numbers.extend(arguments.number(0).map_err(problem)?);
         Ok(())
@@ -193,7 +202,7 @@ impl Aggregate<Numbers, Option<f64>> for Percentile {
         let Some(Numbers { mut numbers, percent }) = seen.filter(|seen| !seen.numbers.is_empty()) else {
             return Ok(None);
         };
-        let place = (numbers.len() - 1) as f64 * percent / 100.0;
+        let place = (numbers.len() - 1) as f64 * percent.unwrap_or(50.0) / 100.0;
         let (_, &mut below, above) = numbers.select_nth_unstable_by(place as usize, f64::total_cmp);
         let next = above.iter().copied().min_by(f64::total_cmp).unwrap_or(below);
         Ok(Some(below + (next - below) * place.fract()))
@@ -219,6 +228,12 @@ mod tests {
             ("sqrt(NULL)", None),
             ("sqrt('x')", None),
             ("sqrt('9')", Some(3.0)),
+            ("sqrt(' 9. ' || char(11))", Some(3.0)),
+            ("sqrt('9' || char(160))", None),
+            ("sqrt('inf')", None),
+            ("sqrt('-nan')", None),
+            ("sqrt('infinity')", None),
+            ("sqrt('1e999')", Some(f64::INFINITY)),
             ("pow(2, 10)", Some(1024.0)),
             ("log(100)", Some(2.0)),
             ("log(2, 8)", Some(3.0)),
@@ -292,6 +307,8 @@ mod tests {
         assert_eq!(of("percentile(x, 100)").unwrap(), Some(10.0));
         let error = of("percentile(x, 101)").unwrap_err().to_string();
         assert_eq!(error, "percentile: argument 2 must be a number from 0 to 100");
+        let error = of("percentile(x, x)").unwrap_err().to_string();
+        assert_eq!(error, "percentile: argument 2 must be the same in all rows");
         let error = of("median('a')").unwrap_err().to_string();
         assert_eq!(error, "median: argument 1 must be a number, not a string");
     }
