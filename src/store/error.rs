@@ -368,6 +368,7 @@ impl Error {
             | Self::NotADatabase { path, .. }
             | Self::OtherProgram { path, .. }
             | Self::TooNew { path, .. }
+            | Self::Unreleased { path, .. }
             | Self::TargetExists { path, .. }
             | Self::ForeignTarget { path, .. }
             | Self::NoSharing { path, .. }
@@ -394,7 +395,12 @@ impl Error {
             | Self::RowsLost { path, .. }
             | Self::Kept { path, .. }
             | Self::NoSuchGame { path, .. } => Some(path),
-            _ => None,
+            Self::Pages(error) => error.path(),
+            Self::Query { .. }
+            | Self::Interrupted
+            | Self::EmptyQuery
+            | Self::MultipleStatements
+            | Self::NotReadOnly => None,
         }
     }
 
@@ -548,5 +554,20 @@ impl From<BtreeError> for Error {
             }
             other => Self::Pages(other),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_a_file_have_its_path() {
+        let path = PathBuf::from("games.db");
+        let unsuitable = BtreeError::Unsuitable { path: path.clone(), reason: "it is too old" };
+        for error in [Error::Unreleased { path: path.clone() }, Error::Pages(unsuitable)] {
+            assert_eq!(error.path(), Some(path.as_path()), "{error:?}");
+        }
+        assert_eq!(Error::Pages(BtreeError::Room).path(), None);
     }
 }

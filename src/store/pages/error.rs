@@ -1,7 +1,7 @@
 //! Errors in reading and building B-trees.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::number::PageNumber;
 
@@ -67,4 +67,18 @@ pub enum BtreeError {
         /// The maximum number of pages of a database.
         max: u32,
     },
+}
+
+impl BtreeError {
+    /// The file that the error is about; `None` for errors without a path.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Io { path, .. } | Self::Unsuitable { path, .. } => Some(path),
+            Self::Root { .. }
+            | Self::RowLength { .. }
+            | Self::Damaged { .. }
+            | Self::Room
+            | Self::Full { .. } => None,
+        }
+    }
 }
