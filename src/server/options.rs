@@ -20,7 +20,7 @@ pub struct Options {
     pub is_public: bool,
     /// Whether pages of other hosts may read the answers of the explorer's routes.
     pub cors: bool,
-    /// The maximum number of threads for quick requests. Searches, SQL and exports have threads of their own.
+    /// The maximum number of threads for quick requests; 0 means 1. Searches, SQL and exports have threads of their own.
     pub threads: usize,
     /// The timeout of a query, except for a user's SQL statement and an export.
     pub timeout: Duration,

@@ -140,12 +140,13 @@ impl Pool {
         work: impl FnOnce(&mut Reader) + Send + 'static,
     ) -> Result<(), Problem> {
         let job = Job { cancel, work: Box::new(work) };
-        self.sender().as_ref().ok_or_else(Problem::ending)?.try_send(job).map_err(|error| {
-            self.refused.fetch_add(1, Ordering::Relaxed);
-            match error {
-                channel::Error::Timeout => Problem::busy(),
-                channel::Error::Closed => Problem::internal(),
+        self.sender().as_ref().ok_or_else(Problem::ending)?.try_send(job).map_err(|error| match error {
+            channel::Error::Timeout => {
+                self.refused.fetch_add(1, Ordering::Relaxed);
+                Problem::busy()
             }
+            // No thread is left.
+            channel::Error::Closed => Problem::internal(),
         })
     }
 
@@ -176,7 +177,7 @@ impl Pool {
         self.sender().as_ref().map_or(0, Sender::len)
     }
 
-    /// The number of requests refused because the queue was full, or because no thread was left.
+    /// The number of requests refused because the queue was full.
     pub(super) fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }

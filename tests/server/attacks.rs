@@ -142,7 +142,7 @@ fn a_token_is_required() {
 #[test]
 fn access_by_others_must_be_allowed_explicitly() {
     let directory = directory_of_famous_games();
-    std::fs::write(directory.path().join("short"), "abc").unwrap();
+    std::fs::write(directory.path().join("short"), "é".repeat(15)).unwrap();
     std::fs::write(directory.path().join("lines"), "a first line of it\na second line\n").unwrap();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = listener.local_addr().unwrap().to_string();

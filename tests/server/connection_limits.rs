@@ -67,6 +67,12 @@ impl Drop for Limited {
     }
 }
 
+#[test]
+fn zero_threads_mean_one() {
+    let server = Limited::famous(|options| options.threads = 0);
+    assert_eq!(ask_at(server.connect(), "/api/info").status, 200);
+}
+
 /// Whether the server has closed a connection.
 fn is_closed(stream: &mut TcpStream) -> bool {
     stream.set_read_timeout(Some(Duration::from_millis(200))).expect("a time limit");

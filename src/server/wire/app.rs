@@ -62,7 +62,7 @@ impl App {
         let quick = PoolOptions {
             name: "quick",
             threads: files.threads(options.threads),
-            waiting: options.threads * 32,
+            waiting: options.threads.max(1) * 32,
             open: files.open,
             nice: 0,
             page_bytes: 64 << 20,

@@ -45,7 +45,7 @@ const HEAD_BYTES: usize = 64 << 10;
 const SEND_BUFFER: usize = 256 << 10;
 /// The pause after a connection could not be accepted.
 const PAUSE: Duration = Duration::from_millis(50);
-/// The minimum length of a token, in bytes.
+/// The minimum number of characters of a token.
 const TOKEN: usize = 16;
 
 /// A listening server. It serves requests when it is [run](Self::run).
@@ -81,7 +81,7 @@ impl Server {
             return Err(Error::Public { address });
         }
         if let Some(token) = &options.token {
-            if token.len() < TOKEN {
+            if token.chars().count() < TOKEN {
                 return Err(Error::ShortToken { least: TOKEN });
             }
             if token.chars().any(char::is_control) {
