@@ -45,8 +45,8 @@ impl Sample {
     /// The approximate maximum number of draws in a part, as long as 256 parts are enough. The draws of one
     /// part are in memory together.
     const FEW: u64 = 1 << 20;
-    /// The approximate maximum number of parts into which all draws are divided for sorting. Each part takes
-    /// one pass over the games.
+    /// The maximum number of parts into which all draws are divided for sorting. Each part takes one pass
+    /// over the games.
     const PARTS: u64 = 256;
 
     /// Passes the draws to `visit`, the lowest rank first. It gets several at a time, so that it can read their
@@ -63,7 +63,7 @@ impl Sample {
     ) -> Result<u64, E> {
         let per_game = self.per_game.min(Self::MOST_PER_GAME);
         let all = games.len() * u64::from(per_game);
-        let parts = all.div_ceil((all / Self::PARTS).max(Self::FEW));
+        let parts = all.div_ceil(Self::FEW).min(Self::PARTS);
         let mut drawn = 0;
         for part in 0..parts {
             let mut draws = Vec::new();

@@ -47,6 +47,9 @@ impl StoredColumn {
             ..=256 => self.ranks.extend(games.iter().copied().map(u16::from)),
             _ => {
                 let pairs = games.chunks_exact(2);
+                if !pairs.remainder().is_empty() {
+                    return false;
+                }
                 self.ranks.extend(pairs.map(|pair| u16::from_le_bytes([pair[0], pair[1]])));
             }
         }
@@ -176,6 +179,8 @@ mod tests {
         ] {
             assert_eq!(decode(cells, games), None, "{cells}");
         }
+        let many = serde_json::to_string(&vec![0; 257]).unwrap();
+        assert_eq!([&[0; 2][..], &[0; 3]].map(|games| decode(&many, games)), [Some(1), None]);
     }
 
     #[test]
