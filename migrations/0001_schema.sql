@@ -66,10 +66,11 @@ CREATE TABLE problem (
     column_number INTEGER NOT NULL,             -- byte within the line, from 1
     game_number INTEGER,                        -- number of the game in the source, from 1; NULL: outside any game
     game_id     INTEGER REFERENCES game,        -- NULL: the game was not kept
-    ply         INTEGER,                        -- the ply that could not be played
+    ply         INTEGER,                        -- the ply that could not be played, or at which the problem was found
     token       TEXT,                           -- the offending text
     kind        TEXT NOT NULL,                  -- a word such as 'illegal-move'
-    severity    TEXT NOT NULL,                  -- 'warning': corrected; 'error': part of a game was lost
+    severity    TEXT NOT NULL,                  -- 'warning': tolerated or corrected; 'error': part of a game or of
+                                                -- the source was lost, or the source has no games
     message     TEXT NOT NULL
 );
 
