@@ -7,6 +7,7 @@ use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 #[cfg(feature = "bundled")]
 use crate::store::sql::SqlLocation;
+use crate::store::sql::words;
 
 /// A prepared statement of the user.
 #[derive(Debug)]
@@ -22,10 +23,10 @@ pub struct QueryRows<'q> {
     rows: Rows<'q>,
 }
 
-/// Whether a statement attaches another database, judged by its text.
+/// Whether a statement attaches another database.
 fn is_attaching(statement: &Statement<'_>) -> bool {
-    let is_candidate = statement.readonly() && statement.column_count() == 0;
-    is_candidate && statement.expanded_sql().is_some_and(|sql| sql.to_ascii_uppercase().contains("ATTACH"))
+    let sql = statement.expanded_sql().unwrap_or_default();
+    words(&sql).first().is_some_and(|word| word.eq_ignore_ascii_case("ATTACH"))
 }
 
 /// The statements of an SQL text, one after the other.
@@ -210,4 +211,17 @@ const fn is_of_file(code: ErrorCode) -> bool {
 fn has_attached(database: &Database) -> bool {
     let others = "SELECT count(*) FROM pragma_database_list WHERE name NOT IN ('main', 'temp')";
     database.connection().query_row(others, [], |row| row.get(0)).is_ok_and(|others: i64| others > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_first_word_makes_a_statement_attach() {
+        let connection = rusqlite::Connection::open_in_memory().unwrap();
+        let is_attaching = |sql| is_attaching(&connection.prepare(sql).unwrap());
+        assert!(is_attaching("/* a */ -- b\n attach 'c' AS d"));
+        assert!(!["DETACH a", "COMMIT -- ATTACH", "SELECT 'ATTACH'"].into_iter().any(is_attaching));
+    }
 }
