@@ -216,6 +216,23 @@ fn the_nearest_positions_are_the_same_without_sets_or_columns() {
     }
 }
 
+/// With so many pieces, positions with other material can be nearer than those with the same material.
+#[test]
+fn the_nearest_positions_of_a_full_board_agree_with_a_full_scan() {
+    let target = "nnnnnnnk/nnnnnnnn/bbbbbbbb/bbbbbbbr/RBBBBBBB/BBBBBBBB/NNNNNNNN/KNNNNNNN";
+    let upside_down = target.split('/').rev().collect::<Vec<_>>().join("/");
+    let less = target.replacen("nnnnnnnn/", "nnnnnnn1/", 1);
+    let game = |placement: &str| format!("[FEN \"{placement} w - - 0 1\"]\n[SetUp \"1\"]\n\n*\n\n");
+    let sample = Sample::of([&upside_down, &upside_down, &less].map(|fen| game(fen)).concat().as_bytes());
+    let (position, _) = Position::from_fen(format!("{target} w - -").as_bytes()).expect("a position");
+    let expected = sample.expected(&position, |_| true);
+    assert_eq!(expected, [(104, 3, 0), (128, 1, 0), (128, 2, 0)]);
+    let (to, selection) = (PositionDistance::to(&position), Selection::default());
+    let nearest = Nearest { to: &to, selection: &selection, limit: Some(1), offset: 0, most_games: None };
+    assert_eq!(sample.found(&nearest), (expected[..1].to_vec(), None));
+    assert_eq!(sample.found(&Nearest { most_games: Some(1), ..nearest }), (vec![expected[1]], Some(104)));
+}
+
 #[test]
 fn without_positions_nothing_is_found() {
     let sample = Sample::of(b"[FEN \"no position\"]\n[SetUp \"1\"]\n\n1. e4 *\n");

@@ -184,12 +184,15 @@ impl<'a> NearestSearch<'a> {
         // Reads only a few chunks at a time, because a few games may be enough.
         let width = 2 * rayon::current_num_threads();
         while let Some(&(bound, game)) = games.peek() {
+            // The distance of positions with other pawns or material is greater than `OTHER`. With very many
+            // pieces on the board, they can be nearer than those with the same.
+            let is_complete = bound <= PositionDistance::OTHER;
             if !self.can_take(bound, game) {
-                return Ok(true);
+                return Ok(is_complete);
             }
             if bound > 0 && self.left == 0 {
-                self.unseen = Some(bound);
-                return Ok(true);
+                self.unseen = Some(self.unseen.unwrap_or(bound).min(bound));
+                return Ok(is_complete);
             }
             let pieces = self.pieces(&mut games, width);
             let Self { readers, nearest: Nearest { selection, to, .. }, .. } = self;
