@@ -488,6 +488,7 @@ fn a_sample_prints_its_seed_and_the_shortfall() {
     insta::assert_snapshot!(workspace.ask(&["--format", "fen", "--sample", "9", "--sql", "SELECT 3 UNION ALL SELECT 3"]).stderr, @"
     pgndex: note: only 1 position could be chosen, at most 1 per game; --per-game N allows more
     pgndex: note: chosen with --seed 1
+    pgndex: note: 1 game has missing moves; the table `problem` says why
     ");
     insta::assert_snapshot!(workspace.failure(&["--format", "fen", "--sample", "3", "--sql", "SELECT 4294967295"]), @"
     pgndex: error: games.db: no game 4294967295; the games have the numbers 1 to 5
