@@ -148,7 +148,7 @@ impl Score {
 }
 
 /// The length of the separator of two scores: a colon, a dash of any kind, `/` between signs, or `_` between
-/// numbers.
+/// numbers. After a digit, the lexer looks for one only at the bytes listed in `Lexer::number`.
 fn separator(text: &[u8], between_signs: bool) -> Option<usize> {
     match text {
         [b':' | b'-', ..] => Some(1),
@@ -167,9 +167,13 @@ fn separator(text: &[u8], between_signs: bool) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pgn::{Lexer, Token};
 
     #[test]
     fn common_forms_of_results_are_read() {
+        fn lexed(text: &[u8]) -> Token<'_> {
+            Lexer::new(text, 0).next_token()
+        }
         let results = [GameResult::White, GameResult::Black, GameResult::Draw];
         for (texts, result) in [
             (
@@ -209,11 +213,17 @@ mod tests {
             for text in texts {
                 assert_eq!(GameResult::parse(text.as_bytes()), Some(results[result]), "{text}");
                 assert_eq!(GameResult::from_tag(text), Some(results[result]), "{text}");
+                assert_eq!(lexed(text.as_bytes()), Token::Result(results[result]), "{text}");
             }
         }
-        assert_eq!(GameResult::parse(b"\xbd-\xbd"), Some(GameResult::Draw));
-        assert_eq!(GameResult::parse(b"1\x960"), Some(GameResult::White));
-        assert_eq!(GameResult::parse(b"*"), Some(GameResult::Unknown));
+        for (text, result) in [
+            (&b"\xbd-\xbd"[..], GameResult::Draw),
+            (b"1\x960", GameResult::White),
+            (b"*", GameResult::Unknown),
+        ] {
+            assert_eq!(GameResult::parse(text), Some(result));
+            assert_eq!(lexed(text), Token::Result(result));
+        }
     }
 
     #[test]
