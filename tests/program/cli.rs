@@ -147,7 +147,7 @@ mod help {
                   Replace an existing database or existing Parquet files
 
               --reread
-                  Read again all PGN files that the database was built from, and replace the database.
+                  Read all PGN files of the database again, and replace the database.
                   
                   Use this to add what an earlier pgndex or other options did not store, such as
                   annotations.

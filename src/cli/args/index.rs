@@ -45,7 +45,7 @@ pub(crate) struct IndexArgs {
     pub(crate) parquet: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) parquet_layout: ParquetLayoutArgs,
-    /// Read again all PGN files that the database was built from, and replace the database.
+    /// Read all PGN files of the database again, and replace the database.
     ///
     /// Use this to add what an earlier pgndex or other options did not store, such as annotations.
     #[arg(long, conflicts_with_all = ["inputs", "dry_run", "overwrite"])]
