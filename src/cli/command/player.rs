@@ -64,6 +64,18 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
             })?;
         }
     }
+    note_shown(&record);
+    if args.format == PlayerFormat::Json || record.all.games > 0 {
+        write(args, &record, &filters_in_words(&filter))?;
+    } else if let Some(path) = output {
+        note(&not_written("game", path));
+    }
+    timing.report();
+    Ok(())
+}
+
+/// Prints notes on what the record counts and leaves out.
+fn note_shown(record: &PlayerRecord) {
     if record.players.len() > 1 {
         let players: Vec<_> =
             record.players.iter().map(|player| (player.name.as_str(), player.games)).collect();
@@ -83,13 +95,6 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
              --depth",
         );
     }
-    if args.format == PlayerFormat::Json || record.all.games > 0 {
-        write(args, &record, &filters_in_words(&filter))?;
-    } else if let Some(path) = output {
-        note(&not_written("game", path));
-    }
-    timing.report();
-    Ok(())
 }
 
 /// Writes the record to the given file, or to standard output.
