@@ -212,7 +212,7 @@ def test_errors_have_their_location(tmp_path: Path) -> None:
     [
         ({"columns": ["fun"]}, pgndex.QuestionError, 'no column "fun"; the columns are game_id'),
         ({"columns": []}, pgndex.QuestionError, "leave out the argument"),
-        ({"elo_min": 2, "elo_max": 1}, pgndex.QuestionError, "exchange the two"),
+        ({"elo_min": 2, "elo_max": 1}, pgndex.QuestionError, "swap the two"),
         ({"since": "soon"}, ValueError, "not a date"),
         ({"speed": "slow"}, ValueError, "write one of"),
         ({"fun": 1}, TypeError, "games are chosen by white"),

@@ -73,15 +73,15 @@ const fn of_listening(kind: io::ErrorKind) -> &'static str {
 fn of_filter(error: &FilterError) -> Option<String> {
     Some(match error {
         FilterError::NoRating { least, most } => {
-            format!("no rating is {least} or higher and {most} or lower; exchange --elo-min and --elo-max")
+            format!("the lowest rating, {least}, is above the highest, {most}; swap --elo-min and --elo-max")
         }
         FilterError::NoLength { least, most } => {
             format!(
-                "no game has {least} or more half-moves and {most} or fewer; exchange --plies-min and --plies-max"
+                "the smallest number of half-moves, {least}, is above the greatest, {most}; swap --plies-min and --plies-max"
             )
         }
         FilterError::NoDate { since, until } => {
-            format!("no date is {since} or later and {until} or earlier; exchange --since and --until")
+            format!("the first date, {since}, is after the last, {until}; swap --since and --until")
         }
         _ => return None,
     })
@@ -274,9 +274,9 @@ mod tests {
         there: contains less than when it was indexed (games: 2 now, 3 then; bytes of text: 500 now, 700 then), so games would be lost; nothing was written. Restore the file, or index the existing files into another database; --drop-missing drops the games
         cannot start another thread; try fewer with --threads
         1 error in the input: a.pgn:1:2: wrong. --strict allows no errors or warnings, so nothing was written to the database. Without --strict, pgndex keeps everything that it can read, and lists the problems in the table `problem`
-        no rating is 2 or higher and 1 or lower; exchange --elo-min and --elo-max
-        no game has 2 or more half-moves and 1 or fewer; exchange --plies-min and --plies-max
-        no date is 2002 or later and 2001 or earlier; exchange --since and --until
+        the lowest rating, 2, is above the highest, 1; swap --elo-min and --elo-max
+        the smallest number of half-moves, 2, is above the greatest, 1; swap --plies-min and --plies-max
+        the first date, 2002, is after the last, 2001; swap --since and --until
         ");
     }
 }

@@ -51,7 +51,7 @@ kinds! {
     LongAnnotations => "long-annotations",
     /// A game that is too long, so that only its beginning is stored.
     LongGame => "long-game",
-    /// A move of a variation that cannot be played: the variation ends before it. The game itself continues.
+    /// An unplayable move in a variation: the variation ends before it. The game itself continues.
     VariationMove => "variation-move",
     /// An unclosed `(` before the first move.
     StrayOpening => "stray-opening",

@@ -1,4 +1,4 @@
-//! Finds the boundaries between games locally.
+//! Finds the boundaries between games, each from the text near it alone.
 
 use std::ops::Range;
 

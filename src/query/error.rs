@@ -25,7 +25,7 @@ pub enum Error {
         found: String,
     },
     /// A stored position is invalid.
-    #[error("game_position game_id {}, ply {}: fen is not a legal position; `pgndex verify` lists everything that is wrong", game.0, ply.0)]
+    #[error("game {}, ply {}: the stored fen is not a legal position; `pgndex verify` lists everything that is wrong", game.0, ply.0)]
     Fen {
         /// The game.
         game: GameId,

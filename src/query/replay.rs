@@ -10,7 +10,7 @@ use crate::store::{GameRecord, StoredPosition};
 #[non_exhaustive]
 pub enum DamagedGame {
     /// The start position of the game is not legal.
-    #[error("game game_id {}: start_fen {fen:?} is not a legal position; `pgndex verify` lists everything that is wrong",
+    #[error("game {}: start_fen {fen:?} is not a legal position; `pgndex verify` lists everything that is wrong",
         game.0
     )]
     Start {
@@ -22,7 +22,7 @@ pub enum DamagedGame {
         source: SetupError,
     },
     /// A stored position differs from the one that the moves lead to.
-    #[error("game_position game_id {}, ply {}: not the position that the moves lead to; `pgndex verify` lists everything that is wrong",
+    #[error("game {}, ply {}: the stored position is not the one that the moves lead to; `pgndex verify` lists everything that is wrong",
         game.0,
         ply.0
     )]
@@ -33,7 +33,7 @@ pub enum DamagedGame {
         ply: Ply,
     },
     /// A stored move is not legal.
-    #[error("game_position game_id {}, ply {}: move_code is not a legal move; `pgndex verify` lists everything that is wrong",
+    #[error("game {}, ply {}: the stored move_code is not a legal move; `pgndex verify` lists everything that is wrong",
         game.0,
         ply.0
     )]

@@ -149,8 +149,8 @@ mod help {
               --reread
                   Read all PGN files of the database again, and replace the database.
                   
-                  Use this to add what an earlier pgndex or other options did not store, such as
-                  annotations.
+                  Use this to add data that an older pgndex or a run with other options did not store, such
+                  as annotations.
 
               --drop-missing
                   With --reread: drop the games of files that cannot be read in full.
@@ -202,12 +202,12 @@ mod help {
                   Possible values:
                   - keep: Keep the moves before the error
                   - skip: Leave the game out
-                  - stop: Fail at the first error and write no database
+                  - stop: Fail at the first error, and leave the database unchanged
                   
                   [default: keep]
 
               --max-problems <N>
-                  Fail, and write no database, if there are more errors than this
+                  Fail, and leave the database unchanged, if there are more errors than this
 
         What is stored:
               --duplicates <RULE>
@@ -286,8 +286,8 @@ mod help {
                   Print one JSON object at the end, instead of the summary
 
         Archives (zstd, gzip, bzip2, zip) are recognised by their first bytes and unpacked in memory. A
-        temporary file is used only if tens of MiB of text contain no beginning of a game. In a zip archive
-        all .pgn files are read. UTF-16 is read too.
+        temporary file is used only if no game begins within tens of MiB of text. In a zip archive all .pgn
+        files are read. UTF-16 is read too.
 
         If a game or a file cannot be read, the run reports it and continues. All problems are in the table
         `problem`. If part of a game could not be read, or a file has text but no game, the exit status is
@@ -676,27 +676,27 @@ mod ranges {
         let refused = [
             (
                 ["--since", "2026", "--until", "2025"],
-                "no date is 2026 or later and 2025 or earlier; exchange --since and --until",
+                "the first date, 2026, is after the last, 2025; swap --since and --until",
             ),
             (
                 ["--since", "2026", "--until", "2025.12.31"],
-                "no date is 2026 or later and 2025.12.31 or earlier;",
+                "the first date, 2026, is after the last, 2025.12.31;",
             ),
             (
                 ["--since", "2025-06", "--until", "2025-05-31"],
-                "no date is 2025.06 or later and 2025.05.31 or earlier;",
+                "the first date, 2025.06, is after the last, 2025.05.31;",
             ),
             (
                 ["--since", "2025.06.02", "--until", "2025.06.01"],
-                "no date is 2025.06.02 or later and 2025.06.01 or earlier;",
+                "the first date, 2025.06.02, is after the last, 2025.06.01;",
             ),
             (
                 ["--elo-min", "2800", "--elo-max", "2700"],
-                "no rating is 2800 or higher and 2700 or lower; exchange --elo-min",
+                "the lowest rating, 2800, is above the highest, 2700; swap --elo-min",
             ),
             (
                 ["--plies-min", "41", "--plies-max", "40"],
-                "no game has 41 or more half-moves and 40 or fewer; exchange --plies-min and --plies-max",
+                "the smallest number of half-moves, 41, is above the greatest, 40; swap --plies-min and --plies-max",
             ),
         ];
         for command in commands {
@@ -945,14 +945,14 @@ mod game {
             sample.failure(&["game", "games.db", "3"])
         };
         insta::assert_snapshot!(damage("UPDATE game_position SET key = 5 WHERE game_id = 3 AND ply = 5"), @"
-        pgndex: error: game_position game_id 3, ply 5: not the position that the moves lead to; `pgndex verify` lists everything that is wrong
+        pgndex: error: game 3, ply 5: the stored position is not the one that the moves lead to; `pgndex verify` lists everything that is wrong
         ");
         insta::assert_snapshot!(damage("UPDATE game_position SET move_code = 0x03143420 WHERE game_id = 3 AND ply = 2"), @"
-        pgndex: error: game_position game_id 3, ply 2: move_code is not a legal move; `pgndex verify` lists everything that is wrong
+        pgndex: error: game 3, ply 2: the stored move_code is not a legal move; `pgndex verify` lists everything that is wrong
           because: the move does not fit the position
         ");
         insta::assert_snapshot!(damage("UPDATE game SET start_fen = '8/8/8/8/8/8/8/8 w - -' WHERE game_id = 3"), @r#"
-        pgndex: error: game game_id 3: start_fen "8/8/8/8/8/8/8/8 w - -" is not a legal position; `pgndex verify` lists everything that is wrong
+        pgndex: error: game 3: start_fen "8/8/8/8/8/8/8/8 w - -" is not a legal position; `pgndex verify` lists everything that is wrong
           because: White has 0 kings, not 1
         "#);
     }

@@ -14,10 +14,10 @@ Two positions are the same if placement, side to move, castling rights and en pa
 counters do not matter. A game has one row for each time it \
 reached the position. Without a position, each game that passes the filters has one row.
 
-All conditions of a description must hold in the same position. A game has one row, with its first matching position. With --for, this is \
-the first of the consecutive positions. With --then, it is the position that matches the last description.
+All conditions of a description must hold in the same position. With a description, a game has one row, with its first matching position. \
+With --for, this is the first of the consecutive positions. With --then, it is the position that matches the last description.
 
-With --variations, the column `line` shows which variation it is, counted through the game's text; 0 is the game itself. --sort rating and \
+With --variations, the column `line` gives the number of the variation, in the order of the game's text; 0 is the main line. --sort rating and \
 --sort date put unfinished games (result *) after all others.
 
 Examples:
@@ -64,7 +64,7 @@ pub(crate) struct FindTargetArgs {
     pub(crate) position: PositionArgs,
     /// The positions most similar to this FEN, one per game.
     ///
-    /// The most similar ones come first. Positions with the same pawns and material come before all others.
+    /// Positions with the same pawns and material come first, then the others; in both groups, the most similar come first.
     #[arg(help_heading = POSITION, long, value_name = "FEN", conflicts_with_all = ["fen", "moves", "play", "variations", "sort"])]
     pub(crate) like: Option<String>,
     #[command(flatten)]

@@ -18,7 +18,7 @@ use std::sync::Arc;
 )]
 #[command(after_long_help = "\
 Archives (zstd, gzip, bzip2, zip) are recognised by their first bytes and unpacked in memory. A temporary file is used \
-only if tens of MiB of text contain no beginning of a game. In a zip archive all .pgn files are read. UTF-16 is read too.
+only if no game begins within tens of MiB of text. In a zip archive all .pgn files are read. UTF-16 is read too.
 
 If a game or a file cannot be read, the run reports it and continues. All problems are in the table `problem`. If part of a game could \
 not be read, or a file has text but no game, the exit status is 3.
@@ -47,7 +47,7 @@ pub(crate) struct IndexArgs {
     pub(crate) parquet_layout: ParquetLayoutArgs,
     /// Read all PGN files of the database again, and replace the database.
     ///
-    /// Use this to add what an earlier pgndex or other options did not store, such as annotations.
+    /// Use this to add data that an older pgndex or a run with other options did not store, such as annotations.
     #[arg(long, conflicts_with_all = ["inputs", "dry_run", "overwrite"])]
     pub(crate) reread: bool,
     /// With --reread: drop the games of files that cannot be read in full.
@@ -70,7 +70,7 @@ pub(crate) struct IndexArgs {
     /// What to do with a game that has an error
     #[arg(hide_short_help = true, help_heading = WRONG, long, value_name = "WHAT", value_enum, default_value = "keep")]
     pub(crate) on_problem: OnProblemArg,
-    /// Fail, and write no database, if there are more errors than this
+    /// Fail, and leave the database unchanged, if there are more errors than this
     #[arg(hide_short_help = true, help_heading = WRONG, long, value_name = "N", value_parser = within(0..=u64::MAX))]
     pub(crate) max_problems: Option<u64>,
     #[command(flatten)]
@@ -184,7 +184,7 @@ pub(crate) enum OnProblemArg {
     Keep,
     /// Leave the game out
     Skip,
-    /// Fail at the first error and write no database
+    /// Fail at the first error, and leave the database unchanged
     Stop,
 }
 

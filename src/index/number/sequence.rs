@@ -157,8 +157,8 @@ impl Sequencer {
         }
     }
 
-    /// The problem of a completely read source that has text but no game. A stream must have text, because
-    /// the program that writes it may have failed.
+    /// The problem of a completely read source, if it has text but no game, or is an empty stream: the
+    /// program that writes to it may have failed.
     pub(crate) fn without_game(&self, source: SourceId, is_stream: bool) -> Option<&'static str> {
         let count = &self.sources[(source.0 - self.last_source.0) as usize - 1];
         let has_text_alone = count.has_text_outside || count.other_text.is_some();

@@ -346,8 +346,8 @@ pub fn shrink(target: &Path, options: &IndexOptions, progress: &Progress) -> Res
     progress.watch(database.connection());
     keep_temporary_files_in(&directory(options, lock.target()), database.connection());
     progress.enter(Phase::Finishing);
-    // The space is needed for the new file, and for the journal or log through which its contents replace the
-    // old ones.
+    // Up to twice the file's size is needed: for the new file, and for the journal or log through which its
+    // contents replace the old ones.
     let bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
     let vacuum = database.vacuum().map_err(Error::from);
     vacuum.map_err(|error| error.with_needed_space(Need::UpTo(2 * bytes)))?;

@@ -232,8 +232,8 @@ impl TreeBuilder {
     /// The moves of the tree. Positions are visited breadth-first, so that each is listed at its shortest
     /// path.
     fn in_order(mut self) -> Vec<TreeMove> {
-        // Moves are numbered by their depth: a position can have the move number of a longer path, on which
-        // it was found first.
+        // Move numbers are computed from the depth. The position's own number is that of the path on which it
+        // was found first, which can be longer than the shortest one.
         let first = &self.nodes[0].position;
         let first = 2 * first.fullmove_number() + u32::from(first.side() == Color::Black);
         let mut lines: Vec<Option<String>> = vec![None; self.nodes.len()];

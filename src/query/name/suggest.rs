@@ -65,7 +65,7 @@ pub enum Reason {
     /// One given name is a prefix of the other, or a middle name is missing, and no other player's name
     /// matches.
     ShorterGivenNames,
-    /// The two names are not similar, but other names that certainly belong to their players are.
+    /// The two names are not similar to each other, but two names are that certainly belong to their players.
     LikeOthers,
 }
 

@@ -47,7 +47,9 @@ pub enum RepertoireError {
     #[error(transparent)]
     Store(#[from] store::Error),
     /// Neither tags nor moves show the side.
-    #[error("the side of the repertoire is not clear: both sides have the same number of choices")]
+    #[error(
+        "cannot tell which side the repertoire is for: White and Black have the same number of alternative moves"
+    )]
     UnknownSide,
 }
 

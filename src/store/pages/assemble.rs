@@ -165,7 +165,8 @@ pub fn copy_without_games(
         first = last;
     }
     changes.push(true);
-    // The last page must be a new one that can be changed, so the last remaining rows are written again.
+    // The last leaf of the new tree must be a new page, because `finish` may change it. The leaves after the last
+    // one that could stay may lose all their rows, so that one is written again too.
     if let Some(last_kept) = changes.iter().rposition(|changes| !changes) {
         changes[last_kept] = true;
     }
@@ -298,7 +299,7 @@ impl<'f> Assembly<'f> {
         Ok(())
     }
 
-    /// Inserts rows that fit on one page before the leaf `next`.
+    /// Inserts rows before the leaf `next`. They must not need more than one leaf and the divider after it.
     fn place_rows(&mut self, rows: &Cells, next: PageNumber) -> Result<(), BtreeError> {
         let rows: Vec<&[u8]> = rows.iter().collect();
         match *rows {

@@ -45,7 +45,7 @@ impl PageSize {
         self.0 as usize
     }
 
-    /// The maximum length of a row, in bytes, on an index page without an overflow page (["B-tree
+    /// The maximum length, in bytes, of a row that needs no overflow page, in an index (["B-tree
     /// Pages"](https://www.sqlite.org/fileformat2.html#b_tree_pages)). At least three such rows fit on a
     /// page, leaf or interior.
     #[must_use]
@@ -53,7 +53,7 @@ impl PageSize {
         (self.bytes() - 12) * 64 / 255 - 23
     }
 
-    /// The maximum length of a row, in bytes, on a leaf of a table with rowids without an overflow page
+    /// The maximum length, in bytes, of a row that needs no overflow page, in a table with rowids
     /// (["Cell Payload Overflow
     /// Pages"](https://www.sqlite.org/fileformat2.html#cell_payload_overflow_pages)).
     #[must_use]

@@ -28,7 +28,7 @@ pub enum FilterError {
     #[error("the range ends before it begins")]
     EmptyRange,
     /// The lower bound of the ratings is greater than the upper bound.
-    #[error("no rating is {least} or higher and {most} or lower; exchange the two")]
+    #[error("the lowest rating, {least}, is above the highest, {most}; swap the two")]
     NoRating {
         /// The lower bound.
         least: u16,
@@ -36,7 +36,7 @@ pub enum FilterError {
         most: u16,
     },
     /// The lower bound of the length is greater than the upper bound.
-    #[error("no game has {least} or more half-moves and {most} or fewer; exchange the two")]
+    #[error("the smallest number of half-moves, {least}, is above the greatest, {most}; swap the two")]
     NoLength {
         /// The lower bound, in half-moves.
         least: u32,
@@ -44,13 +44,13 @@ pub enum FilterError {
         most: u32,
     },
     /// The player of a side is given twice: as `white` or `black`, and as `player` or `opponent`.
-    #[error("the player with this side is already given by {field}")]
+    #[error("{field} already gives the player of this side; leave one of the two out")]
     SideTold {
         /// The field: `white` or `black`.
         field: &'static str,
     },
     /// The first date is after the last date.
-    #[error("no date is {since} or later and {until} or earlier; exchange the two")]
+    #[error("the first date, {since}, is after the last, {until}; swap the two")]
     NoDate {
         /// The first date.
         since: DatePrefix,

@@ -110,7 +110,7 @@ impl DuplicateKind {
 }
 
 table_row! {
-    /// One row of `duplicate`: a game that was skipped because it repeats another one.
+    /// A row of `duplicate` for a game that was skipped because it repeats another one.
     #[derive(Clone, Copy, Debug)]
     pub struct DuplicateRow in "duplicate" {
         /// The source file.

@@ -12,8 +12,8 @@ use crate::cli::args::value::within;
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 By default, only programs on this machine can connect; --listen changes that. The server never changes the contents of a database. If it \
-may write the file, it uses a write-ahead log, so that games can be added meanwhile. Added games appear immediately. On Ctrl-C or SIGTERM \
-it finishes open requests and exits. /health and /metrics are for monitoring.
+has permission to write to the file, it uses a write-ahead log, so that games can be added while it runs. Added games appear immediately. \
+On Ctrl-C or SIGTERM it finishes open requests and exits. /health and /metrics are for monitoring.
 
 Examples:
   pgndex serve games.db               then open http://127.0.0.1:9002 in a browser

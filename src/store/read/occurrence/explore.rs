@@ -49,8 +49,8 @@ pub struct PositionCounts {
     /// The moves, the most frequent first, then in the order of their codes.
     pub continuations: Vec<Continuation>,
     /// The games with the highest mean rating, best first, then by number; only games in which both ratings
-    /// are known. Each game is listed with its last occurrence of the position from which it played a move,
-    /// or else with its last occurrence.
+    /// are known. Each game is listed with one occurrence of the position: the last one from which it played
+    /// a move or, if it played none from there, the last one.
     pub top_games: Vec<Hit>,
     /// The latest games, latest first, then by descending number. Unknown parts of a date sort lowest.
     pub recent_games: Vec<Hit>,
