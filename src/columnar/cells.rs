@@ -14,7 +14,7 @@ use crate::store::row::virtual_table::Cell;
 pub(super) struct Columns {
     builders: Vec<Builder>,
     rows: usize,
-    /// Their approximate size in bytes.
+    /// The approximate size of all values in bytes.
     bytes: usize,
 }
 

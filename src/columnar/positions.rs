@@ -77,7 +77,7 @@ impl Positions<'_> {
         files.finish()
     }
 
-    /// All games, divided by directory, and in order within each directory.
+    /// All games as jobs: directory by directory, in order within each directory.
     fn jobs(&self) -> impl Iterator<Item = Job> + Send {
         let date = |game: &GameId| self.partition_by.of(self.games.of(*game));
         let mut games: Vec<GameId> = self.moves.games().collect();

@@ -1,4 +1,5 @@
-//! The first move of a game that no earlier game had.
+//! Finds a game's novelty: its first position that no game of an earlier day had reached, and the move that led
+//! to it.
 
 use serde::Serialize;
 

@@ -117,7 +117,7 @@ struct Walk {
 /// Takes the next run of frames, and a channel for its text; `None` if there are no more frames, or if the
 /// receiver is closed.
 fn next_run(walk: &Mutex<Walk>, blocks: usize) -> Option<(Range<usize>, Sender<Block>)> {
-    /// The size from which on a run gets no more frames, in bytes of the archive. The last run, and a run
+    /// A run that has reached this size, in bytes of the archive, gets no more frames. The last run, and a run
     /// before a very long or damaged frame, can be shorter.
     const RUN: usize = 1 << 20;
     /// The maximum length of a frame whose end is searched for. For a longer frame, the search would take

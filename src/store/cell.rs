@@ -337,13 +337,13 @@ mod tests {
         ];
         let long = read::<i64>("printf('%.*c', 90, 'x')").unwrap_err();
         assert!(long.contains(&format!("'{}…'", "x".repeat(80))), "{long}");
-        insta::assert_snapshot!(told.join("\n"), @r"
+        insta::assert_snapshot!(told.join("\n"), @"
         game_position game_id 7, ply 'x': cell is 65536, expected a whole number from 0 to 65535
         game_position game_id 7, ply 'x': cell is -1, expected a whole number from 0
         game_position game_id 7, ply 'x': cell is 'a', expected a whole number from 0 to 4294967295
-        game_position game_id 7, ply 'x': cell is NULL, expected a text
-        game_position game_id 7, ply 'x': cell is a blob of 2 bytes, expected a text
-        game_position game_id 7, ply 'x': cell is 'a�', which is not UTF-8, expected a text
+        game_position game_id 7, ply 'x': cell is NULL, expected a string
+        game_position game_id 7, ply 'x': cell is a blob of 2 bytes, expected a string
+        game_position game_id 7, ply 'x': cell is 'a�', which is not UTF-8, expected a string
         ");
     }
 }

@@ -44,7 +44,7 @@ fn games_between_two_matching_names_are_reported() {
     let (_, reported) = outputs(&workspace, &["player", "games.db", "tal"]);
     assert!(
         reported
-            .contains("note: 1 game between two of the matching names; each counts in the results of both\n"),
+            .contains("note: 1 game between two players who both match; counted in the results of both\n"),
         "{reported}"
     );
     let (_, reported) = outputs(&workspace, &["player", "games.db", "=Tal, M"]);

@@ -212,7 +212,9 @@ pub enum MaterialError {
     )]
     Sides(String),
     /// A letter that is not a piece, or a sign in the wrong place.
-    #[error("'{0}' is not a piece (K Q R B N P) or a sign after one ('*' '+' '?', or '..' at the end)")]
+    #[error(
+        "'{0}' is neither a piece (K Q R B N P) nor a sign that can follow a piece ('*', '+' or '?'); only '..' can end the text"
+    )]
     Sign(char),
     /// A side without exactly one king.
     #[error("'{0}' must have exactly one king")]

@@ -32,8 +32,8 @@ use crate::board::{Color, Piece, Square, SquareSet};
 pub struct Pattern {
     /// From the eighth rank to the first, as in a FEN.
     ranks: [Rank; 8],
-    /// The number of ranks that must be read: the ranks after them match anything, and no side to move is
-    /// required.
+    /// The number of ranks that must be read: all eight if a side to move is required, because it comes after
+    /// them; otherwise those up to the last rank that does not match everything.
     needed: usize,
     side: Option<Color>,
 }

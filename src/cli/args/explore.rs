@@ -15,8 +15,8 @@ use std::path::PathBuf;
 /// Show what was played from a position, and with what results
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Each game counts once, whatever moves led to the position. If a game reached the position several times, its last move from there \
-counts. Games without a result are not counted. Bars show White's wins, draws and Black's wins; with --ascii as '#', '=' and '.'.
+Each game counts once, whatever moves led to the position. If a game reached the position several times, only the move that it played \
+there last counts. Games without a result are not counted. Bars show White's wins, draws and Black's wins; with --ascii as '#', '=' and '.'.
 
 If a position has no opening name, the name of the last named position before it is shown. For a position given by moves, a line shows how \
 many games reached it by transposition. The picture of --svg has arrows for the most frequent moves; wider arrows mean more games.
@@ -36,8 +36,8 @@ pub(crate) struct ExploreArgs {
     pub(crate) position: PositionArgs,
     /// Also count moves in variations, in a separate column.
     ///
-    /// The column shows the number of games, with or without a result, in which a variation contains the move. Results
-    /// count played moves only.
+    /// The column shows in how many games a variation contains the move, including games without a result. The
+    /// results are those of games that played the move.
     #[arg(long)]
     pub(crate) variations: bool,
     /// Number of moves, the most frequent first; 0 for all
@@ -72,7 +72,7 @@ pub(crate) struct ExploreArgs {
     /// A position is expanded only once; other moves that lead to it point to that place.
     #[arg(long, value_name = "N", value_parser = within(1..=40_u32), conflicts_with_all = ["versus", "variations", "limit", "top", "recent", "svg"])]
     pub(crate) depth: Option<u32>,
-    /// With --depth: show moves played in at least this percentage of the games with the first position
+    /// With --depth: show only moves played in at least this percentage of the tree's games
     #[arg(hide_short_help = true, long, value_name = "PERCENT", default_value_t = 5, value_parser = within(0..=100_u32), requires = "depth")]
     pub(crate) least_share: u32,
     #[command(flatten)]

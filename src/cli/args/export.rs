@@ -17,12 +17,13 @@ use crate::cli::error::WrongValue;
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("target").args(["output", "parquet"]))]
 #[command(after_long_help = "\
-Without filters all games are written. PGN is in export format, with all annotations unless --plain is given. A game with missing moves \
+Without filters all games are written. PGN is written in the export format of the PGN standard, with all annotations unless --plain is given. A game with missing moves \
 has the tag Truncated. csv has a row for each game, with its moves. epd has the full-move number, the half-move clock, game and ply, and the \
 move played. csv-positions has the move played, the result, the ratings, and the PGN's evaluation, converted to White's point of view.
 
-With a description, the games with such a position are written. Formats for positions then write one position per game: the one that \
-`find` shows. Without a description they write all positions, or those chosen by --ply or --last.
+With a description of positions (--ending, --move and so on), the games that have a matching position are written. The formats fen, epd \
+and csv-positions then write one position per game, the one that `find` shows. Without a description, these formats write all \
+positions, or those chosen by --ply or --last.
 
 With --sample, each game has the same chance, and so does each position within a game. The same seed chooses the same positions from the \
 same database.
@@ -66,7 +67,7 @@ pub(crate) struct ExportArgs {
     pub(crate) evaluated: bool,
     /// Choose this many positions at random, at most one per game.
     ///
-    /// --per-game allows more. If positions are described, only the position that `find` shows for each game can be
+    /// --per-game allows more. With a description of positions, only the position that `find` shows for each game can be
     /// chosen. Positions are written in the order in which they are chosen.
     #[arg(long, value_name = "N", conflicts_with_all = ["sort", "limit"], value_parser = within(1..=u64::MAX))]
     sample: Option<u64>,

@@ -92,14 +92,15 @@ pub(crate) struct MaintenanceArgs {
 /// Remove games from a database; all counts stay exact
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-The removal is one transaction: after a crash, either all of it is done or nothing. Numbers of removed games are not used again. The file \
-keeps its size or grows at first. Games that are added later use its free pages.
+The removal is one transaction: after a crash, either all of it is done or nothing. Numbers of removed games are not used again. The \
+database file does not shrink, and may grow; games that are added later use its free pages. --shrink makes it smaller.
 
-If a removed game has a duplicate that was skipped, the duplicate is added, provided that its file has not changed, except for \
-text added at its end. With --games, such a duplicate is removed too if it matches the filters, in a second transaction. With --sql it stays.
+If a duplicate of a removed game was skipped when its PGN file was indexed, the duplicate takes the game's place. This requires that \
+its file is unchanged; text added at the end does not matter. With --games, such a duplicate is removed again, in a second transaction, \
+if it also matches the filters. With --sql it stays.
 
 A file that was removed with --source can be indexed again. Games that were removed with --games or --sql are not added again when their \
-file grows. The same game in a file with another text is added when that file is indexed; a copy of the file is not read.
+file grows. If a different file contains the same game, indexing that file adds the game again. An identical copy of the file is recognised and skipped.
 
 Examples:
   pgndex remove games.db --source old.pgn                     all games of a file
@@ -111,8 +112,8 @@ pub(crate) struct RemoveArgs {
     pub(crate) database: PathBuf,
     /// Remove the games that the filters choose.
     ///
-    /// Without --games, you can remove only whole files (--source, which also removes the record of each file) or the
-    /// games of a query (--sql).
+    /// Without --games, you can remove only all games of a PGN file (--source; the database then also forgets the
+    /// file) or the games of a query (--sql).
     #[arg(help_heading = WHICH, long, requires = "FilterArgs")]
     pub(crate) games: bool,
     /// Remove the games with the numbers in the first column of this query

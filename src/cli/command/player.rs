@@ -85,7 +85,7 @@ fn note_shown(record: &PlayerRecord) {
         (record.all.finished() + u64::from(record.all.unfinished)).saturating_sub(record.all.games);
     if counted_twice > 0 {
         note(&format!(
-            "{} between two of the matching names; each counts in the results of both",
+            "{} between two players who both match; counted in the results of both",
             counted(counted_twice, "game")
         ));
     }

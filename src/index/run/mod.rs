@@ -127,7 +127,8 @@ impl<'r> Run<'r> {
         let unknown = if intake.sources.bytes().is_none() { LARGE } else { 0 };
         let expected = estimate.plies + estimate.games + unknown;
         let memory = occurrence_memory(options, intake.sources);
-        // Partitions are merged with existing rows in parallel, and the run can stop between them.
+        // Partitions are merged with existing rows in parallel, and the run can stop between two partitions, so
+        // there are enough of them.
         let least = if intake.target.is_some() { 64 * Partitions::<PlayedOccurrence>::RECORDS } else { 0 };
         let partitions = Partitions::new(expected.max(least), memory, directory.clone())?;
         let reports = Mutex::new(reports);

@@ -186,9 +186,10 @@ fn games_and_frames_may_end_and_begin_anywhere() {
 
 #[test]
 fn a_false_beginning_of_a_frame_is_skipped() {
-    // Noise is stored uncompressed, so the archive contains these bytes.
     let inner = frame(&noise(300, 9), 1);
     let inner: Vec<u8> = inner.into_iter().filter(|byte| !b"{}[]\n\r".contains(byte)).collect();
+    // zstd stores noise uncompressed, so the archive contains this comment, with its false beginnings of frames,
+    // byte for byte.
     let comment = [
         &noise(150_000, 4)[..],
         FRAME,

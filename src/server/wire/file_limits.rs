@@ -3,7 +3,8 @@
 use crate::server::error::Error;
 use crate::server::options::Options;
 
-/// The maximum numbers of threads: `SEARCH` for searches and again for SQL statements, `EXPORT` for exports.
+/// The maximum number of threads of each pool: `SEARCH` for the pool of searches and for that of SQL statements,
+/// `EXPORT` for that of exports.
 pub(super) const SEARCH: usize = 2;
 pub(super) const EXPORT: usize = 8;
 

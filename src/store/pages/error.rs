@@ -31,7 +31,7 @@ pub enum BtreeError {
     },
 
     /// The root page is not that of an empty table or index.
-    #[error("page {root} is not the root of an empty table or index of the right kind")]
+    #[error("page {root} cannot be filled: it must be the root of an empty table or index, as expected")]
     Root {
         /// The page.
         root: PageNumber,

@@ -44,7 +44,7 @@ pub enum FilterError {
         most: u32,
     },
     /// The player of a side is given twice: as `white` or `black`, and as `player` or `opponent`.
-    #[error("{field} already gives the player of this side; leave one of the two out")]
+    #[error("{field} already names the player of this side; give only one of them")]
     SideTold {
         /// The field: `white` or `black`.
         field: &'static str,

@@ -219,7 +219,8 @@ impl<'c> TextPass<'c> {
                 return Ok(());
             }
             Some(range) => {
-                // If the text is too short, it has changed.
+                // If the decoded text ends before this range, the source has changed: its verdict says so, and
+                // nothing is compared.
                 let length = (range.end - range.start) as usize;
                 let Some(text) = text.piece(range.start, length, self.check.progress) else { return Ok(()) };
                 Some(text)

@@ -302,12 +302,12 @@ fn each_sign_of_a_signature() {
 fn invalid_signatures() {
     let error = |text| MaterialSignature::parse(text).unwrap_err().to_string();
     insta::assert_snapshot!(error("KRP"), @"'KRP' does not have two sides; write White's pieces, then Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR");
-    insta::assert_snapshot!(error("KRvKvK"), @"'v' is not a piece (K Q R B N P) or a sign after one ('*' '+' '?', or '..' at the end)");
+    insta::assert_snapshot!(error("KRvKvK"), @"'v' is neither a piece (K Q R B N P) nor a sign that can follow a piece ('*', '+' or '?'); only '..' can end the text");
     insta::assert_snapshot!(error("KRKRK"), @"'KRK' must have exactly one king");
     insta::assert_snapshot!(error("KR*"), @"'KR*' does not have two sides; write White's pieces, then Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR");
-    insta::assert_snapshot!(error("KRvKx"), @"'x' is not a piece (K Q R B N P) or a sign after one ('*' '+' '?', or '..' at the end)");
-    insta::assert_snapshot!(error("KR**vK"), @"'*' is not a piece (K Q R B N P) or a sign after one ('*' '+' '?', or '..' at the end)");
-    insta::assert_snapshot!(error("KR..PvK"), @"'.' is not a piece (K Q R B N P) or a sign after one ('*' '+' '?', or '..' at the end)");
+    insta::assert_snapshot!(error("KRvKx"), @"'x' is neither a piece (K Q R B N P) nor a sign that can follow a piece ('*', '+' or '?'); only '..' can end the text");
+    insta::assert_snapshot!(error("KR**vK"), @"'*' is neither a piece (K Q R B N P) nor a sign that can follow a piece ('*', '+' or '?'); only '..' can end the text");
+    insta::assert_snapshot!(error("KR..PvK"), @"'.' is neither a piece (K Q R B N P) nor a sign that can follow a piece ('*', '+' or '?'); only '..' can end the text");
     insta::assert_snapshot!(error("KvR"), @"'R' must have exactly one king");
     insta::assert_snapshot!(error("K*vK"), @"'K*' must have exactly one king");
     insta::assert_snapshot!(error("KPPPPPPPPQQQQQQQQvK"), @"'KPPPPPPPPQQQQQQQQ' has more than 16 pieces");

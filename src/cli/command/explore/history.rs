@@ -10,8 +10,9 @@ use crate::cli::render::board::BoardStyle;
 use crate::cli::render::number::percent;
 use crate::cli::render::output::{RowWriter, Value, stdout};
 
-/// The width of the table without its bars and moves, and of each move.
+/// The width of the table without the bars and the columns of moves.
 const WIDTH_WITHOUT_BAR: usize = 38;
+/// The width of the column of a move.
 const MOVE_WIDTH: usize = 9;
 
 /// Writes the years as a table.

@@ -11,8 +11,8 @@ use crate::store::pages::{BtreeError, PageFile, PageNumber, Tree};
 use crate::store::partition_point::partition_point;
 use crate::store::row::Occurrence;
 
-/// The trees of `game_position` and `occurrence`. The values are valid until pages of either tree are
-/// written.
+/// The trees of `game_position` and `occurrence`. These fields are valid until pages of these trees
+/// are overwritten.
 #[derive(Clone, Copy, Debug)]
 pub struct PositionTrees<'f> {
     /// The database file.
