@@ -554,7 +554,7 @@ fn read_only_connections_cannot_write() {
               Error code 1: SQL logic error
             "#);
             insta::assert_snapshot!(error("SELECT ?1"), @r#"
-            the query has parameters, which have no values here; write the values into the query
+            the query needs 1 value(s) for its parameters; write the values into the query
               Wrong number of parameters passed to query. Got 0, needed 1
             "#);
         }

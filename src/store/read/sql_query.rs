@@ -173,10 +173,11 @@ impl Error {
             rusqlite::Error::SqliteFailure(error, _) if is_of_file(error.code) => {
                 Self::sqlite(database.path(), "run the statement", source)
             }
-            rusqlite::Error::InvalidParameterCount(0, _) => {
-                let message =
-                    "the query has parameters, which have no values here; write the values into the query";
-                Self::Query { message: message.to_owned(), place: None, source }
+            rusqlite::Error::InvalidParameterCount(0, needed) => {
+                let message = format!(
+                    "the query needs {needed} value(s) for its parameters; write the values into the query"
+                );
+                Self::Query { message, place: None, source }
             }
             rusqlite::Error::InvalidParameterCount(given, needed) => {
                 let message =
