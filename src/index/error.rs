@@ -152,8 +152,8 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// A file for problems or rejected games exists and is not empty.
-    #[error("{}: exists already and has other contents, so it is not replaced; choose another file, or move this one away", path.display())]
+    /// A file for problems or rejected games exists, and is neither empty nor an earlier report.
+    #[error("{}: exists already and is neither empty nor an earlier report, so it is not replaced; choose another file, or move this one away", path.display())]
     ReportExists {
         /// The file.
         path: PathBuf,
@@ -224,7 +224,7 @@ impl Error {
         Self::Partial { done, rest, advice, source }
     }
 
-    /// If the disk is full, adds the space that the run needs to the error. If the size of some input was
+    /// If the error is a full disk, adds to it how much space the run needs. If the size of some input was
     /// unknown beforehand, the estimate is a lower bound.
     pub(crate) fn needing(self, estimate: &Estimate, is_all_known: bool) -> Self {
         let need = |bytes| match (bytes, is_all_known) {

@@ -169,8 +169,8 @@ pub(super) struct ReadTag<'a> {
     pub(super) unclosed: bool,
 }
 
-/// Parses the tag pair that begins at `offset`, if there is one. Its value ends at a quote before `]`, which
-/// may be on the next line, or at the end of the line.
+/// Parses the tag pair that begins at `offset`, if there is one. Its value ends at a quote that is followed by
+/// `]`; each of the two may be on the next line. Without them, the value ends at the end of its line.
 pub(super) fn read_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
     if text.get(offset) != Some(&b'[') {
         return None;

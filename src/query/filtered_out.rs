@@ -1,4 +1,4 @@
-//! Finds the filter that excludes all games, if no game passes all filters.
+//! If no game passes all filters: finds each filter without which some games would pass.
 
 use crate::board::Position;
 use crate::sorted::sort_by_key;

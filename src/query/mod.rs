@@ -15,7 +15,7 @@
 //! | choose games, and their positions | [`choose_games`], [`WantedPositions`], [`Sample`] |
 //! | replay a stored game, write it as PGN | [`replay`], [`write_pgn`] |
 //! | suggest names for a name that does not occur | [`similar_names`] |
-//! | find the filter that excludes all games | [`without_one_filter`] |
+//! | find the filters without which some games would pass | [`without_one_filter`] |
 //! | find similar names of players with many more games | [`similar_players`] |
 //! | find the players that a filter's name matches | [`several_players`] |
 //! | list the players | [`PlayersQuery`] |

@@ -957,7 +957,7 @@ fn reports_never_replace_inputs_outputs_or_other_files() {
                     assert_eq!(status, 1, "{arguments:?}");
                     assert!(
                         err.contains(&format!(
-                            "{name}: exists already and has other contents, so it is not replaced"
+                            "{name}: exists already and is neither empty nor an earlier report, so it is not replaced"
                         )),
                         "{err}"
                     );

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 Each game counts once, whatever moves led to the position. If a game reached the position several times, only the move that it played \
 there last counts. Games without a result are not counted. Bars show White's wins, draws and Black's wins; with --ascii as '#', '=' and '.'.
 
-If a position has no opening name, the name of the last named position before it is shown. For a position given by moves, a line shows how \
+If a position has no opening name, pgndex shows that of the last position before it that has one. For a position given by moves, a line shows how \
 many games reached it by transposition. The picture of --svg has arrows for the most frequent moves; wider arrows mean more games.
 
 The counts of frequent positions are stored in the database. Other positions have few games, which are counted on demand. Ctrl-C stops \
@@ -36,8 +36,8 @@ pub(crate) struct ExploreArgs {
     pub(crate) position: PositionArgs,
     /// Also count moves in variations, in a separate column.
     ///
-    /// The column shows in how many games a variation contains the move, including games without a result. The
-    /// results are those of games that played the move.
+    /// The column shows in how many games a variation contains the move, including games without a result. The other
+    /// columns count only games that played the move.
     #[arg(long)]
     pub(crate) variations: bool,
     /// Number of moves, the most frequent first; 0 for all

@@ -162,8 +162,8 @@ pub(crate) struct BackupArgs {
 /// Check whether a database is sound; changes and repairs nothing
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Pages, links between tables, counts and totals are checked in full. Three samples of equal size are checked more closely. Games are \
-replayed and compared with their PGN files, the counts for `explore` are computed again, and duplicates are compared with the games \
+Pages, links between tables, numbers of rows and totals are checked in full. Samples of equal size of the games, positions and \
+duplicates are checked more closely: games are replayed and compared with their PGN files, the counts for `explore` are computed again, and duplicates are compared with the games \
 that they repeat. A PGN file that has changed or is missing causes a note; it does not count as damage.
 
 For Parquet files, every byte is checked against the manifest, position_game is compared with game_position, and games are replayed.

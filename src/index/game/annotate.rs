@@ -506,8 +506,8 @@ impl Annotator {
     }
 }
 
-/// Whether the first move number of a variation is that of the next move, not that of the last move, which was
-/// played from `before`: some programs write variations before the move that they replace.
+/// Whether a variation begins with the number of the move to be played from `after`, not with that of the last
+/// move, which was played from `before`: some programs write variations before the move that they replace.
 fn is_numbered_as_next(variation: &[u8], before: &Position, after: &Position) -> bool {
     let text = variation.trim_ascii_start();
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();

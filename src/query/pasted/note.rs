@@ -28,7 +28,7 @@ pub enum MovesNote {
     },
     /// Two dashes are a null move.
     NullMove {
-        /// The sign.
+        /// The word as typed.
         word: String,
     },
     /// Moves after a `;` were ignored.

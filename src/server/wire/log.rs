@@ -76,7 +76,7 @@ impl Log {
         self.counts.dropped.load(Ordering::Relaxed)
     }
 
-    /// Waits a short time until the lines are written.
+    /// Waits until the queued lines are written, but only for a short time.
     pub(super) fn finish(&self) {
         let end = Instant::now() + END;
         let is_written =

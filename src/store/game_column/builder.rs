@@ -188,7 +188,7 @@ impl ColumnBlock {
         Some((cells, games))
     }
 
-    /// The value of a number.
+    /// The value of the game with this number in the block.
     fn value(&self, number: usize) -> &ColumnValue {
         const NULL: &ColumnValue = &ColumnValue::Null;
         self.games.get(number).map_or(NULL, |&index| &self.values[index as usize])

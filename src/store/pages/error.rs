@@ -31,7 +31,9 @@ pub enum BtreeError {
     },
 
     /// The root page is not that of an empty table or index.
-    #[error("page {root} cannot be filled: it must be the root of an empty table or index, as expected")]
+    #[error(
+        "page {root} cannot be filled: it is not the root of an empty table or index of the expected kind"
+    )]
     Root {
         /// The page.
         root: PageNumber,

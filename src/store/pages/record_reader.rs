@@ -166,7 +166,7 @@ impl<'c> Columns<'c> {
 }
 
 impl<'c> Iterator for Columns<'c> {
-    /// The value of a column; `None` if its type is not supported here.
+    /// The value of a column; `None` if its type is not supported here, or the record is damaged.
     type Item = Option<Value<'c>>;
 
     fn next(&mut self) -> Option<Self::Item> {

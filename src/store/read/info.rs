@@ -26,11 +26,11 @@ pub struct Info {
     pub schema_version: SchemaVersion,
     /// Totals of all runs.
     pub totals: Totals,
-    /// The greatest `player_id`: the number of players' names if none were removed.
+    /// The number of players' names.
     pub players: u64,
-    /// The greatest `event_id`: the number of events if none were removed.
+    /// The number of events.
     pub events: u64,
-    /// The greatest `site_id`: the number of sites if none were removed.
+    /// The number of sites.
     pub sites: u64,
     /// The runs, oldest first.
     pub imports: Vec<ImportInfo>,

@@ -1,4 +1,4 @@
-//! Texts in SQL: their words, their ends, and places in them.
+//! SQL texts: their words, whether they end with a complete statement, and the places of errors in them.
 
 mod location;
 mod statement_end;

@@ -1,4 +1,4 @@
-//! Finds the end of a statement.
+//! Decides whether an SQL text ends with a complete statement.
 //!
 //! The only unsafe call is that of SQLite's own function, which knows strings, quoted names, comments and
 //! bodies of triggers.

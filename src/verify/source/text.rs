@@ -80,8 +80,9 @@ pub(crate) fn report_misplaced(findings: &Collector, game: &StoredGame, bytes: u
     findings.wrong(FindingKind::SourceText, "game", id, "byte_offset", expected, found);
 }
 
-/// Compares a game and its problems with the game's text, as a run with these annotations stores it. `codes`
-/// gets the moves of the text, and returns the moves in the game's rows, if known.
+/// Compares a stored game and its stored problems with what a run with this setting of `annotations` would
+/// store for the game's text. `codes` is called with the moves read from the text, and returns the moves in
+/// the game's rows, if known.
 pub(crate) fn compare_game<'m>(
     findings: &Collector,
     connection: &Connection,

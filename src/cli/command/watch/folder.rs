@@ -37,7 +37,7 @@ struct KnownFile {
 #[derive(Debug, Default)]
 pub(super) struct Folder {
     seen: HashMap<PathBuf, KnownFile>,
-    /// How many files of the last scan other programs may still be writing.
+    /// The number of files that other programs may still have been writing at the last scan.
     settling: usize,
     /// Directories that could not be read in the last scan.
     unreadable: HashSet<PathBuf>,

@@ -19,8 +19,8 @@ use crate::store::read::selection::Selection;
 pub struct GameSortKey {
     /// Whether the game has no result.
     pub is_unfinished: bool,
-    /// Of games that have a result, and of games that have none, those with a smaller rank come earlier. In
-    /// the order of numbers, all ranks are equal.
+    /// Within each group, games with a result and games without one, games with a smaller rank come first. In
+    /// [`HitOrder::Game`], all ranks are 0.
     pub rank: i64,
     /// The game.
     pub game: GameId,
