@@ -26,7 +26,7 @@ use crate::store::{
 #[derive(Clone, Debug, Default)]
 pub struct RepairSummary {
     /// The numbers of rows, names and sources that were removed, changed or added.
-    pub mended: RepairCounts,
+    pub counts: RepairCounts,
     /// The number of games whose hash of players, date and first moves was recomputed.
     pub hashes: u64,
     /// The number of positions whose counts were rebuilt.
@@ -64,7 +64,7 @@ fn repair_rows(target: &Path, options: &IndexOptions, progress: &Progress) -> Re
     progress.watch(build.connection());
     let spill = directory(options, build.target());
     keep_temporary_files_in(&spill, build.connection());
-    let mut summary = RepairSummary { mended: build.repair_rows()?, ..RepairSummary::default() };
+    let mut summary = RepairSummary { counts: build.repair_rows()?, ..RepairSummary::default() };
     progress.check()?;
     summary.broken = build.broken_games(MOST_BROKEN)?;
     summary.hashes = build.set_prefix_hashes(PREFIX_PLIES, |start, [white, black], date, codes| {

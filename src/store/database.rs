@@ -4,8 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, InterruptHandle, OpenFlags, Row, ffi};
@@ -378,32 +378,28 @@ fn connect(path: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// When a statement last waited for another connection, in milliseconds since the first wait, plus one.
-static LAST_WAIT: AtomicU64 = AtomicU64::new(0);
-static FIRST_WAIT: OnceLock<Instant> = OnceLock::new();
+/// The number of threads that wait for another connection.
+static WAITING: AtomicUsize = AtomicUsize::new(0);
 
 /// Waits a little for another connection. Returns false if the statement has waited long enough.
 fn wait(attempts: i32) -> bool {
     thread_local! {
-        static BEGAN: Cell<Option<Instant>> = const { Cell::new(None) };
+        static BEGAN: Cell<Instant> = Cell::new(Instant::now());
     }
-    let now = Instant::now();
-    let since = FIRST_WAIT.get_or_init(|| now).elapsed().as_millis() as u64;
-    LAST_WAIT.store(since + 1, Ordering::Relaxed);
     if attempts == 0 {
-        BEGAN.set(Some(now));
+        BEGAN.set(Instant::now());
     }
-    if BEGAN.get().is_none_or(|began| began.elapsed() >= BUSY_TIMEOUT) {
+    if BEGAN.get().elapsed() >= BUSY_TIMEOUT {
         return false;
     }
+    WAITING.fetch_add(1, Ordering::Relaxed);
     std::thread::sleep(Duration::from_millis(attempts.clamp(1, 25) as u64));
+    WAITING.fetch_sub(1, Ordering::Relaxed);
     true
 }
 
 /// Whether a statement of this process is waiting for another connection to release its lock.
 #[must_use]
 pub fn is_waiting() -> bool {
-    const RECENTLY: u64 = 100;
-    let last = LAST_WAIT.load(Ordering::Relaxed);
-    FIRST_WAIT.get().is_some_and(|first| first.elapsed().as_millis() as u64 + 1 - last < RECENTLY)
+    WAITING.load(Ordering::Relaxed) > 0
 }

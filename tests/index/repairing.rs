@@ -79,7 +79,7 @@ fn a_sound_database_is_not_changed() {
     fs::copy(place.database(), place.path("before.db")).expect("a copy");
     let summary = place.repair();
     assert_eq!(
-        (summary.mended.rows, summary.mended.names, summary.mended.sources, summary.hashes),
+        (summary.counts.rows, summary.counts.names, summary.counts.sources, summary.hashes),
         (0, 0, 0, 0)
     );
     assert_eq!(summary.visited_positions, count(&place.database(), "visited_position"));
@@ -185,7 +185,7 @@ fn references_to_missing_names_are_cleared() {
     let place = Workspace::new();
     place.change("UPDATE game SET white_id = 99999 WHERE game_id = 3");
     assert!(place.verify().findings.repairable > 0);
-    assert_eq!(place.repair().mended.cleared, 1);
+    assert_eq!(place.repair().counts.cleared, 1);
     let report = place.verify();
     assert_eq!(report.findings.repairable, 0, "{report:#?}");
     assert!(!report.is_sound());
@@ -200,7 +200,7 @@ fn totals_do_not_follow_a_wrong_length() {
     let about: Vec<_> = report.findings.first.iter().map(|found| (found.table, found.column)).collect();
     assert!(about.contains(&("game", Some("ply_count"))), "{report:#?}");
     assert!(about.iter().all(|&(table, _)| table != "import" && table != "source"), "{report:#?}");
-    assert_eq!(place.repair().mended.ply_counts, 1);
+    assert_eq!(place.repair().counts.ply_counts, 1);
     place.assert_sound();
 }
 
@@ -292,7 +292,7 @@ fn a_source_without_games_is_removed_with_its_duplicates() {
     let games = count(&place.database(), "game");
     place.change("DELETE FROM game WHERE source_id = 3");
     assert!(count(&place.database(), "duplicate WHERE source_id = 3 AND game_id IS NULL") > 0);
-    assert_eq!(place.repair().mended.sources, 1);
+    assert_eq!(place.repair().counts.sources, 1);
     place.assert_sound();
     place.index("games.db", &["c.pgn"]);
     assert_eq!(count(&place.database(), "game"), games);
@@ -321,7 +321,7 @@ fn games_of_an_unknown_source_are_kept_and_can_be_removed() {
     let games = count(&place.database(), "game");
     place.change("DELETE FROM source WHERE source_id = 2");
     let summary = place.repair();
-    assert_eq!((summary.mended.unknown_sources, summary.mended.sources), (1, 0));
+    assert_eq!((summary.counts.unknown_sources, summary.counts.sources), (1, 0));
     assert_eq!(count(&place.database(), "game"), games);
     place.assert_sound();
     let unknown = Removal::Sources(vec![PathBuf::from("unknown source 2")]);

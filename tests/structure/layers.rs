@@ -1,9 +1,8 @@
 //! Checks in the source text which modules of the library use which others.
 
-use std::fs;
 use std::path::PathBuf;
 
-use super::{rust_files, source};
+use super::{rust_files, source, without_unit_tests};
 
 /// Modules, each with the modules that it may use in addition to itself. Modules that are not listed here are
 /// not checked.
@@ -46,8 +45,7 @@ const MENTIONS_OPTIONS: &str = "source/frames.rs";
 fn code(module: &str) -> Vec<(PathBuf, String)> {
     let mut lines = Vec::new();
     for path in rust_files(&source().join(module)) {
-        let text = fs::read_to_string(&path).unwrap();
-        let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        let text = without_unit_tests(&path);
         let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
         lines.extend(code.map(|line| (path.clone(), line.to_owned())));
     }

@@ -59,6 +59,13 @@ fn source_files() -> Vec<SourceFile> {
     files
 }
 
+/// The text of a file without the unit tests at its end.
+fn without_unit_tests(path: &Path) -> String {
+    let mut text = fs::read_to_string(path).expect("a readable file");
+    text.truncate(text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len()));
+    text
+}
+
 fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).expect("a readable folder") {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use regex_lite::Regex;
 
-use super::{rust_files, source, source_files};
+use super::{rust_files, source, source_files, without_unit_tests};
 
 #[test]
 fn no_function_has_more_than_60_lines() {
@@ -12,8 +12,7 @@ fn no_function_has_more_than_60_lines() {
         Regex::new(r"^( *)(?:pub(?:\([^)]*\))? )?(?:(?:const|async|unsafe|extern \S*) )*fn (\w+)").unwrap();
     let mut long = Vec::new();
     for file in source_files() {
-        let text = std::fs::read_to_string(source().join(&file.path)).unwrap();
-        let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        let text = without_unit_tests(&source().join(&file.path));
         let lines: Vec<_> = text.lines().collect();
         for (first, line) in lines.iter().enumerate() {
             let Some(head) = head.captures(line) else { continue };

@@ -52,31 +52,31 @@ fn report_unrepaired(summary: &RepairSummary) {
              {these} with `pgndex remove`"
         ));
     }
-    if summary.mended.cleared > 0 {
+    if summary.counts.cleared > 0 {
         note(&format!(
             "{} to missing rows set to NULL, such as names of players. To restore them, read the files again with `pgndex index \
              --reread`",
-            counted(summary.mended.cleared, "reference"),
+            counted(summary.counts.cleared, "reference"),
         ));
     }
-    if summary.mended.unknown_sources > 0 {
+    if summary.counts.unknown_sources > 0 {
         note(&format!(
             "the table source lacked {} with games. `pgndex info` shows such a source as 'unknown source' with its number. Remove \
              its games with `pgndex remove --source`, then index the file again",
-            counted(summary.mended.unknown_sources, "source"),
+            counted(summary.counts.unknown_sources, "source"),
         ));
     }
 }
 
 fn last_lines(args: &MaintenanceArgs, summary: &RepairSummary) -> String {
-    let RepairSummary { mended, hashes, visited_positions, file_bytes, elapsed, .. } = summary;
+    let RepairSummary { counts, hashes, visited_positions, file_bytes, elapsed, .. } = summary;
     format!(
         "removed {}, {} and {}; corrected the length of {}; recomputed {}, and the `explore` counts of {}; took {:.1} s\n{}: {}; check \
          the result with `pgndex verify`",
-        counted(mended.rows, "row"),
-        counted(mended.names, "name"),
-        counted(mended.sources, "source"),
-        counted(mended.ply_counts, "game"),
+        counted(counts.rows, "row"),
+        counted(counts.names, "name"),
+        counted(counts.sources, "source"),
+        counted(counts.ply_counts, "game"),
         counted(*hashes, "hash").replace("hashs", "hashes"),
         counted(*visited_positions, "position"),
         elapsed.as_secs_f64(),
@@ -86,15 +86,15 @@ fn last_lines(args: &MaintenanceArgs, summary: &RepairSummary) -> String {
 }
 
 fn object(args: &MaintenanceArgs, summary: &RepairSummary) -> Repaired {
-    let RepairSummary { mended, hashes, visited_positions, broken, file_bytes, elapsed } = summary;
+    let RepairSummary { counts, hashes, visited_positions, broken, file_bytes, elapsed } = summary;
     Repaired {
         database: args.database.display().to_string(),
-        removed_rows: mended.rows,
-        cleared_references: mended.cleared,
-        ply_counts: mended.ply_counts,
-        removed_names: mended.names,
-        forgotten_sources: mended.sources,
-        unknown_sources: mended.unknown_sources,
+        removed_rows: counts.rows,
+        cleared_references: counts.cleared,
+        ply_counts: counts.ply_counts,
+        removed_names: counts.names,
+        forgotten_sources: counts.sources,
+        unknown_sources: counts.unknown_sources,
         hashes: *hashes,
         visited_positions: *visited_positions,
         broken_games: broken.iter().map(|game| game.0).collect(),

@@ -176,22 +176,22 @@ impl Build {
             Cow::Owned::<str>(format!("DELETE FROM {name} WHERE game_id NOT IN (SELECT game_id FROM game)"))
         });
         let (sources, unknown_sources) = (changed(FORGET_EMPTIED)?, changed(NAME_UNKNOWN)?);
-        let mut mended = RepairCounts { sources, unknown_sources, ..RepairCounts::default() };
+        let mut counts = RepairCounts { sources, unknown_sources, ..RepairCounts::default() };
         for sql in orphans.chain(REMOVE.into_iter().map(Cow::Borrowed)) {
-            mended.rows += changed(&sql)?;
+            counts.rows += changed(&sql)?;
         }
-        mended.cleared = sum(&CLEAR)?;
-        mended.ply_counts = sum(&COUNT_PLIES)?;
-        mended.names = sum(&REMOVE_NAMES)?;
+        counts.cleared = sum(&CLEAR)?;
+        counts.ply_counts = sum(&COUNT_PLIES)?;
+        counts.names = sum(&REMOVE_NAMES)?;
         sum(&OCCURRENCES)?;
         sum(&COUNT)?;
         sum(&RECOUNT)?;
-        mended.sources += changed(FORGET)?;
+        counts.sources += changed(FORGET)?;
         sum(&TOTALS)?;
         fill_frequent_keys(self.connection()).map_err(|source| self.failed(source))?;
         fill_columns(self.connection()).map_err(|source| self.failed(source))?;
         rebuild_sets(self.connection()).map_err(|source| self.failed(source))?;
-        Ok(mended)
+        Ok(counts)
     }
 
     /// Calls `hash` with the key of the start position, both names, the date and the first moves (at most
