@@ -205,7 +205,8 @@ pub enum Error {
 const NO_FILE: &str = "no PGN file was found (directories are searched for names ending in .pgn, .pgn.zst, .pgn.gz, .pgn.bz2 or .zip)";
 
 /// The number of problems, and the first problem, as text.
-fn problem_summary(errors: u64, warnings: u64, first: &str) -> String {
+#[must_use]
+pub fn problem_summary(errors: u64, warnings: u64, first: &str) -> String {
     let plural = |count| if count == 1 { "" } else { "s" };
     let counts = match (errors, warnings) {
         (_, 0) => format!("{errors} error{}", plural(errors)),

@@ -39,7 +39,7 @@ mod stream;
 mod tests;
 pub(crate) mod visited_position;
 
-pub use error::{Error, ProblemLocation, Result};
+pub use error::{Error, ProblemLocation, Result, problem_summary};
 pub use estimate::Estimate;
 pub(crate) use game::hash::{PREFIX_PLIES, mix_move, pairing_hash, prefix_hash};
 pub(crate) use game::signature::MIN_PLIES_OF_MOVES;

@@ -748,6 +748,7 @@ fn a_dry_run_has_the_same_results_and_writes_no_database() {
         status == 1 && err.contains("--strict allows no errors or warnings; use --problems FILE"),
         "{err}"
     );
+    assert!(!err.contains("database"), "{err}");
     let Run { stderr: err, .. } = workspace.run(&["index", "--dry-run", "--rejects", "r2", "a.pgn"]);
     assert!(err.contains("    games with errors are in r2\n"), "{err}");
     assert!(err.ends_with("hint: use --problems FILE to list each problem with its place\n"), "{err}");

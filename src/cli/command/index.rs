@@ -12,7 +12,7 @@ use anyhow::{anyhow, bail};
 use pgndex::index::ParquetOptions;
 use pgndex::index::{
     Annotations, DatabaseSettings, Duplicates, Error, Estimate, IndexOptions, OnProblem, Phase, Plan,
-    Progress, Summary,
+    Progress, Summary, problem_summary,
 };
 use pgndex::source::has_name_of_games;
 use pgndex::store::row::Severity;
@@ -139,11 +139,10 @@ fn check_database(args: &IndexArgs, options: &IndexOptions) -> anyhow::Result<()
 /// Names the option that made a run fail.
 fn named(error: Error, args: &IndexArgs) -> anyhow::Error {
     match error {
-        Error::Strict { .. } if args.dry_run => {
-            let text = error.to_string();
-            let problems = text.split(". A strict run").next().unwrap_or(&text);
-            anyhow!("{problems}. --strict allows no errors or warnings; use --problems FILE to list them")
-        }
+        Error::Strict { first, errors, warnings } if args.dry_run => anyhow!(
+            "{}. --strict allows no errors or warnings; use --problems FILE to list them",
+            problem_summary(errors, warnings, &first)
+        ),
         Error::TooManyErrors { .. } if args.on_problem == OnProblemArg::Stop => {
             let reason = format!("{AT_FIRST_ERROR}, because of --on-problem stop");
             anyhow!(error.to_string().replacen(AT_FIRST_ERROR, &reason, 1))

@@ -49,6 +49,10 @@ impl Problem {
         Self::new(404, "not found", detail)
     }
 
+    pub(in crate::server) fn no_database() -> Self {
+        Self::not_found("There is no database with this name; /api/databases lists all names.")
+    }
+
     /// `detail` says how to use the path.
     pub(in crate::server) fn wrong_method(detail: impl Into<String>) -> Self {
         Self::new(405, "method not allowed", detail)

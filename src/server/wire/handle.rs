@@ -247,9 +247,7 @@ async fn answer(
     let (pool, time) = app.lane(route.lane);
     let path: Vec<_> = path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let name = path.iter().find(|(name, _)| name == "db").map(|(_, name)| name.as_str());
-    let database = app.databases.named(name).ok_or_else(|| {
-        Problem::not_found("There is no database with this name; /api/databases lists all names.")
-    })?;
+    let database = app.databases.named(name).ok_or_else(Problem::no_database)?;
     let (head, body) = request.into_parts();
     let question = head.uri.path_and_query().map_or_else(String::new, ToString::to_string);
     let query = Call::read_query(head.uri.query().unwrap_or_default());
@@ -437,9 +435,7 @@ async fn database_page(State(app): State<Arc<App>>, path: RawPathParams, uri: Ur
     let part = |name| path.iter().find(|(other, _)| *other == name).map(|(_, value)| value);
     let name = part("db").unwrap_or_default();
     if app.databases.named(Some(name)).is_none() {
-        return refuse(&Problem::not_found(
-            "There is no database with this name; /api/databases lists all names.",
-        ));
+        return refuse(&Problem::no_database());
     }
     let view = match part("view") {
         Some(_) => uri.path().splitn(4, '/').last().unwrap_or_default(),
