@@ -10,7 +10,7 @@ pub(super) fn chances(arguments: &Arguments<'_, '_>) -> Result<Option<f64>, Prob
     Ok(match mate {
         // It is unknown which side is mated.
         Some(0.0) => None,
-        // A mate counts as the maximum number of centipawns.
+        // A mate counts as an infinite evaluation.
         Some(mate) => Some(winning_chances(f64::INFINITY.copysign(mate))),
         None => cp.map(winning_chances),
     })

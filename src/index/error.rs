@@ -147,7 +147,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A file for problems or rejected games is also used for something else in this run.
-    #[error("{}: this run reads or writes this file already, or it belongs to the database; choose another one", path.display())]
+    #[error("{}: this file is also an input or another output of this run, or it belongs to the database; choose another file", path.display())]
     ReportInUse {
         /// The file.
         path: PathBuf,

@@ -934,7 +934,9 @@ fn reports_never_replace_inputs_outputs_or_other_files() {
             workspace.run(&[&["index", "-q"], &arguments[..], &["a.db", "a.pgn"]].concat());
         assert_eq!(status, 1);
         assert!(
-            err.contains("this run reads or writes this file already, or it belongs to the database;"),
+            err.contains(
+                "this file is also an input or another output of this run, or it belongs to the database;"
+            ),
             "{err}"
         );
         assert_eq!(std::fs::read_to_string(workspace.path("a.pgn")).unwrap(), MIXED);

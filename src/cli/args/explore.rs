@@ -16,7 +16,8 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Each game counts once, whatever moves led to the position. If a game reached the position several times, only the move that it played \
-there last counts. Games without a result are not counted. Bars show White's wins, draws and Black's wins; with --ascii as '#', '=' and '.'.
+there last counts. Games without a result are not counted. Each bar shows the shares of White's wins, draws and Black's wins; \
+with --ascii as '#', '=' and '.'.
 
 If a position has no opening name, pgndex shows that of the last position before it that has one. For a position given by moves, a line shows how \
 many games reached it by transposition. The picture of --svg has arrows for the most frequent moves; wider arrows mean more games.
@@ -69,7 +70,7 @@ pub(crate) struct ExploreArgs {
     pub(crate) history: bool,
     /// Show a tree of moves of this depth in half-moves, at most 40.
     ///
-    /// A position is expanded only once; other moves that lead to it point to that place.
+    /// A position is expanded only once. Other moves that lead to it print a reference to the expanded one.
     #[arg(long, value_name = "N", value_parser = within(1..=40_u32), conflicts_with_all = ["versus", "variations", "limit", "top", "recent", "svg"])]
     pub(crate) depth: Option<u32>,
     /// With --depth: show only moves played in at least this percentage of the tree's games

@@ -163,8 +163,9 @@ pub(crate) struct BackupArgs {
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Pages, links between tables, numbers of rows and totals are checked in full. Samples of equal size of the games, positions and \
-duplicates are checked more closely: games are replayed and compared with their PGN files, the counts for `explore` are computed again, and duplicates are compared with the games \
-that they repeat. A PGN file that has changed or is missing causes a note; it does not count as damage.
+duplicates are checked more closely. Sampled games are replayed and compared with their PGN files. The counts that `explore` \
+prints for sampled positions are computed again. Sampled duplicates are compared with the games that they repeat. A PGN file that \
+has changed or is missing causes a note; it does not count as damage.
 
 For Parquet files, every byte is checked against the manifest, position_game is compared with game_position, and games are replayed.
 

@@ -67,7 +67,7 @@ pub enum StreamError {
         most: u64,
     },
     /// Sources cannot be given in the filter.
-    #[error("games cannot be chosen by source here; give the files to read instead")]
+    #[error("the filter `source` is not supported here; give only the PGN files to read")]
     Sources,
 }
 

@@ -99,7 +99,7 @@ impl VisitedPosition {
         }
     }
 
-    /// Keeps an occurrence if its position may have to be compared.
+    /// Keeps an occurrence if its position may have to be compared with others that have the same key.
     fn note(&mut self, occurrence: PlayedOccurrence) {
         let place = (occurrence.game(), occurrence.ply());
         match occurrence.origin() {
