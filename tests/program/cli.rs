@@ -147,7 +147,7 @@ mod help {
                   Replace an existing database or existing Parquet files
 
               --reread
-                  Read all PGN files of the database again, and replace the database.
+                  Read all indexed PGN files again, and replace the database.
                   
                   Use this to add data that an older pgndex or a run with other options did not store, such
                   as annotations.

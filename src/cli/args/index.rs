@@ -45,7 +45,7 @@ pub(crate) struct IndexArgs {
     pub(crate) parquet: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) parquet_layout: ParquetLayoutArgs,
-    /// Read all PGN files that the database was built from again, and replace the database.
+    /// Read all indexed PGN files again, and replace the database.
     ///
     /// Use this to add data that an older pgndex or a run with other options did not store, such as annotations.
     #[arg(long, conflicts_with_all = ["inputs", "dry_run", "overwrite"])]
