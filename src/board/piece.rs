@@ -89,6 +89,19 @@ impl PieceKind {
         }
     }
 
+    /// The English name of this kind, such as `knight`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pawn => "pawn",
+            Self::Knight => "knight",
+            Self::King => "king",
+            Self::Bishop => "bishop",
+            Self::Rook => "rook",
+            Self::Queen => "queen",
+        }
+    }
+
     /// The value of this kind in pawns, as players usually count: a knight or bishop 3, a rook 5, a queen 9,
     /// a king 0.
     #[must_use]
