@@ -79,15 +79,15 @@ impl Position {
             cells: [0; 128],
             sets: [SquareSet::EMPTY; 16],
             kings: [setup.king(Color::White)?, setup.king(Color::Black)?],
-            side: setup.side(),
-            castling: setup.castling(),
-            rooks: setup.castling_rooks(),
+            side: setup.side,
+            castling: setup.castling,
+            rooks: setup.rooks,
             kept_rights: [0xff; 64],
             standard_castling: true,
             en_passant: None,
             in_check: false,
-            halfmove_clock: setup.halfmove_clock(),
-            fullmove_number: setup.fullmove_number(),
+            halfmove_clock: setup.halfmove_clock,
+            fullmove_number: setup.fullmove_number,
             key: PositionKey::default(),
         };
         for (square, piece) in setup.pieces() {
@@ -113,7 +113,7 @@ impl Position {
             return Err(SetupError::OpponentInCheck(position.side.other()));
         }
         position.in_check = position.is_king_attacked(position.side);
-        position.en_passant = setup.en_passant().filter(|&square| position.is_en_passant_legal(square));
+        position.en_passant = setup.en_passant.filter(|&square| position.is_en_passant_legal(square));
         position.key = position.key_from_scratch();
         Ok(position)
     }

@@ -293,53 +293,34 @@ impl Position {
             Some(kind) => Special::Promotion(Piece::new(kind, side)),
             None => Special::Pawn,
         };
-        let behind = to.offset(back);
-        let code = match self.piece_at(to) {
-            // No own pawn can move straight to this square: the captured pawn is behind it.
-            None if self.en_passant() == Some(to) => {
-                let victim = Piece::new(PieceKind::Pawn, side.other());
-                return self
-                    .one_legal([back - 1, back + 1].map(|step| to.offset(step).filter(is_pawn)), |from| {
-                        MoveCode::new(Special::EnPassant, from, to, pawn, Some(victim))
-                    });
-            }
-            None => {
-                let behind = behind.ok_or(SanError::Illegal)?;
-                if is_pawn(&behind) {
-                    MoveCode::new(special, behind, to, pawn, None)
-                } else if to.rank() == double_rank && self.piece_at(behind).is_none() {
-                    let from = behind.offset(back).filter(is_pawn).ok_or(SanError::Illegal)?;
-                    MoveCode::new(Special::DoubleStep, from, to, pawn, None)
-                } else {
-                    return Err(SanError::Illegal);
-                }
-            }
-            Some(captured) if captured.color() == side || captured.kind() == PieceKind::King => {
-                return Err(SanError::Illegal);
-            }
-            Some(captured) => {
-                return self
-                    .one_legal([back - 1, back + 1].map(|step| to.offset(step).filter(is_pawn)), |from| {
-                        MoveCode::new(special, from, to, pawn, Some(captured))
-                    });
-            }
+        let captured = self.piece_at(to);
+        if captured.is_some_and(|piece| piece.color() == side || piece.kind() == PieceKind::King) {
+            return Err(SanError::Illegal);
+        }
+        // No own pawn can move straight to an en-passant square: the captured pawn is behind it.
+        if captured.is_some() || self.en_passant() == Some(to) {
+            let victim = captured.unwrap_or(Piece::new(PieceKind::Pawn, side.other()));
+            let special = if captured.is_some() { special } else { Special::EnPassant };
+            let origins = [back - 1, back + 1].into_iter().filter_map(|step| to.offset(step)).filter(is_pawn);
+            let mut legal = origins
+                .map(|from| MoveCode::new(special, from, to, pawn, Some(victim)))
+                .filter(|&code| self.is_king_safe_after(code));
+            return match (legal.next(), legal.next()) {
+                (None, _) => Err(SanError::Illegal),
+                (Some(code), None) => Ok(code),
+                (Some(_), Some(_)) => Err(SanError::Ambiguous),
+            };
+        }
+        let behind = to.offset(back).ok_or(SanError::Illegal)?;
+        let code = if is_pawn(&behind) {
+            MoveCode::new(special, behind, to, pawn, None)
+        } else if to.rank() == double_rank && self.piece_at(behind).is_none() {
+            let from = behind.offset(back).filter(is_pawn).ok_or(SanError::Illegal)?;
+            MoveCode::new(Special::DoubleStep, from, to, pawn, None)
+        } else {
+            return Err(SanError::Illegal);
         };
         if self.is_king_safe_after(code) { Ok(code) } else { Err(SanError::Illegal) }
-    }
-
-    /// The only legal move among those from the given squares.
-    #[inline]
-    fn one_legal(
-        &self,
-        squares: [Option<Square>; 2],
-        code: impl Fn(Square) -> MoveCode,
-    ) -> Result<MoveCode, SanError> {
-        let mut legal = squares.into_iter().flatten().map(code).filter(|&code| self.is_king_safe_after(code));
-        match (legal.next(), legal.next()) {
-            (None, _) => Err(SanError::Illegal),
-            (Some(code), None) => Ok(code),
-            (Some(_), Some(_)) => Err(SanError::Ambiguous),
-        }
     }
 
     /// Long algebraic text without a letter: the piece on the origin moves.
@@ -357,14 +338,14 @@ impl Position {
     #[must_use]
     pub fn san(&self, code: MoveCode) -> String {
         let mut text = String::with_capacity(8);
-        match (code.special(), code.piece().map(Piece::kind)) {
+        match (code.special(), code.piece()) {
             (Special::CastleShort, _) => text.push_str("O-O"),
             (Special::CastleLong, _) => text.push_str("O-O-O"),
             (_, None) => text.push_str("--"),
-            (_, Some(kind)) => {
-                if kind != PieceKind::Pawn {
-                    text.push(kind.letter().into());
-                    self.push_origin(&mut text, kind, code);
+            (_, Some(piece)) => {
+                if piece.kind() != PieceKind::Pawn {
+                    text.push(piece.kind().letter().into());
+                    self.push_origin(&mut text, piece, code);
                 } else if code.captured().is_some() {
                     text.push(code.from().name()[0].into());
                 }
@@ -386,26 +367,15 @@ impl Position {
 
     /// Adds as much of the origin as is needed to distinguish the piece from others that could legally make
     /// the move.
-    fn push_origin(&self, text: &mut String, kind: PieceKind, code: MoveCode) {
-        let (from, to) = (code.from(), code.to());
+    fn push_origin(&self, text: &mut String, piece: Piece, code: MoveCode) {
+        let (kind, from, to) = (piece.kind(), code.from(), code.to());
         let reach = ALL_MOVES[kind_index(kind)][usize::from(to.ordinal())];
-        let rivals: SquareSet = self
-            .squares_of(kind, self.side())
-            .and(reach)
-            .filter(|&square| {
-                square != from
-                    && (kind == PieceKind::Knight || is_open(&self.cells, square, to))
-                    && code.piece().is_some_and(|piece| {
-                        self.is_king_safe_after(MoveCode::new(
-                            code.special(),
-                            square,
-                            to,
-                            piece,
-                            code.captured(),
-                        ))
-                    })
-            })
-            .collect();
+        let is_rival = |&square: &Square| {
+            square != from
+                && (kind == PieceKind::Knight || is_open(&self.cells, square, to))
+                && self.is_king_safe_after(MoveCode::new(code.special(), square, to, piece, code.captured()))
+        };
+        let rivals: SquareSet = self.squares_of(kind, self.side()).and(reach).filter(is_rival).collect();
         if rivals.is_empty() {
             return;
         }

@@ -31,12 +31,12 @@ impl Castling {
 #[derive(Clone, Debug)]
 pub struct Setup {
     cells: [u8; 128],
-    side: Color,
-    castling: Castling,
-    rooks: [Square; 4],
-    en_passant: Option<Square>,
-    halfmove_clock: u32,
-    fullmove_number: u32,
+    pub(super) side: Color,
+    pub(super) castling: Castling,
+    pub(super) rooks: [Square; 4],
+    pub(super) en_passant: Option<Square>,
+    pub(super) halfmove_clock: u32,
+    pub(super) fullmove_number: u32,
 }
 
 /// Why a FEN is not a playable position.
@@ -196,11 +196,6 @@ impl Setup {
         Self { side, castling: Castling::default(), en_passant: None, ..self }
     }
 
-    /// The same set-up with another en-passant square.
-    pub(super) fn with_en_passant(self, en_passant: Option<Square>) -> Self {
-        Self { en_passant, ..self }
-    }
-
     /// Adds the castling rights of a castling field; drops rights without king and rook on their squares.
     pub(super) fn read_castling(&mut self, field: &[u8]) -> Result<(), SetupError> {
         if field == b"-" {
@@ -282,30 +277,6 @@ impl Setup {
             Some((square, _)) => Err(SetupError::PawnOnLastRank(square)),
             None => Ok(()),
         }
-    }
-
-    pub(super) const fn side(&self) -> Color {
-        self.side
-    }
-
-    pub(super) const fn castling(&self) -> Castling {
-        self.castling
-    }
-
-    pub(super) const fn castling_rooks(&self) -> [Square; 4] {
-        self.rooks
-    }
-
-    pub(super) const fn en_passant(&self) -> Option<Square> {
-        self.en_passant
-    }
-
-    pub(super) const fn halfmove_clock(&self) -> u32 {
-        self.halfmove_clock
-    }
-
-    pub(super) const fn fullmove_number(&self) -> u32 {
-        self.fullmove_number
     }
 }
 

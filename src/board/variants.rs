@@ -16,7 +16,7 @@ impl Position {
             let Ok(plain) = Self::new(&setup) else { continue };
             // Whether an en-passant capture is legal does not depend on castling rights, so each square is
             // tested once.
-            let make = |setup: &Setup, square| Self::new(&setup.clone().with_en_passant(square)).ok();
+            let make = |setup: &Setup, en_passant| Self::new(&Setup { en_passant, ..setup.clone() }).ok();
             let can_pass = |&square: &Square| {
                 make(&setup, Some(square)).is_some_and(|other| other.en_passant().is_some())
             };
@@ -61,14 +61,14 @@ impl Position {
 /// and of the rights in `own`, which can be different ones in Chess960.
 fn castling_choices(setup: &Setup, own: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
-    let mut seen = vec![(Castling::default(), setup.castling_rooks())];
+    let mut seen = vec![(Castling::default(), setup.rooks)];
     let mut choose = |letters: &str| {
         for set in 1..1_usize << letters.len() {
             let chosen = letters.chars().enumerate().filter(|(index, _)| set >> index & 1 != 0);
             let field: String = chosen.map(|(_, letter)| letter).collect();
             let mut with = setup.clone().with_side(Color::White);
             if with.read_castling(field.as_bytes()).is_ok() {
-                let rights = (with.castling(), with.castling_rooks());
+                let rights = (with.castling, with.rooks);
                 if !seen.contains(&rights) {
                     seen.push(rights);
                     fields.push(field);
