@@ -123,27 +123,36 @@ fn end_64(bytes: &[u8], end: usize) -> Option<usize> {
     is_there.then_some(at)
 }
 
+/// The file that a header describes, and the offset after its name and its extra field. From `at` on, both
+/// kinds of headers have the same fields; the name begins at `name`. `offset` is the offset of the file's header; it
+/// can be in the extra field if `numbers` is 3 instead of 2.
+fn entry(record: &[u8], at: usize, name: usize, offset: u64, numbers: usize) -> Option<(Entry, usize)> {
+    let field = |from: usize, length| number(record, at + from, length);
+    let name_end = name + field(22, 2)? as usize;
+    let end = name_end + field(24, 2)? as usize;
+    let mut sizes = [field(18, 4)?, field(14, 4)?, offset];
+    widen(&mut sizes[..numbers], record.get(name_end..end)?);
+    let [size, packed, header] = sizes;
+    let entry = Entry {
+        name: record.get(name..name_end)?.to_vec(),
+        is_encrypted: field(2, 2)? & 1 != 0,
+        is_link: false,
+        method: field(4, 2)? as u16,
+        packed: Some(packed),
+        expected: Some((size, field(10, 4)? as u32)),
+        header,
+    };
+    Some((entry, end))
+}
+
 /// An entry of the central directory, and its length.
 fn central(record: &[u8]) -> Option<(Entry, usize)> {
     const LINK: u64 = 0o120_000;
     const UNIX: u64 = 3;
-    let [name, extra, comment] = [28, 30, 32].map(|at| number(record, at, 2));
-    let (name, extra) = (name? as usize, extra? as usize);
-    let length = 46 + name + extra + comment? as usize;
-    let flags = number(record, 8, 2)?;
+    let (mut entry, end) = entry(record, 6, 46, number(record, 42, 4)?, 3)?;
     let is_unix = number(record, 4, 2)? >> 8 == UNIX;
-    let mut sizes = [number(record, 24, 4)?, number(record, 20, 4)?, number(record, 42, 4)?];
-    widen(&mut sizes, record.get(46 + name..46 + name + extra)?);
-    let [size, packed, header] = sizes;
-    let entry = Entry {
-        name: record.get(46..46 + name)?.to_vec(),
-        is_encrypted: flags & 1 != 0,
-        is_link: is_unix && (number(record, 38, 4)? >> 16) & 0o170_000 == LINK,
-        method: number(record, 10, 2)? as u16,
-        packed: Some(packed),
-        expected: Some((size, number(record, 16, 4)? as u32)),
-        header,
-    };
+    entry.is_link = is_unix && (number(record, 38, 4)? >> 16) & 0o170_000 == LINK;
+    let length = end + number(record, 32, 2)? as usize;
     record.get(..length).map(|_| (entry, length))
 }
 
@@ -183,22 +192,9 @@ fn local(bytes: &[u8], header: usize) -> Option<(Entry, usize)> {
     /// The flag of a file whose sizes may be stored after its data.
     const HAS_DESCRIPTOR: u64 = 8;
     let record = &bytes[header..];
-    let (name, extra) = (number(record, 26, 2)? as usize, number(record, 28, 2)? as usize);
-    let flags = number(record, 6, 2)?;
-    let mut sizes = [number(record, 22, 4)?, number(record, 18, 4)?];
-    widen(&mut sizes, record.get(30 + name..30 + name + extra)?);
-    let [size, packed] = sizes;
-    let mut entry = Entry {
-        name: record.get(30..30 + name)?.to_vec(),
-        is_encrypted: flags & 1 != 0,
-        is_link: false,
-        method: number(record, 8, 2)? as u16,
-        packed: Some(packed),
-        expected: Some((size, number(record, 14, 4)? as u32)),
-        header: header as u64,
-    };
-    let start = header + 30 + name + extra;
-    if flags & HAS_DESCRIPTOR == 0 || ![0, LARGE].contains(&packed) {
+    let (mut entry, length) = entry(record, 4, 30, header as u64, 2)?;
+    let (start, packed) = (header + length, entry.packed?);
+    if number(record, 6, 2)? & HAS_DESCRIPTOR == 0 || ![0, LARGE].contains(&packed) {
         return Some((entry, start.saturating_add(usize::try_from(packed).ok()?)));
     }
     let (expected, packed, end) = match descriptor(bytes, start) {

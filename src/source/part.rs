@@ -8,8 +8,7 @@
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use super::form::Form;
 use super::frames::{self, FRAME};
@@ -86,10 +85,8 @@ fn frame_starts(bytes: &[u8]) -> Vec<u64> {
     while at < bytes.len() {
         let start = at;
         while frames::is_skippable(&bytes[at..]) {
-            match frames::frame_length(&bytes[at..], usize::MAX) {
-                Some(length) => at += length,
-                None => return starts,
-            }
+            let Some(length) = frames::frame_length(&bytes[at..], usize::MAX) else { return starts };
+            at += length;
         }
         if at == bytes.len() {
             break;
@@ -139,34 +136,14 @@ fn begins_frame(bytes: &[u8], at: usize) -> bool {
         if rest.is_empty() {
             return true;
         }
-        match frames::frame_length(rest, usize::MAX) {
-            Some(length) => rest = &rest[length..],
-            None => return false,
-        }
+        let Some(length) = frames::frame_length(rest, usize::MAX) else { return false };
+        rest = &rest[length..];
     }
     rest.is_empty() || rest.starts_with(&FRAME) || frames::is_skippable(rest)
 }
 
 /// The end of the text of a part's frames, once they have been read.
-#[derive(Clone, Debug)]
-pub(super) struct PartEnd(Arc<AtomicU64>);
-
-impl PartEnd {
-    const UNKNOWN: u64 = u64::MAX;
-
-    pub(super) fn new() -> Self {
-        Self(Arc::new(AtomicU64::new(Self::UNKNOWN)))
-    }
-
-    pub(super) fn get(&self) -> Option<u64> {
-        Some(self.0.load(Ordering::Relaxed)).filter(|&end| end != Self::UNKNOWN)
-    }
-
-    fn set(&self, end: u64) {
-        // Only the first value is kept.
-        let _ = self.0.compare_exchange(Self::UNKNOWN, end, Ordering::Relaxed, Ordering::Relaxed);
-    }
-}
+pub(super) type PartEnd = Arc<OnceLock<u64>>;
 
 /// Reads the text of the frames of a part, and continues with the following ones. After a decoding error,
 /// reading continues.
@@ -201,9 +178,9 @@ impl FramesOfPart {
         let within = |at: u64| usize::try_from(at).unwrap_or(length).min(length);
         let part = within(part.start)..within(part.end);
         let first = first_frame(map.bytes(), &part);
-        let text_end = PartEnd::new();
+        let text_end = PartEnd::default();
         if first.is_none() {
-            text_end.set(0);
+            let _ = text_end.set(0);
         }
         let at = first.unwrap_or(length);
         position.set(at as u64);
@@ -224,23 +201,40 @@ impl FramesOfPart {
     /// Opens the next frame; `None` if there are no more frames.
     fn open_next(&mut self) -> io::Result<Option<zstd::Decoder<'static, Input>>> {
         let bytes = self.map.bytes();
-        if self.at >= self.end && begins_frame(bytes, self.at) {
-            self.text_end.set(self.text);
-        }
-        while frames::is_skippable(&bytes[self.at..]) {
-            match frames::frame_length(&bytes[self.at..], usize::MAX) {
-                Some(length) => self.at += length,
-                None => return Err(io::ErrorKind::UnexpectedEof.into()),
-            }
+        loop {
             if self.at >= self.end && begins_frame(bytes, self.at) {
-                self.text_end.set(self.text);
+                // Only the first value is kept.
+                let _ = self.text_end.set(self.text);
             }
+            let rest = &bytes[self.at..];
+            if !frames::is_skippable(rest) {
+                break;
+            }
+            self.at += frames::frame_length(rest, usize::MAX).ok_or(io::ErrorKind::UnexpectedEof)?;
         }
         if self.at == bytes.len() {
             return Ok(None);
         }
         let input = Input::mapped(Arc::clone(&self.map), self.at..bytes.len(), self.position.clone());
         frames::decoder(input, self.window).map(|decoder| Some(decoder.single_frame()))
+    }
+
+    /// Reads text up to damage.
+    fn read_frames(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while !buffer.is_empty() {
+            if self.open.is_none() {
+                self.open = self.open_next()?;
+            }
+            let Some(open) = &mut self.open else { break };
+            let read = open.read(buffer)?;
+            if read > 0 {
+                self.text += read as u64;
+                return Ok(read);
+            }
+            self.open = None;
+            self.at = usize::try_from(self.position.get()).unwrap_or(usize::MAX);
+        }
+        Ok(0)
     }
 
     /// Continues after a damaged place with the next frame that can be found.
@@ -257,34 +251,11 @@ impl FramesOfPart {
 
 impl Read for FramesOfPart {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while !buffer.is_empty() {
-            if self.open.is_none() {
-                match self.open_next() {
-                    Ok(None) => return Ok(0),
-                    Ok(open) => self.open = open,
-                    Err(error) => {
-                        self.pass_damage();
-                        return Err(error);
-                    }
-                }
-            }
-            let Some(open) = &mut self.open else { break };
-            match open.read(buffer) {
-                Ok(0) => {
-                    self.open = None;
-                    self.at = usize::try_from(self.position.get()).unwrap_or(usize::MAX);
-                }
-                Ok(read) => {
-                    self.text += read as u64;
-                    return Ok(read);
-                }
-                Err(error) => {
-                    self.pass_damage();
-                    return Err(error);
-                }
-            }
+        let read = self.read_frames(buffer);
+        if read.is_err() {
+            self.pass_damage();
         }
-        Ok(0)
+        read
     }
 }
 

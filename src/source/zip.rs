@@ -184,20 +184,20 @@ fn member(bytes: &[u8], archive: &Path, entry: &Entry) -> std::result::Result<Me
 }
 
 /// Reads a member's text and checks, at its end, the size and the checksum in the archive.
-pub(super) struct Checked<R> {
-    reader: R,
+pub(super) struct Checked {
+    reader: Box<dyn Read + Send>,
     crc: Crc,
     read: u64,
     expected: Option<(u64, u32)>,
 }
 
-impl<R: Read> Checked<R> {
-    pub(super) fn new(reader: R, member: &Member) -> Self {
+impl Checked {
+    pub(super) fn new(reader: Box<dyn Read + Send>, member: &Member) -> Self {
         Self { reader, crc: Crc::new(), read: 0, expected: member.expected }
     }
 }
 
-impl<R: Read> Read for Checked<R> {
+impl Read for Checked {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let read = self.reader.read(buffer)?;
         self.crc.update(&buffer[..read]);
