@@ -12,9 +12,8 @@ use super::file::{Location, SourceFile, head};
 use super::form::Form;
 use super::path_list::{listed_paths, read_list};
 use super::path_pattern::Pattern;
-use super::search_observer::SearchObserver;
 use super::unpacked::{UnpackedState, compare};
-use super::{Error, Result, zip};
+use super::{Error, Result, SearchObserver, zip};
 use crate::path_bytes::path_of_bytes;
 use crate::sorted::sort_by_key;
 

@@ -5,8 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
-use super::Error;
-use super::search_observer::SearchObserver;
+use super::{Error, SearchObserver};
 use crate::path_bytes::ends_in_separator;
 use crate::sorted::sort_by;
 

@@ -4,8 +4,7 @@ use std::io;
 use std::ops::ControlFlow;
 
 use super::decode::{DecodeOptions, Opened, open};
-use super::file::SourceFile;
-use super::search_observer::SearchObserver;
+use super::{SearchObserver, SourceFile};
 
 /// How the plain file and the compressed file are related.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
