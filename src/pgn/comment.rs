@@ -12,8 +12,7 @@
 //! | `d=20, mt=3000, tl=60000, wv=0.31` | TCEC | depth, milliseconds used and left, White's view in pawns or plies to mate |
 //! | `ev=-0.31, d=20, mt=00:00:03, tl=01:00:00` | TCEC until 2013 | the mover's view; times as clocks |
 
-use super::eval::Eval;
-use super::move_numbers::{MoveNumbers, eval, is_usual};
+use super::move_numbers::{Eval, MoveNumbers, eval, is_usual};
 use super::text::decode;
 use crate::board::Color;
 
@@ -84,7 +83,7 @@ impl CommentReader {
         let length = self.text.trim_end_matches(' ').len();
         self.text.truncate(length);
         if let Some(numbers) = numbers.filter(|_| length > 0)
-            && !numbers.take_score(&self.text, mover)
+            && numbers.take_score(&self.text, mover).is_none()
         {
             numbers.take_tcec(&self.text, mover);
         }

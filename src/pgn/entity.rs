@@ -1,35 +1,31 @@
 //! HTML character references.
 
-/// Names of characters that occur in moves, results and quotes.
-const NAMES: [(&[u8], char); 27] = [
-    (b"excl", '!'),
-    (b"quest", '?'),
-    (b"quot", '"'),
-    (b"apos", '\''),
-    (b"amp", '&'),
-    (b"lt", '<'),
-    (b"gt", '>'),
-    (b"nbsp", ' '),
-    (b"ensp", ' '),
-    (b"emsp", ' '),
-    (b"thinsp", ' '),
-    (b"num", '#'),
-    (b"plus", '+'),
-    (b"equals", '='),
-    (b"minus", '-'),
-    (b"hyphen", '-'),
-    (b"dash", '-'),
-    (b"ndash", '\u{2013}'),
-    (b"mdash", '\u{2014}'),
-    (b"hellip", '\u{2026}'),
-    (b"period", '.'),
-    (b"comma", ','),
-    (b"sol", '/'),
-    (b"ast", '*'),
-    (b"midast", '*'),
-    (b"frac12", '\u{bd}'),
-    (b"half", '\u{bd}'),
-];
+/// The character with this name, if it occurs in moves, results or quotes.
+fn named(name: &[u8]) -> Option<char> {
+    Some(match name {
+        b"excl" => '!',
+        b"quest" => '?',
+        b"quot" => '"',
+        b"apos" => '\'',
+        b"amp" => '&',
+        b"lt" => '<',
+        b"gt" => '>',
+        b"nbsp" | b"ensp" | b"emsp" | b"thinsp" => ' ',
+        b"num" => '#',
+        b"plus" => '+',
+        b"equals" => '=',
+        b"minus" | b"hyphen" | b"dash" => '-',
+        b"ndash" => '\u{2013}',
+        b"mdash" => '\u{2014}',
+        b"hellip" => '\u{2026}',
+        b"period" => '.',
+        b"comma" => ',',
+        b"sol" => '/',
+        b"ast" | b"midast" => '*',
+        b"frac12" | b"half" => '\u{bd}',
+        _ => return None,
+    })
+}
 
 /// The character that `text` begins with, written as `&name;`, `&#33;` or `&#x21;`, and the length of this
 /// reference in bytes. An unknown name gives the replacement character.
@@ -48,10 +44,7 @@ pub(super) fn entity(text: &[u8]) -> Option<(char, usize)> {
         [b'#', b'x' | b'X', digits @ ..] => number(digits, 16)?,
         [b'#', digits @ ..] => number(digits, 10)?,
         name if !is_name(name) => return None,
-        name => {
-            let known = NAMES.iter().find(|(known, _)| *known == name);
-            known.map_or(char::REPLACEMENT_CHARACTER, |&(_, letter)| letter)
-        }
+        name => named(name).unwrap_or(char::REPLACEMENT_CHARACTER),
     };
     Some((letter, length + 2))
 }

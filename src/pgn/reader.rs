@@ -2,10 +2,9 @@
 
 use super::blank::{has_blank_line, line_length, skip_blanks};
 use super::lex::{Annotation, Lexer, Token, begins_moves};
-use super::outside::{annotations_end, next_annotation};
+use super::outside::{annotations_end, begins_untagged_game, is_in_movetext, next_annotation};
 use super::split::{Boundaries, LOOK_BACK};
 use super::tags::{ReadTag, TagPair, damaged_tag, read_tag, starts_tag_pair, unquoted_tag};
-use super::untagged::{begins_untagged_game, is_in_movetext};
 use crate::board::GameResult;
 
 /// A problem outside a game's movetext; the game continues.

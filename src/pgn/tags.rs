@@ -27,15 +27,8 @@ struct Head {
     name: Range<usize>,
     /// The start of the value.
     value: usize,
-    quote: Quote,
-}
-
-/// The quotes around a value.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Quote {
-    Plain,
-    /// A single quote, a typographic quote, or an HTML entity.
-    Other,
+    /// Whether the quote before the value is `"`.
+    has_plain_quote: bool,
 }
 
 /// Parses `[Name "`. One line end may be between name and quote.
@@ -56,10 +49,10 @@ fn read_head(text: &[u8]) -> Option<Head> {
         return None;
     }
     if head.get(at) == Some(&b'"') {
-        return Some(Head { name, value: at + 1, quote: Quote::Plain });
+        return Some(Head { name, value: at + 1, has_plain_quote: true });
     }
     let length = other_quote(head.get(at..)?).filter(|_| head[start].is_ascii_uppercase())?;
-    Some(Head { name, value: at + length, quote: Quote::Other })
+    Some(Head { name, value: at + length, has_plain_quote: false })
 }
 
 /// The length of the blanks at the start of a text, including at most one line end.
@@ -79,44 +72,32 @@ fn line_end_length(text: &[u8]) -> usize {
     }
 }
 
-/// Quotes that people and programs write instead of `"`, in UTF-8, Windows-1252 and HTML.
-const OTHER_QUOTES: [&[u8]; 19] = [
-    b"'",
-    b"`",
-    b"\xe2\x80\x98",
-    b"\xe2\x80\x99",
-    b"\xe2\x80\x9a",
-    b"\xe2\x80\x9c",
-    b"\xe2\x80\x9d",
-    b"\xe2\x80\x9e",
-    b"\xe2\x80\x9f",
-    b"\xc2\xab",
-    b"\xc2\xbb",
-    b"\xef\xbc\x82",
-    b"&quot;",
-    b"&#34;",
-    b"\x84",
-    b"\x91",
-    b"\x92",
-    b"\x93",
-    b"\x94",
+/// Quotes that people and programs write instead of `"`, in UTF-8 and HTML. In Windows-1252 there are also 0x84 and
+/// 0x91 to 0x94.
+const OTHER_QUOTES: [&str; 14] = [
+    "'", "`", "\u{2018}", "\u{2019}", "\u{201a}", "\u{201c}", "\u{201d}", "\u{201e}", "\u{201f}", "\u{ab}",
+    "\u{bb}", "\u{ff02}", "&quot;", "&#34;",
 ];
 
 /// The length of the quote other than `"` at the start of a text.
 #[cold]
 fn other_quote(text: &[u8]) -> Option<usize> {
-    OTHER_QUOTES.iter().find(|quote| text.starts_with(quote)).map(|quote| quote.len())
+    match text {
+        [0x84 | 0x91..=0x94, ..] => Some(1),
+        _ => OTHER_QUOTES.iter().find(|quote| text.starts_with(quote.as_bytes())).map(|quote| quote.len()),
+    }
 }
 
 /// The text without the quote at its end; `None` if it does not end in a quote.
 fn without_quote(text: &[u8]) -> Option<&[u8]> {
-    // The byte of a quote in Windows-1252 can be the last byte of a UTF-8 character.
-    let is_whole = |quote: &[u8], rest: &[u8]| {
+    if let [rest @ .., 0x84 | 0x91..=0x94] = text {
+        // This byte of a quote in Windows-1252 can be the last byte of a UTF-8 character.
         let lead = rest.iter().rposition(|byte| !matches!(byte, 0x80..=0xbf)).unwrap_or(0);
-        quote.len() > 1 || quote.is_ascii() || std::str::from_utf8(&text[lead..]).is_err()
-    };
-    let without = |quote: &&[u8]| text.strip_suffix(*quote).filter(|rest| is_whole(quote, rest));
-    OTHER_QUOTES.iter().chain(&[&b"\""[..]]).find_map(without)
+        if std::str::from_utf8(&text[lead..]).is_err() {
+            return Some(rest);
+        }
+    }
+    OTHER_QUOTES.iter().chain(&["\""]).find_map(|quote| text.strip_suffix(quote.as_bytes()))
 }
 
 /// A tag pair as written in the text.
@@ -178,7 +159,7 @@ pub(super) fn read_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
     let head = read_head(&text[offset..])?;
     let name = &text[offset + head.name.start..offset + head.name.end];
     let start = offset + head.value;
-    if head.quote == Quote::Other {
+    if !head.has_plain_quote {
         return Some(read_value_in_other_quotes(text, offset, name, start));
     }
     let mut at = start;
@@ -308,8 +289,7 @@ pub(super) fn damaged_tag(text: &[u8], after_tags: bool) -> Option<usize> {
         &text[length + blanks..]
     } else {
         let rest = &text[line_end?..];
-        let rest = rest.strip_prefix(b"\r").unwrap_or(rest);
-        rest.strip_prefix(b"\n").unwrap_or(rest)
+        &rest[line_end_length(rest)..]
     };
     let ends_line = length + blanks == line.len();
     let is_told = if after_tags {

@@ -1,63 +1,60 @@
 //! Reads what is rare in movetext: everything but moves, move numbers and comments in braces.
 
-use super::bracket::{begins_moves, bracketed_comment};
-use super::class::{CLASSES, Class, IN_WORD};
 use super::token::{Annotation, Token, Variation};
-use super::{Lexer, comment_length, nag_of};
+use super::{IN_WORD, Lexer, comment_length, nag_of};
 use crate::board::GameResult;
-use crate::pgn::blank::{BOM, skip_blanks};
+use crate::pgn::blank::{BOM, has_blank_line, skip_blanks};
 use crate::pgn::entity::entity;
 use crate::pgn::tags::starts_tag_pair;
+use crate::pgn::word::is_remark;
 
 impl<'a> Lexer<'a> {
     /// Reads what begins with `byte`.
     #[inline(never)]
     pub(super) fn rare<const ANNOTATED: bool>(&mut self, byte: u8) -> Option<Token<'a>> {
         self.odd = self.at;
-        match CLASSES[usize::from(byte)] {
-            Class::Semicolon => {
+        match byte {
+            b';' => {
                 let start = self.at + 1;
                 self.skip_line();
                 let comment = Annotation::Comment(&self.text[start..self.at]);
                 ANNOTATED.then_some(Token::Annotation(comment))
             }
-            Class::Dollar => {
+            b'$' => {
                 let digits = &self.text[self.at + 1..];
                 let digits = &digits[..digits.iter().take_while(|byte| byte.is_ascii_digit()).count()];
                 self.at += 1 + digits.len();
                 let nag = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
                 nag.filter(|_| ANNOTATED).map(|nag| Token::Annotation(Annotation::Nag(nag)))
             }
-            Class::OpenParenthesis if self.inner => {
+            b'(' if self.inner => {
                 self.at += 1;
                 Some(Token::Annotation(Annotation::Opening))
             }
-            Class::Bracket if self.inner && byte == b'[' && begins_moves(&self.text[self.at + 1..]) => {
+            b'[' if self.inner && begins_moves(&self.text[self.at + 1..]) => {
                 self.at += 1;
                 self.square += 1;
                 Some(Token::Annotation(Annotation::Opening))
             }
-            Class::OpenParenthesis => self.variation::<ANNOTATED>(),
-            Class::Closing => {
+            b'(' => self.variation::<ANNOTATED>(),
+            b')' | b'}' => {
                 self.at += 1;
                 let closes = self.inner && byte == b')';
                 Some(if closes { Token::Annotation(Annotation::Closing) } else { Token::StrayClosing })
             }
-            Class::Star if self.text.get(self.at + 1).is_some_and(u8::is_ascii_alphabetic) => {
+            b'*' if self.text.get(self.at + 1).is_some_and(u8::is_ascii_alphabetic) => {
                 Some(Token::Junk(self.word()))
             }
-            Class::Star => {
+            b'*' => {
                 self.at += 1;
                 Some(Token::Result(GameResult::Unknown))
             }
-            Class::Bracket => self.square_bracket::<ANNOTATED>(byte),
-            Class::Other if byte == b'&' => self.entity::<ANNOTATED>(),
-            Class::Dash => self.dashes(),
-            Class::High => self.high::<ANNOTATED>(),
+            b'[' | b']' => self.square_bracket::<ANNOTATED>(byte),
+            b'&' => self.entity::<ANNOTATED>(),
+            b'-' => self.dashes(),
+            0x80..=0xff => self.high::<ANNOTATED>(),
             // A result such as `+:-`, whose first sign has been skipped.
-            Class::Other if byte == b':' && self.at > 0 => {
-                Some(self.scores(self.at - 1).unwrap_or_else(|| Token::Junk(self.word())))
-            }
+            b':' if self.at > 0 => Some(self.scores(self.at - 1).unwrap_or_else(|| Token::Junk(self.word()))),
             _ => {
                 let word = self.word();
                 Some(if word == b"null" { Token::Move(word) } else { Token::Junk(word) })
@@ -300,4 +297,45 @@ impl<'a> Lexer<'a> {
         }
         false
     }
+}
+
+/// Whether a text in brackets begins like moves: with a move number, a move, or a comment in braces. A word
+/// that could be a move does not count in prose (`Nf3 is better`).
+#[cold]
+pub(in crate::pgn) fn begins_moves(text: &[u8]) -> bool {
+    let text = text.trim_ascii_start();
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let word = &text[..text.iter().take_while(|&&byte| IN_WORD[usize::from(byte)]).count()];
+    match text.first() {
+        Some(b'0'..=b'9') if text.get(digits) == Some(&b'.') => true,
+        Some(b'{') => true,
+        _ => crate::board::Position::is_san(word) && !continues_as_prose(&text[word.len()..]),
+    }
+}
+
+/// Whether the next word belongs to prose, such as `is`: it has at least two letters, all of them lower-case,
+/// and is not an annotator's remark.
+fn continues_as_prose(text: &[u8]) -> bool {
+    let word = text.strip_prefix(b" ").unwrap_or_default();
+    let word = &word[..word.iter().take_while(|byte| byte.is_ascii_alphabetic()).count()];
+    word.len() > 1 && word.iter().all(u8::is_ascii_lowercase) && !is_remark(word)
+}
+
+/// The comment in square brackets at the start of `text`, and its length including the brackets. The comment
+/// must not contain a blank line. A command, such as `[%clk 0:01:00]`, keeps its brackets.
+#[cold]
+fn bracketed_comment(text: &[u8]) -> Option<(&[u8], usize)> {
+    const LONGEST: usize = 200;
+    let rest = &text[1..];
+    let end = rest.iter().take(LONGEST).position(|byte| matches!(byte, b'[' | b']' | b'{' | b'}'))?;
+    let comment = &rest[..end];
+    // A text that begins with a slash is a closing tag of a forum's markup; one with a dollar sign is a NAG.
+    let is_comment = rest[end] == b']'
+        && comment.iter().any(u8::is_ascii_alphanumeric)
+        && !comment.starts_with(b"/")
+        && !comment.starts_with(b"$")
+        && !has_blank_line(comment)
+        && GameResult::parse(comment.trim_ascii()).is_none();
+    let shown = if comment.starts_with(b"%") { &text[..end + 2] } else { comment };
+    is_comment.then_some((shown, end + 2))
 }
