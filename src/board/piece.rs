@@ -79,14 +79,7 @@ impl PieceKind {
     /// The upper-case SAN letter; a pawn has `P`.
     #[must_use]
     pub const fn letter(self) -> u8 {
-        match self {
-            Self::Pawn => b'P',
-            Self::Knight => b'N',
-            Self::King => b'K',
-            Self::Bishop => b'B',
-            Self::Rook => b'R',
-            Self::Queen => b'Q',
-        }
+        LETTERS[self as usize]
     }
 
     /// The English name of this kind, such as `knight`.

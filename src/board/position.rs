@@ -98,15 +98,13 @@ impl Position {
         setup.check_pieces()?;
         for color in [Color::White, Color::Black] {
             for short in [true, false] {
-                let right = Castling::right(color, short);
-                if position.castling.has(right) {
-                    let rook = position.rooks[Castling::index(color, short)];
-                    position.kept_rights[usize::from(rook.ordinal())] &= !right.0;
-                    let king = position.kings[color as usize];
-                    position.kept_rights[usize::from(king.ordinal())] &= !right.0;
-                    let standard = king.file() == 4 && rook.file() == if short { 7 } else { 0 };
-                    position.standard_castling &= standard;
+                let Some(rook) = position.castling_rook(color, short) else { continue };
+                let king = position.king(color);
+                for square in [king, rook] {
+                    position.kept_rights[usize::from(square.ordinal())] &= !Castling::right(color, short).0;
                 }
+                let is_standard = king.file() == 4 && rook.file() == if short { 7 } else { 0 };
+                position.standard_castling &= is_standard;
             }
         }
         if position.is_king_attacked(position.side.other()) {
@@ -290,13 +288,8 @@ impl Position {
         match code.special() {
             Special::CastleShort | Special::CastleLong => self.castle(code),
             Special::EnPassant => {
-                self.move_piece(MoveCode::from_parts(
-                    special_bits::PAWN,
-                    code.from().index(),
-                    code.to().index(),
-                    code.piece_bits(),
-                    0,
-                ));
+                let (from, to, pawn) = (code.from().index(), code.to().index(), code.piece_bits());
+                self.move_piece(MoveCode::from_parts(special_bits::PAWN, from, to, pawn, 0));
                 self.toggle(code.captured_bits(), en_passant_victim(code));
                 self.cells[usize::from(en_passant_victim(code).index())] = 0;
             }
@@ -473,11 +466,8 @@ impl Position {
     fn is_en_passant_legal(&self, to: Square) -> bool {
         let pawn = Piece::new(PieceKind::Pawn, self.side).code();
         let victim = Piece::new(PieceKind::Pawn, self.side.other()).code();
-        let takers = PAWN_ATTACKS_FROM[self.side as usize][usize::from(to.ordinal())].and(of_kind(
-            &self.sets,
-            PieceKind::Pawn,
-            self.side,
-        ));
+        let pawns = of_kind(&self.sets, PieceKind::Pawn, self.side);
+        let takers = PAWN_ATTACKS_FROM[self.side as usize][usize::from(to.ordinal())].and(pawns);
         let expected_rank = if self.side == Color::White { 5 } else { 2 };
         if takers.is_empty() || to.rank() != expected_rank || cell(&self.cells, to) != 0 {
             return false;

@@ -195,7 +195,14 @@ impl Position {
             }
             San::Move { promotion: Some(_), .. } => Err(SanError::Illegal),
             San::Move { kind: Some(kind), origins, to, .. } => self.resolve_piece(kind, origins, to),
-            San::Move { kind: None, origins, to, .. } => self.resolve_long(origins, to),
+            // Long algebraic text without a letter: the piece on the origin moves.
+            San::Move { kind: None, origins, to, .. } => {
+                let mover = origins.first().and_then(|square| self.piece_at(square));
+                match mover.ok_or(SanError::Illegal)?.kind() {
+                    PieceKind::Pawn => self.resolve_pawn(origins, to, None),
+                    kind => self.resolve_piece(kind, origins, to),
+                }
+            }
         }
     }
 
@@ -321,15 +328,6 @@ impl Position {
             return Err(SanError::Illegal);
         };
         if self.is_king_safe_after(code) { Ok(code) } else { Err(SanError::Illegal) }
-    }
-
-    /// Long algebraic text without a letter: the piece on the origin moves.
-    fn resolve_long(&self, origins: SquareSet, to: Square) -> Result<MoveCode, SanError> {
-        let mover = origins.first().and_then(|square| self.piece_at(square)).ok_or(SanError::Illegal)?;
-        match mover.kind() {
-            PieceKind::Pawn => self.resolve_pawn(origins, to, None),
-            kind => self.resolve_piece(kind, origins, to),
-        }
     }
 
     /// The SAN of a legal move of this position, with `+` or `#`.

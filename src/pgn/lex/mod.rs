@@ -172,7 +172,9 @@ impl<'a> Lexer<'a> {
                 Class::Mark if !ANNOTATED => self.at += 1,
                 Class::Mark => return self.mark(),
                 Class::Rare => {
-                    if let Some(token) = self.rare::<ANNOTATED>(byte) {
+                    if let Some(token) = self.rare(byte)
+                        && (ANNOTATED || !matches!(token, Token::Annotation(_)))
+                    {
                         return token;
                     }
                 }

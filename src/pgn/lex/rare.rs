@@ -11,21 +11,21 @@ use crate::pgn::word::is_remark;
 impl<'a> Lexer<'a> {
     /// Reads what begins with `byte`.
     #[inline(never)]
-    pub(super) fn rare<const ANNOTATED: bool>(&mut self, byte: u8) -> Option<Token<'a>> {
+    pub(super) fn rare(&mut self, byte: u8) -> Option<Token<'a>> {
         self.odd = self.at;
         match byte {
             b';' => {
                 let start = self.at + 1;
                 self.skip_line();
                 let comment = Annotation::Comment(&self.text[start..self.at]);
-                ANNOTATED.then_some(Token::Annotation(comment))
+                Some(Token::Annotation(comment))
             }
             b'$' => {
                 let digits = &self.text[self.at + 1..];
                 let digits = &digits[..digits.iter().take_while(|byte| byte.is_ascii_digit()).count()];
                 self.at += 1 + digits.len();
                 let nag = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
-                nag.filter(|_| ANNOTATED).map(|nag| Token::Annotation(Annotation::Nag(nag)))
+                nag.map(|nag| Token::Annotation(Annotation::Nag(nag)))
             }
             b'(' if self.inner => {
                 self.at += 1;
@@ -36,7 +36,7 @@ impl<'a> Lexer<'a> {
                 self.square += 1;
                 Some(Token::Annotation(Annotation::Opening))
             }
-            b'(' => self.variation::<ANNOTATED>(),
+            b'(' => self.variation(),
             b')' | b'}' => {
                 self.at += 1;
                 let closes = self.inner && byte == b')';
@@ -49,10 +49,10 @@ impl<'a> Lexer<'a> {
                 self.at += 1;
                 Some(Token::Result(GameResult::Unknown))
             }
-            b'[' | b']' => self.square_bracket::<ANNOTATED>(byte),
-            b'&' => self.entity::<ANNOTATED>(),
+            b'[' | b']' => self.square_bracket(byte),
+            b'&' => self.entity(),
             b'-' => self.dashes(),
-            0x80..=0xff => self.high::<ANNOTATED>(),
+            0x80..=0xff => self.high(),
             // A result such as `+:-`, whose first sign has been skipped.
             b':' if self.at > 0 => Some(self.scores(self.at - 1).unwrap_or_else(|| Token::Junk(self.word()))),
             _ => {
@@ -63,7 +63,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Reads a square bracket: a tag pair, a variation, a comment, or nothing.
-    fn square_bracket<const ANNOTATED: bool>(&mut self, byte: u8) -> Option<Token<'a>> {
+    fn square_bracket(&mut self, byte: u8) -> Option<Token<'a>> {
         if self.moved && !self.inner && starts_tag_pair(&self.text[self.at..]) {
             return Some(Token::NextGame);
         }
@@ -74,11 +74,11 @@ impl<'a> Lexer<'a> {
         }
         let is_tag = starts_tag_pair(&self.text[self.at..]);
         if !is_tag && begins_moves(&self.text[self.at + 1..]) {
-            return self.variation::<ANNOTATED>();
+            return self.variation();
         }
         if !is_tag && let Some((comment, length)) = bracketed_comment(&self.text[self.at..]) {
             self.at += length;
-            return ANNOTATED.then_some(Token::Annotation(Annotation::Comment(comment)));
+            return Some(Token::Annotation(Annotation::Comment(comment)));
         }
         self.at += 1;
         None
@@ -86,7 +86,7 @@ impl<'a> Lexer<'a> {
 
     /// Reads an HTML character reference, such as `&excl;`: a sign, a result, the beginning of a word, or junk.
     #[cold]
-    fn entity<const ANNOTATED: bool>(&mut self) -> Option<Token<'a>> {
+    fn entity(&mut self) -> Option<Token<'a>> {
         let text = self.text;
         let rest = &text[self.at..];
         let Some((letter, length)) = entity(rest) else { return Some(Token::Junk(self.word())) };
@@ -101,7 +101,7 @@ impl<'a> Lexer<'a> {
                 let second = next(self.at).filter(|(letter, _)| matches!(letter, '!' | '?'));
                 self.at += second.map_or(0, |(_, length)| length);
                 let nag = nag_of(letter, second.map(|(letter, _)| letter));
-                ANNOTATED.then_some(Token::Annotation(Annotation::Nag(nag)))
+                Some(Token::Annotation(Annotation::Nag(nag)))
             }
             '*' => Some(Token::Result(GameResult::Unknown)),
             '\u{bd}' => {
@@ -150,11 +150,11 @@ impl<'a> Lexer<'a> {
 
     /// Reads a word that begins with a byte above 127: a figurine move, a sign, a result with a half sign, or
     /// junk.
-    fn high<const ANNOTATED: bool>(&mut self) -> Option<Token<'a>> {
+    fn high(&mut self) -> Option<Token<'a>> {
         let rest = &self.text[self.at..];
         match rest {
             // Two marks in one character: U+203C, U+2047, U+2048, U+2049.
-            [0xe2, 0x80, 0xbc, ..] | [0xe2, 0x81, 0x87..=0x89, ..] if ANNOTATED => {
+            [0xe2, 0x80, 0xbc, ..] | [0xe2, 0x81, 0x87..=0x89, ..] => {
                 self.at += 3;
                 let nag = match rest[2] {
                     0xbc => 3,
@@ -241,14 +241,14 @@ impl<'a> Lexer<'a> {
     }
 
     /// Reads a variation, or a bracket that does not begin one.
-    fn variation<const ANNOTATED: bool>(&mut self) -> Option<Token<'a>> {
+    fn variation(&mut self) -> Option<Token<'a>> {
         let open = self.at;
         if (self.moved || open >= self.searched) && self.skip_variation() {
             let variation = Variation { start: open + 1, end: self.at - 1 };
             if let Some(result) = self.bracketed_result(variation) {
                 return Some(Token::Result(result));
             }
-            return ANNOTATED.then_some(Token::Annotation(Annotation::Variation(variation)));
+            return Some(Token::Annotation(Annotation::Variation(variation)));
         }
         if self.moved {
             return Some(Token::UnclosedVariation);

@@ -7,8 +7,8 @@ const MOST_MINUTES: f64 = 180.0;
 /// A parsed time control.
 #[derive(Debug)]
 pub(super) struct Reading {
-    /// The possible times of the first period.
-    initial: Choice,
+    /// The time of the first period.
+    initial: Time,
     /// The number of moves of the first period.
     pub(super) moves: Option<u32>,
     /// The increment of the first period in seconds; `None` if it is unknown.
@@ -43,10 +43,10 @@ impl Reading {
             tokens.iter().any(|token| matches!(token, Token::Part(',' | '|') | Token::SuddenDeath));
         let initial = match (first.unit, first.clock) {
             (_, Some(clock)) => clock,
-            (Some(unit), None) => (Interpretation::Surely(first.number * unit.seconds()), None),
-            (None, None) if first.is_sandclock => (Interpretation::Surely(first.number), None),
+            (Some(unit), None) => Time::Surely(first.number * unit.seconds()),
+            (None, None) if first.is_sandclock => Time::Surely(first.number),
             (None, None) if is_in_minutes && first.number <= MOST_MINUTES => {
-                (Interpretation::Surely(60.0 * first.number), None)
+                Time::Surely(60.0 * first.number)
             }
             (None, None) => bare(first.number),
         };
@@ -108,42 +108,33 @@ impl Reading {
         writes_seconds: impl FnOnce() -> bool,
         first_clock: impl FnOnce() -> Option<u32>,
     ) -> Option<f64> {
-        let increment = self.increment.unwrap_or(0.0);
-        let (first, second) = match self.initial {
-            (first, Some(second)) => (first, second),
-            (only, None) if self.is_plain || self.moves.is_some() => return Some(only.seconds()),
-            (only, None) => {
-                const MOST: f64 = 1.5;
-                let most = MOST * (only.seconds() + increment.max(60.0));
-                let is_wrong = first_clock().is_some_and(|clock| f64::from(clock) / 100.0 > most);
-                return (!is_wrong).then_some(only.seconds());
-            }
-        };
+        let (increment, first) = (self.increment.unwrap_or(0.0), self.initial.seconds());
+        if matches!(self.initial, Time::Surely(_)) {
+            const MOST: f64 = 1.5;
+            let most = MOST * (first + increment.max(60.0));
+            let is_wrong = || first_clock().is_some_and(|clock| f64::from(clock) / 100.0 > most);
+            return (self.is_plain || self.moves.is_some() || !is_wrong()).then_some(first);
+        }
+        let second = 60.0 * first;
         if let Some(clock) = first_clock().filter(|&clock| clock > 0) {
             // The first clock shows a little less than the initial time, because the first move took some
             // time. One interpretation is sixty times the other, so the closer one is right.
-            let distance =
-                |meant: Interpretation| (f64::from(clock) / 100.0 / (meant.seconds() + increment)).ln().abs();
-            return Some(if distance(first) <= distance(second) { first } else { second }.seconds());
+            let distance = |seconds: f64| (f64::from(clock) / 100.0 / (seconds + increment)).ln().abs();
+            return Some(if distance(first) <= distance(second) { first } else { second });
         }
-        let writes_seconds = writes_seconds();
-        let fits = |meant: &Interpretation| match *meant {
-            Interpretation::Surely(_) => true,
-            // Sites that write seconds have no games faster than 15 seconds. 180 is more likely seconds:
-            // three minutes are common, three hours very rare.
-            Interpretation::Seconds(seconds) => {
-                let is_usual = (writes_seconds && seconds >= 15.0 && seconds.fract() == 0.0)
-                    || (seconds == MOST_MINUTES && increment < 10.0);
-                // Only engines' games have fractions of a second per move.
-                is_usual || increment.fract() != 0.0
-            }
-            // With a number of moves, the unit is unknown: engines get a few seconds for many moves, people
-            // get minutes. It is also unknown for a fraction such as 1.5.
-            Interpretation::Minutes(_) => self.moves.is_none() && first.seconds().fract() == 0.0,
-            Interpretation::MinutesAndSeconds(seconds) => seconds >= 180.0,
-            Interpretation::HoursAndMinutes(_) => false,
-        };
-        [first, second].into_iter().find(fits).map(Interpretation::seconds)
+        if matches!(self.initial, Time::Clock(_)) {
+            return (first >= 180.0).then_some(first);
+        }
+        // Sites that write seconds have no games faster than 15 seconds. 180 is more likely seconds: three
+        // minutes are common, three hours very rare. Only engines' games have fractions of a second per move.
+        let is_usual = (writes_seconds() && first >= 15.0 && first.fract() == 0.0)
+            || (first == MOST_MINUTES && increment < 10.0);
+        if is_usual || increment.fract() != 0.0 {
+            return Some(first);
+        }
+        // With a number of moves, the unit is unknown: engines get a few seconds for many moves, people get
+        // minutes. It is also unknown for a fraction such as 1.5.
+        (self.moves.is_none() && first.fract() == 0.0).then_some(second)
     }
 }
 
@@ -158,13 +149,12 @@ enum Added {
 }
 
 /// The meaning of a clock after a plus sign; `first` is the first period's clock.
-fn added(first: Option<Choice>, clock: Choice) -> Added {
+fn added(first: Option<Time>, clock: Time) -> Added {
     const MOST_INCREMENT: f64 = 180.0;
     // A first clock of at least this size is in minutes and seconds: no game has that many hours.
     const MINUTES: f64 = 4.0 * 60.0;
-    let (meant, is_short) = (clock.0, clock.1.is_some());
-    let (seconds, is_first_short) = (meant.seconds(), first.is_some_and(|first| first.1.is_some()));
-    let is_first_in_minutes = is_first_short && first.is_some_and(|first| first.0.seconds() >= MINUTES);
+    let (seconds, is_short) = (clock.seconds(), matches!(clock, Time::Clock(_)));
+    let is_first_in_minutes = matches!(first, Some(Time::Clock(MINUTES..)));
     match (first, is_short) {
         (_, false) if seconds <= MOST_INCREMENT => Added::Increment(seconds),
         (Some(_), false) => Added::Period,
@@ -178,12 +168,9 @@ fn added(first: Option<Choice>, clock: Choice) -> Added {
     }
 }
 
-/// The possible meanings of a number without a unit.
-fn bare(number: f64) -> Choice {
-    if number > MOST_MINUTES {
-        return (Interpretation::Surely(number), None);
-    }
-    (Interpretation::Seconds(number), Some(Interpretation::Minutes(60.0 * number)))
+/// The meaning of a number without a unit.
+fn bare(number: f64) -> Time {
+    if number > MOST_MINUTES { Time::Surely(number) } else { Time::Number(number) }
 }
 
 /// The text between two separators.
@@ -191,7 +178,7 @@ fn bare(number: f64) -> Choice {
 struct Piece {
     number: f64,
     unit: Option<Unit>,
-    clock: Option<Choice>,
+    clock: Option<Time>,
     moves: Option<u32>,
     is_per_move: bool,
     is_delay: bool,
@@ -293,33 +280,23 @@ fn count(number: f64) -> Option<u32> {
 /// The maximum number of seconds of a time.
 pub(super) const MOST_SECONDS: f64 = 1e9;
 
-/// The possible meanings of a number without a unit, or of a clock with two parts.
+/// A time in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Interpretation {
+enum Time {
     /// Unambiguous.
     Surely(f64),
-    /// A number of seconds, as in PGN.
-    Seconds(f64),
-    Minutes(f64),
-    /// `5:00`
-    MinutesAndSeconds(f64),
-    HoursAndMinutes(f64),
+    /// A number of seconds, as in PGN, or sixty times as much: a number of minutes.
+    Number(f64),
+    /// A clock with two parts, `5:00`: minutes and seconds, or sixty times as much: hours and minutes.
+    Clock(f64),
 }
 
-impl Interpretation {
+impl Time {
     const fn seconds(self) -> f64 {
-        match self {
-            Self::Surely(seconds)
-            | Self::Seconds(seconds)
-            | Self::Minutes(seconds)
-            | Self::MinutesAndSeconds(seconds)
-            | Self::HoursAndMinutes(seconds) => seconds,
-        }
+        let (Self::Surely(seconds) | Self::Number(seconds) | Self::Clock(seconds)) = self;
+        seconds
     }
 }
-
-/// One interpretation, or two possible ones.
-type Choice = (Interpretation, Option<Interpretation>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
@@ -343,8 +320,8 @@ impl Unit {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Token {
     Number(f64),
-    /// The possible meanings of a clock with two or three parts.
-    Clock(Choice),
+    /// A clock with two or three parts.
+    Clock(Time),
     Unit(Unit),
     Slash,
     Star,
@@ -394,10 +371,12 @@ fn tokens(value: &str) -> Option<Vec<Token>> {
             continue;
         }
         let (token, length) = match &rest[..word] {
-            "" => (Some(sign(letter)?), letter.len_utf8()),
+            "" => (sign(letter)?, letter.len_utf8()),
             text => (word_token(text)?, word),
         };
-        tokens.extend(token.filter(|token| *token != Token::Part(' ')));
+        if token != Token::Part(' ') {
+            tokens.push(token);
+        }
         rest = &rest[length..];
     }
     Some(tokens)
@@ -419,14 +398,13 @@ fn number(text: &str, is_after_slash: bool) -> Option<(Token, usize)> {
         let whole: f64 = text[..first].parse().ok()?;
         if let Some(third) = field(first + 3) {
             let is_clock = whole < 10.0 || (whole % 24.0 == 0.0 && second == 0.0 && third == 0.0);
-            let clock = Token::Clock((Interpretation::Surely(whole * 3600.0 + second * 60.0 + third), None));
+            let clock = Token::Clock(Time::Surely(whole * 3600.0 + second * 60.0 + third));
             // `40/90:30:15` is three periods, and no game has an initial time of 12:30:15.
             if is_clock || !is_after_slash {
                 return is_clock.then_some((clock, first + 6));
             }
         } else {
-            let hours = Interpretation::HoursAndMinutes(whole * 3600.0 + second * 60.0);
-            let clock = Token::Clock((Interpretation::MinutesAndSeconds(whole * 60.0 + second), Some(hours)));
+            let clock = Token::Clock(Time::Clock(whole * 60.0 + second));
             let end = first + 3;
             let is_before_slash = text[end..].starts_with('/');
             // `40/40:40/40`, `40/30:15` and `90:30` are two periods.
@@ -463,9 +441,9 @@ fn sign(letter: char) -> Option<Token> {
     })
 }
 
-/// The meaning of a word; `Some(None)` for a word without a meaning, `None` for an unknown word.
-fn word_token(word: &str) -> Option<Option<Token>> {
-    Some(Some(match word {
+/// The meaning of a word; a word without a meaning is a blank.
+fn word_token(word: &str) -> Option<Token> {
+    Some(match word {
         "h" | "hr" | "hrs" | "hour" | "hours" => Token::Unit(Unit::Hours),
         "m" | "min" | "mins" | "minute" | "minutes" => Token::Unit(Unit::Minutes),
         "s" | "sec" | "secs" | "second" | "seconds" => Token::Unit(Unit::Seconds),
@@ -476,9 +454,9 @@ fn word_token(word: &str) -> Option<Option<Token>> {
         "g" | "game" | "sd" => Token::SuddenDeath,
         "and" | "plus" | "with" | "then" => Token::Part('+'),
         "in" | "for" | "the" | "of" | "a" | "all" | "rest" | "to" | "end" | "blitz" | "rapid" | "bullet"
-        | "classical" | "standard" => return Some(None),
+        | "classical" | "standard" => Token::Part(' '),
         _ => return None,
-    }))
+    })
 }
 
 /// Parses a number of seconds, which can have a fraction in engines' games.
