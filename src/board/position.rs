@@ -361,17 +361,14 @@ impl Position {
     /// Whether the move just played attacks the king of the side to move.
     #[inline]
     fn gave_check(&self, code: MoveCode) -> bool {
-        if code.special_bits() == special_bits::NULL {
-            return false;
-        }
-        let mover = self.side.other();
-        let king = self.kings[self.side as usize];
+        let (mover, king) = (self.side.other(), self.kings[self.side as usize]);
         match code.special_bits() {
-            1 | 2 => {
+            special_bits::NULL => false,
+            special_bits::CASTLE_SHORT | special_bits::CASTLE_LONG => {
                 let rook = castled_rook(code.to(), code.special_bits() == special_bits::CASTLE_SHORT);
                 self.attacks(PieceKind::Rook as u8, rook, king, mover) || self.is_king_attacked(self.side)
             }
-            15 => self.is_king_attacked(self.side),
+            special_bits::EN_PASSANT => self.is_king_attacked(self.side),
             _ => {
                 let moved = cell(&self.cells, code.to());
                 self.attacks(moved & !1, code.to(), king, mover)

@@ -317,7 +317,7 @@ impl<'a> Reader<'a> {
     /// Searches for moves before the next tag pair. Returns whether there are any, that is, whether a game
     /// without tags begins.
     fn find_untagged_game(&mut self, problems: &mut Vec<FrameProblem>) -> bool {
-        let offset = self.lexer.offset();
+        let (text, offset) = (&self.text[..self.limit], self.lexer.offset());
         let mut outside = false;
         // The start of the comments right before the current token.
         let mut comments = None;
@@ -326,17 +326,11 @@ impl<'a> Reader<'a> {
             match self.lexer.next_annotated() {
                 Token::Move(word) | Token::Junk(word)
                     if begins_untagged_game(word)
-                        && is_in_movetext(
-                            &self.text[..self.limit],
-                            &mut self.lexer,
-                            word,
-                            before.offset(),
-                        ) =>
+                        && is_in_movetext(text, &mut self.lexer, word, before.offset()) =>
                 {
                     if outside {
                         note(problems, FrameProblem::Outside { offset });
                     }
-                    let text = &self.text[..self.limit];
                     self.start = skip_blanks(text, comments.unwrap_or(before.offset()));
                     // The text of the game must not begin with a bracket: on its own, it could be read as a
                     // tag pair. A `%` line is not part of the game.
@@ -362,9 +356,7 @@ impl<'a> Reader<'a> {
                 }
                 // An annotation in square brackets does not count as the beginning of the game: the text of
                 // the game alone would begin with `[`, and be parsed differently.
-                Token::Annotation(_)
-                    if self.text.get(skip_blanks(self.text, before.offset())) != Some(&b'[') =>
-                {
+                Token::Annotation(_) if text.get(skip_blanks(text, before.offset())) != Some(&b'[') => {
                     comments.get_or_insert(before.offset());
                 }
                 Token::Result(_) => comments = None,

@@ -11,7 +11,7 @@ use flate2::bufread::{DeflateDecoder, GzDecoder};
 use super::encoding::{TextEncoding, Transcoder};
 use super::file::{Location, SourceFile};
 use super::form::Form;
-use super::frames::{self, FrameOptions, Frames};
+use super::frames::{self, Frames};
 use super::input::{Input, Position, read_head};
 use super::part::{FramesOfPart, PartEnd};
 use super::zip::{Checked, Member, Method};
@@ -27,13 +27,6 @@ pub struct DecodeOptions {
 }
 
 impl DecodeOptions {
-    fn frames(self) -> FrameOptions {
-        const AHEAD: u64 = 64 << 20;
-        // Decoding takes about a twentieth of the time of processing the games.
-        let threads = (self.threads / 4).clamp(2, 8).min(self.threads.max(1));
-        FrameOptions { threads, ahead: (self.memory / 16).min(AHEAD), window: self.window() }
-    }
-
     /// The largest window allowed, in bytes.
     const fn window(self) -> u64 {
         if self.memory / 2 > frames::USUAL_WINDOW { self.memory / 2 } else { frames::USUAL_WINDOW }
@@ -127,7 +120,11 @@ impl Packed {
         let position = Position::default();
         let (reader, start): (Box<dyn Read + Send>, u64) = match kind {
             Kind::File(map, Form::Zstd) => {
-                let frames = Frames::new(Arc::new(map), position.clone(), options.frames());
+                const AHEAD: u64 = 64 << 20;
+                // Decoding takes about a twentieth of the time of processing the games.
+                let threads = (options.threads / 4).clamp(2, 8).min(options.threads.max(1));
+                let ahead = (options.memory / 16).min(AHEAD);
+                let frames = Frames::new(Arc::new(map), position.clone(), threads, ahead, options.window());
                 return Decoded::new(Box::new(frames), position, 0, Decoded::MOST_ERRORS, encoding, &path);
             }
             Kind::Part(map, part) => {

@@ -14,16 +14,6 @@ pub(super) const FRAME: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
 /// The largest window that is always allowed, as written by `zstd --long`.
 pub(super) const USUAL_WINDOW: u64 = 128 << 20;
 
-/// Options for decoding an archive.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct FrameOptions {
-    pub(super) threads: usize,
-    /// Memory for text decoded ahead, in bytes.
-    pub(super) ahead: u64,
-    /// The largest window that is allowed, in bytes.
-    pub(super) window: u64,
-}
-
 /// Reads the text of all frames in order. After a decoding error, reading continues with a later frame.
 pub(super) struct Frames {
     runs: Receiver<Receiver<Block>>,
@@ -47,12 +37,14 @@ enum Block {
 const BLOCK: usize = 256 << 10;
 
 impl Frames {
-    pub(super) fn new(map: Arc<Mapped>, position: Position, options: FrameOptions) -> Self {
+    /// Decodes with at most this number of threads. `ahead` is the memory for text that is decoded ahead, `window` the
+    /// largest window that is allowed, both in bytes.
+    pub(super) fn new(map: Arc<Mapped>, position: Position, threads: usize, ahead: u64, window: u64) -> Self {
         // The windows of several decoders together must take no more memory than one window of the usual
         // size.
-        let window = Header::read(first_frame(map.bytes())).map_or(0, |header| header.window);
-        let threads = options.threads.min((USUAL_WINDOW / window.max(1)).max(1) as usize).max(1);
-        let blocks = options.ahead / BLOCK as u64 / (2 * threads as u64 + 1);
+        let needed = self::window(map.bytes());
+        let threads = threads.min((USUAL_WINDOW / needed.max(1)).max(1) as usize).max(1);
+        let blocks = ahead / BLOCK as u64 / (2 * threads as u64 + 1);
         let blocks = usize::try_from(blocks).unwrap_or(usize::MAX).max(2);
         let (sender, runs) = bounded(threads);
         let walk = Arc::new(Mutex::new(Walk { map: Arc::clone(&map), at: 0, runs: sender }));
@@ -60,7 +52,7 @@ impl Frames {
             let (walk, map) = (Arc::clone(&walk), Arc::clone(&map));
             let decode = move || {
                 while let Some((range, blocks)) = next_run(&walk, blocks) {
-                    decode_run(&map, range, &blocks, options.window);
+                    decode_run(&map, range, &blocks, window);
                 }
             };
             let thread = std::thread::Builder::new().name(format!("decode-{number}"));
@@ -307,9 +299,14 @@ mod tests {
     fn read(archive: &[u8], threads: usize) -> (Vec<u8>, Vec<(String, u64)>) {
         let mut file = tempfile::tempfile().unwrap();
         io::Write::write_all(&mut file, archive).unwrap();
-        let options = FrameOptions { threads, ahead: 1 << 20, window: USUAL_WINDOW };
         let position = Position::default();
-        let mut frames = Frames::new(Arc::new(Mapped::from_file(&file).unwrap()), position.clone(), options);
+        let mut frames = Frames::new(
+            Arc::new(Mapped::from_file(&file).unwrap()),
+            position.clone(),
+            threads,
+            1 << 20,
+            USUAL_WINDOW,
+        );
         let (mut text, mut errors) = (Vec::new(), Vec::new());
         while let Err(error) = frames.read_to_end(&mut text) {
             errors.push((error.to_string(), position.get()));

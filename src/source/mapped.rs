@@ -14,12 +14,6 @@ use memmap2::Mmap;
 use super::{Error, Result};
 use crate::channel::{self, Sender, bounded};
 
-/// Tells the operating system that a file is read sequentially.
-#[cfg(unix)]
-fn read_in_order(map: &Mmap) {
-    let _ = map.advise(memmap2::Advice::Sequential);
-}
-
 /// Tells the operating system that pages need not stay in memory.
 #[cfg(unix)]
 fn drop_pages(map: &Mmap, range: Range<usize>) {
@@ -27,10 +21,6 @@ fn drop_pages(map: &Mmap, range: Range<usize>) {
     // SAFETY: the map is shared, read-only and backed by the file: dropped pages are read from it again.
     let _ = unsafe { map.unchecked_advise_range(advice, range.start, range.len()) };
 }
-
-/// Does nothing, because Windows has no such advice.
-#[cfg(not(unix))]
-fn read_in_order(_: &Mmap) {}
 
 /// Does nothing, because Windows drops pages of a file by itself when it needs memory.
 #[cfg(not(unix))]
@@ -64,7 +54,9 @@ impl Mapped {
         // appear: parsing makes no assumption about them that a change could break. If the file is truncated,
         // the process ends with SIGBUS, which is documented for users.
         let map = unsafe { Mmap::map(file) }?;
-        read_in_order(&map);
+        // Windows has no such advice.
+        #[cfg(unix)]
+        let _ = map.advise(memmap2::Advice::Sequential);
         Ok(Self { map: Some(map) })
     }
 
