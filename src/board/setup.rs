@@ -30,7 +30,7 @@ impl Castling {
 /// The contents of a FEN, not yet known to be a legal position.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    cells: [u8; 128],
+    pub(super) cells: [u8; 128],
     pub(super) side: Color,
     pub(super) castling: Castling,
     pub(super) rooks: [Square; 4],
