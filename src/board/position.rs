@@ -516,12 +516,9 @@ impl Position {
     /// The move in UCI notation with the option `UCI_Chess960`: castling is always the king taking its rook.
     #[must_use]
     pub fn uci_chess960(&self, code: MoveCode) -> super::Uci {
-        let short = match code.special() {
-            Special::CastleShort => true,
-            Special::CastleLong => false,
-            _ => return code.uci(None),
-        };
-        code.uci(Some(self.rooks[Castling::index(code.color(), short)]))
+        let castles = matches!(code.special(), Special::CastleShort | Special::CastleLong);
+        let right = Castling::index(code.color(), code.special() == Special::CastleShort);
+        code.uci(castles.then(|| self.rooks[right]))
     }
 }
 

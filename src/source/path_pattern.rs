@@ -7,7 +7,7 @@ use std::{fs, io};
 
 use super::{Error, SearchObserver};
 use crate::path_bytes::ends_in_separator;
-use crate::sorted::sort_by;
+use crate::sorted::sort_by_key;
 
 /// A pattern, split into the parts of a path.
 pub(super) struct Pattern {
@@ -102,7 +102,10 @@ impl Search<'_, '_> {
                 Err(_) => Flow::Continue(()),
             };
         }
-        let entries = match entries(directory, self.watch)? {
+        let names_and_types = |entries: Vec<fs::DirEntry>| -> io::Result<Vec<_>> {
+            entries.into_iter().map(|entry| Ok((entry.file_name(), entry.file_type()?))).collect()
+        };
+        let entries = match sorted_entries(real(directory), self.watch)?.and_then(names_and_types) {
             Ok(entries) => entries,
             Err(error) => return (self.found)(Err(Error::io(real(directory), error))),
         };
@@ -159,24 +162,24 @@ fn real(directory: &Path) -> &Path {
     if directory.as_os_str().is_empty() { Path::new(".") } else { directory }
 }
 
-/// Names and types of the entries of a directory, sorted by name.
-fn entries(
+/// The entries of a directory, sorted by name.
+pub(super) fn sorted_entries(
     directory: &Path,
     watch: &dyn SearchObserver,
-) -> ControlFlow<(), io::Result<Vec<(OsString, fs::FileType)>>> {
+) -> ControlFlow<(), io::Result<Vec<fs::DirEntry>>> {
     let mut entries = Vec::new();
-    let read = match fs::read_dir(real(directory)) {
+    let read = match fs::read_dir(directory) {
         Ok(read) => read,
         Err(error) => return ControlFlow::Continue(Err(error)),
     };
     for entry in read {
         watch.looked_at(0, 0)?;
-        match entry.and_then(|entry| Ok((entry.file_name(), entry.file_type()?))) {
+        match entry {
             Ok(entry) => entries.push(entry),
             Err(error) => return ControlFlow::Continue(Err(error)),
         }
     }
-    sort_by(&mut entries, |(a, _), (b, _)| a.cmp(b));
+    sort_by_key(&mut entries, fs::DirEntry::file_name);
     ControlFlow::Continue(Ok(entries))
 }
 

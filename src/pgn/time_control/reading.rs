@@ -76,7 +76,7 @@ impl Reading {
             let is_named = piece.is_per_move || (piece.unit == Some(Unit::Seconds) && part != ',');
             let added = match piece.clock {
                 Some(clock) if piece.moves.is_none() && part == '+' => added(first.clock, clock),
-                _ if part != ',' && piece.is_increment() => Added::Increment(piece.seconds()),
+                _ if part != ',' && piece.is_increment() => Added::Increment(piece.seconds(), false),
                 _ => Added::Period,
             };
             match added {
@@ -88,13 +88,12 @@ impl Reading {
                 _ if is_named && piece.clock.is_none() => increment = Some(piece.seconds()),
                 Added::Period => is_later = true,
                 // The first period has an increment of its own.
-                Added::Increment(_) if is_later && increment.is_some_and(|it| it > 0.0) => {}
-                Added::Increment(seconds) => {
+                Added::Increment(_, false) if is_later && increment.is_some_and(|it| it > 0.0) => {}
+                Added::Increment(seconds, is_before_period) => {
                     increment = (increment == Some(0.0) && !is_later).then_some(seconds);
-                }
-                Added::IncrementAndPeriod(seconds) => {
-                    increment = (increment == Some(0.0) && !is_later).then_some(seconds);
-                    break;
+                    if is_before_period {
+                        break;
+                    }
                 }
                 Added::Unknown => increment = None,
             }
@@ -140,9 +139,8 @@ impl Reading {
 
 /// The meaning of a clock after a plus sign: a period, or an increment.
 enum Added {
-    Increment(f64),
-    /// As in `300+3:10`: the second number belongs to a later period.
-    IncrementAndPeriod(f64),
+    /// An increment. It may also include the beginning of a later period, as in `300+3:10`.
+    Increment(f64, bool),
     /// A later period.
     Period,
     Unknown,
@@ -156,12 +154,14 @@ fn added(first: Option<Time>, clock: Time) -> Added {
     let (seconds, is_short) = (clock.seconds(), matches!(clock, Time::Clock(_)));
     let is_first_in_minutes = matches!(first, Some(Time::Clock(MINUTES..)));
     match (first, is_short) {
-        (_, false) if seconds <= MOST_INCREMENT => Added::Increment(seconds),
+        (_, false) if seconds <= MOST_INCREMENT => Added::Increment(seconds, false),
         (Some(_), false) => Added::Period,
         (None, false) => Added::Unknown,
-        (_, true) if seconds < 10.0 || (seconds < 60.0 && is_first_in_minutes) => Added::Increment(seconds),
+        (_, true) if seconds < 10.0 || (seconds < 60.0 && is_first_in_minutes) => {
+            Added::Increment(seconds, false)
+        }
         (None, true) if seconds >= 60.0 && seconds % 60.0 != 0.0 => {
-            Added::IncrementAndPeriod((seconds / 60.0).floor())
+            Added::Increment((seconds / 60.0).floor(), true)
         }
         (Some(_), true) if seconds > MOST_INCREMENT => Added::Period,
         _ => Added::Unknown,
