@@ -35,37 +35,35 @@ pub struct Parts {
 pub fn parts(path: &Path, size: u64) -> Result<Parts> {
     let map = Mapped::open(path)?;
     let length = map.bytes().len() as u64;
-    let whole = |undivided| Parts { ranges: std::iter::once(0..length).collect(), undivided };
-    let starts = match Form::of(&map.bytes()[..map.bytes().len().min(Form::HEAD)]) {
+    let form = Form::of(&map.bytes()[..map.bytes().len().min(Form::HEAD)]);
+    let starts: std::result::Result<Vec<u64>, _> = match form {
         Form::Text => {
-            (1..).map_while(|part: u64| part.checked_mul(size.max(1)).filter(|&at| at < length)).collect()
+            let start = |part: u64| part.checked_mul(size.max(1)).filter(|&at| at < length);
+            Ok((1..).map_while(start).collect())
         }
-        Form::Zstd => {
-            let starts = frame_starts(map.bytes());
-            if starts.len() < 2 {
-                return Ok(whole(Some("a zstd archive of a single frame: pzstd makes archives of many")));
+        Form::Zstd => match frame_starts(map.bytes()) {
+            starts if starts.len() < 2 => {
+                Err("a zstd archive of a single frame: pzstd makes archives of many")
             }
-            if !has_text(map, path)? {
-                return Ok(whole(Some("an archive without UTF-8 text")));
-            }
-            starts
-        }
-        Form::Gzip => return Ok(whole(Some("a gzip archive"))),
-        Form::Bzip2 => return Ok(whole(Some("a bzip2 archive"))),
-        Form::Zip => return Ok(whole(Some("a zip archive"))),
-        Form::Utf16(_) => return Ok(whole(Some("a file in UTF-16"))),
-        Form::Other(..) => return Ok(whole(Some("not PGN"))),
+            _ if !has_text(map, path)? => Err("an archive without UTF-8 text"),
+            starts => Ok(starts),
+        },
+        Form::Gzip => Err("a gzip archive"),
+        Form::Bzip2 => Err("a bzip2 archive"),
+        Form::Zip => Err("a zip archive"),
+        Form::Utf16(_) => Err("a file in UTF-16"),
+        Form::Other(..) => Err("not PGN"),
     };
     let mut ranges: Vec<Range<u64>> = Vec::new();
     let mut start = 0;
-    for at in starts {
+    for &at in starts.iter().flatten() {
         if at - start >= size {
             ranges.push(start..at);
             start = at;
         }
     }
     ranges.push(start..length);
-    Ok(Parts { ranges, undivided: None })
+    Ok(Parts { ranges, undivided: starts.err() })
 }
 
 /// Whether the text of an archive is UTF-8 or in an 8-bit character set, according to its first bytes.
