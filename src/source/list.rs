@@ -167,7 +167,7 @@ impl Lister<'_> {
             return Flow::Continue(());
         }
         let members = zip::Members::of(path);
-        if members.is_empty() && members.damage().is_none() {
+        if members.is_empty() && members.damage.is_none() {
             return self.fail(Error::Form {
                 path: path.to_owned(),
                 form: "a zip archive without a .pgn file",
@@ -219,7 +219,7 @@ impl Lister<'_> {
                 }
                 if Form::of(&head(path)) == Form::Zip {
                     let members = zip::Members::of(path);
-                    match members.damage() {
+                    match &members.damage {
                         Some(damage) if members.is_empty() => {
                             self.sources.notes.push(format!("{}; left out", damage.full_message()));
                         }

@@ -58,7 +58,7 @@ pub(super) struct Members {
     /// For each path, the index in `members`.
     places: HashMap<PathBuf, usize>,
     /// The damage of the archive as a whole.
-    damage: Option<Error>,
+    pub(super) damage: Option<Error>,
 }
 
 impl Members {
@@ -85,11 +85,6 @@ impl Members {
     /// Whether the archive has no `.pgn` files.
     pub(super) fn is_empty(&self) -> bool {
         self.members.is_empty()
-    }
-
-    /// The damage of the archive as a whole.
-    pub(super) const fn damage(&self) -> Option<&Error> {
-        self.damage.as_ref()
     }
 
     /// All files, each with its path for people, followed by the damage of the archive.
