@@ -89,7 +89,8 @@ impl San {
         }
     }
 
-    /// A move whose piece is a Unicode chess symbol, U+2654 to U+265F, in the order king, queen, rook, bishop, knight, pawn.
+    /// A move whose piece is a Unicode chess symbol, U+2654 to U+265F, in the order king, queen, rook,
+    /// bishop, knight, pawn.
     fn parse_figurine(figurine: u8, rest: &[u8]) -> Result<Self, SanError> {
         let mut token = [0; 12];
         let len = rest.len() + 1;
@@ -259,7 +260,8 @@ impl Position {
         }
     }
 
-    /// Castling written as a king's move of two squares (`Kg1`, `e1g1`), or, with its origin, onto its own rook (`e1h1`).
+    /// Castling written as a king's move of two squares (`Kg1`, `e1g1`), or, with its origin, onto its own
+    /// rook (`e1h1`).
     #[cold]
     fn resolve_king_castling(
         &self,

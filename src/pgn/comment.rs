@@ -151,8 +151,8 @@ fn name_length(text: &str) -> Option<usize> {
     (length > 0 && is_followed).then_some(length)
 }
 
-/// Splits the text after the first two bytes of a command, `[%name value]`, into its name, its value and the text after
-/// the closing bracket.
+/// Splits the text after the first two bytes of a command, `[%name value]`, into its name, its value and the
+/// text after the closing bracket.
 fn read_command(text: &str) -> Option<(&str, &str, &str)> {
     let (name, rest) = text.split_at(name_length(text)?);
     let (value, rest) = rest.split_once(']')?;

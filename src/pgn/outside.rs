@@ -1,5 +1,5 @@
-//! Text outside the movetext: comments, NAGs and variations before the first move, after the result and between
-//! games; and the first move of a game without tags.
+//! Text outside the movetext: comments, NAGs and variations before the first move, after the result and
+//! between games; and the first move of a game without tags.
 
 use super::blank::{has_blank_line, is_blank, line_length, skip_blanks};
 use super::lex::{Annotation, Lexer, Token, begins_moves};
@@ -72,9 +72,9 @@ fn is_move(word: &[u8]) -> bool {
 /// Whether the word that `lexer` has just read outside games, and that could be a move, is part of movetext.
 /// The word must be separate from other text, unlike in markup (`<h1>`) or between quotes. It must follow a
 /// move number with its dot, or precede another move, a result, or the end of the text. `from` is the end of
-/// the token before the word: earlier text is ignored, because the result must be the same for the game alone.
-/// If the word is not part of movetext, `lexer` still continues after the word, but does not search again for
-/// brackets that were searched for here.
+/// the token before the word: earlier text is ignored, because the result must be the same for the game
+/// alone. If the word is not part of movetext, `lexer` still continues after the word, but does not search
+/// again for brackets that were searched for here.
 #[cold]
 pub(super) fn is_in_movetext<'a>(text: &'a [u8], lexer: &mut Lexer<'a>, word: &[u8], from: usize) -> bool {
     let end = lexer.offset();

@@ -72,8 +72,8 @@ fn line_end_length(text: &[u8]) -> usize {
     }
 }
 
-/// Quotes that people and programs write instead of `"`, in UTF-8 and HTML. In Windows-1252 there are also 0x84 and
-/// 0x91 to 0x94.
+/// Quotes that people and programs write instead of `"`, in UTF-8 and HTML. In Windows-1252 there are also
+/// 0x84 and 0x91 to 0x94.
 const OTHER_QUOTES: [&str; 14] = [
     "'", "`", "\u{2018}", "\u{2019}", "\u{201a}", "\u{201c}", "\u{201d}", "\u{201e}", "\u{201f}", "\u{ab}",
     "\u{bb}", "\u{ff02}", "&quot;", "&#34;",
@@ -150,7 +150,8 @@ pub(super) struct ReadTag<'a> {
     pub(super) unclosed: bool,
 }
 
-/// Parses the tag pair that begins at `offset`, if there is one. Its value ends at a quote that is followed by
+/// Parses the tag pair that begins at `offset`, if there is one. Its value ends at a quote that is followed
+/// by
 /// `]`; each of the two may be on the next line. Without them, the value ends at the end of its line.
 pub(super) fn read_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
     if text.get(offset) != Some(&b'[') {

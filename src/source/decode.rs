@@ -206,8 +206,8 @@ fn bzip2_text(input: Input) -> Box<dyn Read + Send> {
     Box::new(Members::new(input, b'B', BzDecoder::new, BzDecoder::into_inner))
 }
 
-/// The text of all members of a gzip or bzip2 archive, each of which `D` decodes. Zeros after the last one are
-/// ignored, because tapes and block devices add them.
+/// The text of all members of a gzip or bzip2 archive, each of which `D` decodes. Zeros after the last one
+/// are ignored, because tapes and block devices add them.
 struct Members<D> {
     member: Option<D>,
     /// The first byte of each member.

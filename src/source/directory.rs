@@ -124,8 +124,8 @@ fn end_64(bytes: &[u8], end: usize) -> Option<usize> {
 }
 
 /// The file that a header describes, and the offset after its name and its extra field. From `at` on, both
-/// kinds of headers have the same fields; the name begins at `name`. `offset` is the offset of the file's header; it
-/// can be in the extra field if `numbers` is 3 instead of 2.
+/// kinds of headers have the same fields; the name begins at `name`. `offset` is the offset of the file's
+/// header; it can be in the extra field if `numbers` is 3 instead of 2.
 fn entry(record: &[u8], at: usize, name: usize, offset: u64, numbers: usize) -> Option<(Entry, usize)> {
     let field = |from: usize, length| number(record, at + from, length);
     let name_end = name + field(22, 2)? as usize;

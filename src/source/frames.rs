@@ -37,8 +37,8 @@ enum Block {
 const BLOCK: usize = 256 << 10;
 
 impl Frames {
-    /// Decodes with at most this number of threads. `ahead` is the memory for text that is decoded ahead, `window` the
-    /// largest window that is allowed, both in bytes.
+    /// Decodes with at most this number of threads. `ahead` is the memory for text that is decoded ahead,
+    /// `window` the largest window that is allowed, both in bytes.
     pub(super) fn new(map: Arc<Mapped>, position: Position, threads: usize, ahead: u64, window: u64) -> Self {
         // The windows of several decoders together must take no more memory than one window of the usual
         // size.
@@ -109,8 +109,8 @@ struct Walk {
 /// Takes the next run of frames, and a channel for its text; `None` if there are no more frames, or if the
 /// receiver is closed.
 fn next_run(walk: &Mutex<Walk>, blocks: usize) -> Option<(Range<usize>, Sender<Block>)> {
-    /// A run that has reached this size, in bytes of the archive, gets no more frames. The last run, and a run
-    /// before a very long or damaged frame, can be shorter.
+    /// A run that has reached this size, in bytes of the archive, gets no more frames. The last run, and a
+    /// run before a very long or damaged frame, can be shorter.
     const RUN: usize = 1 << 20;
     /// The maximum length of a frame whose end is searched for. For a longer frame, the search would take
     /// longer than starting to decode it.

@@ -1,9 +1,9 @@
 //! Splits a file into parts that several machines can read in parallel.
 //!
 //! A part of a zstd archive is a range of its compressed bytes. It contains the frames that begin there. Its
-//! games are those that begin in the text of these frames, from a little after the start of this text. Whether
-//! a game begins at an offset depends on some text before that offset. This text is within the frames of the
-//! part, so no earlier frame is needed.
+//! games are those that begin in the text of these frames, from a little after the start of this text.
+//! Whether a game begins at an offset depends on some text before that offset. This text is within the frames
+//! of the part, so no earlier frame is needed.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -76,8 +76,8 @@ fn has_text(map: Mapped, path: &Path) -> Result<bool> {
     Ok(error.is_some() || Form::of(&head) == Form::Text)
 }
 
-/// The starts of consecutive frames with content. If skippable frames precede a frame, its start is that of the
-/// first skippable frame.
+/// The starts of consecutive frames with content. If skippable frames precede a frame, its start is that of
+/// the first skippable frame.
 fn frame_starts(bytes: &[u8]) -> Vec<u64> {
     let (mut starts, mut at) = (Vec::new(), 0);
     while at < bytes.len() {

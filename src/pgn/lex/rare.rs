@@ -84,7 +84,8 @@ impl<'a> Lexer<'a> {
         None
     }
 
-    /// Reads an HTML character reference, such as `&excl;`: a sign, a result, the beginning of a word, or junk.
+    /// Reads an HTML character reference, such as `&excl;`: a sign, a result, the beginning of a word, or
+    /// junk.
     #[cold]
     fn entity(&mut self) -> Option<Token<'a>> {
         let text = self.text;
