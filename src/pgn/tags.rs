@@ -151,8 +151,7 @@ pub(super) struct ReadTag<'a> {
 }
 
 /// Parses the tag pair that begins at `offset`, if there is one. Its value ends at a quote that is followed
-/// by
-/// `]`; each of the two may be on the next line. Without them, the value ends at the end of its line.
+/// by `]`; each of the two may be on the next line. Without them, the value ends at the end of its line.
 pub(super) fn read_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
     if text.get(offset) != Some(&b'[') {
         return None;
