@@ -27,9 +27,9 @@ pub struct DecodeOptions {
 }
 
 impl DecodeOptions {
-    /// The largest window allowed, in bytes.
+    /// The largest window allowed, in bytes, if it exceeds [`frames::USUAL_WINDOW`].
     const fn window(self) -> u64 {
-        if self.memory / 2 > frames::USUAL_WINDOW { self.memory / 2 } else { frames::USUAL_WINDOW }
+        self.memory / 2
     }
 }
 
@@ -75,7 +75,7 @@ pub fn open(file: &SourceFile) -> Result<Opened> {
         Location::Member(member) => Ok(packed(Kind::Member(Mapped::open(&member.archive)?, member.clone()))),
         Location::File => {
             let map = Mapped::open(&file.path)?;
-            let form = Form::of(&map.bytes()[..map.bytes().len().min(Form::HEAD)]);
+            let form = Form::of(map.bytes());
             match (form, file.range()) {
                 (Form::Text, _) if file.encoding.is_none() => Ok(Opened::Mapped(map)),
                 (Form::Other(..), _) => Err(refused(&file.path, form)),
@@ -181,7 +181,10 @@ fn unpack(input: Input, form: Form, options: DecodeOptions, path: &Path) -> Resu
     Ok(match form {
         Form::Text => Box::new(input),
         Form::Utf16(encoding) => Box::new(Transcoder::new(input, encoding)),
-        Form::Zstd => Box::new(zstd_text(input, options).map_err(|error| Error::io(path, error))?),
+        Form::Zstd => {
+            let text = frames::decoder(input, options.window());
+            Box::new(text.map_err(|error| Error::io(path, error))?)
+        }
         Form::Gzip => Box::new(Members::new(input, 0x1f, GzDecoder::new, GzDecoder::into_inner)),
         Form::Bzip2 => bzip2_text(input),
         Form::Zip | Form::Other(..) => return Err(refused(path, form)),
@@ -193,13 +196,9 @@ fn unpack_member(input: Input, member: &Member, options: DecodeOptions) -> io::R
         Method::Stored => Box::new(input),
         Method::Deflate => Box::new(DeflateDecoder::new(input)),
         Method::Bzip2 => bzip2_text(input),
-        Method::Zstd => Box::new(zstd_text(input, options)?),
+        Method::Zstd => Box::new(frames::decoder(input, options.window())?),
     };
     Ok(Box::new(Checked::new(text, member)))
-}
-
-fn zstd_text(input: Input, options: DecodeOptions) -> io::Result<zstd::Decoder<'static, Input>> {
-    frames::decoder(input, options.window())
 }
 
 fn bzip2_text(input: Input) -> Box<dyn Read + Send> {

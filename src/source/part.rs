@@ -35,8 +35,7 @@ pub struct Parts {
 pub fn parts(path: &Path, size: u64) -> Result<Parts> {
     let map = Mapped::open(path)?;
     let length = map.bytes().len() as u64;
-    let form = Form::of(&map.bytes()[..map.bytes().len().min(Form::HEAD)]);
-    let starts: std::result::Result<Vec<u64>, _> = match form {
+    let starts: std::result::Result<Vec<u64>, _> = match Form::of(map.bytes()) {
         Form::Text => {
             let start = |part: u64| part.checked_mul(size.max(1)).filter(|&at| at < length);
             Ok((1..).map_while(start).collect())
