@@ -47,12 +47,12 @@ impl San {
         let token = trim_suffix(token);
         match token {
             [0xe2, 0x99, figurine @ 0x94..=0x9f, rest @ ..] => Self::parse_figurine(*figurine, rest),
-            [b'a'..=b'h', b'1'..=b'8'] => Self::simple(None, ANYWHERE, token),
+            [b'a'..=b'h', b'1'..=b'8'] => Self::simple(None, token),
             [b'N' | b'B' | b'R' | b'Q' | b'K', b'a'..=b'h', b'1'..=b'8'] => {
-                Self::simple(PieceKind::from_letter(token[0]), ANYWHERE, &token[1..])
+                Self::simple(PieceKind::from_letter(token[0]), &token[1..])
             }
             [b'N' | b'B' | b'R' | b'Q' | b'K', b'x', b'a'..=b'h', b'1'..=b'8'] => {
-                Self::simple(PieceKind::from_letter(token[0]), ANYWHERE, &token[2..])
+                Self::simple(PieceKind::from_letter(token[0]), &token[2..])
             }
             [b'O' | b'0' | b'o' | b'-' | b'Z' | b'@', ..] => Self::parse_special(token),
             b"null" | b"Null" | b"NULL" => Ok(Self::Null),
@@ -61,9 +61,9 @@ impl San {
     }
 
     /// A move to `to` by a piece or, if `kind` is `None`, by a pawn on the file of `to`.
-    fn simple(kind: Option<PieceKind>, origins: SquareSet, to: &[u8]) -> Result<Self, SanError> {
+    fn simple(kind: Option<PieceKind>, to: &[u8]) -> Result<Self, SanError> {
         let to = Square::parse(to).ok_or(SanError::Unreadable)?;
-        let origins = if kind.is_none() { SquareSet::file(to.file()) } else { origins };
+        let origins = if kind.is_none() { SquareSet::file(to.file()) } else { ANYWHERE };
         Ok(Self::Move { kind: kind.or(Some(PieceKind::Pawn)), origins, to, promotion: None })
     }
 

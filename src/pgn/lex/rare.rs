@@ -169,14 +169,13 @@ impl<'a> Lexer<'a> {
             // Skipped characters: a no-break space, a byte order mark, an ellipsis, an en dash, signs such as
             // U+2049. If a character is incomplete, the bytes after it must not be skipped. In 8-bit
             // character sets, a no-break space is a single byte.
-            [0xc2, 0xa0, ..] => self.pass(2),
+            [0xc2, 0xa0 | 0xb1, ..] => self.pass(2),
             [0xa0, ..] => self.pass(1),
             [0xef, 0xbb, 0xbf, ..] => {
                 self.at += BOM.len();
                 (!self.inner && starts_tag_pair(&self.text[self.at..])).then_some(Token::NextGame)
             }
             [0xe2, 0x80 | 0x81 | 0x86..=0xaf, 0x80..=0xbf, ..] => self.pass(3),
-            [0xc2, 0xb1, ..] => self.pass(2),
             _ => {
                 let start = self.at;
                 if let Some(token) = self.scores(start) {
