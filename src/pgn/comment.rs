@@ -135,13 +135,8 @@ const fn is_blank(letter: char) -> bool {
 /// The value with single blanks; `None` if the value already has only single blanks.
 fn joined(value: &str) -> Option<String> {
     let is_joined = !value.contains(|letter| letter != ' ' && is_blank(letter)) && !value.contains("  ");
-    if is_joined {
-        return None;
-    }
-    let mut reader = CommentReader::default();
-    reader.push(value);
-    reader.text.truncate(reader.text.trim_end_matches(' ').len());
-    Some(reader.text)
+    let words = || value.split(is_blank).filter(|word| !word.is_empty());
+    (!is_joined).then(|| words().collect::<Vec<_>>().join(" "))
 }
 
 /// The length of the name of a command at the start of a text; `None` if no command begins like this.

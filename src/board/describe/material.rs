@@ -64,24 +64,15 @@ impl Material {
     /// If the placement cannot be parsed; if a side does not have exactly one king or has more than 16
     /// pieces.
     pub fn from_fen(fen: &[u8]) -> Result<Self, SetupError> {
-        Setup::parse_placement(fen)?;
-        let fen = fen.trim_ascii_start();
-        let material = Self::from_placement(fen);
-        let placement = || fen.iter().take_while(|byte| !byte.is_ascii_whitespace());
-        for (color, count) in [
-            (Color::White, placement().filter(|letter| letter.is_ascii_uppercase()).count() as u32),
-            (Color::Black, placement().filter(|letter| letter.is_ascii_lowercase()).count() as u32),
-        ] {
+        let setup = Setup::parse_placement(fen)?;
+        for color in [Color::White, Color::Black] {
+            let count = setup.pieces().filter(|(_, piece)| piece.color() == color).count() as u32;
             if count > 16 {
                 return Err(SetupError::TooManyPieces { color, count });
             }
-            let king = Piece::new(PieceKind::King, color);
-            if material.count(king) != 1 {
-                let count = placement().filter(|&&letter| letter == king.letter()).count() as u32;
-                return Err(SetupError::Kings { color, count });
-            }
+            setup.king(color)?;
         }
-        Ok(material)
+        Ok(Self::from_placement(fen.trim_ascii_start()))
     }
 
     /// Counts the pieces of a legal position, given as a FEN or as its placement alone. Allocates nothing and

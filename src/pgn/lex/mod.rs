@@ -161,7 +161,10 @@ impl<'a> Lexer<'a> {
                             return Token::Annotation(Annotation::Comment(comment));
                         }
                     }
-                    None => return self.unclosed(Token::UnclosedComment),
+                    None => {
+                        (self.odd, self.at) = (self.at, self.text.len());
+                        return Token::UnclosedComment;
+                    }
                 },
                 Class::LineEnd => {
                     self.at += 1;
@@ -229,12 +232,6 @@ impl<'a> Lexer<'a> {
 
     fn skip_line(&mut self) {
         self.at += line_length(&self.text[self.at..]);
-    }
-
-    fn unclosed(&mut self, token: Token<'a>) -> Token<'a> {
-        self.odd = self.at;
-        self.at = self.text.len();
-        token
     }
 
     /// Reads the word at the current offset, at least one byte.
