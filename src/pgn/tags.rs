@@ -259,14 +259,13 @@ pub(super) fn unquoted_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
     let line = &text[offset..text.len().min(offset + MOST_HEAD)];
     let line = &line[..line_length(line)];
     let inner = line.trim_ascii_end().strip_prefix(b"[")?.strip_suffix(b"]")?;
-    let begin = offset + 1 + inner.len() - inner.trim_ascii_start().len();
     let inner = inner.trim_ascii();
     let length = inner.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
     let (name, value) = inner.split_at(length);
     let is_one = name.first().is_some_and(u8::is_ascii_uppercase)
         && value.first().is_some_and(|&byte| is_blank(byte))
         && !value.iter().any(|byte| matches!(byte, b'"' | b'[' | b']' | b'{' | b'}'));
-    let pair = TagPair { name: &text[begin..begin + length], value: value.trim_ascii(), offset };
+    let pair = TagPair { name, value: value.trim_ascii(), offset };
     let end = offset + line.trim_ascii_end().len();
     (is_one && !crate::board::Position::is_san(name)).then_some(ReadTag { pair, end, unclosed: true })
 }
@@ -284,14 +283,12 @@ pub(super) fn damaged_tag(text: &[u8], after_tags: bool) -> Option<usize> {
     let line_end = line_end.or_else(|| (head.len() == text.len()).then_some(text.len()));
     let line = &head[..line_end.unwrap_or(head.len())];
     let length = damaged_length(line).filter(|&length| length < line.len() || line_end.is_some())?;
-    let blanks = line[length..].iter().take_while(|&&byte| is_blank(byte)).count();
-    let next = if length + blanks < line.len() {
-        &text[length + blanks..]
-    } else {
-        let rest = &text[line_end?..];
-        &rest[line_end_length(rest)..]
-    };
-    let ends_line = length + blanks == line.len();
+    let at = length + line[length..].iter().take_while(|&&byte| is_blank(byte)).count();
+    let ends_line = at == line.len();
+    if ends_line && line_end.is_none() {
+        return None;
+    }
+    let next = &text[at + line_end_length(&text[at..])..];
     let is_told = if after_tags {
         ends_line || starts_tag_pair(next)
     } else {
