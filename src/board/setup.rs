@@ -179,9 +179,37 @@ impl Setup {
     /// # Errors
     /// If the placement is missing or cannot be parsed.
     pub fn parse_placement(text: &[u8]) -> Result<Self, SetupError> {
-        let placement = text.split(u8::is_ascii_whitespace).find(|field| !field.is_empty());
+        let field = text.split(u8::is_ascii_whitespace).find(|field| !field.is_empty());
+        let field = field.ok_or(SetupError::Empty)?;
+        let ranks = field.split(|&byte| byte == b'/').count();
+        if ranks != 8 {
+            return Err(SetupError::Ranks(ranks));
+        }
+        let mut cells = [0; 128];
+        for (rank, text) in (0..8u8).rev().zip(field.split(|&byte| byte == b'/')) {
+            let mut file = 0;
+            for &letter in text {
+                match letter {
+                    b'1'..=b'8' => file += letter - b'0',
+                    _ => {
+                        let piece =
+                            Piece::from_letter(letter).ok_or_else(|| SetupError::Placement(letter.into()))?;
+                        if file < 8 {
+                            cells[usize::from(Square::at(file, rank).index())] = piece.code();
+                        }
+                        file += 1;
+                    }
+                }
+                if file > 8 {
+                    return Err(SetupError::RankLength(rank + 1));
+                }
+            }
+            if file != 8 {
+                return Err(SetupError::RankLength(rank + 1));
+            }
+        }
         Ok(Self {
-            cells: parse_placement(placement.ok_or(SetupError::Empty)?)?,
+            cells,
             side: Color::White,
             castling: Castling::default(),
             rooks: [Square::masked(0); 4],
@@ -212,15 +240,10 @@ impl Setup {
                 continue;
             };
             let rooks = self.set_of(Piece::new(PieceKind::Rook, color)).and(home);
-            let rook = match lower {
-                b'k' => rooks.last(),
-                b'q' => rooks.first(),
-                file => rooks.and(SquareSet::file(file - b'a')).first(),
-            };
-            let short = match lower {
-                b'k' => true,
-                b'q' => false,
-                file => file - b'a' > king.file(),
+            let (rook, short) = match lower {
+                b'k' => (rooks.last(), true),
+                b'q' => (rooks.first(), false),
+                file => (rooks.and(SquareSet::file(file - b'a')).first(), file - b'a' > king.file()),
             };
             if let Some(rook) = rook.filter(|rook| (rook.file() > king.file()) == short) {
                 self.castling.0 |= Castling::right(color, short).0;
@@ -282,37 +305,6 @@ impl Setup {
 
 fn lossy(field: &[u8]) -> String {
     String::from_utf8_lossy(field).into_owned()
-}
-
-fn parse_placement(field: &[u8]) -> Result<[u8; 128], SetupError> {
-    let ranks = field.split(|&byte| byte == b'/').count();
-    if ranks != 8 {
-        return Err(SetupError::Ranks(ranks));
-    }
-    let mut cells = [0; 128];
-    for (rank, text) in (0..8u8).rev().zip(field.split(|&byte| byte == b'/')) {
-        let mut file = 0;
-        for &letter in text {
-            match letter {
-                b'1'..=b'8' => file += letter - b'0',
-                _ => {
-                    let piece =
-                        Piece::from_letter(letter).ok_or_else(|| SetupError::Placement(letter.into()))?;
-                    if file < 8 {
-                        cells[usize::from(Square::at(file, rank).index())] = piece.code();
-                    }
-                    file += 1;
-                }
-            }
-            if file > 8 {
-                return Err(SetupError::RankLength(rank + 1));
-            }
-        }
-        if file != 8 {
-            return Err(SetupError::RankLength(rank + 1));
-        }
-    }
-    Ok(cells)
 }
 
 fn parse_counter(name: &'static str, field: Option<&[u8]>) -> Result<Option<u32>, SetupError> {

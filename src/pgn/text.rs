@@ -84,19 +84,17 @@ impl TextFlaw {
 
 impl fmt::Display for TextFlaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { byte, .. } = *self;
-        match self {
-            Self { is_encoding: true, .. } => {
-                write!(
-                    f,
-                    "byte 0x{byte:02X} is neither UTF-8 nor likely in Windows-1252; if the text is in another encoding, name it \
-                     with the option encoding"
-                )
-            }
-            Self { is_cut: true, .. } => {
-                write!(f, "a character is incomplete or lost: U+FFFD replaces it")
-            }
-            _ => write!(f, "byte 0x{byte:02X} is not UTF-8: read as in Windows-1252"),
+        let byte = self.byte;
+        if self.is_encoding {
+            write!(
+                f,
+                "byte 0x{byte:02X} is neither UTF-8 nor likely in Windows-1252; if the text is in another encoding, name it \
+                 with the option encoding"
+            )
+        } else if self.is_cut {
+            f.write_str("a character is incomplete or lost: U+FFFD replaces it")
+        } else {
+            write!(f, "byte 0x{byte:02X} is not UTF-8: read as in Windows-1252")
         }
     }
 }
