@@ -47,11 +47,11 @@ impl Frames {
         let blocks = ahead / BLOCK as u64 / (2 * threads as u64 + 1);
         let blocks = usize::try_from(blocks).unwrap_or(usize::MAX).max(2);
         let (sender, runs) = bounded(threads);
-        let walk = Arc::new(Mutex::new(Walk { map: Arc::clone(&map), at: 0, runs: sender }));
+        let walk = Arc::new(Mutex::new(Walk { at: 0, runs: sender }));
         for number in 0..threads {
             let (walk, map) = (Arc::clone(&walk), Arc::clone(&map));
             let decode = move || {
-                while let Some((range, blocks)) = next_run(&walk, blocks) {
+                while let Some((range, blocks)) = next_run(&walk, map.bytes(), blocks) {
                     decode_run(&map, range, &blocks, window);
                 }
             };
@@ -101,14 +101,13 @@ impl Read for Frames {
 
 /// The start of the next run of frames, and the queue for the receivers of the runs' text.
 struct Walk {
-    map: Arc<Mapped>,
     at: usize,
     runs: Sender<Receiver<Block>>,
 }
 
 /// Takes the next run of frames, and a channel for its text; `None` if there are no more frames, or if the
 /// receiver is closed.
-fn next_run(walk: &Mutex<Walk>, blocks: usize) -> Option<(Range<usize>, Sender<Block>)> {
+fn next_run(walk: &Mutex<Walk>, bytes: &[u8], blocks: usize) -> Option<(Range<usize>, Sender<Block>)> {
     /// A run that has reached this size, in bytes of the archive, gets no more frames. The last run, and a
     /// run before a very long or damaged frame, can be shorter.
     const RUN: usize = 1 << 20;
@@ -117,15 +116,15 @@ fn next_run(walk: &Mutex<Walk>, blocks: usize) -> Option<(Range<usize>, Sender<B
     const LONG: usize = 32 << 20;
     let mut walk = walk.lock().unwrap_or_else(PoisonError::into_inner);
     let start = walk.at;
-    if start == walk.map.bytes().len() {
+    if start == bytes.len() {
         return None;
     }
     let mut end = start;
-    while end - start < RUN && end < walk.map.bytes().len() {
-        match frame_length(&walk.map.bytes()[end..], LONG) {
+    while end - start < RUN && end < bytes.len() {
+        match frame_length(&bytes[end..], LONG) {
             Some(length) => end += length,
             // A very long or damaged frame: its decoder continues to the end of the archive.
-            None if end == start => end = walk.map.bytes().len(),
+            None if end == start => end = bytes.len(),
             None => break,
         }
     }

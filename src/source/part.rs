@@ -181,18 +181,9 @@ impl FramesOfPart {
         }
         let at = first.unwrap_or(length);
         position.set(at as u64);
-        let of_part = Self {
-            map,
-            end: part.end,
-            at,
-            window,
-            position,
-            open: None,
-            text: 0,
-            text_end: text_end.clone(),
-            damaged: 0,
-        };
-        (of_part, text_end)
+        let (end, known_end) = (part.end, Arc::clone(&text_end));
+        let of_part = Self { map, end, at, window, position, open: None, text: 0, text_end, damaged: 0 };
+        (of_part, known_end)
     }
 
     /// Opens the next frame; `None` if there are no more frames.
