@@ -111,18 +111,15 @@ impl Default for KeyState {
 }
 
 impl BuildHasher for KeyState {
-    type Hasher = KeyHasher;
+    type Hasher = Self;
 
-    fn build_hasher(&self) -> KeyHasher {
-        KeyHasher(self.0)
+    fn build_hasher(&self) -> Self {
+        *self
     }
 }
 
-/// The hasher of one key.
-#[derive(Clone, Copy, Debug)]
-pub struct KeyHasher(u64);
-
-impl Hasher for KeyHasher {
+/// The state is also the hasher of one key.
+impl Hasher for KeyState {
     fn finish(&self) -> u64 {
         self.0
     }

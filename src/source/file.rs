@@ -1,13 +1,13 @@
 //! A file to read, and the place of its bytes.
 
 use std::fs::File;
-use std::io::Read as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::encoding::TextEncoding;
 use super::form::Form;
 use super::frames;
+use super::input::read_head;
 use super::zip::Member;
 
 /// A file to read, or a stream.
@@ -130,7 +130,5 @@ pub(super) enum Location {
 /// The first bytes of a file, enough for its format and for the header of a zstd frame. Empty if they cannot
 /// be read; the error is reported when the file is read.
 pub(super) fn head(path: &Path) -> Vec<u8> {
-    let mut head = Vec::with_capacity(Form::HEAD);
-    let _ = File::open(path).and_then(|file| file.take(Form::HEAD as u64).read_to_end(&mut head));
-    head
+    File::open(path).map_or_else(|_| Vec::new(), |mut file| read_head(&mut file).0)
 }
