@@ -36,23 +36,14 @@ pub struct SourceFile {
 
 impl SourceFile {
     pub(super) fn new(path: &Path, bytes: Option<u64>, place: Location) -> Self {
-        Self {
-            path: path.to_owned(),
-            bytes,
-            first_byte: 0,
-            range: None,
-            place,
-            form: Form::Text,
-            encoding: None,
-            window: 0,
-        }
+        let path = path.to_owned();
+        Self { path, bytes, first_byte: 0, range: None, place, form: Form::Text, encoding: None, window: 0 }
     }
 
     /// A file, which may be an archive of one file.
     pub(super) fn from_file(path: &Path, bytes: u64) -> Self {
         let head = head(path);
-        let form = Form::of(&head);
-        let window = if form == Form::Zstd { frames::window(&head) } else { 0 };
+        let (form, window) = (Form::of(&head), frames::window(&head));
         Self { form, window, ..Self::new(path, Some(bytes), Location::File) }
     }
 

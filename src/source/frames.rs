@@ -191,7 +191,7 @@ pub(super) fn explain(error: io::Error) -> io::Error {
 pub(super) const MORE_MEMORY: &str = "unpacking it takes more memory than is allowed (it was compressed with zstd --long): allow more \
      memory, or unpack it first (zstd -d --long=31)";
 
-/// The window that the first frame of an archive needs, in bytes.
+/// The window that the first frame of an archive needs, in bytes; 0 if this is not a zstd archive.
 pub(super) fn window(head: &[u8]) -> u64 {
     Header::read(first_frame(head)).map_or(0, |header| header.window)
 }
