@@ -3,9 +3,7 @@
 //! Parsing works on bytes. This module does not depend on files. Of the rules of chess, it needs only the
 //! form of a move.
 
-mod blank;
 mod comment;
-mod entity;
 mod export;
 mod lex;
 mod move_numbers;

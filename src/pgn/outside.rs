@@ -1,9 +1,9 @@
 //! Text outside the movetext: comments, NAGs and variations before the first move, after the result and
 //! between games; and the first move of a game without tags.
 
-use super::blank::{has_blank_line, is_blank, line_length, skip_blanks};
 use super::lex::{Annotation, Lexer, Token, begins_moves};
 use super::tags::starts_tag_pair;
+use super::text::{has_blank_line, is_blank, line_length, skip_blanks};
 use super::word::{is_descriptive_move, is_foreign_move, is_remark};
 use crate::board::GameResult;
 

@@ -1,10 +1,10 @@
 //! Reads the games of a text, one after the other.
 
-use super::blank::{has_blank_line, line_length, skip_blanks};
 use super::lex::{Annotation, Lexer, Token, begins_moves};
 use super::outside::{annotations_end, begins_untagged_game, is_in_movetext, next_annotation};
 use super::split::{Boundaries, LOOK_BACK};
 use super::tags::{ReadTag, TagPair, damaged_tag, read_tag, starts_tag_pair, unquoted_tag};
+use super::text::{has_blank_line, line_length, skip_blanks};
 use crate::board::GameResult;
 
 /// A problem outside a game's movetext; the game continues.

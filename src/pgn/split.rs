@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use memchr::{memchr2, memmem, memrchr2};
 
-use super::blank::{BOM, is_blank};
 use super::tags::{LOOK_AHEAD, read_tag, starts_tag_pair};
+use super::text::{BOM, is_blank};
 
 /// The number of bytes before an offset that are read to decide whether a game begins there. A longer line
 /// does not count as a tag pair.

@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::blank::{BOM, is_blank, line_length};
-use super::text::decode;
+use super::text::{BOM, decode, is_blank, line_length};
 
 /// The number of bytes after an offset that are read to decide whether a game begins there.
 pub const LOOK_AHEAD: usize = 16 << 10;

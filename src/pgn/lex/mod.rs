@@ -8,8 +8,8 @@ pub use token::{Annotation, Token, Variation};
 
 use memchr::{memchr, memchr2};
 
-use super::blank::{BOM, has_blank_line, is_blank, line_length};
 use super::tags::starts_tag_pair;
+use super::text::{BOM, has_blank_line, is_blank, line_length};
 use super::word::is_numeric_move;
 
 /// What a byte begins.
