@@ -288,10 +288,7 @@ impl Position {
         promotion: Option<PieceKind>,
     ) -> Result<MoveCode, SanError> {
         let side = self.side();
-        let (back, last_rank, double_rank): (i8, u8, u8) = match side {
-            Color::White => (-16, 7, 3),
-            Color::Black => (16, 0, 4),
-        };
+        let (back, last_rank, double_rank) = if side == Color::White { (-16, 7, 3) } else { (16, 0, 4) };
         let pawn = Piece::new(PieceKind::Pawn, side);
         let is_pawn = |square: &Square| self.piece_at(*square) == Some(pawn) && origins.contains(*square);
         let special = match promotion {

@@ -12,15 +12,8 @@ const MAX: u64 = 15;
 /// The largest count if the guard bit is part of it, as in set-ups with more pieces than a game can have.
 /// For such set-ups, the answers of signatures are not reliable.
 const WITH_GUARD: u64 = 31;
-/// The guard bits of all counts.
-const GUARDS: u64 = {
-    let (mut guards, mut code) = (0, 2);
-    while code < 14 {
-        guards |= one(code) << 4;
-        code += 1;
-    }
-    guards
-};
+/// The guard bits of all counts: the highest of each five bits, for the codes of twelve pieces.
+const GUARDS: u64 = (((1 << (12 * BITS)) - 1) / WITH_GUARD) << 4;
 
 /// The value that counts one piece with this code.
 const fn one(code: u8) -> u64 {
