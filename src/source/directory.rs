@@ -36,44 +36,22 @@ const LOCATOR_64: &[u8] = b"PK\x06\x07";
 const LARGE: u64 = u32::MAX as u64;
 
 impl Directory {
-    /// Reads the list from the bytes of an archive.
+    /// Reads the list from the bytes of an archive: finds the end record, which may be followed by a comment,
+    /// and with it the central directory.
     pub(super) fn of(bytes: &[u8]) -> Self {
-        match CentralDirectory::find(bytes) {
-            Some(table) => table.read(bytes),
-            None => Self {
-                entries: scan(bytes),
-                damage: Some("it is cut off: the table of contents at its end is missing"),
-            },
-        }
-    }
-}
-
-impl Entry {
-    /// The start of its compressed data, if its header exists.
-    pub(super) fn data_start(&self, bytes: &[u8]) -> Option<u64> {
-        let header = bytes.get(usize::try_from(self.header).ok()?..)?;
-        let lengths = number(header, 26, 2)? + number(header, 28, 2)?;
-        header.starts_with(FILE).then_some(self.header + 30 + lengths)
-    }
-}
-
-/// Where the central directory of an archive is.
-struct CentralDirectory {
-    start: usize,
-    /// The number of bytes before the archive in its file, which the offsets in the archive do not count.
-    shift: u64,
-    entries: u64,
-}
-
-impl CentralDirectory {
-    /// Finds the end record, which may be followed by a comment, and with it the central directory.
-    fn find(bytes: &[u8]) -> Option<Self> {
         const MOST_COMMENT: usize = 0xffff + 22;
         let from = bytes.len().saturating_sub(MOST_COMMENT);
-        memchr::memmem::rfind_iter(&bytes[from..], END).find_map(|at| Self::of(bytes, from + at))
+        let mut ends = memchr::memmem::rfind_iter(&bytes[from..], END);
+        ends.find_map(|at| Self::before(bytes, from + at)).unwrap_or_else(|| Self {
+            entries: scan(bytes),
+            damage: Some("it is cut off: the table of contents at its end is missing"),
+        })
     }
 
-    fn of(bytes: &[u8], end: usize) -> Option<Self> {
+    /// Reads the central directory before the end record at `end`; `None` if there is none. Reads up to the end
+    /// of the directory, even beyond the stored number of files: some programs store too small a number if
+    /// there are more files than 16 bits can count.
+    fn before(bytes: &[u8], end: usize) -> Option<Self> {
         let record = &bytes[end..];
         let comment = number(record, 20, 2)?;
         if comment > (record.len() - 22) as u64 {
@@ -94,24 +72,29 @@ impl CentralDirectory {
         let expected = usize::try_from(offset).ok()?;
         let before_end = table_end.checked_sub(usize::try_from(size).ok()?)?;
         let start = [expected, before_end].into_iter().find(|&start| entries == 0 || is_there(start))?;
-        Some(Self { start, shift: start.saturating_sub(expected) as u64, entries })
-    }
-
-    /// Reads the central directory up to its end, even beyond the stored number of files: some programs store
-    /// too small a number if there are more files than 16 bits can count.
-    fn read(&self, bytes: &[u8]) -> Directory {
-        let mut directory = Directory::default();
-        let mut rest = bytes.get(self.start..).unwrap_or_default();
+        // The number of bytes before the archive in its file, which the offsets in the archive do not count.
+        let shift = start.saturating_sub(expected) as u64;
+        let mut directory = Self::default();
+        let mut rest = bytes.get(start..).unwrap_or_default();
         while rest.starts_with(CENTRAL) {
             let Some((mut entry, length)) = central(rest) else { break };
-            entry.header = entry.header.saturating_add(self.shift);
+            entry.header = entry.header.saturating_add(shift);
             directory.entries.push(entry);
             rest = &rest[length..];
         }
-        if (directory.entries.len() as u64) < self.entries {
+        if (directory.entries.len() as u64) < entries {
             directory.damage = Some("its table of contents is damaged, and files may be missing");
         }
-        directory
+        Some(directory)
+    }
+}
+
+impl Entry {
+    /// The start of its compressed data, if its header exists.
+    pub(super) fn data_start(&self, bytes: &[u8]) -> Option<u64> {
+        let header = bytes.get(usize::try_from(self.header).ok()?..)?;
+        let lengths = number(header, 26, 2)? + number(header, 28, 2)?;
+        header.starts_with(FILE).then_some(self.header + 30 + lengths)
     }
 }
 
