@@ -197,7 +197,7 @@ pub(super) fn window(head: &[u8]) -> u64 {
 }
 
 /// The bytes after the skippable frames at the start; empty if one of these is cut off.
-fn first_frame(mut bytes: &[u8]) -> &[u8] {
+pub(super) fn first_frame(mut bytes: &[u8]) -> &[u8] {
     while let [0x50..=0x5f, 0x2a, 0x4d, 0x18, a, b, c, d, rest @ ..] = bytes {
         let Some(rest) = rest.get(u32::from_le_bytes([*a, *b, *c, *d]) as usize..) else { return &[] };
         bytes = rest;

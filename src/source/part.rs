@@ -81,10 +81,7 @@ fn frame_starts(bytes: &[u8]) -> Vec<u64> {
     let (mut starts, mut at) = (Vec::new(), 0);
     while at < bytes.len() {
         let start = at;
-        while frames::is_skippable(&bytes[at..]) {
-            let Some(length) = frames::frame_length(&bytes[at..], usize::MAX) else { return starts };
-            at += length;
-        }
+        at = bytes.len() - frames::first_frame(&bytes[at..]).len();
         if at == bytes.len() {
             break;
         }

@@ -63,19 +63,19 @@ impl<'a> Lexer<'a> {
 
     /// Reads a square bracket: a tag pair, a variation, a comment, or nothing.
     fn square_bracket(&mut self, byte: u8) -> Option<Token<'a>> {
-        if self.moved && !self.inner && starts_tag_pair(&self.text[self.at..]) {
-            return Some(Token::NextGame);
-        }
         if byte == b']' {
             self.at += 1;
             self.square = self.square.checked_sub(1)?;
             return Some(Token::Annotation(Annotation::Closing));
         }
-        let is_tag = starts_tag_pair(&self.text[self.at..]);
-        if !is_tag && begins_moves(&self.text[self.at + 1..]) {
+        let rest = &self.text[self.at..];
+        if starts_tag_pair(rest) {
+            if self.moved && !self.inner {
+                return Some(Token::NextGame);
+            }
+        } else if begins_moves(&rest[1..]) {
             return self.variation();
-        }
-        if !is_tag && let Some((comment, length)) = bracketed_comment(&self.text[self.at..]) {
+        } else if let Some((comment, length)) = bracketed_comment(rest) {
             self.at += length;
             return Some(Token::Annotation(Annotation::Comment(comment)));
         }
