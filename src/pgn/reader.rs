@@ -230,13 +230,11 @@ impl<'a> Reader<'a> {
             if tags.is_empty() && self.leading.is_empty() {
                 self.start = at;
             }
-            match tags.len() {
-                MOST_TAGS if is_reported => {}
-                MOST_TAGS => {
-                    note(problems, FrameProblem::TooManyTags { offset: at });
-                    is_reported = true;
-                }
-                _ => tags.push(tag.pair),
+            if tags.len() < MOST_TAGS {
+                tags.push(tag.pair);
+            } else if !is_reported {
+                note(problems, FrameProblem::TooManyTags { offset: at });
+                is_reported = true;
             }
             end = tag.end;
         }
@@ -288,11 +286,10 @@ impl<'a> Reader<'a> {
             next = skip_blanks(text, end);
         }
         let [blank_before, blank_after] = [before..at, end..next].map(|gap| has_blank_line(&text[gap]));
-        let is_next = |tag: &TagPair<'_>| is_next_game(tags, tag, blank_before || blank_after);
         let belongs = read_tag(text, next).is_some_and(|tag| match tags {
             [] => true,
             _ if blank_before && blank_after => !begins_next_game(tags, text, next),
-            _ => !is_next(&tag.pair),
+            _ => !is_next_game(tags, &tag.pair, blank_before || blank_after),
         });
         if !belongs {
             self.leading.truncate(first);

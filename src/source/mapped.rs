@@ -79,7 +79,7 @@ impl Mapped {
 
     /// Keeps a long part of the file from accumulating in memory while others read it: until the returned
     /// value is dropped, the whole part is [released](Self::release) repeatedly. `None` if the part is too
-    /// short for that.
+    /// short for that, or if no thread can be started.
     #[must_use]
     pub fn keep_small(self: &Arc<Self>, range: Range<usize>) -> Option<MemoryLimitGuard> {
         const LONG: usize = 16 << 20;
@@ -89,27 +89,25 @@ impl Mapped {
             return None;
         }
         let (map, (stop, stopped)) = (Arc::clone(self), bounded::<()>(0));
-        let thread = thread::Builder::new().name("release".into()).spawn(move || {
+        let release = move || {
             while stopped.recv_timeout(PAUSE) == Err(channel::Error::Timeout) {
                 map.release(range.clone());
             }
-        });
-        Some(MemoryLimitGuard { stop: Some(stop), thread: thread.ok() })
+        };
+        let thread = thread::Builder::new().name("release".into()).spawn(release).ok()?;
+        Some(MemoryLimitGuard(Some((stop, thread))))
     }
 }
 
 /// While this exists, a part of a file takes little memory, see [`Mapped::keep_small`].
 #[derive(Debug)]
-pub struct MemoryLimitGuard {
-    /// Dropped to wake the thread, which then ends.
-    stop: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
+pub struct MemoryLimitGuard(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl Drop for MemoryLimitGuard {
     fn drop(&mut self) {
-        self.stop = None;
-        if let Some(thread) = self.thread.take() {
+        if let Some((stop, thread)) = self.0.take() {
+            // This wakes the thread, which then ends.
+            drop(stop);
             let _ = thread.join();
         }
     }
