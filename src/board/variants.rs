@@ -52,8 +52,8 @@ impl Position {
     }
 }
 
-/// The castling rights that are possible with these pieces, each once, and their rooks: all combinations of the
-/// usual rights, and of the rights in `own`, which can be different ones in Chess960.
+/// The castling rights that are possible with these pieces, each once, and their rooks: all combinations of
+/// the usual rights, and of the rights in `own`, which can be different ones in Chess960.
 fn castling_choices(setup: &Setup, own: &str) -> Vec<(Castling, [Square; 4])> {
     let mut choices = vec![(Castling::default(), setup.rooks)];
     let mut choose = |letters: &str| {

@@ -48,9 +48,9 @@ impl Directory {
         })
     }
 
-    /// Reads the central directory before the end record at `end`; `None` if there is none. Reads up to the end
-    /// of the directory, even beyond the stored number of files: some programs store too small a number if
-    /// there are more files than 16 bits can count.
+    /// Reads the central directory before the end record at `end`; `None` if there is none. Reads up to the
+    /// end of the directory, even beyond the stored number of files: some programs store too small a number
+    /// if there are more files than 16 bits can count.
     fn before(bytes: &[u8], end: usize) -> Option<Self> {
         let record = &bytes[end..];
         let comment = number(record, 20, 2)?;

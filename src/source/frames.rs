@@ -171,8 +171,8 @@ fn decode_all(input: Input, position: &Position, window: u64, blocks: &Sender<Bl
     }
 }
 
-/// Decodes the frames of an input one after the other. Windows of up to `window` bytes are allowed, but always
-/// those of up to [`USUAL_WINDOW`].
+/// Decodes the frames of an input one after the other. Windows of up to `window` bytes are allowed, but
+/// always those of up to [`USUAL_WINDOW`].
 pub(super) fn decoder(input: Input, window: u64) -> io::Result<zstd::Decoder<'static, Input>> {
     let mut decoder = zstd::Decoder::with_buffer(input)?;
     decoder.window_log_max(window.max(USUAL_WINDOW).ilog2().min(31))?;
