@@ -345,33 +345,23 @@ fn tokens(value: &str) -> Option<Vec<Token>> {
     let mut tokens = Vec::new();
     while let Some(letter) = rest.chars().next() {
         let is_after_digit = value[..end - rest.len()].ends_with(|before: char| before.is_ascii_digit());
-        if letter.is_ascii_digit() {
-            let (token, length) = number(rest, tokens.last() == Some(&Token::Slash))?;
-            tokens.push(token);
-            rest = &rest[length..];
-            continue;
-        }
         let word = rest.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(rest.len());
-        // `60 d5`, `d/5`
-        if matches!(&rest[..word], "d" | "delay")
-            && rest[word..]
-                .trim_start_matches([' ', '/', '='])
-                .starts_with(|next: char| next.is_ascii_digit())
-            && (!is_after_digit || tokens.contains(&Token::SuddenDeath))
-        {
-            // This can mean three days, or three minutes and a delay.
-            if matches!(tokens[..], [Token::Number(..15.0)]) {
-                return None;
-            }
-            if !matches!(tokens.last(), None | Some(Token::Part(_))) {
-                tokens.push(Token::Part(','));
-            }
-            tokens.push(Token::Delay);
-            rest = &rest[word..];
-            continue;
-        }
+        let after = rest[word..].trim_start_matches([' ', '/', '=']);
+        let is_before_digit = after.starts_with(|next: char| next.is_ascii_digit());
         let (token, length) = match &rest[..word] {
+            "" if letter.is_ascii_digit() => number(rest, tokens.last() == Some(&Token::Slash))?,
             "" => (sign(letter)?, letter.len_utf8()),
+            // `60 d5`, `d/5`
+            "d" | "delay" if is_before_digit && (!is_after_digit || tokens.contains(&Token::SuddenDeath)) => {
+                // This can mean three days, or three minutes and a delay.
+                if matches!(tokens[..], [Token::Number(..15.0)]) {
+                    return None;
+                }
+                if !matches!(tokens.last(), None | Some(Token::Part(_))) {
+                    tokens.push(Token::Part(','));
+                }
+                (Token::Delay, word)
+            }
             text => (word_token(text)?, word),
         };
         if token != Token::Part(' ') {
