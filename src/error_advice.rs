@@ -2,9 +2,17 @@
 
 use std::io;
 
+/// The system's errors for too many open files, of this process or of the whole system.
+#[cfg(unix)]
+const OPEN_FILES: &[i32] = &[libc::ENFILE, libc::EMFILE];
+
+/// The system's error for too many open files of this process, `ERROR_TOO_MANY_OPEN_FILES`.
+#[cfg(not(unix))]
+const OPEN_FILES: &[i32] = &[4];
+
 /// Advice on a system error; `None` for kinds of errors without advice.
 pub(crate) fn error_advice(error: &io::Error) -> Option<&'static str> {
-    if is_open_files(error) {
+    if error.raw_os_error().is_some_and(|code| OPEN_FILES.contains(&code)) {
         return Some("too many files are open; allow more with `ulimit -n`");
     }
     match error.kind() {
@@ -13,19 +21,4 @@ pub(crate) fn error_advice(error: &io::Error) -> Option<&'static str> {
         io::ErrorKind::PermissionDenied => Some("check the permissions"),
         _ => None,
     }
-}
-
-/// Whether the error says that this process, or the whole system, has reached its limit of open files.
-#[cfg(unix)]
-fn is_open_files(error: &io::Error) -> bool {
-    const ENFILE: i32 = 23;
-    const EMFILE: i32 = 24;
-    matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
-}
-
-/// Whether the error says that this process's limit of open files is reached.
-#[cfg(not(unix))]
-fn is_open_files(error: &io::Error) -> bool {
-    const ERROR_TOO_MANY_OPEN_FILES: i32 = 4;
-    error.raw_os_error() == Some(ERROR_TOO_MANY_OPEN_FILES)
 }

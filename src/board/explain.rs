@@ -1,29 +1,33 @@
 //! Explains why a text is not a legal move, for the person who typed it.
 
-use std::fmt;
-
-use super::attack::is_open;
 use super::san::San;
-use super::tables::{ALL_MOVES, kind_index};
-use super::{Color, MoveCode, Piece, PieceKind, Position, SanError, Special, Square, SquareSet};
+use super::{Color, MoveCode, Piece, PieceKind, Position, SanError, Square, SquareSet};
 
 /// Why a text is not a legal move in a position.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MoveRefusal {
     /// The text does not have the form of a move.
+    #[error("not readable as a move")]
     Unreadable,
     /// A pawn reaches the last rank, and no promotion piece is given.
+    #[error("the promotion piece is missing; write it as in e8=Q")]
     PromotionMissing,
     /// The promotion is impossible: only a pawn that reaches the last rank promotes, and not to a king or a
     /// pawn.
+    #[error("there is no such promotion")]
     NoPromotion,
     /// The side has no such piece, or none on the given origin.
+    #[error("{} has no matching {}", .piece.color().name(), .piece.kind().name())]
     NoPiece {
         /// The piece.
         piece: Piece,
     },
     /// The piece on the given square belongs to the other side.
+    #[error(
+        "the {} on {from} is {}'s, and {} moves",
+        .piece.kind().name(), .piece.color().name(), .piece.color().other().name()
+    )]
     OtherSide {
         /// The piece.
         piece: Piece,
@@ -31,6 +35,7 @@ pub enum MoveRefusal {
         from: Square,
     },
     /// No piece of this kind and side can reach the target, or none from the given origin.
+    #[error("{}", out_of_reach(*piece, *to))]
     OutOfReach {
         /// The piece.
         piece: Piece,
@@ -38,6 +43,7 @@ pub enum MoveRefusal {
         to: Square,
     },
     /// The target is occupied by a piece of the same side.
+    #[error("{}'s own {} is on {to}", .by.color().name(), .by.kind().name())]
     Occupied {
         /// The occupying piece.
         by: Piece,
@@ -45,11 +51,13 @@ pub enum MoveRefusal {
         to: Square,
     },
     /// The side is in check, and the move does not end it.
+    #[error("{} is in check, and this move does not end the check", .side.name())]
     InCheck {
         /// The side.
         side: Color,
     },
     /// The piece is pinned to its king.
+    #[error("the {} on {from} is pinned to its king", .piece.kind().name())]
     Pinned {
         /// The piece.
         piece: Piece,
@@ -57,6 +65,7 @@ pub enum MoveRefusal {
         from: Square,
     },
     /// The king would be in check on the target.
+    #[error("{}'s king would be in check on {to}", .side.name())]
     IntoCheck {
         /// The side of the king.
         side: Color,
@@ -64,6 +73,7 @@ pub enum MoveRefusal {
         to: Square,
     },
     /// Several pieces of this kind can legally move to the target.
+    #[error("{}", ambiguous(*piece, from, *to))]
     Ambiguous {
         /// The piece: its kind and side.
         piece: Piece,
@@ -73,88 +83,44 @@ pub enum MoveRefusal {
         to: Square,
     },
     /// The castling right is missing: the king or the rook has moved, or the FEN does not give the right.
+    #[error("{} has no right to castle on that side", .side.name())]
     NoCastlingRight {
         /// The side.
         side: Color,
     },
     /// Castling may be possible later, but not now: a square in between is occupied, or the king is in check
     /// or would pass through check.
+    #[error(
+        "{} cannot castle now: the way is blocked, or the king is in check or would pass through check",
+        .side.name()
+    )]
     CastlingHindered {
         /// The side.
         side: Color,
     },
 }
 
-impl fmt::Display for MoveRefusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unreadable => f.write_str("not readable as a move"),
-            Self::PromotionMissing => f.write_str("the promotion piece is missing; write it as in e8=Q"),
-            Self::NoPromotion => f.write_str("there is no such promotion"),
-            Self::NoPiece { piece } => {
-                write!(f, "{} has no matching {}", piece.color().name(), kind(piece.kind()))
-            }
-            Self::OtherSide { piece, from } => {
-                write!(f, "the {} on {from} is {}'s", kind(piece.kind()), piece.color().name())?;
-                write!(f, ", and {} moves", piece.color().other().name())
-            }
-            Self::OutOfReach { piece, to } if piece.kind() == PieceKind::King => {
-                write!(f, "{}'s king cannot reach {to}", piece.color().name())
-            }
-            Self::OutOfReach { piece, to } => {
-                write!(f, "no {} of {} can reach {to}", kind(piece.kind()), piece.color().name())
-            }
-            Self::Occupied { by, to } => {
-                write!(f, "{}'s own {} is on {to}", by.color().name(), kind(by.kind()))
-            }
-            Self::InCheck { side: color } => {
-                write!(f, "{} is in check, and this move does not end the check", color.name())
-            }
-            Self::Pinned { piece, from } => {
-                write!(f, "the {} on {from} is pinned to its king", kind(piece.kind()))
-            }
-            Self::IntoCheck { side: color, to } => {
-                write!(f, "{}'s king would be in check on {to}", color.name())
-            }
-            Self::Ambiguous { piece, from, to } => {
-                let letter = char::from(piece.kind().letter()).to_string();
-                let letter = letter.trim_start_matches('P');
-                let example = from.first().map(|from| format!("{letter}{from}{to}")).unwrap_or_default();
-                let squares: Vec<_> = from.iter().map(Square::to_string).collect();
-                let (squares, all) = match squares.as_slice() {
-                    [first, second] => (format!("{first} and {second}"), "both"),
-                    several => (several.join(", "), "all"),
-                };
-                write!(
-                    f,
-                    "ambiguous: the {}s on {squares} can {all} go to {to}; name the start square, as in {example}",
-                    kind(piece.kind())
-                )
-            }
-            Self::NoCastlingRight { side: color } => {
-                write!(f, "{} has no right to castle on that side", color.name())
-            }
-            Self::CastlingHindered { side: color } => {
-                write!(
-                    f,
-                    "{} cannot castle now: the way is blocked, or the king is in check or would pass through check",
-                    color.name()
-                )
-            }
-        }
-    }
+/// The message of [`MoveRefusal::Ambiguous`].
+fn ambiguous(piece: Piece, from: &[Square], to: Square) -> String {
+    let letter = char::from(piece.kind().letter()).to_string();
+    let letter = letter.trim_start_matches('P');
+    let example = from.first().map(|from| format!("{letter}{from}{to}")).unwrap_or_default();
+    let squares: Vec<_> = from.iter().map(Square::to_string).collect();
+    let (squares, all) = match squares.as_slice() {
+        [first, second] => (format!("{first} and {second}"), "both"),
+        several => (several.join(", "), "all"),
+    };
+    let kind = piece.kind().name();
+    format!(
+        "ambiguous: the {kind}s on {squares} can {all} go to {to}; name the start square, as in {example}"
+    )
 }
 
-impl std::error::Error for MoveRefusal {}
-
-const fn kind(kind: PieceKind) -> &'static str {
-    match kind {
-        PieceKind::Pawn => "pawn",
-        PieceKind::Knight => "knight",
-        PieceKind::King => "king",
-        PieceKind::Bishop => "bishop",
-        PieceKind::Rook => "rook",
-        PieceKind::Queen => "queen",
+/// The message of [`MoveRefusal::OutOfReach`].
+fn out_of_reach(piece: Piece, to: Square) -> String {
+    match (piece.color().name(), piece.kind()) {
+        (side, PieceKind::King) => format!("{side}'s king cannot reach {to}"),
+        (side, kind) => format!("no {} of {side} can reach {to}", kind.name()),
     }
 }
 
@@ -221,8 +187,9 @@ impl Position {
         if let Some(by) = self.piece_at(to).filter(|by| by.color() == self.side()) {
             return MoveRefusal::Occupied { by, to };
         }
-        let able: Vec<_> = own.filter(|&from| self.reaches(kind, from, to)).collect();
-        let safe = |&from: &Square| self.is_king_safe_after(self.any_move(from, to, piece));
+        let able: Vec<_> = own.filter(|&from| self.targets(from, piece).contains(to)).collect();
+        // The promotion piece does not matter for the king's safety.
+        let safe = |&from: &Square| self.is_king_safe_after(self.move_to(from, to, piece));
         let legal: Vec<_> = able.iter().copied().filter(safe).collect();
         match (able.as_slice(), legal.len()) {
             ([], _) => MoveRefusal::OutOfReach { piece, to },
@@ -231,35 +198,6 @@ impl Position {
             _ if self.is_check() => MoveRefusal::InCheck { side: self.side() },
             (&[from, ..], _) => MoveRefusal::Pinned { piece, from },
         }
-    }
-
-    /// Whether a piece could move from a square to another, ignoring the safety of its king.
-    fn reaches(&self, kind: PieceKind, from: Square, to: Square) -> bool {
-        if kind != PieceKind::Pawn {
-            let leaps = matches!(kind, PieceKind::Knight | PieceKind::King);
-            let reach = ALL_MOVES[kind_index(kind)][usize::from(to.ordinal())];
-            return reach.contains(from) && (leaps || is_open(&self.cells, from, to));
-        }
-        let (step, home) = if self.side() == Color::White { (16, 1) } else { (-16, 6) };
-        let captures = [step - 1, step + 1].map(|step| from.offset(step)).contains(&Some(to));
-        if captures {
-            return self.piece_at(to).is_some() || self.en_passant() == Some(to);
-        }
-        let ahead = from.offset(step).filter(|&square| self.piece_at(square).is_none());
-        let twice = ahead.filter(|_| from.rank() == home).and_then(|square| square.offset(step));
-        self.piece_at(to).is_none() && [ahead, twice].contains(&Some(to))
-    }
-
-    /// The code of a move, for checking the king's safety after it. The promotion piece does not matter for
-    /// this check and is left out.
-    fn any_move(&self, from: Square, to: Square, piece: Piece) -> MoveCode {
-        if piece.kind() == PieceKind::Pawn && self.en_passant() == Some(to) {
-            let victim = Piece::new(PieceKind::Pawn, self.side().other());
-            return MoveCode::new(Special::EnPassant, from, to, piece, Some(victim));
-        }
-        let captured = self.piece_at(to);
-        let special = if captured.is_some() { Special::Capture } else { Special::Reversible };
-        MoveCode::new(special, from, to, piece, captured)
     }
 }
 

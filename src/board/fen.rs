@@ -17,14 +17,14 @@ impl Position {
         let given = given.unwrap_or(b"-");
         if given != castling_field(&position).as_bytes() {
             let grants_none = |letter: &u8| {
-                let mut alone = setup.clone().with_side(setup.side());
+                let mut alone = setup.clone().with_side(setup.side);
                 alone.read_castling(std::slice::from_ref(letter)).is_ok()
-                    && alone.castling() == Castling::default()
+                    && alone.castling == Castling::default()
             };
             let is_dropped = given.iter().any(grants_none);
             changes.push(if is_dropped { FenChange::CastlingDropped } else { FenChange::Castling });
         }
-        if setup.en_passant().is_some() && position.en_passant().is_none() {
+        if setup.en_passant.is_some() && position.en_passant().is_none() {
             changes.push(FenChange::EnPassantDropped);
         }
         Ok((position, changes))

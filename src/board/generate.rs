@@ -14,11 +14,11 @@ impl Position {
         let own = self.pieces_of(self.side());
         for from in own {
             let Some(piece) = self.piece_at(from) else { continue };
-            if piece.kind() == PieceKind::Pawn {
-                self.pawn_moves(from, piece, moves);
-            } else {
-                for to in self.targets(from, piece.kind()).and(SquareSet(!own.0)) {
-                    moves.push(self.piece_move(from, to, piece));
+            for to in self.targets(from, piece).and(SquareSet(!own.0)) {
+                if piece.kind() == PieceKind::Pawn && is_last_rank(to) {
+                    moves.extend(PROMOTIONS.map(|kind| self.pawn_move(from, to, piece, Some(kind))));
+                } else {
+                    moves.push(self.move_to(from, to, piece));
                 }
             }
         }
@@ -71,19 +71,12 @@ impl Position {
     #[must_use]
     pub fn has_legal_move(&self) -> bool {
         let own = self.pieces_of(self.side());
-        let moves = |from: Square| {
-            let piece = self.piece_at(from)?;
-            let code = |to| match piece.kind() {
-                PieceKind::Pawn => self.pawn_move(from, to, piece, None),
-                _ => self.piece_move(from, to, piece),
-            };
-            let mut targets = match piece.kind() {
-                PieceKind::Pawn => self.pawn_targets(from, piece.color()),
-                kind => self.targets(from, kind).and(SquareSet(!own.0)),
-            };
-            targets.find(|&to| self.is_king_safe_after(code(to)))
+        let can_move = |from: Square| {
+            let Some(piece) = self.piece_at(from) else { return false };
+            let mut targets = self.targets(from, piece).and(SquareSet(!own.0));
+            targets.any(|to| self.is_king_safe_after(self.move_to(from, to, piece)))
         };
-        own.into_iter().any(|from| moves(from).is_some())
+        own.into_iter().any(can_move)
             || self.castling_move(true).is_some()
             || self.castling_move(false).is_some()
     }
@@ -92,16 +85,25 @@ impl Position {
         PieceKind::ALL.iter().fold(SquareSet::EMPTY, |set, &kind| set.or(self.squares_of(kind, color)))
     }
 
-    pub(super) fn piece_move(&self, from: Square, to: Square, piece: Piece) -> MoveCode {
+    fn piece_move(&self, from: Square, to: Square, piece: Piece) -> MoveCode {
         let captured = self.piece_at(to);
         let special = if captured.is_some() { Special::Capture } else { Special::Reversible };
         MoveCode::new(special, from, to, piece, captured)
     }
 
-    /// The possible targets of a piece other than a pawn, including the first piece on each line.
-    fn targets(&self, from: Square, kind: PieceKind) -> SquareSet {
-        let reach = ALL_MOVES[kind_index(kind)][usize::from(from.ordinal())];
-        match kind {
+    /// The code of a piece's move to one of its targets; for a promotion, without the promotion piece.
+    pub(super) fn move_to(&self, from: Square, to: Square, piece: Piece) -> MoveCode {
+        match piece.kind() {
+            PieceKind::Pawn => self.pawn_move(from, to, piece, None),
+            _ => self.piece_move(from, to, piece),
+        }
+    }
+
+    /// The possible targets of a piece, including the first piece on each of its lines.
+    pub(super) fn targets(&self, from: Square, piece: Piece) -> SquareSet {
+        let reach = ALL_MOVES[kind_index(piece.kind())][usize::from(from.ordinal())];
+        match piece.kind() {
+            PieceKind::Pawn => self.pawn_targets(from, piece.color()),
             PieceKind::Knight | PieceKind::King => reach,
             _ => reach.filter(|&to| super::attack::is_open(&self.cells, from, to)).collect(),
         }
@@ -109,10 +111,7 @@ impl Position {
 
     /// The possible targets of a pawn of this colour.
     fn pawn_targets(&self, from: Square, color: Color) -> SquareSet {
-        let (step, start_rank): (i8, u8) = match color {
-            Color::White => (16, 1),
-            Color::Black => (-16, 6),
-        };
+        let (step, start_rank) = if color == Color::White { (16, 1) } else { (-16, 6) };
         let free = |square: Square| cell(&self.cells, square) == 0;
         let single = from.offset(step).filter(|&to| free(to));
         let double = single.filter(|_| from.rank() == start_rank);
@@ -139,16 +138,6 @@ impl Position {
             None => Special::Pawn,
         };
         MoveCode::new(special, from, to, pawn, captured)
-    }
-
-    fn pawn_moves(&self, from: Square, pawn: Piece, moves: &mut Vec<MoveCode>) {
-        for to in self.pawn_targets(from, pawn.color()) {
-            if is_last_rank(to) {
-                moves.extend(PROMOTIONS.map(|kind| self.pawn_move(from, to, pawn, Some(kind))));
-            } else {
-                moves.push(self.pawn_move(from, to, pawn, None));
-            }
-        }
     }
 }
 

@@ -22,7 +22,6 @@ mod explain;
 mod fen;
 mod generate;
 mod key;
-mod key_map;
 mod move_code;
 mod piece;
 mod polyglot;
@@ -43,8 +42,7 @@ pub use describe::{
 pub use explain::MoveRefusal;
 pub use fen::{FenText, MAX_CANONICAL_FEN};
 pub use generate::perft;
-pub use key::PositionKey;
-pub use key_map::{KeyMap, KeySet};
+pub use key::{KeyMap, KeySet, PositionKey};
 pub use move_code::{MoveCode, Special, Uci};
 pub use piece::{Color, Piece, PieceKind};
 pub use position::{IllegalMove, Position};

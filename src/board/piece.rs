@@ -79,13 +79,19 @@ impl PieceKind {
     /// The upper-case SAN letter; a pawn has `P`.
     #[must_use]
     pub const fn letter(self) -> u8 {
+        LETTERS[self as usize]
+    }
+
+    /// The English name of this kind, such as `knight`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
         match self {
-            Self::Pawn => b'P',
-            Self::Knight => b'N',
-            Self::King => b'K',
-            Self::Bishop => b'B',
-            Self::Rook => b'R',
-            Self::Queen => b'Q',
+            Self::Pawn => "pawn",
+            Self::Knight => "knight",
+            Self::King => "king",
+            Self::Bishop => "bishop",
+            Self::Rook => "rook",
+            Self::Queen => "queen",
         }
     }
 

@@ -79,15 +79,15 @@ impl Position {
             cells: [0; 128],
             sets: [SquareSet::EMPTY; 16],
             kings: [setup.king(Color::White)?, setup.king(Color::Black)?],
-            side: setup.side(),
-            castling: setup.castling(),
-            rooks: setup.castling_rooks(),
+            side: setup.side,
+            castling: setup.castling,
+            rooks: setup.rooks,
             kept_rights: [0xff; 64],
             standard_castling: true,
             en_passant: None,
             in_check: false,
-            halfmove_clock: setup.halfmove_clock(),
-            fullmove_number: setup.fullmove_number(),
+            halfmove_clock: setup.halfmove_clock,
+            fullmove_number: setup.fullmove_number,
             key: PositionKey::default(),
         };
         for (square, piece) in setup.pieces() {
@@ -98,22 +98,20 @@ impl Position {
         setup.check_pieces()?;
         for color in [Color::White, Color::Black] {
             for short in [true, false] {
-                let right = Castling::right(color, short);
-                if position.castling.has(right) {
-                    let rook = position.rooks[Castling::index(color, short)];
-                    position.kept_rights[usize::from(rook.ordinal())] &= !right.0;
-                    let king = position.kings[color as usize];
-                    position.kept_rights[usize::from(king.ordinal())] &= !right.0;
-                    let standard = king.file() == 4 && rook.file() == if short { 7 } else { 0 };
-                    position.standard_castling &= standard;
+                let Some(rook) = position.castling_rook(color, short) else { continue };
+                let king = position.king(color);
+                for square in [king, rook] {
+                    position.kept_rights[usize::from(square.ordinal())] &= !Castling::right(color, short).0;
                 }
+                let is_standard = king.file() == 4 && rook.file() == if short { 7 } else { 0 };
+                position.standard_castling &= is_standard;
             }
         }
         if position.is_king_attacked(position.side.other()) {
             return Err(SetupError::OpponentInCheck(position.side.other()));
         }
         position.in_check = position.is_king_attacked(position.side);
-        position.en_passant = setup.en_passant().filter(|&square| position.is_en_passant_legal(square));
+        position.en_passant = setup.en_passant.filter(|&square| position.is_en_passant_legal(square));
         position.key = position.key_from_scratch();
         Ok(position)
     }
@@ -290,13 +288,8 @@ impl Position {
         match code.special() {
             Special::CastleShort | Special::CastleLong => self.castle(code),
             Special::EnPassant => {
-                self.move_piece(MoveCode::from_parts(
-                    special_bits::PAWN,
-                    code.from().index(),
-                    code.to().index(),
-                    code.piece_bits(),
-                    0,
-                ));
+                let (from, to, pawn) = (code.from().index(), code.to().index(), code.piece_bits());
+                self.move_piece(MoveCode::from_parts(special_bits::PAWN, from, to, pawn, 0));
                 self.toggle(code.captured_bits(), en_passant_victim(code));
                 self.cells[usize::from(en_passant_victim(code).index())] = 0;
             }
@@ -368,17 +361,14 @@ impl Position {
     /// Whether the move just played attacks the king of the side to move.
     #[inline]
     fn gave_check(&self, code: MoveCode) -> bool {
-        if code.special_bits() == special_bits::NULL {
-            return false;
-        }
-        let mover = self.side.other();
-        let king = self.kings[self.side as usize];
+        let (mover, king) = (self.side.other(), self.kings[self.side as usize]);
         match code.special_bits() {
-            1 | 2 => {
+            special_bits::NULL => false,
+            special_bits::CASTLE_SHORT | special_bits::CASTLE_LONG => {
                 let rook = castled_rook(code.to(), code.special_bits() == special_bits::CASTLE_SHORT);
                 self.attacks(PieceKind::Rook as u8, rook, king, mover) || self.is_king_attacked(self.side)
             }
-            15 => self.is_king_attacked(self.side),
+            special_bits::EN_PASSANT => self.is_king_attacked(self.side),
             _ => {
                 let moved = cell(&self.cells, code.to());
                 self.attacks(moved & !1, code.to(), king, mover)
@@ -473,11 +463,8 @@ impl Position {
     fn is_en_passant_legal(&self, to: Square) -> bool {
         let pawn = Piece::new(PieceKind::Pawn, self.side).code();
         let victim = Piece::new(PieceKind::Pawn, self.side.other()).code();
-        let takers = PAWN_ATTACKS_FROM[self.side as usize][usize::from(to.ordinal())].and(of_kind(
-            &self.sets,
-            PieceKind::Pawn,
-            self.side,
-        ));
+        let pawns = of_kind(&self.sets, PieceKind::Pawn, self.side);
+        let takers = PAWN_ATTACKS_FROM[self.side as usize][usize::from(to.ordinal())].and(pawns);
         let expected_rank = if self.side == Color::White { 5 } else { 2 };
         if takers.is_empty() || to.rank() != expected_rank || cell(&self.cells, to) != 0 {
             return false;
@@ -529,12 +516,9 @@ impl Position {
     /// The move in UCI notation with the option `UCI_Chess960`: castling is always the king taking its rook.
     #[must_use]
     pub fn uci_chess960(&self, code: MoveCode) -> super::Uci {
-        let short = match code.special() {
-            Special::CastleShort => true,
-            Special::CastleLong => false,
-            _ => return code.uci(None),
-        };
-        code.uci(Some(self.rooks[Castling::index(code.color(), short)]))
+        let castles = matches!(code.special(), Special::CastleShort | Special::CastleLong);
+        let right = Castling::index(code.color(), code.special() == Special::CastleShort);
+        code.uci(castles.then(|| self.rooks[right]))
     }
 }
 

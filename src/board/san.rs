@@ -47,12 +47,12 @@ impl San {
         let token = trim_suffix(token);
         match token {
             [0xe2, 0x99, figurine @ 0x94..=0x9f, rest @ ..] => Self::parse_figurine(*figurine, rest),
-            [b'a'..=b'h', b'1'..=b'8'] => Self::simple(None, ANYWHERE, token),
+            [b'a'..=b'h', b'1'..=b'8'] => Self::simple(None, token),
             [b'N' | b'B' | b'R' | b'Q' | b'K', b'a'..=b'h', b'1'..=b'8'] => {
-                Self::simple(PieceKind::from_letter(token[0]), ANYWHERE, &token[1..])
+                Self::simple(PieceKind::from_letter(token[0]), &token[1..])
             }
             [b'N' | b'B' | b'R' | b'Q' | b'K', b'x', b'a'..=b'h', b'1'..=b'8'] => {
-                Self::simple(PieceKind::from_letter(token[0]), ANYWHERE, &token[2..])
+                Self::simple(PieceKind::from_letter(token[0]), &token[2..])
             }
             [b'O' | b'0' | b'o' | b'-' | b'Z' | b'@', ..] => Self::parse_special(token),
             b"null" | b"Null" | b"NULL" => Ok(Self::Null),
@@ -61,9 +61,9 @@ impl San {
     }
 
     /// A move to `to` by a piece or, if `kind` is `None`, by a pawn on the file of `to`.
-    fn simple(kind: Option<PieceKind>, origins: SquareSet, to: &[u8]) -> Result<Self, SanError> {
+    fn simple(kind: Option<PieceKind>, to: &[u8]) -> Result<Self, SanError> {
         let to = Square::parse(to).ok_or(SanError::Unreadable)?;
-        let origins = if kind.is_none() { SquareSet::file(to.file()) } else { origins };
+        let origins = if kind.is_none() { SquareSet::file(to.file()) } else { ANYWHERE };
         Ok(Self::Move { kind: kind.or(Some(PieceKind::Pawn)), origins, to, promotion: None })
     }
 
@@ -89,7 +89,8 @@ impl San {
         }
     }
 
-    /// A move whose piece is a Unicode chess symbol, U+2654 to U+265F, in the order king, queen, rook, bishop, knight, pawn.
+    /// A move whose piece is a Unicode chess symbol, U+2654 to U+265F, in the order king, queen, rook,
+    /// bishop, knight, pawn.
     fn parse_figurine(figurine: u8, rest: &[u8]) -> Result<Self, SanError> {
         let mut token = [0; 12];
         let len = rest.len() + 1;
@@ -195,7 +196,14 @@ impl Position {
             }
             San::Move { promotion: Some(_), .. } => Err(SanError::Illegal),
             San::Move { kind: Some(kind), origins, to, .. } => self.resolve_piece(kind, origins, to),
-            San::Move { kind: None, origins, to, .. } => self.resolve_long(origins, to),
+            // Long algebraic text without a letter: the piece on the origin moves.
+            San::Move { kind: None, origins, to, .. } => {
+                let mover = origins.first().and_then(|square| self.piece_at(square));
+                match mover.ok_or(SanError::Illegal)?.kind() {
+                    PieceKind::Pawn => self.resolve_pawn(origins, to, None),
+                    kind => self.resolve_piece(kind, origins, to),
+                }
+            }
         }
     }
 
@@ -252,7 +260,8 @@ impl Position {
         }
     }
 
-    /// Castling written as a king's move of two squares (`Kg1`, `e1g1`), or, with its origin, onto its own rook (`e1h1`).
+    /// Castling written as a king's move of two squares (`Kg1`, `e1g1`), or, with its origin, onto its own
+    /// rook (`e1h1`).
     #[cold]
     fn resolve_king_castling(
         &self,
@@ -279,10 +288,7 @@ impl Position {
         promotion: Option<PieceKind>,
     ) -> Result<MoveCode, SanError> {
         let side = self.side();
-        let (back, last_rank, double_rank): (i8, u8, u8) = match side {
-            Color::White => (-16, 7, 3),
-            Color::Black => (16, 0, 4),
-        };
+        let (back, last_rank, double_rank) = if side == Color::White { (-16, 7, 3) } else { (16, 0, 4) };
         let pawn = Piece::new(PieceKind::Pawn, side);
         let is_pawn = |square: &Square| self.piece_at(*square) == Some(pawn) && origins.contains(*square);
         let special = match promotion {
@@ -293,62 +299,34 @@ impl Position {
             Some(kind) => Special::Promotion(Piece::new(kind, side)),
             None => Special::Pawn,
         };
-        let behind = to.offset(back);
-        let code = match self.piece_at(to) {
-            // No own pawn can move straight to this square: the captured pawn is behind it.
-            None if self.en_passant() == Some(to) => {
-                let victim = Piece::new(PieceKind::Pawn, side.other());
-                return self
-                    .one_legal([back - 1, back + 1].map(|step| to.offset(step).filter(is_pawn)), |from| {
-                        MoveCode::new(Special::EnPassant, from, to, pawn, Some(victim))
-                    });
-            }
-            None => {
-                let behind = behind.ok_or(SanError::Illegal)?;
-                if is_pawn(&behind) {
-                    MoveCode::new(special, behind, to, pawn, None)
-                } else if to.rank() == double_rank && self.piece_at(behind).is_none() {
-                    let from = behind.offset(back).filter(is_pawn).ok_or(SanError::Illegal)?;
-                    MoveCode::new(Special::DoubleStep, from, to, pawn, None)
-                } else {
-                    return Err(SanError::Illegal);
-                }
-            }
-            Some(captured) if captured.color() == side || captured.kind() == PieceKind::King => {
-                return Err(SanError::Illegal);
-            }
-            Some(captured) => {
-                return self
-                    .one_legal([back - 1, back + 1].map(|step| to.offset(step).filter(is_pawn)), |from| {
-                        MoveCode::new(special, from, to, pawn, Some(captured))
-                    });
-            }
+        let captured = self.piece_at(to);
+        if captured.is_some_and(|piece| piece.color() == side || piece.kind() == PieceKind::King) {
+            return Err(SanError::Illegal);
+        }
+        // No own pawn can move straight to an en-passant square: the captured pawn is behind it.
+        if captured.is_some() || self.en_passant() == Some(to) {
+            let victim = captured.unwrap_or(Piece::new(PieceKind::Pawn, side.other()));
+            let special = if captured.is_some() { special } else { Special::EnPassant };
+            let origins = [back - 1, back + 1].into_iter().filter_map(|step| to.offset(step)).filter(is_pawn);
+            let mut legal = origins
+                .map(|from| MoveCode::new(special, from, to, pawn, Some(victim)))
+                .filter(|&code| self.is_king_safe_after(code));
+            return match (legal.next(), legal.next()) {
+                (None, _) => Err(SanError::Illegal),
+                (Some(code), None) => Ok(code),
+                (Some(_), Some(_)) => Err(SanError::Ambiguous),
+            };
+        }
+        let behind = to.offset(back).ok_or(SanError::Illegal)?;
+        let code = if is_pawn(&behind) {
+            MoveCode::new(special, behind, to, pawn, None)
+        } else if to.rank() == double_rank && self.piece_at(behind).is_none() {
+            let from = behind.offset(back).filter(is_pawn).ok_or(SanError::Illegal)?;
+            MoveCode::new(Special::DoubleStep, from, to, pawn, None)
+        } else {
+            return Err(SanError::Illegal);
         };
         if self.is_king_safe_after(code) { Ok(code) } else { Err(SanError::Illegal) }
-    }
-
-    /// The only legal move among those from the given squares.
-    #[inline]
-    fn one_legal(
-        &self,
-        squares: [Option<Square>; 2],
-        code: impl Fn(Square) -> MoveCode,
-    ) -> Result<MoveCode, SanError> {
-        let mut legal = squares.into_iter().flatten().map(code).filter(|&code| self.is_king_safe_after(code));
-        match (legal.next(), legal.next()) {
-            (None, _) => Err(SanError::Illegal),
-            (Some(code), None) => Ok(code),
-            (Some(_), Some(_)) => Err(SanError::Ambiguous),
-        }
-    }
-
-    /// Long algebraic text without a letter: the piece on the origin moves.
-    fn resolve_long(&self, origins: SquareSet, to: Square) -> Result<MoveCode, SanError> {
-        let mover = origins.first().and_then(|square| self.piece_at(square)).ok_or(SanError::Illegal)?;
-        match mover.kind() {
-            PieceKind::Pawn => self.resolve_pawn(origins, to, None),
-            kind => self.resolve_piece(kind, origins, to),
-        }
     }
 
     /// The SAN of a legal move of this position, with `+` or `#`.
@@ -357,14 +335,14 @@ impl Position {
     #[must_use]
     pub fn san(&self, code: MoveCode) -> String {
         let mut text = String::with_capacity(8);
-        match (code.special(), code.piece().map(Piece::kind)) {
+        match (code.special(), code.piece()) {
             (Special::CastleShort, _) => text.push_str("O-O"),
             (Special::CastleLong, _) => text.push_str("O-O-O"),
             (_, None) => text.push_str("--"),
-            (_, Some(kind)) => {
-                if kind != PieceKind::Pawn {
-                    text.push(kind.letter().into());
-                    self.push_origin(&mut text, kind, code);
+            (_, Some(piece)) => {
+                if piece.kind() != PieceKind::Pawn {
+                    text.push(piece.kind().letter().into());
+                    self.push_origin(&mut text, piece, code);
                 } else if code.captured().is_some() {
                     text.push(code.from().name()[0].into());
                 }
@@ -386,26 +364,15 @@ impl Position {
 
     /// Adds as much of the origin as is needed to distinguish the piece from others that could legally make
     /// the move.
-    fn push_origin(&self, text: &mut String, kind: PieceKind, code: MoveCode) {
-        let (from, to) = (code.from(), code.to());
+    fn push_origin(&self, text: &mut String, piece: Piece, code: MoveCode) {
+        let (kind, from, to) = (piece.kind(), code.from(), code.to());
         let reach = ALL_MOVES[kind_index(kind)][usize::from(to.ordinal())];
-        let rivals: SquareSet = self
-            .squares_of(kind, self.side())
-            .and(reach)
-            .filter(|&square| {
-                square != from
-                    && (kind == PieceKind::Knight || is_open(&self.cells, square, to))
-                    && code.piece().is_some_and(|piece| {
-                        self.is_king_safe_after(MoveCode::new(
-                            code.special(),
-                            square,
-                            to,
-                            piece,
-                            code.captured(),
-                        ))
-                    })
-            })
-            .collect();
+        let is_rival = |&square: &Square| {
+            square != from
+                && (kind == PieceKind::Knight || is_open(&self.cells, square, to))
+                && self.is_king_safe_after(MoveCode::new(code.special(), square, to, piece, code.captured()))
+        };
+        let rivals: SquareSet = self.squares_of(kind, self.side()).and(reach).filter(is_rival).collect();
         if rivals.is_empty() {
             return;
         }

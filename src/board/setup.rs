@@ -30,13 +30,13 @@ impl Castling {
 /// The contents of a FEN, not yet known to be a legal position.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    cells: [u8; 128],
-    side: Color,
-    castling: Castling,
-    rooks: [Square; 4],
-    en_passant: Option<Square>,
-    halfmove_clock: u32,
-    fullmove_number: u32,
+    pub(super) cells: [u8; 128],
+    pub(super) side: Color,
+    pub(super) castling: Castling,
+    pub(super) rooks: [Square; 4],
+    pub(super) en_passant: Option<Square>,
+    pub(super) halfmove_clock: u32,
+    pub(super) fullmove_number: u32,
 }
 
 /// Why a FEN is not a playable position.
@@ -179,9 +179,37 @@ impl Setup {
     /// # Errors
     /// If the placement is missing or cannot be parsed.
     pub fn parse_placement(text: &[u8]) -> Result<Self, SetupError> {
-        let placement = text.split(u8::is_ascii_whitespace).find(|field| !field.is_empty());
+        let field = text.split(u8::is_ascii_whitespace).find(|field| !field.is_empty());
+        let field = field.ok_or(SetupError::Empty)?;
+        let ranks = field.split(|&byte| byte == b'/').count();
+        if ranks != 8 {
+            return Err(SetupError::Ranks(ranks));
+        }
+        let mut cells = [0; 128];
+        for (rank, text) in (0..8u8).rev().zip(field.split(|&byte| byte == b'/')) {
+            let mut file = 0;
+            for &letter in text {
+                match letter {
+                    b'1'..=b'8' => file += letter - b'0',
+                    _ => {
+                        let piece =
+                            Piece::from_letter(letter).ok_or_else(|| SetupError::Placement(letter.into()))?;
+                        if file < 8 {
+                            cells[usize::from(Square::at(file, rank).index())] = piece.code();
+                        }
+                        file += 1;
+                    }
+                }
+                if file > 8 {
+                    return Err(SetupError::RankLength(rank + 1));
+                }
+            }
+            if file != 8 {
+                return Err(SetupError::RankLength(rank + 1));
+            }
+        }
         Ok(Self {
-            cells: parse_placement(placement.ok_or(SetupError::Empty)?)?,
+            cells,
             side: Color::White,
             castling: Castling::default(),
             rooks: [Square::masked(0); 4],
@@ -194,11 +222,6 @@ impl Setup {
     /// The same pieces with this side to move, without castling rights and en-passant square.
     pub(super) fn with_side(self, side: Color) -> Self {
         Self { side, castling: Castling::default(), en_passant: None, ..self }
-    }
-
-    /// The same set-up with another en-passant square.
-    pub(super) fn with_en_passant(self, en_passant: Option<Square>) -> Self {
-        Self { en_passant, ..self }
     }
 
     /// Adds the castling rights of a castling field; drops rights without king and rook on their squares.
@@ -217,15 +240,10 @@ impl Setup {
                 continue;
             };
             let rooks = self.set_of(Piece::new(PieceKind::Rook, color)).and(home);
-            let rook = match lower {
-                b'k' => rooks.last(),
-                b'q' => rooks.first(),
-                file => rooks.and(SquareSet::file(file - b'a')).first(),
-            };
-            let short = match lower {
-                b'k' => true,
-                b'q' => false,
-                file => file - b'a' > king.file(),
+            let (rook, short) = match lower {
+                b'k' => (rooks.last(), true),
+                b'q' => (rooks.first(), false),
+                file => (rooks.and(SquareSet::file(file - b'a')).first(), file - b'a' > king.file()),
             };
             if let Some(rook) = rook.filter(|rook| (rook.file() > king.file()) == short) {
                 self.castling.0 |= Castling::right(color, short).0;
@@ -283,65 +301,10 @@ impl Setup {
             None => Ok(()),
         }
     }
-
-    pub(super) const fn side(&self) -> Color {
-        self.side
-    }
-
-    pub(super) const fn castling(&self) -> Castling {
-        self.castling
-    }
-
-    pub(super) const fn castling_rooks(&self) -> [Square; 4] {
-        self.rooks
-    }
-
-    pub(super) const fn en_passant(&self) -> Option<Square> {
-        self.en_passant
-    }
-
-    pub(super) const fn halfmove_clock(&self) -> u32 {
-        self.halfmove_clock
-    }
-
-    pub(super) const fn fullmove_number(&self) -> u32 {
-        self.fullmove_number
-    }
 }
 
 fn lossy(field: &[u8]) -> String {
     String::from_utf8_lossy(field).into_owned()
-}
-
-fn parse_placement(field: &[u8]) -> Result<[u8; 128], SetupError> {
-    let ranks = field.split(|&byte| byte == b'/').count();
-    if ranks != 8 {
-        return Err(SetupError::Ranks(ranks));
-    }
-    let mut cells = [0; 128];
-    for (rank, text) in (0..8u8).rev().zip(field.split(|&byte| byte == b'/')) {
-        let mut file = 0;
-        for &letter in text {
-            match letter {
-                b'1'..=b'8' => file += letter - b'0',
-                _ => {
-                    let piece =
-                        Piece::from_letter(letter).ok_or_else(|| SetupError::Placement(letter.into()))?;
-                    if file < 8 {
-                        cells[usize::from(Square::at(file, rank).index())] = piece.code();
-                    }
-                    file += 1;
-                }
-            }
-            if file > 8 {
-                return Err(SetupError::RankLength(rank + 1));
-            }
-        }
-        if file != 8 {
-            return Err(SetupError::RankLength(rank + 1));
-        }
-    }
-    Ok(cells)
 }
 
 fn parse_counter(name: &'static str, field: Option<&[u8]>) -> Result<Option<u32>, SetupError> {

@@ -113,10 +113,8 @@ const fn reach(from: Square, steps: &[i8], slides: bool) -> SquareSet {
 }
 
 const fn pawn_from(color: Color) -> [SquareSet; 64] {
-    let (back, start_rank, double_rank): (i8, u8, u8) = match color {
-        Color::White => (-16, 1, 3),
-        Color::Black => (16, 6, 4),
-    };
+    let (back, start_rank, double_rank) =
+        if matches!(color, Color::White) { (-16, 1, 3) } else { (16, 6, 4) };
     let mut table = [SquareSet::EMPTY; 64];
     let mut ordinal = 0;
     while ordinal < 64 {

@@ -16,16 +16,13 @@ impl Position {
             let Ok(plain) = Self::new(&setup) else { continue };
             // Whether an en-passant capture is legal does not depend on castling rights, so each square is
             // tested once.
-            let make = |setup: &Setup, square| Self::new(&setup.clone().with_en_passant(square)).ok();
+            let make = |setup: &Setup, en_passant| Self::new(&Setup { en_passant, ..setup.clone() }).ok();
             let can_pass = |&square: &Square| {
                 make(&setup, Some(square)).is_some_and(|other| other.en_passant().is_some())
             };
             let squares: Vec<_> = plain.squares_behind_pawns().filter(can_pass).collect();
-            for rights in &rights {
-                let mut setup = setup.clone();
-                if setup.read_castling(rights.as_bytes()).is_err() {
-                    continue;
-                }
+            for &(castling, rooks) in &rights {
+                let setup = Setup { castling, rooks, ..setup.clone() };
                 let squares = squares.iter().copied().map(Some);
                 found.extend(std::iter::once(None).chain(squares).filter_map(|square| make(&setup, square)));
             }
@@ -40,9 +37,7 @@ impl Position {
         let pawns = self.squares_of(PieceKind::Pawn, self.side().other()).and(SquareSet::rank(pawns));
         pawns.into_iter().map(move |pawn| Square::at(pawn.file(), behind))
     }
-}
 
-impl Position {
     /// Whether another position with this placement has the same key. If a side has several rooks on the side
     /// to which it can castle, the key does not show which of them can castle.
     #[must_use]
@@ -57,22 +52,18 @@ impl Position {
     }
 }
 
-/// The castling fields that are possible with these pieces, each once: all combinations of the usual rights,
-/// and of the rights in `own`, which can be different ones in Chess960.
-fn castling_choices(setup: &Setup, own: &str) -> Vec<String> {
-    let mut fields = vec![String::new()];
-    let mut seen = vec![(Castling::default(), setup.castling_rooks())];
+/// The castling rights that are possible with these pieces, each once, and their rooks: all combinations of
+/// the usual rights, and of the rights in `own`, which can be different ones in Chess960.
+fn castling_choices(setup: &Setup, own: &str) -> Vec<(Castling, [Square; 4])> {
+    let mut choices = vec![(Castling::default(), setup.rooks)];
     let mut choose = |letters: &str| {
         for set in 1..1_usize << letters.len() {
-            let chosen = letters.chars().enumerate().filter(|(index, _)| set >> index & 1 != 0);
-            let field: String = chosen.map(|(_, letter)| letter).collect();
+            let chosen = letters.bytes().enumerate().filter(|(index, _)| set >> index & 1 != 0);
+            let field: Vec<u8> = chosen.map(|(_, letter)| letter).collect();
             let mut with = setup.clone().with_side(Color::White);
-            if with.read_castling(field.as_bytes()).is_ok() {
-                let rights = (with.castling(), with.castling_rooks());
-                if !seen.contains(&rights) {
-                    seen.push(rights);
-                    fields.push(field);
-                }
+            let is_read = with.read_castling(&field).is_ok();
+            if is_read && !choices.contains(&(with.castling, with.rooks)) {
+                choices.push((with.castling, with.rooks));
             }
         }
     };
@@ -80,7 +71,7 @@ fn castling_choices(setup: &Setup, own: &str) -> Vec<String> {
     if !own.chars().all(|letter| "KQkq-".contains(letter)) {
         choose(own);
     }
-    fields
+    choices
 }
 
 #[cfg(test)]

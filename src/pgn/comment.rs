@@ -12,8 +12,7 @@
 //! | `d=20, mt=3000, tl=60000, wv=0.31` | TCEC | depth, milliseconds used and left, White's view in pawns or plies to mate |
 //! | `ev=-0.31, d=20, mt=00:00:03, tl=01:00:00` | TCEC until 2013 | the mover's view; times as clocks |
 
-use super::eval::Eval;
-use super::move_numbers::{MoveNumbers, eval, is_usual};
+use super::move_numbers::{Eval, MoveNumbers, eval, is_usual};
 use super::text::decode;
 use crate::board::Color;
 
@@ -53,27 +52,24 @@ impl CommentReader {
         let mut has_taken_out = false;
         // Commands begin with `[%`. Text that begins like a command but is not one is kept.
         while let Some(found) = memchr::memmem::find(rest.as_bytes(), b"[%") {
-            let Some(read) = Command::read(&rest[found + 2..]) else {
+            let Some((name, value, after)) = read_command(&rest[found + 2..]) else {
                 self.push(&rest[..found + 2]);
                 rest = &rest[found + 2..];
                 continue;
             };
             self.push(&rest[..found]);
-            rest = &rest[found + 2 + read.length..];
+            rest = after;
             // A removed command separates words.
             self.push(" ");
             has_taken_out = true;
             self.is_own_view = true;
-            let taken = numbers.as_deref_mut().is_some_and(|numbers| match read.name {
+            let taken = numbers.as_deref_mut().is_some_and(|numbers| match name {
                 "eval" if numbers.eval.is_some() => false,
-                "eval" => numbers.take_eval(self.eval(read.value.as_bytes(), mover)),
-                name => numbers.take(name, read.value.as_bytes()),
+                "eval" => numbers.take_eval(self.eval(value.as_bytes(), mover)),
+                name => numbers.take(name, value.as_bytes()),
             });
-            if !(taken && self.is_own_view && is_usual(read.name, read.value)) {
-                match joined(read.value) {
-                    None => command(read.name, read.value),
-                    Some(value) => command(read.name, &value),
-                }
+            if !(taken && self.is_own_view && is_usual(name, value)) {
+                command(name, joined(value).as_deref().unwrap_or(value));
             }
         }
         self.push(rest);
@@ -84,7 +80,7 @@ impl CommentReader {
         let length = self.text.trim_end_matches(' ').len();
         self.text.truncate(length);
         if let Some(numbers) = numbers.filter(|_| length > 0)
-            && !numbers.take_score(&self.text, mover)
+            && numbers.take_score(&self.text, mover).is_none()
         {
             numbers.take_tcec(&self.text, mover);
         }
@@ -111,7 +107,7 @@ impl CommentReader {
         while let Some(found) = memchr::memmem::find(&text.as_bytes()[done..], b"[%") {
             let next = done + found + 1;
             self.text.push_str(&text[done..next]);
-            if next < end && Command::name_length(&text[next + 1..]).is_some() {
+            if next < end && name_length(&text[next + 1..]).is_some() {
                 self.text.push(' ');
             }
             done = next;
@@ -139,37 +135,23 @@ const fn is_blank(letter: char) -> bool {
 /// The value with single blanks; `None` if the value already has only single blanks.
 fn joined(value: &str) -> Option<String> {
     let is_joined = !value.contains(|letter| letter != ' ' && is_blank(letter)) && !value.contains("  ");
-    if is_joined {
-        return None;
-    }
-    let mut reader = CommentReader::default();
-    reader.push(value);
-    reader.text.truncate(reader.text.trim_end_matches(' ').len());
-    Some(reader.text)
+    let words = || value.split(is_blank).filter(|word| !word.is_empty());
+    (!is_joined).then(|| words().collect::<Vec<_>>().join(" "))
 }
 
-/// A command, `[%name value]`. Its first two bytes are not part of the text that is parsed.
-struct Command<'t> {
-    name: &'t str,
-    value: &'t str,
-    /// The length in bytes from the name to the closing bracket, inclusive.
-    length: usize,
+/// The length of the name of a command at the start of a text; `None` if no command begins like this.
+fn name_length(text: &str) -> Option<usize> {
+    let length = text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+    let is_followed = text[length..].starts_with(|next: char| next == ']' || is_blank(next));
+    (length > 0 && is_followed).then_some(length)
 }
 
-impl<'t> Command<'t> {
-    /// The length of the name at the start; `None` if no command begins like this.
-    fn name_length(text: &str) -> Option<usize> {
-        let length = text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
-        let is_followed = text[length..].starts_with(|next: char| next == ']' || is_blank(next));
-        (length > 0 && is_followed).then_some(length)
-    }
-
-    fn read(text: &'t str) -> Option<Self> {
-        let length = Self::name_length(text)?;
-        let (name, rest) = text.split_at(length);
-        let end = memchr::memchr(b']', rest.as_bytes())?;
-        Some(Self { name, value: rest[..end].trim_ascii(), length: length + end + 1 })
-    }
+/// Splits the text after the first two bytes of a command, `[%name value]`, into its name, its value and the
+/// text after the closing bracket.
+fn read_command(text: &str) -> Option<(&str, &str, &str)> {
+    let (name, rest) = text.split_at(name_length(text)?);
+    let (value, rest) = rest.split_once(']')?;
+    Some((name, value.trim_ascii(), rest))
 }
 
 #[cfg(test)]

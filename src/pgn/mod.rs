@@ -3,10 +3,7 @@
 //! Parsing works on bytes. This module does not depend on files. Of the rules of chess, it needs only the
 //! form of a move.
 
-mod blank;
 mod comment;
-mod entity;
-mod eval;
 mod export;
 mod lex;
 mod move_numbers;
@@ -16,17 +13,15 @@ mod split;
 mod tags;
 mod text;
 mod time_control;
-mod untagged;
 mod value;
 mod word;
 
 pub use comment::CommentReader;
-pub use eval::{Eval, winning_chances};
 pub use export::{GameWriter, nag_sign};
 pub use lex::{Annotation, Lexer, Token, Variation};
 #[cfg(feature = "index")]
 pub(crate) use move_numbers::clock;
-pub use move_numbers::{MoveNumbers, time};
+pub use move_numbers::{Eval, MoveNumbers, time, winning_chances};
 pub use reader::{FrameProblem, MOST_TAGS, Reader};
 pub use split::{LOOK_BACK, boundary_in, chunks, next_boundary};
 pub use tags::{LOOK_AHEAD, TagPair, starts_tag_pair};

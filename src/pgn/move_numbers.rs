@@ -1,6 +1,5 @@
-//! Clock times and evaluations in comments. [`comment`](super::comment) lists the notations.
+//! Clock times and evaluations, as in comments. [`comment`](super::comment) lists the notations.
 
-use super::eval::Eval;
 use crate::board::Color;
 
 /// Clock time and evaluation of a move.
@@ -35,12 +34,8 @@ impl MoveNumbers {
     }
 
     /// Parses a comment in the form of Cutechess, XBoard or Arena: a score, a depth, and perhaps a time,
-    /// nodes, and words after a comma. Returns whether it has this form.
-    pub(super) fn take_score(&mut self, text: &str, mover: Option<Color>) -> bool {
-        self.read_score(text, mover).is_some()
-    }
-
-    fn read_score(&mut self, text: &str, mover: Option<Color>) -> Option<()> {
+    /// nodes, and words after a comma. `None` if it does not have this form.
+    pub(super) fn take_score(&mut self, text: &str, mover: Option<Color>) -> Option<()> {
         // The score may follow the expected moves, or a move, in parentheses.
         let text = match text.strip_prefix('(') {
             Some(moves) => moves.split_once(") ")?.1,
@@ -78,10 +73,6 @@ impl MoveNumbers {
     /// Stores values from a comment in TCEC's form that are not yet known. `ev`, the evaluation from the
     /// mover's view, is used only if there is no `wv`, the evaluation from White's view.
     pub(super) fn take_tcec(&mut self, text: &str, mover: Option<Color>) {
-        fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
-            let pairs = text.split(',').filter_map(|pair| pair.trim_ascii().split_once('='));
-            pairs.map(|(key, value)| (key.trim_ascii_end(), value.trim_ascii_start()))
-        }
         let is_key = |key: &str| !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric());
         let begins = text
             .find(['=', ','])
@@ -91,8 +82,9 @@ impl MoveNumbers {
         }
         let time = |text: &str| clock(text.as_bytes()).or_else(|| unsigned(decimal(text.as_bytes(), -1)));
         let (mut value, mut own, mut depth) = (None, None, None);
-        for (key, text) in pairs(text) {
-            match key {
+        for (key, text) in text.split(',').filter_map(|pair| pair.split_once('=')) {
+            let text = text.trim_ascii();
+            match key.trim_ascii() {
                 "d" | "Depth" => depth = depth.or_else(|| unsigned(decimal(text.as_bytes(), 0))),
                 "wv" => value = value.or_else(|| score_or_plies(text)),
                 "ev" | "Eval" => own = own.or_else(|| score_or_plies(text)),
@@ -116,16 +108,12 @@ impl MoveNumbers {
     /// together.
     #[must_use]
     pub fn without(self, others: Self) -> Self {
-        let eval = if (self.eval, self.depth) == (others.eval, others.depth) {
-            (None, None)
-        } else {
-            (self.eval, self.depth)
-        };
+        let is_other = (self.eval, self.depth) != (others.eval, others.depth);
         Self {
             clock: self.clock.filter(|_| self.clock != others.clock),
             elapsed: self.elapsed.filter(|_| self.elapsed != others.elapsed),
-            eval: eval.0,
-            depth: eval.1,
+            eval: self.eval.filter(|_| is_other),
+            depth: self.depth.filter(|_| is_other),
         }
     }
 
@@ -198,15 +186,13 @@ pub(super) fn eval(
         [b'-', rest @ ..] => (-1, rest),
         _ => (1, value),
     };
-    let mut is_movers = false;
-    let eval = if let [b'#', moves @ ..] = unsigned {
-        is_movers = depth.is_some() && *is_chessbase;
-        Eval::Mate(i32::try_from(sign * decimal(moves, 0)?).ok()?)
-    } else if depth.is_some() && !value.contains(&b'.') {
-        is_movers = true;
-        Eval::Centipawns(i32::try_from(decimal(value, 0)?).ok()?)
+    let (eval, is_movers) = if let [b'#', moves @ ..] = unsigned {
+        let moves = i32::try_from(sign * decimal(moves, 0)?).ok()?;
+        (Eval::Mate(moves), depth.is_some() && *is_chessbase)
     } else {
-        Eval::Centipawns(i32::try_from(decimal(value, 2)?).ok()?)
+        let is_in_centipawns = depth.is_some() && !value.contains(&b'.');
+        let value = decimal(value, if is_in_centipawns { 0 } else { 2 })?;
+        (Eval::Centipawns(i32::try_from(value).ok()?), is_in_centipawns)
     };
     *is_chessbase |= is_movers;
     Some((if is_movers && mover == Some(Color::Black) { eval.for_other_side() } else { eval }, depth))
@@ -214,11 +200,7 @@ pub(super) fn eval(
 
 /// Parses a score in pawns (`-0.35`) or in plies to mate (`M19`, `-M18`).
 fn score_or_plies(text: &str) -> Option<Eval> {
-    let (sign, rest) = match text.as_bytes() {
-        [b'-', rest @ ..] => (-1, rest),
-        [b'+', rest @ ..] => (1, rest),
-        rest => (1, rest),
-    };
+    let (sign, rest) = split_sign(text.as_bytes());
     if let [b'M', plies @ ..] = rest {
         let moves = (number(plies)? + 1) / 2;
         return Some(Eval::Mate(i32::try_from(sign * moves).ok()?));
@@ -276,6 +258,15 @@ fn number(text: &[u8]) -> Option<i64> {
     is_number.then(|| text.iter().fold(0, |number, digit| number * 10 + i64::from(digit - b'0')))
 }
 
+/// The sign of a number, as a factor, and the text after it.
+fn split_sign(text: &[u8]) -> (i64, &[u8]) {
+    match text {
+        [b'-', rest @ ..] => (-1, rest),
+        [b'+', rest @ ..] => (1, rest),
+        _ => (1, text),
+    }
+}
+
 fn unsigned(number: Option<i64>) -> Option<u32> {
     u32::try_from(number?).ok()
 }
@@ -283,11 +274,7 @@ fn unsigned(number: Option<i64>) -> Option<u32> {
 /// Parses a decimal number and multiplies it by ten to the power of `places`, rounding half away from zero.
 fn decimal(text: &[u8], places: i32) -> Option<i64> {
     const MOST: usize = 12;
-    let (sign, text) = match text {
-        [b'-', rest @ ..] => (-1, rest),
-        [b'+', rest @ ..] => (1, rest),
-        _ => (1, text),
-    };
+    let (sign, text) = split_sign(text);
     let point = memchr::memchr(b'.', text);
     let (whole, part) = point.map_or((text, &[][..]), |point| (&text[..point], &text[point + 1..]));
     if whole.len() + part.len() == 0 || whole.len() > MOST {
@@ -306,6 +293,64 @@ fn decimal(text: &[u8], places: i32) -> Option<i64> {
     // rounded up.
     let rounds = kept >= 0 && digits.next().is_some_and(|digit| *digit >= b'5');
     Some(sign * (value + i64::from(rounds)))
+}
+
+/// The evaluation of a position, from White's view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Eval {
+    /// Centipawns.
+    Centipawns(i32),
+    /// Moves to mate; negative if Black mates.
+    Mate(i32),
+}
+
+impl Eval {
+    /// The evaluation in two columns, centipawns and moves to mate, of which at most one has a value.
+    #[must_use]
+    pub(crate) fn from_columns(centipawns: Option<i32>, mate: Option<i32>) -> Option<Self> {
+        centipawns.map(Self::Centipawns).or(mate.map(Self::Mate))
+    }
+
+    /// The values of the two columns for an evaluation: centipawns and moves to mate.
+    #[must_use]
+    pub(crate) const fn columns(value: Option<Self>) -> (Option<i32>, Option<i32>) {
+        match value {
+            Some(Self::Centipawns(value)) => (Some(value), None),
+            Some(Self::Mate(moves)) => (None, Some(moves)),
+            None => (None, None),
+        }
+    }
+
+    /// The evaluation from the other side's view.
+    pub(super) const fn for_other_side(self) -> Self {
+        match self {
+            Self::Centipawns(value) => Self::Centipawns(value.saturating_neg()),
+            Self::Mate(moves) => Self::Mate(moves.saturating_neg()),
+        }
+    }
+
+    /// White's [winning chances](winning_chances). A mate counts as 1000 centipawns. The result is `None` for
+    /// a mate in 0, because it is unknown which side is mated.
+    #[must_use]
+    pub fn winning_chances(self) -> Option<f64> {
+        match self {
+            Self::Centipawns(value) => Some(winning_chances(value.into())),
+            Self::Mate(0) => None,
+            Self::Mate(moves) => Some(winning_chances(CEILING.copysign(moves.into()))),
+        }
+    }
+}
+
+/// The maximum number of centipawns that has an effect.
+const CEILING: f64 = 1000.0;
+
+/// White's chances, from -1 (Black wins) to 1 (White wins), by Lichess's formula
+/// (<https://lichess.org/page/accuracy>; the maximum and the value of mates are those of scalachess's
+/// `WinPercent`).
+#[must_use]
+pub fn winning_chances(centipawns: f64) -> f64 {
+    const MULTIPLIER: f64 = -0.003_682_08;
+    2.0 / (1.0 + (MULTIPLIER * centipawns.clamp(-CEILING, CEILING)).exp()) - 1.0
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! Reads the games of a text, one after the other.
 
-use super::blank::{has_blank_line, line_length, skip_blanks};
 use super::lex::{Annotation, Lexer, Token, begins_moves};
-use super::outside::{annotations_end, next_annotation};
+use super::outside::{annotations_end, begins_untagged_game, is_in_movetext, next_annotation};
 use super::split::{Boundaries, LOOK_BACK};
 use super::tags::{ReadTag, TagPair, damaged_tag, read_tag, starts_tag_pair, unquoted_tag};
-use super::untagged::{begins_untagged_game, is_in_movetext};
+use super::text::{has_blank_line, line_length, skip_blanks};
 use crate::board::GameResult;
 
 /// A problem outside a game's movetext; the game continues.
@@ -231,13 +230,11 @@ impl<'a> Reader<'a> {
             if tags.is_empty() && self.leading.is_empty() {
                 self.start = at;
             }
-            match tags.len() {
-                MOST_TAGS if is_reported => {}
-                MOST_TAGS => {
-                    note(problems, FrameProblem::TooManyTags { offset: at });
-                    is_reported = true;
-                }
-                _ => tags.push(tag.pair),
+            if tags.len() < MOST_TAGS {
+                tags.push(tag.pair);
+            } else if !is_reported {
+                note(problems, FrameProblem::TooManyTags { offset: at });
+                is_reported = true;
             }
             end = tag.end;
         }
@@ -289,11 +286,10 @@ impl<'a> Reader<'a> {
             next = skip_blanks(text, end);
         }
         let [blank_before, blank_after] = [before..at, end..next].map(|gap| has_blank_line(&text[gap]));
-        let is_next = |tag: &TagPair<'_>| is_next_game(tags, tag, blank_before || blank_after);
         let belongs = read_tag(text, next).is_some_and(|tag| match tags {
             [] => true,
             _ if blank_before && blank_after => !begins_next_game(tags, text, next),
-            _ => !is_next(&tag.pair),
+            _ => !is_next_game(tags, &tag.pair, blank_before || blank_after),
         });
         if !belongs {
             self.leading.truncate(first);
@@ -318,7 +314,7 @@ impl<'a> Reader<'a> {
     /// Searches for moves before the next tag pair. Returns whether there are any, that is, whether a game
     /// without tags begins.
     fn find_untagged_game(&mut self, problems: &mut Vec<FrameProblem>) -> bool {
-        let offset = self.lexer.offset();
+        let (text, offset) = (&self.text[..self.limit], self.lexer.offset());
         let mut outside = false;
         // The start of the comments right before the current token.
         let mut comments = None;
@@ -327,17 +323,11 @@ impl<'a> Reader<'a> {
             match self.lexer.next_annotated() {
                 Token::Move(word) | Token::Junk(word)
                     if begins_untagged_game(word)
-                        && is_in_movetext(
-                            &self.text[..self.limit],
-                            &mut self.lexer,
-                            word,
-                            before.offset(),
-                        ) =>
+                        && is_in_movetext(text, &mut self.lexer, word, before.offset()) =>
                 {
                     if outside {
                         note(problems, FrameProblem::Outside { offset });
                     }
-                    let text = &self.text[..self.limit];
                     self.start = skip_blanks(text, comments.unwrap_or(before.offset()));
                     // The text of the game must not begin with a bracket: on its own, it could be read as a
                     // tag pair. A `%` line is not part of the game.
@@ -363,9 +353,7 @@ impl<'a> Reader<'a> {
                 }
                 // An annotation in square brackets does not count as the beginning of the game: the text of
                 // the game alone would begin with `[`, and be parsed differently.
-                Token::Annotation(_)
-                    if self.text.get(skip_blanks(self.text, before.offset())) != Some(&b'[') =>
-                {
+                Token::Annotation(_) if text.get(skip_blanks(text, before.offset())) != Some(&b'[') => {
                     comments.get_or_insert(before.offset());
                 }
                 Token::Result(_) => comments = None,

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use memchr::{memchr2, memmem, memrchr2};
 
-use super::blank::{BOM, is_blank};
 use super::tags::{LOOK_AHEAD, read_tag, starts_tag_pair};
+use super::text::{BOM, is_blank};
 
 /// The number of bytes before an offset that are read to decide whether a game begins there. A longer line
 /// does not count as a tag pair.
@@ -84,15 +84,7 @@ fn follows_a_game(before: &[u8]) -> bool {
     {
         return false;
     }
-    let Some(last) = last else { return true };
-    let text = &seen[..=last];
-    match line_start(text, is_cut) {
-        Some(start) if seen[last] == b'}' || matches!(text.get(start), Some(b';' | b'%')) => {
-            !belongs_to_tags(text, is_cut)
-        }
-        Some(start) => !ends_in_tag_pair(text, start, is_cut),
-        None => true,
-    }
+    last.is_none_or(|last| !belongs_to_tags(&seen[..=last], is_cut))
 }
 
 /// The start of the last line of a text, after its byte order mark if it has one; `None` if that line was cut
@@ -106,8 +98,7 @@ fn line_start(text: &[u8], is_cut: bool) -> Option<usize> {
     Some(if text[start..].starts_with(BOM) { start + BOM.len() } else { start })
 }
 
-/// Whether the comments at the end of a text follow a tag pair, or nothing but comments precedes them.
-#[cold]
+/// Whether a text ends in a tag pair, or in comments after one, or consists of comments.
 fn belongs_to_tags(mut text: &[u8], is_cut: bool) -> bool {
     loop {
         let Some(start) = line_start(text, is_cut) else { return false };

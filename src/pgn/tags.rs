@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::blank::{BOM, is_blank, line_length};
-use super::text::decode;
+use super::text::{BOM, decode, is_blank, line_length};
 
 /// The number of bytes after an offset that are read to decide whether a game begins there.
 pub const LOOK_AHEAD: usize = 16 << 10;
@@ -27,15 +26,8 @@ struct Head {
     name: Range<usize>,
     /// The start of the value.
     value: usize,
-    quote: Quote,
-}
-
-/// The quotes around a value.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Quote {
-    Plain,
-    /// A single quote, a typographic quote, or an HTML entity.
-    Other,
+    /// Whether the quote before the value is `"`.
+    has_plain_quote: bool,
 }
 
 /// Parses `[Name "`. One line end may be between name and quote.
@@ -56,10 +48,10 @@ fn read_head(text: &[u8]) -> Option<Head> {
         return None;
     }
     if head.get(at) == Some(&b'"') {
-        return Some(Head { name, value: at + 1, quote: Quote::Plain });
+        return Some(Head { name, value: at + 1, has_plain_quote: true });
     }
     let length = other_quote(head.get(at..)?).filter(|_| head[start].is_ascii_uppercase())?;
-    Some(Head { name, value: at + length, quote: Quote::Other })
+    Some(Head { name, value: at + length, has_plain_quote: false })
 }
 
 /// The length of the blanks at the start of a text, including at most one line end.
@@ -79,44 +71,32 @@ fn line_end_length(text: &[u8]) -> usize {
     }
 }
 
-/// Quotes that people and programs write instead of `"`, in UTF-8, Windows-1252 and HTML.
-const OTHER_QUOTES: [&[u8]; 19] = [
-    b"'",
-    b"`",
-    b"\xe2\x80\x98",
-    b"\xe2\x80\x99",
-    b"\xe2\x80\x9a",
-    b"\xe2\x80\x9c",
-    b"\xe2\x80\x9d",
-    b"\xe2\x80\x9e",
-    b"\xe2\x80\x9f",
-    b"\xc2\xab",
-    b"\xc2\xbb",
-    b"\xef\xbc\x82",
-    b"&quot;",
-    b"&#34;",
-    b"\x84",
-    b"\x91",
-    b"\x92",
-    b"\x93",
-    b"\x94",
+/// Quotes that people and programs write instead of `"`, in UTF-8 and HTML. In Windows-1252 there are also
+/// 0x84 and 0x91 to 0x94.
+const OTHER_QUOTES: [&str; 14] = [
+    "'", "`", "\u{2018}", "\u{2019}", "\u{201a}", "\u{201c}", "\u{201d}", "\u{201e}", "\u{201f}", "\u{ab}",
+    "\u{bb}", "\u{ff02}", "&quot;", "&#34;",
 ];
 
 /// The length of the quote other than `"` at the start of a text.
 #[cold]
 fn other_quote(text: &[u8]) -> Option<usize> {
-    OTHER_QUOTES.iter().find(|quote| text.starts_with(quote)).map(|quote| quote.len())
+    match text {
+        [0x84 | 0x91..=0x94, ..] => Some(1),
+        _ => OTHER_QUOTES.iter().find(|quote| text.starts_with(quote.as_bytes())).map(|quote| quote.len()),
+    }
 }
 
 /// The text without the quote at its end; `None` if it does not end in a quote.
 fn without_quote(text: &[u8]) -> Option<&[u8]> {
-    // The byte of a quote in Windows-1252 can be the last byte of a UTF-8 character.
-    let is_whole = |quote: &[u8], rest: &[u8]| {
+    if let [rest @ .., 0x84 | 0x91..=0x94] = text {
+        // This byte of a quote in Windows-1252 can be the last byte of a UTF-8 character.
         let lead = rest.iter().rposition(|byte| !matches!(byte, 0x80..=0xbf)).unwrap_or(0);
-        quote.len() > 1 || quote.is_ascii() || std::str::from_utf8(&text[lead..]).is_err()
-    };
-    let without = |quote: &&[u8]| text.strip_suffix(*quote).filter(|rest| is_whole(quote, rest));
-    OTHER_QUOTES.iter().chain(&[&b"\""[..]]).find_map(without)
+        if std::str::from_utf8(&text[lead..]).is_err() {
+            return Some(rest);
+        }
+    }
+    OTHER_QUOTES.iter().chain(&["\""]).find_map(|quote| text.strip_suffix(quote.as_bytes()))
 }
 
 /// A tag pair as written in the text.
@@ -169,8 +149,8 @@ pub(super) struct ReadTag<'a> {
     pub(super) unclosed: bool,
 }
 
-/// Parses the tag pair that begins at `offset`, if there is one. Its value ends at a quote that is followed by
-/// `]`; each of the two may be on the next line. Without them, the value ends at the end of its line.
+/// Parses the tag pair that begins at `offset`, if there is one. Its value ends at a quote that is followed
+/// by `]`; each of the two may be on the next line. Without them, the value ends at the end of its line.
 pub(super) fn read_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
     if text.get(offset) != Some(&b'[') {
         return None;
@@ -178,7 +158,7 @@ pub(super) fn read_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
     let head = read_head(&text[offset..])?;
     let name = &text[offset + head.name.start..offset + head.name.end];
     let start = offset + head.value;
-    if head.quote == Quote::Other {
+    if !head.has_plain_quote {
         return Some(read_value_in_other_quotes(text, offset, name, start));
     }
     let mut at = start;
@@ -278,14 +258,13 @@ pub(super) fn unquoted_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
     let line = &text[offset..text.len().min(offset + MOST_HEAD)];
     let line = &line[..line_length(line)];
     let inner = line.trim_ascii_end().strip_prefix(b"[")?.strip_suffix(b"]")?;
-    let begin = offset + 1 + inner.len() - inner.trim_ascii_start().len();
     let inner = inner.trim_ascii();
     let length = inner.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
     let (name, value) = inner.split_at(length);
     let is_one = name.first().is_some_and(u8::is_ascii_uppercase)
         && value.first().is_some_and(|&byte| is_blank(byte))
         && !value.iter().any(|byte| matches!(byte, b'"' | b'[' | b']' | b'{' | b'}'));
-    let pair = TagPair { name: &text[begin..begin + length], value: value.trim_ascii(), offset };
+    let pair = TagPair { name, value: value.trim_ascii(), offset };
     let end = offset + line.trim_ascii_end().len();
     (is_one && !crate::board::Position::is_san(name)).then_some(ReadTag { pair, end, unclosed: true })
 }
@@ -303,15 +282,12 @@ pub(super) fn damaged_tag(text: &[u8], after_tags: bool) -> Option<usize> {
     let line_end = line_end.or_else(|| (head.len() == text.len()).then_some(text.len()));
     let line = &head[..line_end.unwrap_or(head.len())];
     let length = damaged_length(line).filter(|&length| length < line.len() || line_end.is_some())?;
-    let blanks = line[length..].iter().take_while(|&&byte| is_blank(byte)).count();
-    let next = if length + blanks < line.len() {
-        &text[length + blanks..]
-    } else {
-        let rest = &text[line_end?..];
-        let rest = rest.strip_prefix(b"\r").unwrap_or(rest);
-        rest.strip_prefix(b"\n").unwrap_or(rest)
-    };
-    let ends_line = length + blanks == line.len();
+    let at = length + line[length..].iter().take_while(|&&byte| is_blank(byte)).count();
+    let ends_line = at == line.len();
+    if ends_line && line_end.is_none() {
+        return None;
+    }
+    let next = &text[at + line_end_length(&text[at..])..];
     let is_told = if after_tags {
         ends_line || starts_tag_pair(next)
     } else {

@@ -1,4 +1,4 @@
-//! Decodes bytes as text.
+//! Text: decodes bytes; blanks and line ends.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -84,19 +84,17 @@ impl TextFlaw {
 
 impl fmt::Display for TextFlaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { byte, .. } = *self;
-        match self {
-            Self { is_encoding: true, .. } => {
-                write!(
-                    f,
-                    "byte 0x{byte:02X} is neither UTF-8 nor likely in Windows-1252; if the text is in another encoding, name it \
-                     with the option encoding"
-                )
-            }
-            Self { is_cut: true, .. } => {
-                write!(f, "a character is incomplete or lost: U+FFFD replaces it")
-            }
-            _ => write!(f, "byte 0x{byte:02X} is not UTF-8: read as in Windows-1252"),
+        let byte = self.byte;
+        if self.is_encoding {
+            write!(
+                f,
+                "byte 0x{byte:02X} is neither UTF-8 nor likely in Windows-1252; if the text is in another encoding, name it \
+                 with the option encoding"
+            )
+        } else if self.is_cut {
+            f.write_str("a character is incomplete or lost: U+FFFD replaces it")
+        } else {
+            write!(f, "byte 0x{byte:02X} is not UTF-8: read as in Windows-1252")
         }
     }
 }
@@ -104,25 +102,55 @@ impl fmt::Display for TextFlaw {
 /// Whether a byte is plausible in Windows-1252. In Western languages there are no three consecutive non-ASCII
 /// letters, and signs such as `\u{201e}` are not between letters.
 fn is_plausible(bytes: &[u8], at: usize) -> bool {
-    let is_letter = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_alphabetic);
-    let is_any_letter = |at: Option<usize>| {
-        at.and_then(|at| bytes.get(at)).is_some_and(|&byte| byte.is_ascii_alphabetic() || byte >= 0xc0)
-    };
-    let is_high = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(|&byte| byte >= 0xc0);
+    let (before, after) = (at.checked_sub(1).map(|at| bytes[at]), bytes.get(at + 1).copied());
+    let is_letter = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphabetic());
+    let is_high = |byte: Option<u8>| byte.is_some_and(|byte| byte >= 0xc0);
     match bytes[at] {
         0x81 | 0x8d | 0x8f | 0x90 | 0x9d => false,
         // Letters, apostrophes and dashes.
         0x83 | 0x8a | 0x8c | 0x8e | 0x91 | 0x92 | 0x96 | 0x97 | 0x9a | 0x9c | 0x9e | 0x9f => true,
-        0x80..=0x9f => !(is_letter(at.checked_sub(1)) && is_letter(Some(at + 1))),
+        0x80..=0x9f => !(is_letter(before) && is_letter(after)),
         // Currency signs and the like; `\u{a1}` and `\u{bf}` begin sentences in Spanish.
         0xa1..=0xa9 | 0xac | 0xae | 0xaf | 0xb1..=0xb3 | 0xb6 | 0xb8 | 0xb9 | 0xbf => {
-            let (before, after) = (at.checked_sub(1), Some(at + 1));
-            let is_lower = bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
+            let is_any_letter = |byte| is_letter(byte) || is_high(byte);
+            let is_lower = after.is_some_and(|after| after.is_ascii_lowercase());
             let may_begin = matches!(bytes[at], 0xa1 | 0xa7 | 0xa9 | 0xbf);
             !(is_any_letter(after) && (is_any_letter(before) || is_lower && !may_begin))
         }
-        0xc0.. => !(is_high(at.checked_sub(1)) && is_high(Some(at + 1))),
+        0xc0.. => !(is_high(before) && is_high(after)),
         _ => true,
+    }
+}
+
+/// A byte order mark. It also occurs within files that were concatenated.
+pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// Whether a byte is white space or another control character, which has no meaning between tokens.
+#[inline]
+pub(super) const fn is_blank(byte: u8) -> bool {
+    byte <= b' '
+}
+
+/// The number of bytes before the end of the line.
+pub(super) fn line_length(text: &[u8]) -> usize {
+    memchr::memchr2(b'\n', b'\r', text).unwrap_or(text.len())
+}
+
+/// Whether blanks contain at least two line ends, that is, a whole blank line after the end of a line.
+pub(super) fn has_blank_line(blanks: &[u8]) -> bool {
+    let count = |end| blanks.iter().filter(|&&byte| byte == end).count();
+    count(b'\n').max(count(b'\r')) > 1
+}
+
+/// The offset of the first byte from `at` on that is neither blank nor part of a byte order mark.
+#[must_use]
+pub(super) fn skip_blanks(text: &[u8], mut at: usize) -> usize {
+    loop {
+        at += text[at..].iter().take_while(|&&byte| is_blank(byte)).count();
+        if !text[at..].starts_with(BOM) {
+            return at;
+        }
+        at += BOM.len();
     }
 }
 

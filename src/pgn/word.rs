@@ -96,28 +96,11 @@ pub(super) fn is_numeric_move(number: &[u8]) -> bool {
 /// editorial remarks (`RR`), diagrams (`D`), checks in old books (`dbl ch`), en passant.
 #[must_use]
 pub fn is_remark(word: &[u8]) -> bool {
-    matches!(
-        word,
-        b"" | b"N"
-            | b"TN"
-            | b"D"
-            | b"RR"
-            | b"e.p."
-            | b"e.p"
-            | b"e. p."
-            | b"e. p"
-            | b"ep"
-            | b"ch"
-            | b"chk"
-            | b"check"
-            | b"dbl"
-            | b"dis"
-            | b"disch"
-            | b"mate"
-            | b"checkmate"
-            | b"^"
-            | b"%"
-    )
+    let is_mark = matches!(word, b"" | b"N" | b"TN" | b"D" | b"RR" | b"^" | b"%");
+    let is_en_passant = matches!(word, b"e.p." | b"e.p" | b"e. p." | b"e. p" | b"ep");
+    let is_check =
+        matches!(word, b"ch" | b"chk" | b"check" | b"dbl" | b"dis" | b"disch" | b"mate" | b"checkmate");
+    is_mark || is_en_passant || is_check
 }
 
 #[cfg(test)]

@@ -85,21 +85,10 @@ const fn ink(color: Color) -> &'static str {
     }
 }
 
-pub(super) const fn kind_name(kind: PieceKind) -> &'static str {
-    match kind {
-        PieceKind::Pawn => "pawn",
-        PieceKind::Knight => "knight",
-        PieceKind::King => "king",
-        PieceKind::Bishop => "bishop",
-        PieceKind::Rook => "rook",
-        PieceKind::Queen => "queen",
-    }
-}
-
 /// The `id` of a piece's shape within a picture.
 pub(super) fn name(piece: Piece) -> String {
     let color = if piece.color() == Color::White { "white" } else { "black" };
-    format!("{color}-{}", kind_name(piece.kind()))
+    format!("{color}-{}", piece.kind().name())
 }
 
 /// The SVG definitions of the pieces for which `is_drawn` returns true.

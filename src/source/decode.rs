@@ -1,16 +1,17 @@
 //! Opens sources: a plain file is memory-mapped, anything else becomes a stream of text.
 
-use std::io::{self, BufRead, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bzip2::bufread::BzDecoder;
 use flate2::bufread::{DeflateDecoder, GzDecoder};
 
 use super::encoding::{TextEncoding, Transcoder};
 use super::file::{Location, SourceFile};
 use super::form::Form;
-use super::frames::{self, FrameOptions, Frames};
+use super::frames::{self, Frames};
 use super::input::{Input, Position, read_head};
 use super::part::{FramesOfPart, PartEnd};
 use super::zip::{Checked, Member, Method};
@@ -26,16 +27,9 @@ pub struct DecodeOptions {
 }
 
 impl DecodeOptions {
-    fn frames(self) -> FrameOptions {
-        const AHEAD: u64 = 64 << 20;
-        // Decoding takes about a twentieth of the time of processing the games.
-        let threads = (self.threads / 4).clamp(2, 8).min(self.threads.max(1));
-        FrameOptions { threads, ahead: (self.memory / 16).min(AHEAD), window: self.window() }
-    }
-
-    /// The largest window allowed, in bytes.
+    /// The largest window allowed, in bytes, if it exceeds [`frames::USUAL_WINDOW`].
     const fn window(self) -> u64 {
-        if self.memory / 2 > frames::USUAL_WINDOW { self.memory / 2 } else { frames::USUAL_WINDOW }
+        self.memory / 2
     }
 }
 
@@ -81,7 +75,7 @@ pub fn open(file: &SourceFile) -> Result<Opened> {
         Location::Member(member) => Ok(packed(Kind::Member(Mapped::open(&member.archive)?, member.clone()))),
         Location::File => {
             let map = Mapped::open(&file.path)?;
-            let form = Form::of(&map.bytes()[..map.bytes().len().min(Form::HEAD)]);
+            let form = Form::of(map.bytes());
             match (form, file.range()) {
                 (Form::Text, _) if file.encoding.is_none() => Ok(Opened::Mapped(map)),
                 (Form::Other(..), _) => Err(refused(&file.path, form)),
@@ -92,7 +86,7 @@ pub fn open(file: &SourceFile) -> Result<Opened> {
     }
 }
 
-fn refused(path: &std::path::Path, form: Form) -> Error {
+fn refused(path: &Path, form: Form) -> Error {
     let (form, error_advice) = match form {
         Form::Other(form, error_advice) => (form, error_advice),
         _ => ("a zip archive on a stream", "give it as a file"),
@@ -126,7 +120,11 @@ impl Packed {
         let position = Position::default();
         let (reader, start): (Box<dyn Read + Send>, u64) = match kind {
             Kind::File(map, Form::Zstd) => {
-                let frames = Frames::new(Arc::new(map), position.clone(), options.frames());
+                const AHEAD: u64 = 64 << 20;
+                // Decoding takes about a twentieth of the time of processing the games.
+                let threads = (options.threads / 4).clamp(2, 8).min(options.threads.max(1));
+                let ahead = (options.memory / 16).min(AHEAD);
+                let frames = Frames::new(Arc::new(map), position.clone(), threads, ahead, options.window());
                 return Decoded::new(Box::new(frames), position, 0, Decoded::MOST_ERRORS, encoding, &path);
             }
             Kind::Part(map, part) => {
@@ -134,11 +132,13 @@ impl Packed {
                 let (frames, end) = FramesOfPart::new(Arc::new(map), &part, position.clone(), window);
                 return Ok(Decoded::from_part(Box::new(frames), position, end));
             }
-            Kind::Nothing => return Ok(Decoded::from_part(Box::new(io::empty()), position, PartEnd::new())),
+            Kind::Nothing => {
+                return Ok(Decoded::from_part(Box::new(io::empty()), position, PartEnd::default()));
+            }
             Kind::File(map, form) => {
                 let range = 0..map.bytes().len();
                 let input = Input::mapped(Arc::new(map), range, position.clone());
-                (unpack(input, form, options).map_err(io)?.ok_or_else(|| refused(&path, form))?, 0)
+                (unpack(input, form, options, &path)?, 0)
             }
             Kind::Member(map, member) => {
                 let length = map.bytes().len();
@@ -154,121 +154,84 @@ impl Packed {
                     Box::new(std::fs::File::open(&path).map_err(io)?)
                 };
                 let (input, form) = Input::stream(reader, position.clone()).map_err(io)?;
-                (unpack(input, form, options).map_err(io)?.ok_or_else(|| refused(&path, form))?, 0)
+                (unpack(input, form, options, &path)?, 0)
             }
         };
-        Decoded::new(Box::new(FixedSizeReader::new(reader)), position, start, 1, encoding, &path)
+        const PIECE: usize = 64 << 10;
+        let reader = Box::new(FixedSizeReader(BufReader::with_capacity(PIECE, reader)));
+        Decoded::new(reader, position, start, 1, encoding, &path)
     }
 }
 
 /// Reads in pieces of one size, whatever size is requested. The amount that a decoder returns before damage
 /// depends on the requested size, but the same archive must always give the same text.
-struct FixedSizeReader<R> {
-    reader: R,
-    piece: Box<[u8]>,
-    /// The rest of the current piece.
-    left: std::ops::Range<usize>,
-}
+struct FixedSizeReader(BufReader<Box<dyn Read + Send>>);
 
-impl<R: Read> FixedSizeReader<R> {
-    fn new(reader: R) -> Self {
-        const PIECE: usize = 64 << 10;
-        Self { reader, piece: vec![0; PIECE].into_boxed_slice(), left: 0..0 }
-    }
-}
-
-impl<R: Read> Read for FixedSizeReader<R> {
+impl Read for FixedSizeReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.left.is_empty() {
-            self.left = 0..self.reader.read(&mut self.piece)?;
-        }
-        let read = (&self.piece[self.left.clone()]).read(buffer)?;
-        self.left.start += read;
+        // Unlike `BufReader::read`, this never passes the buffer of the caller to the decoder.
+        let read = self.0.fill_buf()?.read(buffer)?;
+        self.0.consume(read);
         Ok(read)
     }
 }
 
-/// The text of an input in this format; `None` if the format is not supported.
-fn unpack(input: Input, form: Form, options: DecodeOptions) -> io::Result<Option<Box<dyn Read + Send>>> {
-    Ok(Some(match form {
+/// The text of an input in this format.
+fn unpack(input: Input, form: Form, options: DecodeOptions, path: &Path) -> Result<Box<dyn Read + Send>> {
+    Ok(match form {
         Form::Text => Box::new(input),
         Form::Utf16(encoding) => Box::new(Transcoder::new(input, encoding)),
-        Form::Zstd => Box::new(zstd_text(input, options)?),
-        Form::Gzip => Box::new(Members::<GzDecoder<Input>>::new(input)),
-        Form::Bzip2 => Box::new(Members::<bzip2::bufread::BzDecoder<Input>>::new(input)),
-        Form::Zip | Form::Other(..) => return Ok(None),
-    }))
-}
-
-fn unpack_member(input: Input, member: &Member, options: DecodeOptions) -> io::Result<Box<dyn Read + Send>> {
-    Ok(match member.method {
-        Method::Stored => Box::new(Checked::new(input, member)),
-        Method::Deflate => Box::new(Checked::new(DeflateDecoder::new(input), member)),
-        Method::Bzip2 => {
-            Box::new(Checked::new(Members::<bzip2::bufread::BzDecoder<Input>>::new(input), member))
+        Form::Zstd => {
+            let text = frames::decoder(input, options.window());
+            Box::new(text.map_err(|error| Error::io(path, error))?)
         }
-        Method::Zstd => Box::new(Checked::new(zstd_text(input, options)?, member)),
+        Form::Gzip => Box::new(Members::new(input, 0x1f, GzDecoder::new, GzDecoder::into_inner)),
+        Form::Bzip2 => bzip2_text(input),
+        Form::Zip | Form::Other(..) => return Err(refused(path, form)),
     })
 }
 
-fn zstd_text(input: Input, options: DecodeOptions) -> io::Result<zstd::Decoder<'static, Input>> {
-    frames::decoder(input, options.window())
+fn unpack_member(input: Input, member: &Member, options: DecodeOptions) -> io::Result<Box<dyn Read + Send>> {
+    let text: Box<dyn Read + Send> = match member.method {
+        Method::Stored => Box::new(input),
+        Method::Deflate => Box::new(DeflateDecoder::new(input)),
+        Method::Bzip2 => bzip2_text(input),
+        Method::Zstd => Box::new(frames::decoder(input, options.window())?),
+    };
+    Ok(Box::new(Checked::new(text, member)))
 }
 
-/// A decoder of one member of an archive that may have several consecutive members.
-trait OneMember: Read + Sized {
-    const FIRST_BYTE: u8;
-    fn new(input: Input) -> Self;
-    fn into_input(self) -> Input;
+fn bzip2_text(input: Input) -> Box<dyn Read + Send> {
+    Box::new(Members::new(input, b'B', BzDecoder::new, BzDecoder::into_inner))
 }
 
-impl OneMember for GzDecoder<Input> {
-    const FIRST_BYTE: u8 = 0x1f;
-
-    fn new(input: Input) -> Self {
-        Self::new(input)
-    }
-
-    fn into_input(self) -> Input {
-        self.into_inner()
-    }
-}
-
-impl OneMember for bzip2::bufread::BzDecoder<Input> {
-    const FIRST_BYTE: u8 = b'B';
-
-    fn new(input: Input) -> Self {
-        Self::new(input)
-    }
-
-    fn into_input(self) -> Input {
-        self.into_inner()
-    }
-}
-
-/// The text of all members of a gzip or bzip2 archive. Zeros after the last one are ignored, because tapes
-/// and block devices add them.
+/// The text of all members of a gzip or bzip2 archive, each of which `D` decodes. Zeros after the last one
+/// are ignored, because tapes and block devices add them.
 struct Members<D> {
     member: Option<D>,
+    /// The first byte of each member.
+    first_byte: u8,
+    open: fn(Input) -> D,
+    into_input: fn(D) -> Input,
 }
 
-impl<D: OneMember> Members<D> {
-    fn new(input: Input) -> Self {
-        Self { member: Some(D::new(input)) }
+impl<D: Read> Members<D> {
+    fn new(input: Input, first_byte: u8, open: fn(Input) -> D, into_input: fn(D) -> Input) -> Self {
+        Self { member: Some(open(input)), first_byte, open, into_input }
     }
 
     /// Moves to the next member. Returns whether there is one.
     fn next_member(&mut self) -> io::Result<bool> {
         let Some(member) = self.member.take() else { return Ok(false) };
-        let mut input = member.into_input();
+        let mut input = (self.into_input)(member);
         loop {
             let bytes = input.fill_buf()?;
             let zeros = bytes.iter().take_while(|&&byte| byte == 0).count();
             match bytes.get(zeros) {
                 _ if bytes.is_empty() => return Ok(false),
                 None => input.consume(zeros),
-                Some(&byte) if byte == D::FIRST_BYTE && zeros == 0 => {
-                    self.member = Some(D::new(input));
+                Some(&byte) if byte == self.first_byte && zeros == 0 => {
+                    self.member = Some((self.open)(input));
                     return Ok(true);
                 }
                 Some(_) => return Err(io::Error::other("something else follows the compressed text")),
@@ -277,7 +240,7 @@ impl<D: OneMember> Members<D> {
     }
 }
 
-impl<D: OneMember> Read for Members<D> {
+impl<D: Read> Read for Members<D> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while let Some(member) = &mut self.member {
             let read = member.read(buffer)?;
@@ -299,14 +262,8 @@ pub struct Decoded {
     start: u64,
     /// The number of further errors after which reading stops.
     errors_left: u32,
-    part: Option<Part>,
-}
-
-/// The state of a part of an archive.
-struct Part {
-    /// The offset of its first frame in the archive.
-    first: u64,
-    end: PartEnd,
+    /// If this is a part of an archive: the end of the text of its own frames.
+    part_end: Option<PartEnd>,
 }
 
 impl std::fmt::Debug for Decoded {
@@ -325,7 +282,7 @@ impl Decoded {
         start: u64,
         errors_left: u32,
         encoding: Option<TextEncoding>,
-        path: &std::path::Path,
+        path: &Path,
     ) -> Result<Self> {
         let (mut head, error) = read_head(&mut reader);
         let encoding = match Form::of(&head) {
@@ -340,40 +297,33 @@ impl Decoded {
             let text = Cursor::new(std::mem::take(&mut head)).chain(reader);
             reader = Box::new(Transcoder::new(text, encoding));
         }
-        Ok(Self { reader, head, error, position, start, errors_left, part: None })
+        Ok(Self { reader, head, error, position, start, errors_left, part_end: None })
     }
 
     fn from_part(reader: Box<dyn Read + Send>, position: Position, end: PartEnd) -> Self {
-        let first = position.get();
-        Self {
-            reader,
-            head: Vec::new(),
-            error: None,
-            position,
-            start: first,
-            errors_left: Self::MOST_ERRORS,
-            part: Some(Part { first, end }),
-        }
+        let (start, part_end) = (position.get(), Some(end));
+        let errors_left = Self::MOST_ERRORS;
+        Self { reader, head: Vec::new(), error: None, position, start, errors_left, part_end }
     }
 
     /// Whether this is the text of a part of an archive.
     #[must_use]
     pub fn is_part(&self) -> bool {
-        self.part.is_some()
+        self.part_end.is_some()
     }
 
     /// Whether this is the text of a part that begins within an archive. The beginning of the text then
     /// belongs to the previous part.
     #[must_use]
     pub fn begins_within(&self) -> bool {
-        self.part.as_ref().is_some_and(|part| part.first > 0)
+        self.is_part() && self.start > 0
     }
 
     /// For a part, the offset in its text at which the text of the part's own frames ends, once reached. The
     /// text after that only completes the last game.
     #[must_use]
     pub fn end_of_part(&self) -> Option<u64> {
-        self.part.as_ref().and_then(|part| part.end.get())
+        self.part_end.as_ref()?.get().copied()
     }
 
     /// Appends at most about `most` bytes of text to `text`. Returns the number of bytes, which is 0 at the

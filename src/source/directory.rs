@@ -36,44 +36,22 @@ const LOCATOR_64: &[u8] = b"PK\x06\x07";
 const LARGE: u64 = u32::MAX as u64;
 
 impl Directory {
-    /// Reads the list from the bytes of an archive.
+    /// Reads the list from the bytes of an archive: finds the end record, which may be followed by a comment,
+    /// and with it the central directory.
     pub(super) fn of(bytes: &[u8]) -> Self {
-        match CentralDirectory::find(bytes) {
-            Some(table) => table.read(bytes),
-            None => Self {
-                entries: scan(bytes),
-                damage: Some("it is cut off: the table of contents at its end is missing"),
-            },
-        }
-    }
-}
-
-impl Entry {
-    /// The start of its compressed data, if its header exists.
-    pub(super) fn data_start(&self, bytes: &[u8]) -> Option<u64> {
-        let header = bytes.get(usize::try_from(self.header).ok()?..)?;
-        let lengths = number(header, 26, 2)? + number(header, 28, 2)?;
-        header.starts_with(FILE).then_some(self.header + 30 + lengths)
-    }
-}
-
-/// Where the central directory of an archive is.
-struct CentralDirectory {
-    start: usize,
-    /// The number of bytes before the archive in its file, which the offsets in the archive do not count.
-    shift: u64,
-    entries: u64,
-}
-
-impl CentralDirectory {
-    /// Finds the end record, which may be followed by a comment, and with it the central directory.
-    fn find(bytes: &[u8]) -> Option<Self> {
         const MOST_COMMENT: usize = 0xffff + 22;
         let from = bytes.len().saturating_sub(MOST_COMMENT);
-        memchr::memmem::rfind_iter(&bytes[from..], END).find_map(|at| Self::of(bytes, from + at))
+        let mut ends = memchr::memmem::rfind_iter(&bytes[from..], END);
+        ends.find_map(|at| Self::before(bytes, from + at)).unwrap_or_else(|| Self {
+            entries: scan(bytes),
+            damage: Some("it is cut off: the table of contents at its end is missing"),
+        })
     }
 
-    fn of(bytes: &[u8], end: usize) -> Option<Self> {
+    /// Reads the central directory before the end record at `end`; `None` if there is none. Reads up to the
+    /// end of the directory, even beyond the stored number of files: some programs store too small a number
+    /// if there are more files than 16 bits can count.
+    fn before(bytes: &[u8], end: usize) -> Option<Self> {
         let record = &bytes[end..];
         let comment = number(record, 20, 2)?;
         if comment > (record.len() - 22) as u64 {
@@ -94,24 +72,29 @@ impl CentralDirectory {
         let expected = usize::try_from(offset).ok()?;
         let before_end = table_end.checked_sub(usize::try_from(size).ok()?)?;
         let start = [expected, before_end].into_iter().find(|&start| entries == 0 || is_there(start))?;
-        Some(Self { start, shift: start.saturating_sub(expected) as u64, entries })
-    }
-
-    /// Reads the central directory up to its end, even beyond the stored number of files: some programs store
-    /// too small a number if there are more files than 16 bits can count.
-    fn read(&self, bytes: &[u8]) -> Directory {
-        let mut directory = Directory::default();
-        let mut rest = bytes.get(self.start..).unwrap_or_default();
+        // The number of bytes before the archive in its file, which the offsets in the archive do not count.
+        let shift = start.saturating_sub(expected) as u64;
+        let mut directory = Self::default();
+        let mut rest = bytes.get(start..).unwrap_or_default();
         while rest.starts_with(CENTRAL) {
             let Some((mut entry, length)) = central(rest) else { break };
-            entry.header = entry.header.saturating_add(self.shift);
+            entry.header = entry.header.saturating_add(shift);
             directory.entries.push(entry);
             rest = &rest[length..];
         }
-        if (directory.entries.len() as u64) < self.entries {
+        if (directory.entries.len() as u64) < entries {
             directory.damage = Some("its table of contents is damaged, and files may be missing");
         }
-        directory
+        Some(directory)
+    }
+}
+
+impl Entry {
+    /// The start of its compressed data, if its header exists.
+    pub(super) fn data_start(&self, bytes: &[u8]) -> Option<u64> {
+        let header = bytes.get(usize::try_from(self.header).ok()?..)?;
+        let lengths = number(header, 26, 2)? + number(header, 28, 2)?;
+        header.starts_with(FILE).then_some(self.header + 30 + lengths)
     }
 }
 
@@ -123,27 +106,36 @@ fn end_64(bytes: &[u8], end: usize) -> Option<usize> {
     is_there.then_some(at)
 }
 
+/// The file that a header describes, and the offset after its name and its extra field. From `at` on, both
+/// kinds of headers have the same fields; the name begins at `name`. `offset` is the offset of the file's
+/// header; it can be in the extra field if `numbers` is 3 instead of 2.
+fn entry(record: &[u8], at: usize, name: usize, offset: u64, numbers: usize) -> Option<(Entry, usize)> {
+    let field = |from: usize, length| number(record, at + from, length);
+    let name_end = name + field(22, 2)? as usize;
+    let end = name_end + field(24, 2)? as usize;
+    let mut sizes = [field(18, 4)?, field(14, 4)?, offset];
+    widen(&mut sizes[..numbers], record.get(name_end..end)?);
+    let [size, packed, header] = sizes;
+    let entry = Entry {
+        name: record.get(name..name_end)?.to_vec(),
+        is_encrypted: field(2, 2)? & 1 != 0,
+        is_link: false,
+        method: field(4, 2)? as u16,
+        packed: Some(packed),
+        expected: Some((size, field(10, 4)? as u32)),
+        header,
+    };
+    Some((entry, end))
+}
+
 /// An entry of the central directory, and its length.
 fn central(record: &[u8]) -> Option<(Entry, usize)> {
     const LINK: u64 = 0o120_000;
     const UNIX: u64 = 3;
-    let [name, extra, comment] = [28, 30, 32].map(|at| number(record, at, 2));
-    let (name, extra) = (name? as usize, extra? as usize);
-    let length = 46 + name + extra + comment? as usize;
-    let flags = number(record, 8, 2)?;
+    let (mut entry, end) = entry(record, 6, 46, number(record, 42, 4)?, 3)?;
     let is_unix = number(record, 4, 2)? >> 8 == UNIX;
-    let mut sizes = [number(record, 24, 4)?, number(record, 20, 4)?, number(record, 42, 4)?];
-    widen(&mut sizes, record.get(46 + name..46 + name + extra)?);
-    let [size, packed, header] = sizes;
-    let entry = Entry {
-        name: record.get(46..46 + name)?.to_vec(),
-        is_encrypted: flags & 1 != 0,
-        is_link: is_unix && (number(record, 38, 4)? >> 16) & 0o170_000 == LINK,
-        method: number(record, 10, 2)? as u16,
-        packed: Some(packed),
-        expected: Some((size, number(record, 16, 4)? as u32)),
-        header,
-    };
+    entry.is_link = is_unix && (number(record, 38, 4)? >> 16) & 0o170_000 == LINK;
+    let length = end + number(record, 32, 2)? as usize;
     record.get(..length).map(|_| (entry, length))
 }
 
@@ -183,22 +175,9 @@ fn local(bytes: &[u8], header: usize) -> Option<(Entry, usize)> {
     /// The flag of a file whose sizes may be stored after its data.
     const HAS_DESCRIPTOR: u64 = 8;
     let record = &bytes[header..];
-    let (name, extra) = (number(record, 26, 2)? as usize, number(record, 28, 2)? as usize);
-    let flags = number(record, 6, 2)?;
-    let mut sizes = [number(record, 22, 4)?, number(record, 18, 4)?];
-    widen(&mut sizes, record.get(30 + name..30 + name + extra)?);
-    let [size, packed] = sizes;
-    let mut entry = Entry {
-        name: record.get(30..30 + name)?.to_vec(),
-        is_encrypted: flags & 1 != 0,
-        is_link: false,
-        method: number(record, 8, 2)? as u16,
-        packed: Some(packed),
-        expected: Some((size, number(record, 14, 4)? as u32)),
-        header: header as u64,
-    };
-    let start = header + 30 + name + extra;
-    if flags & HAS_DESCRIPTOR == 0 || ![0, LARGE].contains(&packed) {
+    let (mut entry, length) = entry(record, 4, 30, header as u64, 2)?;
+    let (start, packed) = (header + length, entry.packed?);
+    if number(record, 6, 2)? & HAS_DESCRIPTOR == 0 || ![0, LARGE].contains(&packed) {
         return Some((entry, start.saturating_add(usize::try_from(packed).ok()?)));
     }
     let (expected, packed, end) = match descriptor(bytes, start) {

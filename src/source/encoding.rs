@@ -1,7 +1,7 @@
 //! Converts text in other encodings to UTF-8.
 
 use std::fmt;
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 
 use encoding_rs::{CoderResult, Decoder, Encoding};
 
@@ -40,12 +40,8 @@ impl fmt::Display for TextEncoding {
 /// Converts text to UTF-8. A byte order mark at its beginning is removed, and overrides the encoding. Invalid
 /// bytes become U+FFFD.
 pub(super) struct Transcoder<R> {
-    reader: R,
+    reader: BufReader<R>,
     decoder: Decoder,
-    /// The bytes read; `decoded` is how many of them have been decoded.
-    input: Vec<u8>,
-    decoded: usize,
-    is_input_at_end: bool,
     /// The decoded text; `left` is the part of it not yet returned.
     text: Box<[u8]>,
     left: std::ops::Range<usize>,
@@ -53,35 +49,19 @@ pub(super) struct Transcoder<R> {
 }
 
 impl<R: Read> Transcoder<R> {
-    const BLOCK: usize = 64 << 10;
-
     pub(super) fn new(reader: R, encoding: TextEncoding) -> Self {
-        Self {
-            reader,
-            decoder: encoding.0.new_decoder(),
-            input: Vec::new(),
-            decoded: 0,
-            is_input_at_end: false,
-            text: vec![0; Self::BLOCK].into_boxed_slice(),
-            left: 0..0,
-            has_ended: false,
-        }
+        const BLOCK: usize = 64 << 10;
+        let (reader, text) = (BufReader::with_capacity(BLOCK, reader), vec![0; BLOCK].into_boxed_slice());
+        Self { reader, decoder: encoding.0.new_decoder(), text, left: 0..0, has_ended: false }
     }
 
     fn refill(&mut self) -> io::Result<()> {
-        if self.decoded == self.input.len() && !self.is_input_at_end {
-            self.input.resize(Self::BLOCK, 0);
-            self.decoded = self.input.len();
-            let read = self.reader.read(&mut self.input)?;
-            self.input.truncate(read);
-            (self.decoded, self.is_input_at_end) = (0, read == 0);
-        }
-        let rest = &self.input[self.decoded..];
-        let (result, read, written, _) =
-            self.decoder.decode_to_utf8(rest, &mut self.text, self.is_input_at_end);
-        self.decoded += read;
+        let input = self.reader.fill_buf()?;
+        let is_at_end = input.is_empty();
+        let (result, read, written, _) = self.decoder.decode_to_utf8(input, &mut self.text, is_at_end);
+        self.reader.consume(read);
         self.left = 0..written;
-        self.has_ended = self.is_input_at_end && result == CoderResult::InputEmpty;
+        self.has_ended = is_at_end && result == CoderResult::InputEmpty;
         Ok(())
     }
 }

@@ -1,13 +1,13 @@
 //! A file to read, and the place of its bytes.
 
 use std::fs::File;
-use std::io::Read as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::encoding::TextEncoding;
 use super::form::Form;
 use super::frames;
+use super::input::read_head;
 use super::zip::Member;
 
 /// A file to read, or a stream.
@@ -36,23 +36,14 @@ pub struct SourceFile {
 
 impl SourceFile {
     pub(super) fn new(path: &Path, bytes: Option<u64>, place: Location) -> Self {
-        Self {
-            path: path.to_owned(),
-            bytes,
-            first_byte: 0,
-            range: None,
-            place,
-            form: Form::Text,
-            encoding: None,
-            window: 0,
-        }
+        let path = path.to_owned();
+        Self { path, bytes, first_byte: 0, range: None, place, form: Form::Text, encoding: None, window: 0 }
     }
 
     /// A file, which may be an archive of one file.
     pub(super) fn from_file(path: &Path, bytes: u64) -> Self {
         let head = head(path);
-        let form = Form::of(&head);
-        let window = if form == Form::Zstd { frames::window(&head) } else { 0 };
+        let (form, window) = (Form::of(&head), frames::window(&head));
         Self { form, window, ..Self::new(path, Some(bytes), Location::File) }
     }
 
@@ -130,7 +121,5 @@ pub(super) enum Location {
 /// The first bytes of a file, enough for its format and for the header of a zstd frame. Empty if they cannot
 /// be read; the error is reported when the file is read.
 pub(super) fn head(path: &Path) -> Vec<u8> {
-    let mut head = Vec::with_capacity(Form::HEAD);
-    let _ = File::open(path).and_then(|file| file.take(Form::HEAD as u64).read_to_end(&mut head));
-    head
+    File::open(path).map_or_else(|_| Vec::new(), |mut file| read_head(&mut file).0)
 }

@@ -14,16 +14,6 @@ pub(super) const FRAME: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
 /// The largest window that is always allowed, as written by `zstd --long`.
 pub(super) const USUAL_WINDOW: u64 = 128 << 20;
 
-/// Options for decoding an archive.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct FrameOptions {
-    pub(super) threads: usize,
-    /// Memory for text decoded ahead, in bytes.
-    pub(super) ahead: u64,
-    /// The largest window that is allowed, in bytes.
-    pub(super) window: u64,
-}
-
 /// Reads the text of all frames in order. After a decoding error, reading continues with a later frame.
 pub(super) struct Frames {
     runs: Receiver<Receiver<Block>>,
@@ -47,20 +37,22 @@ enum Block {
 const BLOCK: usize = 256 << 10;
 
 impl Frames {
-    pub(super) fn new(map: Arc<Mapped>, position: Position, options: FrameOptions) -> Self {
+    /// Decodes with at most this number of threads. `ahead` is the memory for text that is decoded ahead,
+    /// `window` the largest window that is allowed, both in bytes.
+    pub(super) fn new(map: Arc<Mapped>, position: Position, threads: usize, ahead: u64, window: u64) -> Self {
         // The windows of several decoders together must take no more memory than one window of the usual
         // size.
-        let window = Header::read(first_frame(map.bytes())).map_or(0, |header| header.window);
-        let threads = options.threads.min((USUAL_WINDOW / window.max(1)).max(1) as usize).max(1);
-        let blocks = options.ahead / BLOCK as u64 / (2 * threads as u64 + 1);
+        let needed = self::window(map.bytes());
+        let threads = threads.min((USUAL_WINDOW / needed.max(1)).max(1) as usize).max(1);
+        let blocks = ahead / BLOCK as u64 / (2 * threads as u64 + 1);
         let blocks = usize::try_from(blocks).unwrap_or(usize::MAX).max(2);
         let (sender, runs) = bounded(threads);
-        let walk = Arc::new(Mutex::new(Walk { map: Arc::clone(&map), at: 0, runs: sender }));
+        let walk = Arc::new(Mutex::new(Walk { at: 0, runs: sender }));
         for number in 0..threads {
             let (walk, map) = (Arc::clone(&walk), Arc::clone(&map));
             let decode = move || {
-                while let Some((range, blocks)) = next_run(&walk, blocks) {
-                    decode_run(&map, range, &blocks, options.window);
+                while let Some((range, blocks)) = next_run(&walk, map.bytes(), blocks) {
+                    decode_run(&map, range, &blocks, window);
                 }
             };
             let thread = std::thread::Builder::new().name(format!("decode-{number}"));
@@ -109,31 +101,30 @@ impl Read for Frames {
 
 /// The start of the next run of frames, and the queue for the receivers of the runs' text.
 struct Walk {
-    map: Arc<Mapped>,
     at: usize,
     runs: Sender<Receiver<Block>>,
 }
 
 /// Takes the next run of frames, and a channel for its text; `None` if there are no more frames, or if the
 /// receiver is closed.
-fn next_run(walk: &Mutex<Walk>, blocks: usize) -> Option<(Range<usize>, Sender<Block>)> {
-    /// A run that has reached this size, in bytes of the archive, gets no more frames. The last run, and a run
-    /// before a very long or damaged frame, can be shorter.
+fn next_run(walk: &Mutex<Walk>, bytes: &[u8], blocks: usize) -> Option<(Range<usize>, Sender<Block>)> {
+    /// A run that has reached this size, in bytes of the archive, gets no more frames. The last run, and a
+    /// run before a very long or damaged frame, can be shorter.
     const RUN: usize = 1 << 20;
     /// The maximum length of a frame whose end is searched for. For a longer frame, the search would take
     /// longer than starting to decode it.
     const LONG: usize = 32 << 20;
     let mut walk = walk.lock().unwrap_or_else(PoisonError::into_inner);
     let start = walk.at;
-    if start == walk.map.bytes().len() {
+    if start == bytes.len() {
         return None;
     }
     let mut end = start;
-    while end - start < RUN && end < walk.map.bytes().len() {
-        match frame_length(&walk.map.bytes()[end..], LONG) {
+    while end - start < RUN && end < bytes.len() {
+        match frame_length(&bytes[end..], LONG) {
             Some(length) => end += length,
             // A very long or damaged frame: its decoder continues to the end of the archive.
-            None if end == start => end = walk.map.bytes().len(),
+            None if end == start => end = bytes.len(),
             None => break,
         }
     }
@@ -180,7 +171,8 @@ fn decode_all(input: Input, position: &Position, window: u64, blocks: &Sender<Bl
     }
 }
 
-/// Decodes the frames of an input one after the other.
+/// Decodes the frames of an input one after the other. Windows of up to `window` bytes are allowed, but
+/// always those of up to [`USUAL_WINDOW`].
 pub(super) fn decoder(input: Input, window: u64) -> io::Result<zstd::Decoder<'static, Input>> {
     let mut decoder = zstd::Decoder::with_buffer(input)?;
     decoder.window_log_max(window.max(USUAL_WINDOW).ilog2().min(31))?;
@@ -199,13 +191,13 @@ pub(super) fn explain(error: io::Error) -> io::Error {
 pub(super) const MORE_MEMORY: &str = "unpacking it takes more memory than is allowed (it was compressed with zstd --long): allow more \
      memory, or unpack it first (zstd -d --long=31)";
 
-/// The window that the first frame of an archive needs, in bytes.
+/// The window that the first frame of an archive needs, in bytes; 0 if this is not a zstd archive.
 pub(super) fn window(head: &[u8]) -> u64 {
     Header::read(first_frame(head)).map_or(0, |header| header.window)
 }
 
 /// The bytes after the skippable frames at the start; empty if one of these is cut off.
-fn first_frame(mut bytes: &[u8]) -> &[u8] {
+pub(super) fn first_frame(mut bytes: &[u8]) -> &[u8] {
     while let [0x50..=0x5f, 0x2a, 0x4d, 0x18, a, b, c, d, rest @ ..] = bytes {
         let Some(rest) = rest.get(u32::from_le_bytes([*a, *b, *c, *d]) as usize..) else { return &[] };
         bytes = rest;
@@ -307,9 +299,14 @@ mod tests {
     fn read(archive: &[u8], threads: usize) -> (Vec<u8>, Vec<(String, u64)>) {
         let mut file = tempfile::tempfile().unwrap();
         io::Write::write_all(&mut file, archive).unwrap();
-        let options = FrameOptions { threads, ahead: 1 << 20, window: USUAL_WINDOW };
         let position = Position::default();
-        let mut frames = Frames::new(Arc::new(Mapped::from_file(&file).unwrap()), position.clone(), options);
+        let mut frames = Frames::new(
+            Arc::new(Mapped::from_file(&file).unwrap()),
+            position.clone(),
+            threads,
+            1 << 20,
+            USUAL_WINDOW,
+        );
         let (mut text, mut errors) = (Vec::new(), Vec::new());
         while let Err(error) = frames.read_to_end(&mut text) {
             errors.push((error.to_string(), position.get()));

@@ -11,12 +11,10 @@ use super::error::shown_path;
 use super::file::{Location, SourceFile, head};
 use super::form::Form;
 use super::path_list::{listed_paths, read_list};
-use super::path_pattern::Pattern;
-use super::search_observer::SearchObserver;
+use super::path_pattern::{Pattern, sorted_entries};
 use super::unpacked::{UnpackedState, compare};
-use super::{Error, Result, zip};
+use super::{Error, Result, SearchObserver, zip};
 use crate::path_bytes::path_of_bytes;
-use crate::sorted::sort_by_key;
 
 /// The files to read, in order, with errors.
 #[derive(Debug, Default)]
@@ -169,7 +167,7 @@ impl Lister<'_> {
             return Flow::Continue(());
         }
         let members = zip::Members::of(path);
-        if members.is_empty() && members.damage().is_none() {
+        if members.is_empty() && members.damage.is_none() {
             return self.fail(Error::Form {
                 path: path.to_owned(),
                 form: "a zip archive without a .pgn file",
@@ -190,20 +188,10 @@ impl Lister<'_> {
     /// Adds the PGN files of a directory and of all directories below it. Links to directories are not
     /// followed, so there are no cycles.
     fn add_directory(&mut self, directory: &Path) -> Flow {
-        let mut entries = Vec::new();
-        match fs::read_dir(directory) {
-            Ok(read) => {
-                for entry in read {
-                    self.watch.looked_at(0, 0)?;
-                    match entry {
-                        Ok(entry) => entries.push(entry),
-                        Err(error) => return self.fail(Error::io(directory, error)),
-                    }
-                }
-            }
+        let entries = match sorted_entries(directory, self.watch)? {
+            Ok(entries) => entries,
             Err(error) => return self.fail(Error::io(directory, error)),
-        }
-        sort_by_key(&mut entries, fs::DirEntry::file_name);
+        };
         let mut left_out = self.left_out(&entries)?;
         for entry in entries {
             self.watch.looked_at(1, 0)?;
@@ -231,7 +219,7 @@ impl Lister<'_> {
                 }
                 if Form::of(&head(path)) == Form::Zip {
                     let members = zip::Members::of(path);
-                    match members.damage() {
+                    match &members.damage {
                         Some(damage) if members.is_empty() => {
                             self.sources.notes.push(format!("{}; left out", damage.full_message()));
                         }

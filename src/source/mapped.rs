@@ -14,12 +14,6 @@ use memmap2::Mmap;
 use super::{Error, Result};
 use crate::channel::{self, Sender, bounded};
 
-/// Tells the operating system that a file is read sequentially.
-#[cfg(unix)]
-fn read_in_order(map: &Mmap) {
-    let _ = map.advise(memmap2::Advice::Sequential);
-}
-
 /// Tells the operating system that pages need not stay in memory.
 #[cfg(unix)]
 fn drop_pages(map: &Mmap, range: Range<usize>) {
@@ -27,10 +21,6 @@ fn drop_pages(map: &Mmap, range: Range<usize>) {
     // SAFETY: the map is shared, read-only and backed by the file: dropped pages are read from it again.
     let _ = unsafe { map.unchecked_advise_range(advice, range.start, range.len()) };
 }
-
-/// Does nothing, because Windows has no such advice.
-#[cfg(not(unix))]
-fn read_in_order(_: &Mmap) {}
 
 /// Does nothing, because Windows drops pages of a file by itself when it needs memory.
 #[cfg(not(unix))]
@@ -64,7 +54,9 @@ impl Mapped {
         // appear: parsing makes no assumption about them that a change could break. If the file is truncated,
         // the process ends with SIGBUS, which is documented for users.
         let map = unsafe { Mmap::map(file) }?;
-        read_in_order(&map);
+        // Windows has no such advice.
+        #[cfg(unix)]
+        let _ = map.advise(memmap2::Advice::Sequential);
         Ok(Self { map: Some(map) })
     }
 
@@ -87,7 +79,7 @@ impl Mapped {
 
     /// Keeps a long part of the file from accumulating in memory while others read it: until the returned
     /// value is dropped, the whole part is [released](Self::release) repeatedly. `None` if the part is too
-    /// short for that.
+    /// short for that, or if no thread can be started.
     #[must_use]
     pub fn keep_small(self: &Arc<Self>, range: Range<usize>) -> Option<MemoryLimitGuard> {
         const LONG: usize = 16 << 20;
@@ -97,27 +89,25 @@ impl Mapped {
             return None;
         }
         let (map, (stop, stopped)) = (Arc::clone(self), bounded::<()>(0));
-        let thread = thread::Builder::new().name("release".into()).spawn(move || {
+        let release = move || {
             while stopped.recv_timeout(PAUSE) == Err(channel::Error::Timeout) {
                 map.release(range.clone());
             }
-        });
-        Some(MemoryLimitGuard { stop: Some(stop), thread: thread.ok() })
+        };
+        let thread = thread::Builder::new().name("release".into()).spawn(release).ok()?;
+        Some(MemoryLimitGuard(Some((stop, thread))))
     }
 }
 
 /// While this exists, a part of a file takes little memory, see [`Mapped::keep_small`].
 #[derive(Debug)]
-pub struct MemoryLimitGuard {
-    /// Dropped to wake the thread, which then ends.
-    stop: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
+pub struct MemoryLimitGuard(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl Drop for MemoryLimitGuard {
     fn drop(&mut self) {
-        self.stop = None;
-        if let Some(thread) = self.thread.take() {
+        if let Some((stop, thread)) = self.0.take() {
+            // This wakes the thread, which then ends.
+            drop(stop);
             let _ = thread.join();
         }
     }

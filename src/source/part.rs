@@ -1,15 +1,14 @@
 //! Splits a file into parts that several machines can read in parallel.
 //!
 //! A part of a zstd archive is a range of its compressed bytes. It contains the frames that begin there. Its
-//! games are those that begin in the text of these frames, from a little after the start of this text. Whether
-//! a game begins at an offset depends on some text before that offset. This text is within the frames of the
-//! part, so no earlier frame is needed.
+//! games are those that begin in the text of these frames, from a little after the start of this text.
+//! Whether a game begins at an offset depends on some text before that offset. This text is within the frames
+//! of the part, so no earlier frame is needed.
 
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use super::form::Form;
 use super::frames::{self, FRAME};
@@ -36,37 +35,34 @@ pub struct Parts {
 pub fn parts(path: &Path, size: u64) -> Result<Parts> {
     let map = Mapped::open(path)?;
     let length = map.bytes().len() as u64;
-    let whole = |undivided| Parts { ranges: std::iter::once(0..length).collect(), undivided };
-    let starts = match Form::of(&map.bytes()[..map.bytes().len().min(Form::HEAD)]) {
+    let starts: std::result::Result<Vec<u64>, _> = match Form::of(map.bytes()) {
         Form::Text => {
-            (1..).map_while(|part: u64| part.checked_mul(size.max(1)).filter(|&at| at < length)).collect()
+            let start = |part: u64| part.checked_mul(size.max(1)).filter(|&at| at < length);
+            Ok((1..).map_while(start).collect())
         }
-        Form::Zstd => {
-            let starts = frame_starts(map.bytes());
-            if starts.len() < 2 {
-                return Ok(whole(Some("a zstd archive of a single frame: pzstd makes archives of many")));
+        Form::Zstd => match frame_starts(map.bytes()) {
+            starts if starts.len() < 2 => {
+                Err("a zstd archive of a single frame: pzstd makes archives of many")
             }
-            if !has_text(map, path)? {
-                return Ok(whole(Some("an archive without UTF-8 text")));
-            }
-            starts
-        }
-        Form::Gzip => return Ok(whole(Some("a gzip archive"))),
-        Form::Bzip2 => return Ok(whole(Some("a bzip2 archive"))),
-        Form::Zip => return Ok(whole(Some("a zip archive"))),
-        Form::Utf16(_) => return Ok(whole(Some("a file in UTF-16"))),
-        Form::Other(..) => return Ok(whole(Some("not PGN"))),
+            _ if !has_text(map, path)? => Err("an archive without UTF-8 text"),
+            starts => Ok(starts),
+        },
+        Form::Gzip => Err("a gzip archive"),
+        Form::Bzip2 => Err("a bzip2 archive"),
+        Form::Zip => Err("a zip archive"),
+        Form::Utf16(_) => Err("a file in UTF-16"),
+        Form::Other(..) => Err("not PGN"),
     };
     let mut ranges: Vec<Range<u64>> = Vec::new();
     let mut start = 0;
-    for at in starts {
+    for &at in starts.iter().flatten() {
         if at - start >= size {
             ranges.push(start..at);
             start = at;
         }
     }
     ranges.push(start..length);
-    Ok(Parts { ranges, undivided: None })
+    Ok(Parts { ranges, undivided: starts.err() })
 }
 
 /// Whether the text of an archive is UTF-8 or in an 8-bit character set, according to its first bytes.
@@ -79,18 +75,13 @@ fn has_text(map: Mapped, path: &Path) -> Result<bool> {
     Ok(error.is_some() || Form::of(&head) == Form::Text)
 }
 
-/// The starts of consecutive frames with content. If skippable frames precede a frame, its start is that of the
-/// first skippable frame.
+/// The starts of consecutive frames with content. If skippable frames precede a frame, its start is that of
+/// the first skippable frame.
 fn frame_starts(bytes: &[u8]) -> Vec<u64> {
     let (mut starts, mut at) = (Vec::new(), 0);
     while at < bytes.len() {
         let start = at;
-        while frames::is_skippable(&bytes[at..]) {
-            match frames::frame_length(&bytes[at..], usize::MAX) {
-                Some(length) => at += length,
-                None => return starts,
-            }
-        }
+        at = bytes.len() - frames::first_frame(&bytes[at..]).len();
         if at == bytes.len() {
             break;
         }
@@ -139,34 +130,14 @@ fn begins_frame(bytes: &[u8], at: usize) -> bool {
         if rest.is_empty() {
             return true;
         }
-        match frames::frame_length(rest, usize::MAX) {
-            Some(length) => rest = &rest[length..],
-            None => return false,
-        }
+        let Some(length) = frames::frame_length(rest, usize::MAX) else { return false };
+        rest = &rest[length..];
     }
     rest.is_empty() || rest.starts_with(&FRAME) || frames::is_skippable(rest)
 }
 
 /// The end of the text of a part's frames, once they have been read.
-#[derive(Clone, Debug)]
-pub(super) struct PartEnd(Arc<AtomicU64>);
-
-impl PartEnd {
-    const UNKNOWN: u64 = u64::MAX;
-
-    pub(super) fn new() -> Self {
-        Self(Arc::new(AtomicU64::new(Self::UNKNOWN)))
-    }
-
-    pub(super) fn get(&self) -> Option<u64> {
-        Some(self.0.load(Ordering::Relaxed)).filter(|&end| end != Self::UNKNOWN)
-    }
-
-    fn set(&self, end: u64) {
-        // Only the first value is kept.
-        let _ = self.0.compare_exchange(Self::UNKNOWN, end, Ordering::Relaxed, Ordering::Relaxed);
-    }
-}
+pub(super) type PartEnd = Arc<OnceLock<u64>>;
 
 /// Reads the text of the frames of a part, and continues with the following ones. After a decoding error,
 /// reading continues.
@@ -201,46 +172,54 @@ impl FramesOfPart {
         let within = |at: u64| usize::try_from(at).unwrap_or(length).min(length);
         let part = within(part.start)..within(part.end);
         let first = first_frame(map.bytes(), &part);
-        let text_end = PartEnd::new();
+        let text_end = PartEnd::default();
         if first.is_none() {
-            text_end.set(0);
+            let _ = text_end.set(0);
         }
         let at = first.unwrap_or(length);
         position.set(at as u64);
-        let of_part = Self {
-            map,
-            end: part.end,
-            at,
-            window,
-            position,
-            open: None,
-            text: 0,
-            text_end: text_end.clone(),
-            damaged: 0,
-        };
-        (of_part, text_end)
+        let (end, known_end) = (part.end, Arc::clone(&text_end));
+        let of_part = Self { map, end, at, window, position, open: None, text: 0, text_end, damaged: 0 };
+        (of_part, known_end)
     }
 
     /// Opens the next frame; `None` if there are no more frames.
     fn open_next(&mut self) -> io::Result<Option<zstd::Decoder<'static, Input>>> {
         let bytes = self.map.bytes();
-        if self.at >= self.end && begins_frame(bytes, self.at) {
-            self.text_end.set(self.text);
-        }
-        while frames::is_skippable(&bytes[self.at..]) {
-            match frames::frame_length(&bytes[self.at..], usize::MAX) {
-                Some(length) => self.at += length,
-                None => return Err(io::ErrorKind::UnexpectedEof.into()),
-            }
+        loop {
             if self.at >= self.end && begins_frame(bytes, self.at) {
-                self.text_end.set(self.text);
+                // Only the first value is kept.
+                let _ = self.text_end.set(self.text);
             }
+            let rest = &bytes[self.at..];
+            if !frames::is_skippable(rest) {
+                break;
+            }
+            self.at += frames::frame_length(rest, usize::MAX).ok_or(io::ErrorKind::UnexpectedEof)?;
         }
         if self.at == bytes.len() {
             return Ok(None);
         }
         let input = Input::mapped(Arc::clone(&self.map), self.at..bytes.len(), self.position.clone());
         frames::decoder(input, self.window).map(|decoder| Some(decoder.single_frame()))
+    }
+
+    /// Reads text up to damage.
+    fn read_frames(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while !buffer.is_empty() {
+            if self.open.is_none() {
+                self.open = self.open_next()?;
+            }
+            let Some(open) = &mut self.open else { break };
+            let read = open.read(buffer)?;
+            if read > 0 {
+                self.text += read as u64;
+                return Ok(read);
+            }
+            self.open = None;
+            self.at = usize::try_from(self.position.get()).unwrap_or(usize::MAX);
+        }
+        Ok(0)
     }
 
     /// Continues after a damaged place with the next frame that can be found.
@@ -257,34 +236,11 @@ impl FramesOfPart {
 
 impl Read for FramesOfPart {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while !buffer.is_empty() {
-            if self.open.is_none() {
-                match self.open_next() {
-                    Ok(None) => return Ok(0),
-                    Ok(open) => self.open = open,
-                    Err(error) => {
-                        self.pass_damage();
-                        return Err(error);
-                    }
-                }
-            }
-            let Some(open) = &mut self.open else { break };
-            match open.read(buffer) {
-                Ok(0) => {
-                    self.open = None;
-                    self.at = usize::try_from(self.position.get()).unwrap_or(usize::MAX);
-                }
-                Ok(read) => {
-                    self.text += read as u64;
-                    return Ok(read);
-                }
-                Err(error) => {
-                    self.pass_damage();
-                    return Err(error);
-                }
-            }
+        let read = self.read_frames(buffer);
+        if read.is_err() {
+            self.pass_damage();
         }
-        Ok(0)
+        read
     }
 }
 

@@ -7,9 +7,8 @@ use std::time::Duration;
 use std::{fs, thread};
 
 use super::encoding::Transcoder;
-use super::error::{Error, Result};
 use super::form::{Form, MARK};
-use super::search_observer::SearchObserver;
+use super::{Error, Result, SearchObserver};
 use crate::channel::{self, bounded};
 
 /// The text of a list, which has one path per line. `watch` can stop the search while a pipe is read.

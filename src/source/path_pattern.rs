@@ -5,10 +5,9 @@ use std::ops::ControlFlow;
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
-use super::Error;
-use super::search_observer::SearchObserver;
+use super::{Error, SearchObserver};
 use crate::path_bytes::ends_in_separator;
-use crate::sorted::sort_by;
+use crate::sorted::sort_by_key;
 
 /// A pattern, split into the parts of a path.
 pub(super) struct Pattern {
@@ -27,7 +26,10 @@ enum Part {
 }
 
 /// Receives matching paths, and errors of directories that cannot be read.
-type Found<'f> = dyn FnMut(Result<PathBuf, Error>) -> ControlFlow<()> + 'f;
+type Found<'f> = dyn FnMut(Result<PathBuf, Error>) -> Flow + 'f;
+
+/// Breaks if the search is to stop.
+type Flow = ControlFlow<()>;
 
 impl Pattern {
     /// Whether a path is a pattern, provided that no file with this name exists.
@@ -65,49 +67,52 @@ impl Pattern {
 
     /// Calls `found` with all matching paths, in order. Each directory is read once, even if the pattern can
     /// reach it in several ways. `**` does not follow links, and cycles are not followed.
-    pub(super) fn find(&self, watch: &dyn SearchObserver, found: &mut Found<'_>) -> ControlFlow<()> {
+    pub(super) fn find(&self, watch: &dyn SearchObserver, found: &mut Found<'_>) -> Flow {
         if self.parts.is_empty() {
             return found(Ok(real(&self.start).to_owned()));
         }
-        self.walk(&self.start, &[0], watch, found)
+        Search { pattern: self, watch, found }.walk(&self.start, &[0])
     }
+}
 
+/// A search for the paths that match a pattern.
+struct Search<'s, 'f> {
+    pattern: &'s Pattern,
+    watch: &'s dyn SearchObserver,
+    found: &'s mut Found<'f>,
+}
+
+impl Search<'_, '_> {
     /// Searches a directory for the parts with these indexes, which are in ascending order.
-    fn walk(
-        &self,
-        directory: &Path,
-        wanted: &[usize],
-        watch: &dyn SearchObserver,
-        found: &mut Found<'_>,
-    ) -> ControlFlow<()> {
+    fn walk(&mut self, directory: &Path, wanted: &[usize]) -> Flow {
         let mut parts = wanted.to_vec();
         // `**` also matches zero directories.
-        parts.extend(
-            wanted.iter().filter(|&&part| matches!(self.parts[part], Part::AnyDepth)).map(|part| part + 1),
-        );
+        let is_any_depth = |part: &&usize| matches!(self.pattern.parts[**part], Part::AnyDepth);
+        parts.extend(wanted.iter().filter(is_any_depth).map(|part| part + 1));
         parts.sort_unstable();
         parts.dedup();
         if let [part] = parts[..]
-            && let Part::Name(name) = &self.parts[part]
+            && let Part::Name(name) = &self.pattern.parts[part]
         {
             // A file with a known name can be found in a directory that is not readable.
-            watch.looked_at(1, 0)?;
+            self.watch.looked_at(1, 0)?;
             let path = directory.join(name);
             return match fs::symlink_metadata(&path) {
-                Ok(metadata) => {
-                    self.enter(directory, &path, metadata.file_type(), vec![part + 1], watch, found)
-                }
-                Err(_) => ControlFlow::Continue(()),
+                Ok(metadata) => self.enter(directory, &path, metadata.file_type(), vec![part + 1]),
+                Err(_) => Flow::Continue(()),
             };
         }
-        let entries = match entries(directory, watch)? {
+        let names_and_types = |entries: Vec<fs::DirEntry>| -> io::Result<Vec<_>> {
+            entries.into_iter().map(|entry| Ok((entry.file_name(), entry.file_type()?))).collect()
+        };
+        let entries = match sorted_entries(real(directory), self.watch)?.and_then(names_and_types) {
             Ok(entries) => entries,
-            Err(error) => return found(Err(Error::io(real(directory), error))),
+            Err(error) => return (self.found)(Err(Error::io(real(directory), error))),
         };
         for (name, file_type) in entries {
-            watch.looked_at(1, 0)?;
+            self.watch.looked_at(1, 0)?;
             let shown = name.to_string_lossy();
-            let next = |&part: &usize| match &self.parts[part] {
+            let next = |&part: &usize| match &self.pattern.parts[part] {
                 Part::AnyDepth => file_type.is_dir().then_some(part),
                 Part::Name(wanted) => (*wanted == name).then_some(part + 1),
                 Part::Fits(pattern) => pattern.matches(&shown).then_some(part + 1),
@@ -115,40 +120,39 @@ impl Pattern {
             let mut next: Vec<usize> = parts.iter().filter_map(next).collect();
             next.dedup();
             if !next.is_empty() {
-                self.enter(directory, &directory.join(&name), file_type, next, watch, found)?;
+                self.enter(directory, &directory.join(&name), file_type, next)?;
             }
         }
-        ControlFlow::Continue(())
+        Flow::Continue(())
     }
 
     /// Reports a path of a directory if it matches, and searches it for the remaining parts.
     fn enter(
-        &self,
+        &mut self,
         directory: &Path,
         path: &Path,
         file_type: fs::FileType,
         mut next: Vec<usize>,
-        watch: &dyn SearchObserver,
-        found: &mut Found<'_>,
-    ) -> ControlFlow<()> {
-        if next.last() == Some(&self.parts.len()) {
+    ) -> Flow {
+        let parts = &self.pattern.parts;
+        if next.last() == Some(&parts.len()) {
             next.pop();
-            if !self.only_directories || path.is_dir() {
-                found(Ok(path.to_owned()))?;
+            if !self.pattern.only_directories || path.is_dir() {
+                (self.found)(Ok(path.to_owned()))?;
             }
         }
         if file_type.is_symlink() {
-            next.retain(|&part| !self.parts[part..].iter().any(|part| matches!(part, Part::AnyDepth)));
+            next.retain(|&part| !parts[part..].iter().any(|part| matches!(part, Part::AnyDepth)));
         }
         let is_entered =
             !next.is_empty() && (file_type.is_dir() || path.is_dir() && !self.is_circle(directory, path));
-        if is_entered { self.walk(path, &next, watch, found) } else { ControlFlow::Continue(()) }
+        if is_entered { self.walk(path, &next) } else { Flow::Continue(()) }
     }
 
     /// Whether a link in a directory leads to that directory, or to one on the path to it.
     fn is_circle(&self, directory: &Path, link: &Path) -> bool {
         let target = fs::canonicalize(link).ok();
-        let passed = directory.ancestors().take_while(|passed| passed.starts_with(&self.start));
+        let passed = directory.ancestors().take_while(|passed| passed.starts_with(&self.pattern.start));
         passed.into_iter().any(|passed| fs::canonicalize(real(passed)).ok() == target)
     }
 }
@@ -158,24 +162,24 @@ fn real(directory: &Path) -> &Path {
     if directory.as_os_str().is_empty() { Path::new(".") } else { directory }
 }
 
-/// Names and types of the entries of a directory, sorted by name.
-fn entries(
+/// The entries of a directory, sorted by name.
+pub(super) fn sorted_entries(
     directory: &Path,
     watch: &dyn SearchObserver,
-) -> ControlFlow<(), io::Result<Vec<(OsString, fs::FileType)>>> {
+) -> ControlFlow<(), io::Result<Vec<fs::DirEntry>>> {
     let mut entries = Vec::new();
-    let read = match fs::read_dir(real(directory)) {
+    let read = match fs::read_dir(directory) {
         Ok(read) => read,
         Err(error) => return ControlFlow::Continue(Err(error)),
     };
     for entry in read {
         watch.looked_at(0, 0)?;
-        match entry.and_then(|entry| Ok((entry.file_name(), entry.file_type()?))) {
+        match entry {
             Ok(entry) => entries.push(entry),
             Err(error) => return ControlFlow::Continue(Err(error)),
         }
     }
-    sort_by(&mut entries, |(a, _), (b, _)| a.cmp(b));
+    sort_by_key(&mut entries, fs::DirEntry::file_name);
     ControlFlow::Continue(Ok(entries))
 }
 

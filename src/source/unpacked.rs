@@ -4,8 +4,7 @@ use std::io;
 use std::ops::ControlFlow;
 
 use super::decode::{DecodeOptions, Opened, open};
-use super::file::SourceFile;
-use super::search_observer::SearchObserver;
+use super::{SearchObserver, SourceFile};
 
 /// How the plain file and the compressed file are related.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,26 +28,20 @@ pub(super) fn compare(
     options: DecodeOptions,
     watch: &dyn SearchObserver,
 ) -> ControlFlow<(), UnpackedState> {
-    let (Some(mut plain), Some(mut packed)) = (Text::open(plain, options), Text::open(packed, options))
-    else {
-        return ControlFlow::Continue(UnpackedState::Other);
-    };
+    const OTHER: ControlFlow<(), UnpackedState> = ControlFlow::Continue(UnpackedState::Other);
+    let Some(mut plain) = Text::open(plain, options) else { return OTHER };
+    let Some(mut packed) = Text::open(packed, options) else { return OTHER };
     loop {
-        let (Ok(()), Ok(())) = (plain.fill(), packed.fill()) else {
-            return ControlFlow::Continue(UnpackedState::Other);
-        };
+        let (Ok(()), Ok(())) = (plain.fill(), packed.fill()) else { return OTHER };
         let common = plain.left().len().min(packed.left().len());
         if common == 0 {
             // If both files end here, their texts are equal: the file is unpacked, too.
             let is_unpacked = packed.left().is_empty();
-            return ControlFlow::Continue(if is_unpacked {
-                UnpackedState::Unpacked
-            } else {
-                UnpackedState::Cut
-            });
+            let state = if is_unpacked { UnpackedState::Unpacked } else { UnpackedState::Cut };
+            return ControlFlow::Continue(state);
         }
         if plain.left()[..common] != packed.left()[..common] {
-            return ControlFlow::Continue(UnpackedState::Other);
+            return OTHER;
         }
         plain.given += common;
         packed.given += common;

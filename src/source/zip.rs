@@ -58,7 +58,7 @@ pub(super) struct Members {
     /// For each path, the index in `members`.
     places: HashMap<PathBuf, usize>,
     /// The damage of the archive as a whole.
-    damage: Option<Error>,
+    pub(super) damage: Option<Error>,
 }
 
 impl Members {
@@ -85,11 +85,6 @@ impl Members {
     /// Whether the archive has no `.pgn` files.
     pub(super) fn is_empty(&self) -> bool {
         self.members.is_empty()
-    }
-
-    /// The damage of the archive as a whole.
-    pub(super) const fn damage(&self) -> Option<&Error> {
-        self.damage.as_ref()
     }
 
     /// All files, each with its path for people, followed by the damage of the archive.
@@ -184,20 +179,20 @@ fn member(bytes: &[u8], archive: &Path, entry: &Entry) -> std::result::Result<Me
 }
 
 /// Reads a member's text and checks, at its end, the size and the checksum in the archive.
-pub(super) struct Checked<R> {
-    reader: R,
+pub(super) struct Checked {
+    reader: Box<dyn Read + Send>,
     crc: Crc,
     read: u64,
     expected: Option<(u64, u32)>,
 }
 
-impl<R: Read> Checked<R> {
-    pub(super) fn new(reader: R, member: &Member) -> Self {
+impl Checked {
+    pub(super) fn new(reader: Box<dyn Read + Send>, member: &Member) -> Self {
         Self { reader, crc: Crc::new(), read: 0, expected: member.expected }
     }
 }
 
-impl<R: Read> Read for Checked<R> {
+impl Read for Checked {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let read = self.reader.read(buffer)?;
         self.crc.update(&buffer[..read]);

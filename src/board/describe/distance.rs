@@ -42,10 +42,7 @@ pub struct PositionDistance {
 
 /// The weight of a piece that is not on the same square in the other position.
 const fn weight(kind: PieceKind) -> u32 {
-    match kind {
-        PieceKind::Pawn => 2,
-        _ => 1,
-    }
+    if matches!(kind, PieceKind::Pawn) { 2 } else { 1 }
 }
 
 /// The bits in which pawns are counted.
@@ -65,9 +62,7 @@ static COUNTS: [u32; 256] = {
 
 /// All kinds of pieces of both colours.
 fn all_pieces() -> impl Iterator<Item = Piece> {
-    PieceKind::ALL
-        .into_iter()
-        .flat_map(|kind| [Color::White, Color::Black].map(|color| Piece::new(kind, color)))
+    (2..14).filter_map(Piece::from_code)
 }
 
 /// The index of a square in a FEN, from a8 to h1.
@@ -89,8 +84,8 @@ impl PositionDistance {
             squares[place(square)] = letter;
             all += COUNTS[usize::from(letter)];
         }
-        let (structure, material) =
-            (PawnStructure::from_placement(fen.as_bytes()), Material::from_placement(fen.as_bytes()));
+        let structure = PawnStructure::from_placement(fen.as_bytes());
+        let material = Material::from_placement(fen.as_bytes());
         Self { squares, structure, material, side: position.side(), all }
     }
 

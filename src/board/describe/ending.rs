@@ -99,13 +99,9 @@ impl Ending {
         let either = |one: fn(Officers) -> bool, other: fn(Officers) -> bool| {
             one(white) && other(black) || one(black) && other(white)
         };
-        let has_pawns = || {
-            [Color::White, Color::Black]
-                .iter()
-                .any(|&color| material.count(Piece::new(PieceKind::Pawn, color)) > 0)
-        };
+        let pawns = |color| material.count(Piece::new(PieceKind::Pawn, color));
         match self {
-            Self::Pawn => both(|side| side == [0; 4]) && has_pawns(),
+            Self::Pawn => both(|side| side == [0; 4]) && pawns(Color::White) + pawns(Color::Black) > 0,
             Self::Knight => both(|side| matches!(side, [0, 0, 0, 1..=MOST])),
             Self::Bishop => both(|side| matches!(side, [0, 0, 1..=MOST, 0])),
             Self::SameBishops | Self::OppositeBishops => both(|side| side == [0, 0, 1, 0]),

@@ -5,15 +5,6 @@ use std::fmt;
 use crate::board::piece::LETTERS;
 use crate::board::{Color, Piece, PieceKind, Setup, SetupError};
 
-/// The order in which material is written.
-const ORDER: [PieceKind; 6] = [
-    PieceKind::King,
-    PieceKind::Queen,
-    PieceKind::Rook,
-    PieceKind::Bishop,
-    PieceKind::Knight,
-    PieceKind::Pawn,
-];
 /// The number of bits per count: four, because a side has at most 15 pieces besides its king, and a guard
 /// bit.
 const BITS: u32 = 5;
@@ -21,15 +12,8 @@ const MAX: u64 = 15;
 /// The largest count if the guard bit is part of it, as in set-ups with more pieces than a game can have.
 /// For such set-ups, the answers of signatures are not reliable.
 const WITH_GUARD: u64 = 31;
-/// The guard bits of all counts.
-const GUARDS: u64 = {
-    let (mut guards, mut code) = (0, 2);
-    while code < 14 {
-        guards |= one(code) << 4;
-        code += 1;
-    }
-    guards
-};
+/// The guard bits of all counts: the highest of each five bits, for the codes of twelve pieces.
+const GUARDS: u64 = (((1 << (12 * BITS)) - 1) / WITH_GUARD) << 4;
 
 /// The value that counts one piece with this code.
 const fn one(code: u8) -> u64 {
@@ -47,19 +31,9 @@ static COUNTS: [u64; 256] = {
     table
 };
 
-/// Piece codes in the order of the digits of a [packed](Material::packed) number, the highest digit first.
-const PACKED: [u8; 10] = [
-    PieceKind::Queen as u8,
-    PieceKind::Rook as u8,
-    PieceKind::Bishop as u8,
-    PieceKind::Knight as u8,
-    PieceKind::Queen as u8 + 1,
-    PieceKind::Rook as u8 + 1,
-    PieceKind::Bishop as u8 + 1,
-    PieceKind::Knight as u8 + 1,
-    PieceKind::Pawn as u8,
-    PieceKind::Pawn as u8 + 1,
-];
+/// The codes of the pieces `QRBNqrbnPp`, in the order of the digits of a [packed](Material::packed) number,
+/// the highest digit first.
+const PACKED: [u8; 10] = [12, 10, 8, 4, 13, 11, 9, 5, 2, 3];
 
 /// For each piece code, the number that one such piece adds to a [packed](Material::packed) number.
 static PACKED_PIECES: [u64; 16] = {
@@ -83,24 +57,15 @@ impl Material {
     /// If the placement cannot be parsed; if a side does not have exactly one king or has more than 16
     /// pieces.
     pub fn from_fen(fen: &[u8]) -> Result<Self, SetupError> {
-        Setup::parse_placement(fen)?;
-        let fen = fen.trim_ascii_start();
-        let material = Self::from_placement(fen);
-        let placement = || fen.iter().take_while(|byte| !byte.is_ascii_whitespace());
-        for (color, count) in [
-            (Color::White, placement().filter(|letter| letter.is_ascii_uppercase()).count() as u32),
-            (Color::Black, placement().filter(|letter| letter.is_ascii_lowercase()).count() as u32),
-        ] {
+        let setup = Setup::parse_placement(fen)?;
+        for color in [Color::White, Color::Black] {
+            let count = setup.pieces().filter(|(_, piece)| piece.color() == color).count() as u32;
             if count > 16 {
                 return Err(SetupError::TooManyPieces { color, count });
             }
-            let king = Piece::new(PieceKind::King, color);
-            if material.count(king) != 1 {
-                let count = placement().filter(|&&letter| letter == king.letter()).count() as u32;
-                return Err(SetupError::Kings { color, count });
-            }
+            setup.king(color)?;
         }
-        Ok(material)
+        Ok(Self::from_placement(fen.trim_ascii_start()))
     }
 
     /// Counts the pieces of a legal position, given as a FEN or as its placement alone. Allocates nothing and
@@ -120,7 +85,11 @@ impl Material {
     /// The number of pieces of this kind and colour.
     #[must_use]
     pub const fn count(self, piece: Piece) -> u32 {
-        (self.0 >> (BITS * (piece.code() as u32 - 2)) & WITH_GUARD) as u32
+        self.count_of(piece.code()) as u32
+    }
+
+    const fn count_of(self, code: u8) -> u64 {
+        self.0 >> (BITS * (code as u32 - 2)) & WITH_GUARD
     }
 
     /// The counts of all pieces except kings in one number, one hexadecimal digit each. From the highest
@@ -128,10 +97,7 @@ impl Material {
     /// pawns.
     #[must_use]
     pub fn packed(self) -> u64 {
-        PACKED.iter().fold(0, |all, &code| {
-            let count = self.0 >> (BITS * (u32::from(code) - 2)) & WITH_GUARD;
-            (all << 4) + count
-        })
+        PACKED.iter().fold(0, |all, &code| (all << 4) + self.count_of(code))
     }
 
     /// The material of a [packed](Self::packed) number, plus a king of each side.
@@ -152,26 +118,21 @@ impl Material {
     /// White's material advantage in pawns ([`PieceKind::value`]).
     #[must_use]
     pub fn balance(self) -> i32 {
-        let side = |color| -> i32 {
-            PieceKind::ALL
-                .iter()
-                .map(|&kind| kind.value() * self.count(Piece::new(kind, color)).cast_signed())
-                .sum()
+        let more = |kind| {
+            let count = |color| self.count(Piece::new(kind, color)).cast_signed();
+            count(Color::White) - count(Color::Black)
         };
-        side(Color::White) - side(Color::Black)
+        PieceKind::ALL.iter().map(|&kind| kind.value() * more(kind)).sum()
     }
 }
 
 impl fmt::Display for Material {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for color in [Color::White, Color::Black] {
-            for kind in ORDER {
-                for _ in 0..self.count(Piece::new(kind, color)) {
-                    write!(f, "{}", char::from(kind.letter()))?;
-                }
-            }
-            if color == Color::White {
-                f.write_str("v")?;
+        for &letter in b"KQRBNPvkqrbnp" {
+            let sign = char::from(letter.to_ascii_uppercase());
+            match Piece::from_letter(letter) {
+                Some(piece) => (0..self.count(piece)).try_for_each(|_| write!(f, "{sign}"))?,
+                None => f.write_str("v")?,
             }
         }
         Ok(())
@@ -248,18 +209,15 @@ impl MaterialSignature {
     pub fn parse(text: &str) -> Result<Self, MaterialError> {
         let (white, black) = sides(text.trim()).ok_or_else(|| MaterialError::Sides(quoted(text)))?;
         let mut signature = Self { least: 0, most: 0 };
-        for (side, color) in [(white, Color::White), (black, Color::Black)] {
-            signature.read_side(side, color)?;
-        }
+        signature.read_side(white, Color::White)?;
+        signature.read_side(black, Color::Black)?;
         Ok(signature)
     }
 
     fn read_side(&mut self, text: &str, color: Color) -> Result<(), MaterialError> {
         let (mut least, mut most) = ([0; 16], [0; 16]);
-        let (pieces, open) = match text.strip_suffix("..") {
-            Some(pieces) => (pieces, true),
-            None => (text, false),
-        };
+        let pieces = text.strip_suffix("..");
+        let (pieces, open) = (pieces.unwrap_or(text), pieces.is_some());
         let mut letters = pieces.chars().peekable();
         while let Some(letter) = letters.next() {
             let kind = u8::try_from(letter.to_ascii_uppercase()).ok().and_then(PieceKind::from_letter);
@@ -293,12 +251,8 @@ impl MaterialSignature {
     #[must_use]
     pub fn reversed(self) -> Self {
         let turned = |counts: u64| {
-            PieceKind::ALL.iter().fold(0, |all, &kind| {
-                let (white, black) =
-                    (Piece::new(kind, Color::White).code(), Piece::new(kind, Color::Black).code());
-                let count = |code: u8| counts >> (BITS * (u32::from(code) - 2)) & MAX;
-                all + count(white) * one(black) + count(black) * one(white)
-            })
+            // The codes of a kind's white and black piece differ in the last bit.
+            (2..14).fold(0, |all, code| all + (Material(counts).count_of(code) & MAX) * one(code ^ 1))
         };
         Self { least: turned(self.least), most: turned(self.most) }
     }

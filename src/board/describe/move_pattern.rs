@@ -1,6 +1,6 @@
 //! Patterns of moves.
 
-use crate::board::{MoveCode, PieceKind, Special, Square, SquareSet};
+use crate::board::{MoveCode, Piece, PieceKind, Special, Square, SquareSet};
 
 /// A pattern of moves, written like a move on a score sheet. Omitted parts match anything.
 ///
@@ -30,33 +30,16 @@ use crate::board::{MoveCode, PieceKind, Special, Square, SquareSet};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MovePattern {
-    shape: Shape,
-    gives: CheckCondition,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shape {
-    /// Any move, including castling.
-    Any,
-    Castling {
-        short: bool,
-    },
-    Other {
-        kind: Option<PieceKind>,
-        from: SquareSet,
-        to: SquareSet,
-        captures: bool,
-        captured: Option<PieceKind>,
-        /// The pieces, to one of which the pawn must promote; `None`: no condition.
-        promotions: Option<Kinds>,
-    },
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum CheckCondition {
-    Anything,
-    Check,
-    Mate,
+    castling: Option<bool>,
+    is_other: bool,
+    kind: Option<PieceKind>,
+    from: SquareSet,
+    to: SquareSet,
+    captures: bool,
+    captured: Option<PieceKind>,
+    promotions: Option<Kinds>,
+    gives_check: bool,
+    gives_mate: bool,
 }
 
 /// The conditions of a move pattern. A field without a condition is `None`, all squares, or `false`.
@@ -120,113 +103,52 @@ pub enum MovePatternError {
 const ALL: SquareSet = SquareSet(u64::MAX);
 
 impl MovePattern {
+    /// Any move, including castling.
+    const ANY: Self = Self {
+        castling: None,
+        is_other: false,
+        kind: None,
+        from: ALL,
+        to: ALL,
+        captures: false,
+        captured: None,
+        promotions: None,
+        gives_check: false,
+        gives_mate: false,
+    };
+
     /// Parses a pattern.
     ///
     /// # Errors
     /// If the text is invalid.
     pub fn parse(text: &str) -> Result<Self, MovePatternError> {
         let text = text.trim();
-        let (text, gives) = match (text.strip_suffix('#'), text.strip_suffix('+')) {
-            (Some(text), _) => (text, CheckCondition::Mate),
-            (_, Some(text)) => (text, CheckCondition::Check),
-            _ => (text, CheckCondition::Anything),
+        let (text, any) = match (text.strip_suffix('#'), text.strip_suffix('+')) {
+            (Some(text), _) => (text, Self { gives_mate: true, ..Self::ANY }),
+            (_, Some(text)) => (text, Self { gives_check: true, ..Self::ANY }),
+            _ => (text, Self::ANY),
         };
-        let shape = match text {
-            "" if gives == CheckCondition::Anything => return Err(MovePatternError::Empty),
-            "O-O" | "0-0" => Shape::Castling { short: true },
-            "O-O-O" | "0-0-0" => Shape::Castling { short: false },
+        match text {
+            "" if any == Self::ANY => Err(MovePatternError::Empty),
             // The whole text was '+' or '#'.
-            "" => Shape::Any,
-            _ => Shape::parse(text)?,
-        };
-        Ok(Self { shape, gives })
-    }
-
-    /// Whether a move matches.
-    #[must_use]
-    pub fn matches(&self, code: MoveCode) -> bool {
-        let is_given = match self.gives {
-            CheckCondition::Anything => true,
-            CheckCondition::Check => code.is_check(),
-            CheckCondition::Mate => code.is_mate(),
-        };
-        is_given && !code.is_null() && self.shape.matches(code)
-    }
-
-    /// The conditions of the pattern.
-    #[must_use]
-    pub fn conditions(&self) -> MoveConditions {
-        let asked = MoveConditions {
-            castling: None,
-            is_other: false,
-            kind: None,
-            from: ALL,
-            to: ALL,
-            captures: false,
-            captured: None,
-            promotions: None,
-            gives_check: self.gives == CheckCondition::Check,
-            gives_mate: self.gives == CheckCondition::Mate,
-        };
-        match self.shape {
-            Shape::Any => asked,
-            Shape::Castling { short } => MoveConditions { castling: Some(short), ..asked },
-            Shape::Other { kind, from, to, captures, captured, promotions } => {
-                let kinds = |kinds: Kinds| {
-                    let officers = [PieceKind::Queen, PieceKind::Rook, PieceKind::Bishop, PieceKind::Knight];
-                    officers.into_iter().filter(|&kind| kinds.contains(kind)).collect()
-                };
-                let promotions = promotions.map(kinds);
-                MoveConditions { is_other: true, kind, from, to, captures, captured, promotions, ..asked }
-            }
+            "" => Ok(any),
+            "O-O" | "0-0" => Ok(Self { castling: Some(true), ..any }),
+            "O-O-O" | "0-0-0" => Ok(Self { castling: Some(false), ..any }),
+            _ => any.read(text),
         }
     }
 
-    /// The same moves for the other side: ranks are reversed.
-    #[must_use]
-    pub const fn reversed(mut self) -> Self {
-        if let Shape::Other { from, to, .. } = &mut self.shape {
-            (*from, *to) = (from.with_ranks_reversed(), to.with_ranks_reversed());
-        }
-        self
-    }
-
-    /// The same moves with left and right swapped; castling is to the other side.
-    #[must_use]
-    pub const fn mirrored(mut self) -> Self {
-        match &mut self.shape {
-            Shape::Any => {}
-            Shape::Castling { short } => *short = !*short,
-            Shape::Other { from, to, .. } => {
-                (*from, *to) = (from.with_files_reversed(), to.with_files_reversed());
-            }
-        }
-        self
-    }
-}
-
-impl Shape {
-    fn parse(text: &str) -> Result<Self, MovePatternError> {
+    /// Adds the conditions of a text that is not castling.
+    fn read(self, text: &str) -> Result<Self, MovePatternError> {
         let (text, promotions) = match text.split_once('=') {
             None => (text, None),
             Some((text, letters)) => (text, Some(read_promotions(letters)?)),
         };
-        let mut rest = text;
         let mut letters = text.chars();
-        let kind = match letters.next() {
-            Some('?') => {
-                rest = letters.as_str();
-                None
-            }
-            Some(letter) => {
-                let kind = kind_of(letter);
-                if kind.is_some() {
-                    rest = letters.as_str();
-                }
-                Some(kind.unwrap_or(PieceKind::Pawn))
-            }
-            None => Some(PieceKind::Pawn),
-        };
+        let first = letters.next();
+        let named = first.and_then(kind_of);
+        let rest = if named.is_some() || first == Some('?') { letters.as_str() } else { text };
+        let kind = (first != Some('?')).then(|| named.unwrap_or(PieceKind::Pawn));
         if let (Some(_), Some(letter)) = (promotions, kind.filter(|&kind| kind != PieceKind::Pawn)) {
             return Err(MovePatternError::NoPawn(letter.letter().into()));
         }
@@ -247,28 +169,67 @@ impl Shape {
             }
         };
         let (from, to) = (squares(from)?, squares(to)?);
-        Ok(Self::Other { kind, from, to, captures, captured, promotions })
+        Ok(Self { is_other: true, kind, from, to, captures, captured, promotions, ..self })
     }
 
-    fn matches(self, code: MoveCode) -> bool {
-        let special = code.special();
-        match self {
-            Self::Any => true,
-            Self::Castling { short } => {
-                special == if short { Special::CastleShort } else { Special::CastleLong }
-            }
-            Self::Other { kind, from, to, captures, captured, promotions } => {
-                !matches!(special, Special::CastleShort | Special::CastleLong)
-                    && from.contains(code.from())
-                    && to.contains(code.to())
-                    && kind.is_none_or(|kind| code.piece().is_some_and(|piece| piece.kind() == kind))
-                    && (!captures || code.captured().is_some())
-                    && captured.is_none_or(|kind| code.captured().is_some_and(|piece| piece.kind() == kind))
-                    && promotions.is_none_or(|kinds| {
-                        code.promotion().is_some_and(|piece| kinds.contains(piece.kind()))
-                    })
-            }
+    /// Whether a move matches.
+    #[must_use]
+    pub fn matches(&self, code: MoveCode) -> bool {
+        let castling = match code.special() {
+            Special::CastleShort => Some(true),
+            Special::CastleLong => Some(false),
+            _ => None,
+        };
+        let is_of = |piece: Option<Piece>, kind| piece.is_some_and(|piece| piece.kind() == kind);
+        !code.is_null()
+            && (!self.gives_check || code.is_check())
+            && (!self.gives_mate || code.is_mate())
+            && (self.castling.is_none() || self.castling == castling)
+            && !(self.is_other && castling.is_some())
+            && self.from.contains(code.from())
+            && self.to.contains(code.to())
+            && self.kind.is_none_or(|kind| is_of(code.piece(), kind))
+            && (!self.captures || code.captured().is_some())
+            && self.captured.is_none_or(|kind| is_of(code.captured(), kind))
+            && self
+                .promotions
+                .is_none_or(|kinds| code.promotion().is_some_and(|piece| kinds.contains(piece.kind())))
+    }
+
+    /// The conditions of the pattern.
+    #[must_use]
+    pub fn conditions(&self) -> MoveConditions {
+        let officers = [PieceKind::Queen, PieceKind::Rook, PieceKind::Bishop, PieceKind::Knight];
+        let listed = |kinds: Kinds| officers.into_iter().filter(|&kind| kinds.contains(kind)).collect();
+        MoveConditions {
+            castling: self.castling,
+            is_other: self.is_other,
+            kind: self.kind,
+            from: self.from,
+            to: self.to,
+            captures: self.captures,
+            captured: self.captured,
+            promotions: self.promotions.map(listed),
+            gives_check: self.gives_check,
+            gives_mate: self.gives_mate,
         }
+    }
+
+    /// The same moves for the other side: ranks are reversed.
+    #[must_use]
+    pub const fn reversed(self) -> Self {
+        Self { from: self.from.with_ranks_reversed(), to: self.to.with_ranks_reversed(), ..self }
+    }
+
+    /// The same moves with left and right swapped; castling is to the other side.
+    #[must_use]
+    pub const fn mirrored(self) -> Self {
+        let castling = match self.castling {
+            Some(short) => Some(!short),
+            None => None,
+        };
+        let (from, to) = (self.from.with_files_reversed(), self.to.with_files_reversed());
+        Self { castling, from, to, ..self }
     }
 }
 

@@ -225,12 +225,10 @@ fn sign_contents(sign: u8) -> Result<Contents, PatternError> {
 }
 
 fn class_contents(class: &[u8], number: u8) -> Result<Contents, PatternError> {
-    let (negated, signs) = match class {
-        [b'^', signs @ ..] => (true, signs),
-        signs => (false, signs),
-    };
+    let negated = class.strip_prefix(b"^");
+    let signs = negated.unwrap_or(class);
     let contents = signs.iter().try_fold(0, |all, &sign| Ok(all | sign_contents(sign)?))?;
-    let contents = if negated { ANYTHING & !contents } else { contents };
+    let contents = if negated.is_some() { ANYTHING & !contents } else { contents };
     if contents == 0 { Err(PatternError::EmptyClass(number)) } else { Ok(contents) }
 }
 

@@ -1,6 +1,6 @@
 //! Phases of a game, as defined by Lichess.
 
-use crate::board::{Color, PieceKind, Setup, SquareSet};
+use crate::board::{Color, Piece, PieceKind, Setup, SquareSet};
 
 /// A phase of a game, determined from one position by Lichess's rules (the
 /// [`Divider`](https://github.com/lichess-org/scalachess/blob/master/core/src/main/scala/Divider.scala) of
@@ -24,9 +24,8 @@ impl Phase {
         const MIDDLEGAME: usize = 10;
         const BACK_RANK: u32 = 4;
         const MIXED: u32 = 150;
-        let officers =
-            setup.pieces().filter(|(_, piece)| !matches!(piece.kind(), PieceKind::King | PieceKind::Pawn));
-        let officers = officers.count();
+        let is_officer = |piece: Piece| !matches!(piece.kind(), PieceKind::King | PieceKind::Pawn);
+        let officers = setup.pieces().filter(|&(_, piece)| is_officer(piece)).count();
         if officers <= ENDGAME {
             return Self::Endgame;
         }
@@ -63,13 +62,14 @@ impl Phase {
 fn mixedness(white: SquareSet, black: SquareSet) -> u32 {
     /// a1, b1, a2 and b2.
     const BLOCK: u64 = 0x0303;
-    let blocks = (0..7_u32).flat_map(|rank| (0..7_u32).map(move |file| (rank, file)));
-    blocks
-        .map(|(rank, file)| {
+    let mut sum = 0;
+    for rank in 0..7 {
+        for file in 0..7 {
             let block = SquareSet(BLOCK << (8 * rank + file));
-            weight(rank + 1, white.and(block).len(), black.and(block).len())
-        })
-        .sum()
+            sum += weight(rank + 1, white.and(block).len(), black.and(block).len());
+        }
+    }
+    sum
 }
 
 /// The weight of a block whose lower rank is `rank`, 1 to 7, with these numbers of white and black pieces, as

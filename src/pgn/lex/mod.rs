@@ -1,19 +1,64 @@
 //! Splits movetext into tokens.
 
-mod bracket;
-mod class;
 mod rare;
 mod token;
 
-pub(super) use bracket::begins_moves;
+pub(super) use rare::begins_moves;
 pub use token::{Annotation, Token, Variation};
 
 use memchr::{memchr, memchr2};
 
-use super::blank::{BOM, has_blank_line, is_blank, line_length};
 use super::tags::starts_tag_pair;
+use super::text::{BOM, has_blank_line, is_blank, line_length};
 use super::word::is_numeric_move;
-use class::{CLASSES, Class, IN_WORD};
+
+/// What a byte begins.
+#[derive(Clone, Copy)]
+enum Class {
+    /// A blank, or a sign without a meaning of its own.
+    Skipped,
+    LineEnd,
+    Digit,
+    Move,
+    /// `!` or `?`.
+    Mark,
+    Comment,
+    Rare,
+}
+
+static CLASSES: [Class; 256] = {
+    let mut table = [Class::Rare; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match byte as u8 {
+            b'\n' | b'\r' => Class::LineEnd,
+            0..=b' ' => Class::Skipped,
+            b'.' | b'+' | b'#' | b'=' | b'/' | b'\\' | b'<' | b'>' | b',' | b'|' | b'~' | b'\'' => {
+                Class::Skipped
+            }
+            b'0'..=b'9' => Class::Digit,
+            b'a'..=b'h' | b'K' | b'Q' | b'R' | b'B' | b'N' | b'P' | b'O' | b'o' | b'Z' | b'@' => Class::Move,
+            b'!' | b'?' => Class::Mark,
+            b'{' => Class::Comment,
+            _ => Class::Rare,
+        };
+        byte += 1;
+    }
+    table
+};
+
+/// Whether a byte continues a word that began with the first byte of a move.
+static IN_WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let letter = byte as u8;
+        table[byte] = letter.is_ascii_alphanumeric()
+            || matches!(letter, b'-' | b'=' | b'+' | b'#' | b':' | b'/' | b'@' | b'_');
+        byte += 1;
+    }
+    table
+};
 
 /// Splits one game's movetext into tokens.
 #[derive(Clone, Debug)]
@@ -97,7 +142,7 @@ impl<'a> Lexer<'a> {
         loop {
             let Some(&byte) = self.text.get(self.at) else { return Token::End };
             match CLASSES[usize::from(byte)] {
-                Class::Blank | Class::Sign => self.at += 1,
+                Class::Skipped => self.at += 1,
                 Class::Move => {
                     let word = self.word();
                     self.moved = self.moved || crate::board::Position::is_san(word);
@@ -108,7 +153,7 @@ impl<'a> Lexer<'a> {
                         return token;
                     }
                 }
-                Class::OpenBrace => match comment_length(&self.text[self.at + 1..]) {
+                Class::Comment => match comment_length(&self.text[self.at + 1..]) {
                     Some(length) => {
                         let comment = &self.text[self.at + 1..self.at + 1 + length];
                         self.at += length + 2;
@@ -116,7 +161,10 @@ impl<'a> Lexer<'a> {
                             return Token::Annotation(Annotation::Comment(comment));
                         }
                     }
-                    None => return self.unclosed(Token::UnclosedComment),
+                    None => {
+                        (self.odd, self.at) = (self.at, self.text.len());
+                        return Token::UnclosedComment;
+                    }
                 },
                 Class::LineEnd => {
                     self.at += 1;
@@ -126,8 +174,10 @@ impl<'a> Lexer<'a> {
                 }
                 Class::Mark if !ANNOTATED => self.at += 1,
                 Class::Mark => return self.mark(),
-                _ => {
-                    if let Some(token) = self.rare::<ANNOTATED>(byte) {
+                Class::Rare => {
+                    if let Some(token) = self.rare(byte)
+                        && (ANNOTATED || !matches!(token, Token::Annotation(_)))
+                    {
                         return token;
                     }
                 }
@@ -182,12 +232,6 @@ impl<'a> Lexer<'a> {
 
     fn skip_line(&mut self) {
         self.at += line_length(&self.text[self.at..]);
-    }
-
-    fn unclosed(&mut self, token: Token<'a>) -> Token<'a> {
-        self.odd = self.at;
-        self.at = self.text.len();
-        token
     }
 
     /// Reads the word at the current offset, at least one byte.

@@ -1,63 +1,59 @@
 //! Reads what is rare in movetext: everything but moves, move numbers and comments in braces.
 
-use super::bracket::{begins_moves, bracketed_comment};
-use super::class::{CLASSES, Class, IN_WORD};
 use super::token::{Annotation, Token, Variation};
-use super::{Lexer, comment_length, nag_of};
+use super::{IN_WORD, Lexer, comment_length, nag_of};
 use crate::board::GameResult;
-use crate::pgn::blank::{BOM, skip_blanks};
-use crate::pgn::entity::entity;
 use crate::pgn::tags::starts_tag_pair;
+use crate::pgn::text::{BOM, has_blank_line, skip_blanks};
+use crate::pgn::word::is_remark;
 
 impl<'a> Lexer<'a> {
     /// Reads what begins with `byte`.
     #[inline(never)]
-    pub(super) fn rare<const ANNOTATED: bool>(&mut self, byte: u8) -> Option<Token<'a>> {
+    pub(super) fn rare(&mut self, byte: u8) -> Option<Token<'a>> {
         self.odd = self.at;
-        match CLASSES[usize::from(byte)] {
-            Class::Semicolon => {
+        match byte {
+            b';' => {
                 let start = self.at + 1;
                 self.skip_line();
                 let comment = Annotation::Comment(&self.text[start..self.at]);
-                ANNOTATED.then_some(Token::Annotation(comment))
+                Some(Token::Annotation(comment))
             }
-            Class::Dollar => {
+            b'$' => {
                 let digits = &self.text[self.at + 1..];
                 let digits = &digits[..digits.iter().take_while(|byte| byte.is_ascii_digit()).count()];
                 self.at += 1 + digits.len();
                 let nag = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
-                nag.filter(|_| ANNOTATED).map(|nag| Token::Annotation(Annotation::Nag(nag)))
+                nag.map(|nag| Token::Annotation(Annotation::Nag(nag)))
             }
-            Class::OpenParenthesis if self.inner => {
+            b'(' if self.inner => {
                 self.at += 1;
                 Some(Token::Annotation(Annotation::Opening))
             }
-            Class::Bracket if self.inner && byte == b'[' && begins_moves(&self.text[self.at + 1..]) => {
+            b'[' if self.inner && begins_moves(&self.text[self.at + 1..]) => {
                 self.at += 1;
                 self.square += 1;
                 Some(Token::Annotation(Annotation::Opening))
             }
-            Class::OpenParenthesis => self.variation::<ANNOTATED>(),
-            Class::Closing => {
+            b'(' => self.variation(),
+            b')' | b'}' => {
                 self.at += 1;
                 let closes = self.inner && byte == b')';
                 Some(if closes { Token::Annotation(Annotation::Closing) } else { Token::StrayClosing })
             }
-            Class::Star if self.text.get(self.at + 1).is_some_and(u8::is_ascii_alphabetic) => {
+            b'*' if self.text.get(self.at + 1).is_some_and(u8::is_ascii_alphabetic) => {
                 Some(Token::Junk(self.word()))
             }
-            Class::Star => {
+            b'*' => {
                 self.at += 1;
                 Some(Token::Result(GameResult::Unknown))
             }
-            Class::Bracket => self.square_bracket::<ANNOTATED>(byte),
-            Class::Other if byte == b'&' => self.entity::<ANNOTATED>(),
-            Class::Dash => self.dashes(),
-            Class::High => self.high::<ANNOTATED>(),
+            b'[' | b']' => self.square_bracket(byte),
+            b'&' => self.entity(),
+            b'-' => self.dashes(),
+            0x80..=0xff => self.high(),
             // A result such as `+:-`, whose first sign has been skipped.
-            Class::Other if byte == b':' && self.at > 0 => {
-                Some(self.scores(self.at - 1).unwrap_or_else(|| Token::Junk(self.word())))
-            }
+            b':' if self.at > 0 => Some(self.scores(self.at - 1).unwrap_or_else(|| Token::Junk(self.word()))),
             _ => {
                 let word = self.word();
                 Some(if word == b"null" { Token::Move(word) } else { Token::Junk(word) })
@@ -66,30 +62,31 @@ impl<'a> Lexer<'a> {
     }
 
     /// Reads a square bracket: a tag pair, a variation, a comment, or nothing.
-    fn square_bracket<const ANNOTATED: bool>(&mut self, byte: u8) -> Option<Token<'a>> {
-        if self.moved && !self.inner && starts_tag_pair(&self.text[self.at..]) {
-            return Some(Token::NextGame);
-        }
+    fn square_bracket(&mut self, byte: u8) -> Option<Token<'a>> {
         if byte == b']' {
             self.at += 1;
             self.square = self.square.checked_sub(1)?;
             return Some(Token::Annotation(Annotation::Closing));
         }
-        let is_tag = starts_tag_pair(&self.text[self.at..]);
-        if !is_tag && begins_moves(&self.text[self.at + 1..]) {
-            return self.variation::<ANNOTATED>();
-        }
-        if !is_tag && let Some((comment, length)) = bracketed_comment(&self.text[self.at..]) {
+        let rest = &self.text[self.at..];
+        if starts_tag_pair(rest) {
+            if self.moved && !self.inner {
+                return Some(Token::NextGame);
+            }
+        } else if begins_moves(&rest[1..]) {
+            return self.variation();
+        } else if let Some((comment, length)) = bracketed_comment(rest) {
             self.at += length;
-            return ANNOTATED.then_some(Token::Annotation(Annotation::Comment(comment)));
+            return Some(Token::Annotation(Annotation::Comment(comment)));
         }
         self.at += 1;
         None
     }
 
-    /// Reads an HTML character reference, such as `&excl;`: a sign, a result, the beginning of a word, or junk.
+    /// Reads an HTML character reference, such as `&excl;`: a sign, a result, the beginning of a word, or
+    /// junk.
     #[cold]
-    fn entity<const ANNOTATED: bool>(&mut self) -> Option<Token<'a>> {
+    fn entity(&mut self) -> Option<Token<'a>> {
         let text = self.text;
         let rest = &text[self.at..];
         let Some((letter, length)) = entity(rest) else { return Some(Token::Junk(self.word())) };
@@ -104,7 +101,7 @@ impl<'a> Lexer<'a> {
                 let second = next(self.at).filter(|(letter, _)| matches!(letter, '!' | '?'));
                 self.at += second.map_or(0, |(_, length)| length);
                 let nag = nag_of(letter, second.map(|(letter, _)| letter));
-                ANNOTATED.then_some(Token::Annotation(Annotation::Nag(nag)))
+                Some(Token::Annotation(Annotation::Nag(nag)))
             }
             '*' => Some(Token::Result(GameResult::Unknown)),
             '\u{bd}' => {
@@ -153,11 +150,11 @@ impl<'a> Lexer<'a> {
 
     /// Reads a word that begins with a byte above 127: a figurine move, a sign, a result with a half sign, or
     /// junk.
-    fn high<const ANNOTATED: bool>(&mut self) -> Option<Token<'a>> {
+    fn high(&mut self) -> Option<Token<'a>> {
         let rest = &self.text[self.at..];
         match rest {
             // Two marks in one character: U+203C, U+2047, U+2048, U+2049.
-            [0xe2, 0x80, 0xbc, ..] | [0xe2, 0x81, 0x87..=0x89, ..] if ANNOTATED => {
+            [0xe2, 0x80, 0xbc, ..] | [0xe2, 0x81, 0x87..=0x89, ..] => {
                 self.at += 3;
                 let nag = match rest[2] {
                     0xbc => 3,
@@ -171,14 +168,13 @@ impl<'a> Lexer<'a> {
             // Skipped characters: a no-break space, a byte order mark, an ellipsis, an en dash, signs such as
             // U+2049. If a character is incomplete, the bytes after it must not be skipped. In 8-bit
             // character sets, a no-break space is a single byte.
-            [0xc2, 0xa0, ..] => self.pass(2),
+            [0xc2, 0xa0 | 0xb1, ..] => self.pass(2),
             [0xa0, ..] => self.pass(1),
             [0xef, 0xbb, 0xbf, ..] => {
                 self.at += BOM.len();
                 (!self.inner && starts_tag_pair(&self.text[self.at..])).then_some(Token::NextGame)
             }
             [0xe2, 0x80 | 0x81 | 0x86..=0xaf, 0x80..=0xbf, ..] => self.pass(3),
-            [0xc2, 0xb1, ..] => self.pass(2),
             _ => {
                 let start = self.at;
                 if let Some(token) = self.scores(start) {
@@ -244,14 +240,14 @@ impl<'a> Lexer<'a> {
     }
 
     /// Reads a variation, or a bracket that does not begin one.
-    fn variation<const ANNOTATED: bool>(&mut self) -> Option<Token<'a>> {
+    fn variation(&mut self) -> Option<Token<'a>> {
         let open = self.at;
         if (self.moved || open >= self.searched) && self.skip_variation() {
             let variation = Variation { start: open + 1, end: self.at - 1 };
             if let Some(result) = self.bracketed_result(variation) {
                 return Some(Token::Result(result));
             }
-            return ANNOTATED.then_some(Token::Annotation(Annotation::Variation(variation)));
+            return Some(Token::Annotation(Annotation::Variation(variation)));
         }
         if self.moved {
             return Some(Token::UnclosedVariation);
@@ -299,5 +295,118 @@ impl<'a> Lexer<'a> {
             }
         }
         false
+    }
+}
+
+/// Whether a text in brackets begins like moves: with a move number, a move, or a comment in braces. A word
+/// that could be a move does not count in prose (`Nf3 is better`).
+#[cold]
+pub(in crate::pgn) fn begins_moves(text: &[u8]) -> bool {
+    let text = text.trim_ascii_start();
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let word = &text[..text.iter().take_while(|&&byte| IN_WORD[usize::from(byte)]).count()];
+    match text.first() {
+        Some(b'0'..=b'9') if text.get(digits) == Some(&b'.') => true,
+        Some(b'{') => true,
+        _ => crate::board::Position::is_san(word) && !continues_as_prose(&text[word.len()..]),
+    }
+}
+
+/// Whether the next word belongs to prose, such as `is`: it has at least two letters, all of them lower-case,
+/// and is not an annotator's remark.
+fn continues_as_prose(text: &[u8]) -> bool {
+    let word = text.strip_prefix(b" ").unwrap_or_default();
+    let word = &word[..word.iter().take_while(|byte| byte.is_ascii_alphabetic()).count()];
+    word.len() > 1 && word.iter().all(u8::is_ascii_lowercase) && !is_remark(word)
+}
+
+/// The comment in square brackets at the start of `text`, and its length including the brackets. The comment
+/// must not contain a blank line. A command, such as `[%clk 0:01:00]`, keeps its brackets.
+#[cold]
+fn bracketed_comment(text: &[u8]) -> Option<(&[u8], usize)> {
+    const LONGEST: usize = 200;
+    let rest = &text[1..];
+    let end = rest.iter().take(LONGEST).position(|byte| matches!(byte, b'[' | b']' | b'{' | b'}'))?;
+    let comment = &rest[..end];
+    // A text that begins with a slash is a closing tag of a forum's markup; one with a dollar sign is a NAG.
+    let is_comment = rest[end] == b']'
+        && comment.iter().any(u8::is_ascii_alphanumeric)
+        && !comment.starts_with(b"/")
+        && !comment.starts_with(b"$")
+        && !has_blank_line(comment)
+        && GameResult::parse(comment.trim_ascii()).is_none();
+    let shown = if comment.starts_with(b"%") { &text[..end + 2] } else { comment };
+    is_comment.then_some((shown, end + 2))
+}
+
+/// The character with this name, if it occurs in moves, results or quotes.
+fn named(name: &[u8]) -> Option<char> {
+    Some(match name {
+        b"excl" => '!',
+        b"quest" => '?',
+        b"quot" => '"',
+        b"apos" => '\'',
+        b"amp" => '&',
+        b"lt" => '<',
+        b"gt" => '>',
+        b"nbsp" | b"ensp" | b"emsp" | b"thinsp" => ' ',
+        b"num" => '#',
+        b"plus" => '+',
+        b"equals" => '=',
+        b"minus" | b"hyphen" | b"dash" => '-',
+        b"ndash" => '\u{2013}',
+        b"mdash" => '\u{2014}',
+        b"hellip" => '\u{2026}',
+        b"period" => '.',
+        b"comma" => ',',
+        b"sol" => '/',
+        b"ast" | b"midast" => '*',
+        b"frac12" | b"half" => '\u{bd}',
+        _ => return None,
+    })
+}
+
+/// The character that `text` begins with, written as `&name;`, `&#33;` or `&#x21;`, and the length of this
+/// reference in bytes. An unknown name gives the replacement character.
+fn entity(text: &[u8]) -> Option<(char, usize)> {
+    const LONGEST: usize = 12;
+    let rest = text.strip_prefix(b"&")?;
+    let length = rest.iter().take(LONGEST).position(|&byte| byte == b';')?;
+    let name = &rest[..length];
+    let is_name = |name: &[u8]| !name.is_empty() && name.iter().all(u8::is_ascii_alphanumeric);
+    let number = |digits: &[u8], radix| {
+        let digits = std::str::from_utf8(digits).ok().filter(|digits| is_name(digits.as_bytes()))?;
+        u32::from_str_radix(digits, radix).ok().and_then(char::from_u32)
+    };
+    let letter = match name {
+        [b'#', b'x' | b'X', digits @ ..] => number(digits, 16)?,
+        [b'#', digits @ ..] => number(digits, 10)?,
+        name if !is_name(name) => return None,
+        name => named(name).unwrap_or(char::REPLACEMENT_CHARACTER),
+    };
+    Some((letter, length + 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_are_read_by_name_and_number() {
+        for (text, found) in [
+            ("&excl; Nc6", Some(('!', 6))),
+            ("&#33;", Some(('!', 5))),
+            ("&#x3f;&#33;", Some(('?', 6))),
+            ("&frac12;-", Some(('\u{bd}', 8))),
+            ("&unknown;", Some((char::REPLACEMENT_CHARACTER, 9))),
+            ("& e4; e5", None),
+            ("&;", None),
+            ("&#;", None),
+            ("&excl", None),
+            ("excl;", None),
+            ("&averylongnameindeed;", None),
+        ] {
+            assert_eq!(entity(text.as_bytes()), found, "{text}");
+        }
     }
 }

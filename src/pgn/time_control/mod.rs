@@ -1,12 +1,10 @@
 //! Parses time controls, in PGN's form and as people write them; the speeds of games.
 
 mod reading;
-mod token;
 
 use std::fmt;
 
-use reading::Reading;
-use token::{MOST_SECONDS, seconds};
+use reading::{MOST_SECONDS, Reading, seconds};
 
 /// The speed of a game, in the classes of Lichess: by the time of each player for 40 moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,6 +1,4 @@
-//! Finds the periods, times and increments in the words of a time control.
-
-use super::token::{Choice, Interpretation, Token, Unit, seconds, tokens};
+//! Splits a time control into words and numbers, and finds the periods, times and increments in them.
 
 /// Numbers without a unit up to this maximum can be minutes, as in Lichess's import of PGN (`TournamentClock`
 /// in scalachess).
@@ -9,8 +7,8 @@ const MOST_MINUTES: f64 = 180.0;
 /// A parsed time control.
 #[derive(Debug)]
 pub(super) struct Reading {
-    /// The possible times of the first period.
-    initial: Choice,
+    /// The time of the first period.
+    initial: Time,
     /// The number of moves of the first period.
     pub(super) moves: Option<u32>,
     /// The increment of the first period in seconds; `None` if it is unknown.
@@ -45,10 +43,10 @@ impl Reading {
             tokens.iter().any(|token| matches!(token, Token::Part(',' | '|') | Token::SuddenDeath));
         let initial = match (first.unit, first.clock) {
             (_, Some(clock)) => clock,
-            (Some(unit), None) => (Interpretation::Surely(first.number * unit.seconds()), None),
-            (None, None) if first.is_sandclock => (Interpretation::Surely(first.number), None),
+            (Some(unit), None) => Time::Surely(first.number * unit.seconds()),
+            (None, None) if first.is_sandclock => Time::Surely(first.number),
             (None, None) if is_in_minutes && first.number <= MOST_MINUTES => {
-                (Interpretation::Surely(60.0 * first.number), None)
+                Time::Surely(60.0 * first.number)
             }
             (None, None) => bare(first.number),
         };
@@ -78,7 +76,7 @@ impl Reading {
             let is_named = piece.is_per_move || (piece.unit == Some(Unit::Seconds) && part != ',');
             let added = match piece.clock {
                 Some(clock) if piece.moves.is_none() && part == '+' => added(first.clock, clock),
-                _ if part != ',' && piece.is_increment() => Added::Increment(piece.seconds()),
+                _ if part != ',' && piece.is_increment() => Added::Increment(piece.seconds(), false),
                 _ => Added::Period,
             };
             match added {
@@ -90,13 +88,12 @@ impl Reading {
                 _ if is_named && piece.clock.is_none() => increment = Some(piece.seconds()),
                 Added::Period => is_later = true,
                 // The first period has an increment of its own.
-                Added::Increment(_) if is_later && increment.is_some_and(|it| it > 0.0) => {}
-                Added::Increment(seconds) => {
+                Added::Increment(_, false) if is_later && increment.is_some_and(|it| it > 0.0) => {}
+                Added::Increment(seconds, is_before_period) => {
                     increment = (increment == Some(0.0) && !is_later).then_some(seconds);
-                }
-                Added::IncrementAndPeriod(seconds) => {
-                    increment = (increment == Some(0.0) && !is_later).then_some(seconds);
-                    break;
+                    if is_before_period {
+                        break;
+                    }
                 }
                 Added::Unknown => increment = None,
             }
@@ -110,82 +107,70 @@ impl Reading {
         writes_seconds: impl FnOnce() -> bool,
         first_clock: impl FnOnce() -> Option<u32>,
     ) -> Option<f64> {
-        let increment = self.increment.unwrap_or(0.0);
-        let (first, second) = match self.initial {
-            (first, Some(second)) => (first, second),
-            (only, None) if self.is_plain || self.moves.is_some() => return Some(only.seconds()),
-            (only, None) => {
-                const MOST: f64 = 1.5;
-                let most = MOST * (only.seconds() + increment.max(60.0));
-                let is_wrong = first_clock().is_some_and(|clock| f64::from(clock) / 100.0 > most);
-                return (!is_wrong).then_some(only.seconds());
-            }
-        };
+        let (increment, first) = (self.increment.unwrap_or(0.0), self.initial.seconds());
+        if matches!(self.initial, Time::Surely(_)) {
+            const MOST: f64 = 1.5;
+            let most = MOST * (first + increment.max(60.0));
+            let is_wrong = || first_clock().is_some_and(|clock| f64::from(clock) / 100.0 > most);
+            return (self.is_plain || self.moves.is_some() || !is_wrong()).then_some(first);
+        }
+        let second = 60.0 * first;
         if let Some(clock) = first_clock().filter(|&clock| clock > 0) {
             // The first clock shows a little less than the initial time, because the first move took some
             // time. One interpretation is sixty times the other, so the closer one is right.
-            let distance =
-                |meant: Interpretation| (f64::from(clock) / 100.0 / (meant.seconds() + increment)).ln().abs();
-            return Some(if distance(first) <= distance(second) { first } else { second }.seconds());
+            let distance = |seconds: f64| (f64::from(clock) / 100.0 / (seconds + increment)).ln().abs();
+            return Some(if distance(first) <= distance(second) { first } else { second });
         }
-        let writes_seconds = writes_seconds();
-        let fits = |meant: &Interpretation| match *meant {
-            Interpretation::Surely(_) => true,
-            // Sites that write seconds have no games faster than 15 seconds. 180 is more likely seconds:
-            // three minutes are common, three hours very rare.
-            Interpretation::Seconds(seconds) => {
-                let is_usual = (writes_seconds && seconds >= 15.0 && seconds.fract() == 0.0)
-                    || (seconds == MOST_MINUTES && increment < 10.0);
-                // Only engines' games have fractions of a second per move.
-                is_usual || increment.fract() != 0.0
-            }
-            // With a number of moves, the unit is unknown: engines get a few seconds for many moves, people
-            // get minutes. It is also unknown for a fraction such as 1.5.
-            Interpretation::Minutes(_) => self.moves.is_none() && first.seconds().fract() == 0.0,
-            Interpretation::MinutesAndSeconds(seconds) => seconds >= 180.0,
-            Interpretation::HoursAndMinutes(_) => false,
-        };
-        [first, second].into_iter().find(fits).map(Interpretation::seconds)
+        if matches!(self.initial, Time::Clock(_)) {
+            return (first >= 180.0).then_some(first);
+        }
+        // Sites that write seconds have no games faster than 15 seconds. 180 is more likely seconds: three
+        // minutes are common, three hours very rare. Only engines' games have fractions of a second per move.
+        let is_usual = (writes_seconds() && first >= 15.0 && first.fract() == 0.0)
+            || (first == MOST_MINUTES && increment < 10.0);
+        if is_usual || increment.fract() != 0.0 {
+            return Some(first);
+        }
+        // With a number of moves, the unit is unknown: engines get a few seconds for many moves, people get
+        // minutes. It is also unknown for a fraction such as 1.5.
+        (self.moves.is_none() && first.fract() == 0.0).then_some(second)
     }
 }
 
 /// The meaning of a clock after a plus sign: a period, or an increment.
 enum Added {
-    Increment(f64),
-    /// As in `300+3:10`: the second number belongs to a later period.
-    IncrementAndPeriod(f64),
+    /// An increment. It may also include the beginning of a later period, as in `300+3:10`.
+    Increment(f64, bool),
     /// A later period.
     Period,
     Unknown,
 }
 
 /// The meaning of a clock after a plus sign; `first` is the first period's clock.
-fn added(first: Option<Choice>, clock: Choice) -> Added {
+fn added(first: Option<Time>, clock: Time) -> Added {
     const MOST_INCREMENT: f64 = 180.0;
     // A first clock of at least this size is in minutes and seconds: no game has that many hours.
     const MINUTES: f64 = 4.0 * 60.0;
-    let (meant, is_short) = (clock.0, clock.1.is_some());
-    let (seconds, is_first_short) = (meant.seconds(), first.is_some_and(|first| first.1.is_some()));
-    let is_first_in_minutes = is_first_short && first.is_some_and(|first| first.0.seconds() >= MINUTES);
+    let (seconds, is_short) = (clock.seconds(), matches!(clock, Time::Clock(_)));
+    let is_first_in_minutes = matches!(first, Some(Time::Clock(MINUTES..)));
     match (first, is_short) {
-        (_, false) if seconds <= MOST_INCREMENT => Added::Increment(seconds),
+        (_, false) if seconds <= MOST_INCREMENT => Added::Increment(seconds, false),
         (Some(_), false) => Added::Period,
         (None, false) => Added::Unknown,
-        (_, true) if seconds < 10.0 || (seconds < 60.0 && is_first_in_minutes) => Added::Increment(seconds),
+        (_, true) if seconds < 10.0 || (seconds < 60.0 && is_first_in_minutes) => {
+            Added::Increment(seconds, false)
+        }
         (None, true) if seconds >= 60.0 && seconds % 60.0 != 0.0 => {
-            Added::IncrementAndPeriod((seconds / 60.0).floor())
+            Added::Increment((seconds / 60.0).floor(), true)
         }
         (Some(_), true) if seconds > MOST_INCREMENT => Added::Period,
         _ => Added::Unknown,
     }
 }
 
-/// The possible meanings of a number without a unit.
-fn bare(number: f64) -> Choice {
-    if number > MOST_MINUTES {
-        return (Interpretation::Surely(number), None);
-    }
-    (Interpretation::Seconds(number), Some(Interpretation::Minutes(60.0 * number)))
+/// The meaning of a number without a unit.
+fn bare(number: f64) -> Time {
+    if number > MOST_MINUTES { Time::Surely(number) } else { Time::Number(number) }
 }
 
 /// The text between two separators.
@@ -193,7 +178,7 @@ fn bare(number: f64) -> Choice {
 struct Piece {
     number: f64,
     unit: Option<Unit>,
-    clock: Option<Choice>,
+    clock: Option<Time>,
     moves: Option<u32>,
     is_per_move: bool,
     is_delay: bool,
@@ -290,4 +275,184 @@ impl Piece {
 /// Converts a number to a number of moves, if it is a whole number from 1 to 1000.
 fn count(number: f64) -> Option<u32> {
     (number.fract() == 0.0 && (1.0..=1000.0).contains(&number)).then_some(number as u32)
+}
+
+/// The maximum number of seconds of a time.
+pub(super) const MOST_SECONDS: f64 = 1e9;
+
+/// A time in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Time {
+    /// Unambiguous.
+    Surely(f64),
+    /// A number of seconds, as in PGN, or sixty times as much: a number of minutes.
+    Number(f64),
+    /// A clock with two parts, `5:00`: minutes and seconds, or sixty times as much: hours and minutes.
+    Clock(f64),
+}
+
+impl Time {
+    const fn seconds(self) -> f64 {
+        let (Self::Surely(seconds) | Self::Number(seconds) | Self::Clock(seconds)) = self;
+        seconds
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    Seconds,
+    Minutes,
+    Hours,
+    Days,
+}
+
+impl Unit {
+    const fn seconds(self) -> f64 {
+        match self {
+            Self::Seconds => 1.0,
+            Self::Minutes => 60.0,
+            Self::Hours => 3600.0,
+            Self::Days => 86_400.0,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Token {
+    Number(f64),
+    /// A clock with two or three parts.
+    Clock(Time),
+    Unit(Unit),
+    Slash,
+    Star,
+    /// A separator of two pieces: `+`, `:`, `,` (also `;`), `|`.
+    Part(char),
+    Moves,
+    PerMove,
+    Delay,
+    SuddenDeath,
+}
+
+/// The tokens of a time control; `None` if a word or a sign is unknown.
+fn tokens(value: &str) -> Option<Vec<Token>> {
+    const LONGEST: usize = 100;
+    if value.len() > LONGEST {
+        return None;
+    }
+    let value = value.to_lowercase().replace("''", "\"");
+    let mut rest = value.trim();
+    let end = value.trim_end().len();
+    let mut tokens = Vec::new();
+    while let Some(letter) = rest.chars().next() {
+        let is_after_digit = value[..end - rest.len()].ends_with(|before: char| before.is_ascii_digit());
+        let word = rest.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(rest.len());
+        let after = rest[word..].trim_start_matches([' ', '/', '=']);
+        let is_before_digit = after.starts_with(|next: char| next.is_ascii_digit());
+        let (token, length) = match &rest[..word] {
+            "" if letter.is_ascii_digit() => number(rest, tokens.last() == Some(&Token::Slash))?,
+            "" => (sign(letter)?, letter.len_utf8()),
+            // `60 d5`, `d/5`
+            "d" | "delay" if is_before_digit && (!is_after_digit || tokens.contains(&Token::SuddenDeath)) => {
+                // This can mean three days, or three minutes and a delay.
+                if matches!(tokens[..], [Token::Number(..15.0)]) {
+                    return None;
+                }
+                if !matches!(tokens.last(), None | Some(Token::Part(_))) {
+                    tokens.push(Token::Part(','));
+                }
+                (Token::Delay, word)
+            }
+            text => (word_token(text)?, word),
+        };
+        if token != Token::Part(' ') {
+            tokens.push(token);
+        }
+        rest = &rest[length..];
+    }
+    Some(tokens)
+}
+
+/// Parses a number or a clock at the start of a text, and returns its length in bytes; `None` if it is
+/// ambiguous where it ends.
+fn number(text: &str, is_after_slash: bool) -> Option<(Token, usize)> {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let first = digits(text);
+    let field = |at: usize| {
+        let rest = text[at..].strip_prefix(':')?;
+        let number: u32 = rest.get(..2)?.parse().ok()?;
+        (digits(rest) == 2 && number < 60).then_some(f64::from(number))
+    };
+    if first <= 2
+        && let Some(second) = field(first)
+    {
+        let whole: f64 = text[..first].parse().ok()?;
+        if let Some(third) = field(first + 3) {
+            let is_clock = whole < 10.0 || (whole % 24.0 == 0.0 && second == 0.0 && third == 0.0);
+            let clock = Token::Clock(Time::Surely(whole * 3600.0 + second * 60.0 + third));
+            // `40/90:30:15` is three periods, and no game has an initial time of 12:30:15.
+            if is_clock || !is_after_slash {
+                return is_clock.then_some((clock, first + 6));
+            }
+        } else {
+            let clock = Token::Clock(Time::Clock(whole * 60.0 + second));
+            let end = first + 3;
+            let is_before_slash = text[end..].starts_with('/');
+            // `40/40:40/40`, `40/30:15` and `90:30` are two periods.
+            let are_periods = if is_after_slash {
+                is_before_slash || (whole >= 10.0 && second != 0.0)
+            } else {
+                whole >= 60.0 && second != 0.0
+            };
+            if is_before_slash && !is_after_slash && second != 0.0 {
+                return None;
+            }
+            if !are_periods {
+                return Some((clock, end));
+            }
+        }
+    }
+    let part = text[first..].strip_prefix('.').map_or(0, |part| 1 + digits(part));
+    let length = first + part;
+    seconds(&text[..length]).map(|number| (Token::Number(number), length))
+}
+
+/// The meaning of a sign; a blank is `Part(' ')`.
+fn sign(letter: char) -> Option<Token> {
+    Some(match letter {
+        ' ' | '.' | '(' | ')' => Token::Part(' '),
+        '+' | '&' => Token::Part('+'),
+        ',' | ';' => Token::Part(','),
+        ':' | '|' => Token::Part(letter),
+        '/' => Token::Slash,
+        '*' => Token::Star,
+        '\'' | '\u{2032}' | '\u{2019}' => Token::Unit(Unit::Minutes),
+        '"' | '\u{2033}' | '\u{201d}' => Token::Unit(Unit::Seconds),
+        _ => return None,
+    })
+}
+
+/// The meaning of a word; a word without a meaning is a blank.
+fn word_token(word: &str) -> Option<Token> {
+    Some(match word {
+        "h" | "hr" | "hrs" | "hour" | "hours" => Token::Unit(Unit::Hours),
+        "m" | "min" | "mins" | "minute" | "minutes" => Token::Unit(Unit::Minutes),
+        "s" | "sec" | "secs" | "second" | "seconds" => Token::Unit(Unit::Seconds),
+        "d" | "day" | "days" => Token::Unit(Unit::Days),
+        "move" | "moves" | "mv" | "mvs" => Token::Moves,
+        "inc" | "incr" | "increment" | "bonus" | "per" | "each" | "every" => Token::PerMove,
+        "delay" => Token::Delay,
+        "g" | "game" | "sd" => Token::SuddenDeath,
+        "and" | "plus" | "with" | "then" => Token::Part('+'),
+        "in" | "for" | "the" | "of" | "a" | "all" | "rest" | "to" | "end" | "blitz" | "rapid" | "bullet"
+        | "classical" | "standard" => Token::Part(' '),
+        _ => return None,
+    })
+}
+
+/// Parses a number of seconds, which can have a fraction in engines' games.
+pub(super) fn seconds(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let is_number = text.starts_with(|first: char| first.is_ascii_digit())
+        && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    text.parse().ok().filter(|&seconds| is_number && seconds <= MOST_SECONDS)
 }

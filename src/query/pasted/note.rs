@@ -47,7 +47,7 @@ impl fmt::Display for MovesNote {
                     .enumerate()
                     .map(|(index, (letters, kind))| {
                         let verb = if index == 0 { "is the " } else { "the " };
-                        format!("{letters} {verb}{}", kind_name(*kind))
+                        format!("{letters} {verb}{}", kind.name())
                     })
                     .collect();
                 write!(f, "piece letters read as in {}: {}", either(languages), letters.join(", "))
@@ -81,16 +81,5 @@ fn either(names: &[&str]) -> String {
         [name] => (*name).to_owned(),
         [names @ .., last] if names.len() < NAMED => format!("{} or {last}", names.join(", ")),
         names => format!("{} and others", names[..NAMED].join(", ")),
-    }
-}
-
-const fn kind_name(kind: PieceKind) -> &'static str {
-    match kind {
-        PieceKind::Pawn => "pawn",
-        PieceKind::Knight => "knight",
-        PieceKind::King => "king",
-        PieceKind::Bishop => "bishop",
-        PieceKind::Rook => "rook",
-        PieceKind::Queen => "queen",
     }
 }
