@@ -1,6 +1,8 @@
 //! An ordered queue for results of parallel work.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use crate::parallel::lock;
 
 /// Admits pieces of work one at a time, in the order of their numbers.
 ///
@@ -19,13 +21,9 @@ struct State {
 }
 
 impl OrderedQueue {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Waits for the turn of a number. Returns `false` if the queue was stopped.
     pub(crate) fn wait(&self, number: u64) -> bool {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         while state.next != number && !state.stopped {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
@@ -34,17 +32,17 @@ impl OrderedQueue {
 
     /// Ends the current turn.
     pub(crate) fn pass(&self) {
-        self.lock().next += 1;
+        lock(&self.state).next += 1;
         self.changed.notify_all();
     }
 
     pub(crate) fn is_stopped(&self) -> bool {
-        self.lock().stopped
+        lock(&self.state).stopped
     }
 
     /// Stops the queue: all current and later calls of [`wait`](Self::wait) return `false`.
     pub(crate) fn stop(&self) {
-        self.lock().stopped = true;
+        lock(&self.state).stopped = true;
         self.changed.notify_all();
     }
 }

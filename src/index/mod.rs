@@ -33,8 +33,7 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod sort;
 mod spill;
-#[cfg(feature = "parquet")]
-mod stream;
+pub(crate) mod summary;
 #[cfg(test)]
 mod tests;
 pub(crate) mod visited_position;
@@ -54,5 +53,6 @@ pub use problem::ProblemKind;
 pub use progress::{Phase, Progress};
 pub use remove::{LostDuplicates, Removal, RemovalSummary, removable, remove, shrink};
 pub use repair::{RepairSummary, repair};
-pub use report::object::{KindCount, ProblemCount, StageSeconds, SummaryObject};
-pub use report::summary::{DuplicateCounts, ProblemCounts, Stages, Summary};
+pub use summary::{
+    DuplicateCounts, KindCount, ProblemCount, ProblemCounts, StageSeconds, Stages, Summary, SummaryObject,
+};

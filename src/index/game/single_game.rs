@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::board::{MoveCode, Position};
 use crate::index::game::batch::GameBatch;
-use crate::index::game::parse::ChunkParser;
+use crate::index::game::parse::{ChunkParser, ParseOptions};
 use crate::index::options::Annotations;
 use crate::opening::OpeningBook;
 use crate::store::row::virtual_table::{Cell, Columns as _, Rows as _};
@@ -41,9 +41,9 @@ impl Default for SingleGameParser {
 impl SingleGameParser {
     /// Parses the first game of a text, if there is one, with these annotations.
     pub(crate) fn read(&mut self, text: &[u8], annotations: Annotations) -> Option<GameText<'_>> {
-        ChunkParser::new(text, text.len(), SourceId(1), 0, &self.start, &self.openings)
-            .annotating(annotations)
-            .parse_batch(&mut self.batch);
+        let (start, openings) = (&self.start, &*self.openings);
+        let options = ParseOptions { start, openings, annotations, leave_out: false, comparison: None };
+        ChunkParser::new(text, text.len(), SourceId(1), 0, options).parse_batch(&mut self.batch);
         (!self.batch.games.is_empty()).then_some(GameText { batch: &self.batch })
     }
 }

@@ -1,6 +1,5 @@
 //! Numbers games and names in input order, and finds duplicates.
 
 pub(crate) mod duplicates;
-pub(crate) mod names;
 pub(crate) mod prefixes;
 pub(crate) mod sequence;

@@ -3,45 +3,39 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::index::problem::ProblemKind;
 use crate::source::{Mapped, MemoryLimitGuard};
+
+/// A problem of a whole source.
+#[derive(Debug)]
+pub(crate) struct SourceProblem {
+    pub(crate) kind: ProblemKind,
+    /// The place in the text of the source.
+    pub(crate) offset: u64,
+    pub(crate) message: String,
+}
 
 /// Consecutive whole games of a source.
 #[derive(Debug)]
 pub(crate) struct Chunk {
-    text: Text,
+    pub(crate) text: Text,
     /// The offset in the text of its source.
     pub(crate) offset: u64,
     /// Beyond this many bytes from its start, no game of the chunk begins.
     pub(crate) size: usize,
     /// The number of bytes of the source from which the chunk was read, compressed if the source is, for
     /// reporting progress.
-    input: u64,
+    pub(crate) input: u64,
 }
 
 #[derive(Debug)]
-enum Text {
+pub(crate) enum Text {
+    /// A part of a plain file, or decoded text that was so long that it was written to a temporary file.
     Mapped(Arc<Mapped>, Range<usize>),
     Owned(Vec<u8>),
 }
 
 impl Chunk {
-    /// A part of a plain file.
-    pub(crate) const fn from_file(map: Arc<Mapped>, range: Range<usize>, size: usize) -> Self {
-        let (offset, input) = (range.start as u64, (range.end - range.start) as u64);
-        Self { text: Text::Mapped(map, range), offset, size, input }
-    }
-
-    /// Decoded text.
-    pub(crate) const fn from_text(text: Vec<u8>, offset: u64, size: usize, input: u64) -> Self {
-        Self { text: Text::Owned(text), offset, size, input }
-    }
-
-    /// Decoded text that was so long that it was written to a temporary file.
-    pub(crate) fn from_spilled(map: Mapped, offset: u64, size: usize, input: u64) -> Self {
-        let range = 0..map.bytes().len();
-        Self { text: Text::Mapped(Arc::new(map), range), offset, size, input }
-    }
-
     pub(crate) fn bytes(&self) -> &[u8] {
         match &self.text {
             Text::Mapped(map, range) => &map.bytes()[range.clone()],
@@ -78,11 +72,12 @@ mod tests {
 
     #[test]
     fn shares_add_up() {
+        let chunk = |length, input| Chunk { text: Text::Owned(vec![0; length]), offset: 0, size: 1, input };
         for (length, input) in [(10, 3), (3, 10), (1, 0), (7, 7)] {
-            let chunk = Chunk::from_text(vec![0; length], 0, 1, input);
+            let chunk = chunk(length, input);
             let shares: u64 = (0..length).map(|at| chunk.input_share(at..at + 1)).sum();
             assert_eq!(shares, input);
         }
-        assert_eq!(Chunk::from_text(Vec::new(), 0, 1, 5).input_share(0..0), 0);
+        assert_eq!(chunk(0, 5).input_share(0..0), 0);
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::channel::{self, Receiver};
 use crate::index::error::{Error, Result};
 use crate::index::problem::ProblemKind;
-use crate::index::read::chunk::Chunk;
+use crate::index::read::chunk::{Chunk, SourceProblem, Text};
 use crate::index::read::stream::{self, CutOptions, Piece, SourceEnd};
 use crate::pgn::{LOOK_BACK, boundary_in, next_boundary};
 use crate::source::{Mapped, Opened, SourceFile, Sources, open, shown_path};
@@ -28,8 +28,7 @@ pub(crate) struct Work {
 pub(crate) enum Task {
     /// Whole games of a source.
     Chunk(Chunk),
-    /// A problem with a source, at this place in its text.
-    Report { kind: ProblemKind, offset: u64, message: String },
+    Report(SourceProblem),
     /// The end of a source that was read from its beginning.
     End(PathBuf),
 }
@@ -103,11 +102,8 @@ impl<'s> Feed<'s> {
             }
             Err(message) => {
                 self.ends.push(SourceEnd::default());
-                return Ok(Some(Some(Task::Report {
-                    kind: ProblemKind::UnreadableSource,
-                    offset: 0,
-                    message,
-                })));
+                let kind = ProblemKind::UnreadableSource;
+                return Ok(Some(Some(Task::Report(SourceProblem { kind, offset: 0, message }))));
             }
         }
         Ok(Some(None))
@@ -144,7 +140,8 @@ impl<'s> Feed<'s> {
             from = to - 8;
         };
         self.open = Some(Open::File(Arc::clone(&map), end..last));
-        Ok(Some(Task::Chunk(Chunk::from_file(map, start..end, self.options.chunk_size))))
+        let (text, input) = (Text::Mapped(map, start..end), (end - start) as u64);
+        Ok(Some(Task::Chunk(Chunk { text, offset: start as u64, size: self.options.chunk_size, input })))
     }
 
     /// Waits for the next piece of a decoded source. Returns `None` at an end that needs no work.
@@ -168,7 +165,7 @@ impl<'s> Feed<'s> {
                 return Ok(self.path.take().map(Task::End));
             }
             Piece::Chunk(chunk) => Task::Chunk(chunk),
-            Piece::Report { kind, offset, message } => Task::Report { kind, offset, message },
+            Piece::Report(problem) => Task::Report(problem),
         };
         self.open = Some(Open::Stream(pieces));
         Ok(Some(task))

@@ -4,11 +4,12 @@
 use std::fs::File;
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::channel::{Receiver, Sender, bounded, unbounded};
 use crate::index::error::{Error, Result};
 use crate::index::problem::ProblemKind;
-use crate::index::read::chunk::Chunk;
+use crate::index::read::chunk::{Chunk, SourceProblem, Text};
 use crate::pgn::{LOOK_AHEAD, LOOK_BACK, boundary_in};
 use crate::source::{DecodeOptions, Decoded, Mapped, Packed};
 use crate::store::SourceDigest;
@@ -29,12 +30,7 @@ pub(crate) struct CutOptions {
 #[derive(Debug)]
 pub(crate) enum Piece {
     Chunk(Chunk),
-    /// A problem, at this place in the text.
-    Report {
-        kind: ProblemKind,
-        offset: u64,
-        message: String,
-    },
+    Report(SourceProblem),
     /// The run must end.
     Failed(Error),
     End(SourceEnd),
@@ -67,11 +63,8 @@ pub(crate) fn start(
     let read = move || match packed.decode(options.decode) {
         Ok(decoded) => Cutter::new(decoded, path, first_byte, options, pieces).run(),
         Err(error) => {
-            let report = Piece::Report {
-                kind: ProblemKind::UnreadableSource,
-                offset: 0,
-                message: error.full_message(),
-            };
+            let (kind, message) = (ProblemKind::UnreadableSource, error.full_message());
+            let report = Piece::Report(SourceProblem { kind, offset: 0, message });
             let _ = pieces.send(report).and_then(|()| pieces.send(Piece::End(SourceEnd::default())));
         }
     };
@@ -158,16 +151,6 @@ impl Cutter {
         }
     }
 
-    /// Begins a part of a file at the first game that starts at least `LOOK_BACK` bytes after the start of
-    /// the text; the previous part contains the games before. Only text of this part determines where that
-    /// game starts.
-    fn begin_part(&mut self) {
-        if self.decoded.begins_within() {
-            self.is_torn = true;
-            self.searched = LOOK_BACK;
-        }
-    }
-
     /// The end of the part as an offset in `text`, if it is known. Games that start after it do not belong to
     /// the part.
     fn end_of_part(&self) -> Option<usize> {
@@ -184,7 +167,13 @@ impl Cutter {
     fn cut_all(&mut self) -> Cut {
         let at_once = (self.options.chunk_size / 16).clamp(4 << 10, 1 << 20);
         self.pass_known()?;
-        self.begin_part();
+        if self.decoded.begins_within() {
+            // A part of a file begins at the first game that starts at least `LOOK_BACK` bytes after the start
+            // of the text; the previous part contains the games before. Only text of this part determines where
+            // that game starts.
+            self.is_torn = true;
+            self.searched = LOOK_BACK;
+        }
         while !self.is_complete {
             let before = self.text.len();
             // Read up to the size of a chunk at once, then a little at a time until there is a boundary.
@@ -294,15 +283,16 @@ impl Cutter {
         }
         let input = self.decoded.bytes_read() - self.input;
         self.input += input;
-        let size = self.options.chunk_size;
-        let chunk = match spill {
-            None => Chunk::from_text(text, start, size, input),
+        let text = match spill {
+            None => Text::Owned(text),
             Some(mut spill) => {
                 let map = spill.write(&text).and_then(|()| Mapped::from_file(&spill.file));
-                Chunk::from_spilled(map.map_err(|error| self.failed(error))?, start, size, input)
+                let map = map.map_err(|error| self.failed(error))?;
+                let range = 0..map.bytes().len();
+                Text::Mapped(Arc::new(map), range)
             }
         };
-        self.send(Piece::Chunk(chunk))
+        self.send(Piece::Chunk(Chunk { text, offset: start, size: self.options.chunk_size, input }))
     }
 
     /// Limits the text in memory: moves the beginning of a long chunk to a temporary file.
@@ -360,14 +350,14 @@ impl Cutter {
             return Ok(());
         }
         let message = format!("{}: {message}. The games before this place are kept", self.path);
-        self.send(Piece::Report { kind: ProblemKind::DamagedArchive, offset: self.offset, message })
+        self.report(ProblemKind::DamagedArchive, self.offset, message)
     }
 
     fn end(&mut self) -> Cut {
         let mut end = SourceEnd::default();
         if let Some(message) = self.early.first() {
             let message = format!("{}: {message}", self.path);
-            self.send(Piece::Report { kind: ProblemKind::UnreadableSource, offset: 0, message })?;
+            self.report(ProblemKind::UnreadableSource, 0, message)?;
         } else {
             end.bytes = Some(self.offset);
             let is_all = !self.is_given_up && !self.decoded.is_part();
@@ -375,6 +365,10 @@ impl Cutter {
             end.is_damaged = self.is_damaged;
         }
         self.send(Piece::End(end))
+    }
+
+    fn report(&self, kind: ProblemKind, offset: u64, message: String) -> Cut {
+        self.send(Piece::Report(SourceProblem { kind, offset, message }))
     }
 
     fn send(&self, piece: Piece) -> Cut {

@@ -1,7 +1,6 @@
 //! Removes games from a database.
 
 mod restored;
-mod run;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -9,23 +8,35 @@ use std::time::{Duration, Instant};
 pub use restored::LostDuplicates;
 
 use crate::index::error::{Error, Result};
+use crate::index::game::batch::GameBatch;
+use crate::index::game::parse::{ChunkParser, ParseOptions};
+use crate::index::game::positions::{Standard, for_each_position, record_features};
+use crate::index::game::signature::Comparison;
 use crate::index::options::{Duplicates, IndexOptions};
 use crate::index::plan::{Plan, directory};
 use crate::index::progress::{Phase, Progress};
-use crate::index::report::files::Reports;
+use crate::index::report::Reports;
+use crate::index::run::worker::played_occurrence;
 use crate::index::run::{Intake, Run};
+use crate::index::sort::RecentSetups;
+use crate::index::visited_position::counted_game::CountedGames;
 use crate::index::visited_position::decrease::{Decreases, Removed};
-use crate::index::visited_position::sorting::Update;
+use crate::index::visited_position::reached::ReachedPositions;
+use crate::index::visited_position::sorted::AddedOccurrences;
+use crate::index::visited_position::update::Update;
+use crate::sort::Scatter;
 use crate::source::Finder;
 use crate::store::pages::BtreeError;
 use crate::store::row::{GameId, SourceId};
-use crate::store::sink::{AddedPages, LevelRule};
+use crate::store::sink::{
+    AddedPages, BatchNumber, DuplicateLinks, KeepingSink, LevelRule, PositionEncoder as _, Sink as _, Takes,
+};
 use crate::store::write::remove::{Reason, RemovedRows, RowsToRemove};
 use crate::store::{
     self, Database, GameFilter, GameSet, HitOrder, ImportId, Need, PageTransaction, Snapshot, WriterLock,
     keep_temporary_files_in,
 };
-use restored::RestoredGames;
+use restored::{RestoredGame, RestoredGames};
 
 /// What to remove.
 #[derive(Clone, Debug)]
@@ -275,19 +286,10 @@ struct RemovalTransaction<'t> {
     progress: &'t Progress,
 }
 
-/// The result of a [`RemovalTransaction`].
-struct RemovalResult {
-    games: u64,
-    plies: u64,
-    sources: u64,
-    returned: u64,
-    lost: Vec<LostDuplicates>,
-}
-
 impl RemovalTransaction<'_> {
     /// Runs the transaction. If `may_write_pages` is set and the database allows it, writes pages directly;
     /// otherwise uses SQLite.
-    fn run(&self, chosen: &Chosen, may_write_pages: bool) -> Result<RemovalResult> {
+    fn run(&self, chosen: &Chosen, may_write_pages: bool) -> Result<RemovalSummary> {
         let Self { database, lock, options, progress } = *self;
         let Chosen { games, sources } = chosen;
         let target = lock.target();
@@ -331,7 +333,76 @@ impl RemovalTransaction<'_> {
         let sink = AddedPages::new(database, lock, pages, options.memory / 8, rule, leaving)?;
         let returned = run.remove_games(sink, &update, &returning, !merges_all)?;
         let sources = taken_out.sources.len() as u64;
-        Ok(RemovalResult { games: games.len(), plies, sources, returned, lost: returning.lost })
+        let lost = returning.lost;
+        Ok(RemovalSummary { games: games.len(), plies, sources, returned, lost, ..RemovalSummary::default() })
+    }
+}
+
+impl Run<'_> {
+    /// Removes games through the sink, and restores the games that had been skipped as duplicates of the
+    /// removed ones. Returns the number of restored games. If `takes_out` is not set, the sink only merges
+    /// levels.
+    fn remove_games(
+        &self,
+        mut sink: AddedPages<'_>,
+        update: &Update<'_>,
+        returning: &RestoredGames,
+        takes_out: bool,
+    ) -> Result<u64> {
+        let restored = self.restore_games(&mut sink, returning)?;
+        let (last_game, fens) = (restored.before(), ReachedPositions::default());
+        let sorted = self.added_occurrences(&restored, update, &fens);
+        self.progress.enter(Phase::Sorting);
+        sink.occurrences(&sorted)?;
+        self.progress.enter(Phase::Finishing);
+        sink.end_removal(last_game)?;
+        let replaced = Vec::new();
+        let links = DuplicateLinks { prefixes: takes_out, last_game, replaced, taken_out: takes_out };
+        sink.links(&sorted, &links, |loader, freed| self.note_prefixes(loader, last_game, freed))?;
+        self.progress.check()?;
+        KeepingSink::<AddedOccurrences<'_>>::finish(sink)?;
+        Ok(restored.count().into())
+    }
+
+    /// Reads the games to restore on one thread, because they are few.
+    fn restore_games(&self, sink: &mut AddedPages<'_>, returning: &RestoredGames) -> Result<CountedGames> {
+        let mut sequencer = self.sequencer(Takes::Positions)?;
+        let standard = Standard::new();
+        let mut encoder = sink.encoder();
+        let mut scatter = Scatter::new(&self.partitions, self.scatter_bytes());
+        let (mut setups, mut batch) = (RecentSetups::default(), GameBatch::default());
+        // Each text is numbered as a separate source.
+        let mut own = SourceId(0);
+        returning.for_each(self.options, |piece| {
+            self.progress.check()?;
+            let &RestoredGame { text, source, import, byte_offset, rules } = piece;
+            own.0 += 1;
+            let comparison = Comparison { rule: rules.duplicates, hash: self.hash.clone() };
+            let options = ParseOptions {
+                start: &standard.position,
+                openings: &self.options.openings,
+                annotations: rules.annotations,
+                leave_out: rules.leaves_out,
+                comparison: Some(&comparison),
+            };
+            ChunkParser::new(text, text.len(), own, byte_offset, options).parse_batch(&mut batch);
+            record_features(&mut batch, &standard);
+            let first = sequencer.number(own, &mut batch)?;
+            batch.headers.set_source(source);
+
+            sink.set_import(import);
+            batch.headers.evals.drain(..).try_for_each(|row| encoder.push_eval(&row))?;
+            sink.headers(&batch.headers)?;
+            for_each_position(&batch, first, &standard, |view| {
+                scatter.push(played_occurrence(&view, &mut setups))?;
+                Ok::<_, Error>(encoder.push(&view)?)
+            })
+        })?;
+        if let Some(encoded) = encoder.take(None)? {
+            sink.positions(BatchNumber { chunk: 0, batch: 0 }, encoded)?;
+        }
+        scatter.finish()?;
+        Ok(sequencer.counted_games)
     }
 }
 

@@ -1,8 +1,6 @@
 //! Executes a run: reads the sources and writes rows through a sink.
 
-pub(crate) mod digest;
 pub(crate) mod read;
-pub(crate) mod tally;
 pub(crate) mod worker;
 
 use std::collections::HashMap;
@@ -21,15 +19,15 @@ use crate::index::options::{Annotations, Duplicates, IndexOptions};
 use crate::index::plan::{Plan, occurrence_memory};
 use crate::index::progress::{Phase, Progress};
 use crate::index::read::stream::SourceEnd;
-use crate::index::report::files::Reports;
-use crate::index::report::summary::{Stages, Summary};
-use crate::index::run::tally::Tally;
-use crate::index::sort::occurrence::PlayedOccurrence;
+use crate::index::report::Reports;
+use crate::index::summary::{Stages, Summary};
+
+use crate::index::sort::PlayedOccurrence;
 use crate::index::spill::{KeyHash, SpillMap};
 use crate::index::visited_position::counted_game::CountedGames;
 use crate::index::visited_position::reached::ReachedPositions;
 use crate::index::visited_position::sorted::{AddedOccurrences, FreshOccurrences};
-use crate::index::visited_position::sorting::{Sorting, Update};
+use crate::index::visited_position::update::{Sorting, Tracker, Update};
 use crate::sort::Partitions;
 use crate::source::TextEncoding;
 use crate::source::{self, SourceFile, Sources};
@@ -85,9 +83,8 @@ pub(crate) struct ReadResult {
     pub(crate) counts: Vec<SourceCount>,
     pub(crate) counted_games: CountedGames,
     pub(crate) ends: Vec<SourceEnd>,
-    pub(crate) tally: Tally,
-    /// The last game that existed before the run.
-    pub(crate) last_game: GameId,
+    /// What the rows that were read add to the summary.
+    pub(crate) counted: Summary,
     /// The FENs of positions that were visited positions before the run.
     pub(crate) reached: ReachedPositions,
 }
@@ -178,6 +175,7 @@ impl<'r> Run<'r> {
         replaced: Vec<Replaced>,
         mut stages: Stages,
     ) -> Result<Summary> {
+        let last_game = read.counted_games.before();
         self.progress.enter(Phase::Sorting);
         let clock = Instant::now();
         sink.occurrences(sorted)?;
@@ -189,9 +187,9 @@ impl<'r> Run<'r> {
         stages.headers = clock.elapsed();
         let clock = Instant::now();
         let prefixes = self.options.duplicates != Duplicates::Keep;
-        let links = DuplicateLinks { prefixes, last_game: read.last_game, replaced, taken_out: false };
+        let links = DuplicateLinks { prefixes, last_game, replaced, taken_out: false };
         let linked =
-            sink.links(sorted, &links, |loader, freed| self.note_prefixes(loader, read.last_game, freed))?;
+            sink.links(sorted, &links, |loader, freed| self.note_prefixes(loader, last_game, freed))?;
         summary.duplicates.add(DuplicateKind::Prefix, linked);
         self.progress.check()?;
         sink.finish()?;
@@ -233,12 +231,9 @@ impl<'r> Run<'r> {
     /// The totals that complete the rows of the run and of its sources.
     fn totals(&self, read: &ReadResult, summary: &Summary) -> RunTotals {
         let sources = self.intake.ids().zip(&read.counts).zip(&read.ends);
-        let source = |((id, count), &SourceEnd { bytes, digest, is_damaged }): (
-            (SourceId, &SourceCount),
-            &SourceEnd,
-        )| {
-            let &SourceCount { games, plies, problems, duplicates, last_game, .. } = count;
-            (id, SourceTotals { bytes, digest, is_damaged, games, plies, problems, duplicates, last_game })
+        let source = |((id, count), end): ((SourceId, &SourceCount), &SourceEnd)| {
+            let &SourceEnd { bytes, digest, is_damaged } = end;
+            (id, SourceTotals { bytes, digest, is_damaged, ..count.totals })
         };
         RunTotals {
             sources: sources.map(source).collect(),
@@ -257,24 +252,16 @@ impl<'r> Run<'r> {
     /// The summary after reading.
     fn summary(&self, read: &ReadResult) -> Summary {
         let total = |count: fn(&SourceCount) -> u64| read.counts.iter().map(count).sum::<u64>();
-        let (games, plies) = (total(|count| count.games), total(|count| count.plies));
         Summary {
-            games,
+            games: total(|count| count.totals.games),
             left_out: total(|count| count.left_out),
-            plies,
+            plies: total(|count| count.totals.plies),
             threads: self.pool.current_num_threads(),
-            positions: games - read.tally.skipped + plies,
-            variants: read.tally.variants.clone(),
-            problems: read.tally.problems.clone(),
             first_errors: self.reports().first_errors.clone(),
-            duplicates: read.tally.duplicates,
-            unreadable: read.tally.unreadable.clone(),
-            damaged: read.tally.damaged.clone(),
-            gameless: read.tally.gameless.clone(),
             added: self.intake.target.is_some(),
             bytes: self.text_read(&read.ends),
             spilled_bytes: self.partitions.spilled(),
-            ..Summary::default()
+            ..read.counted.clone()
         }
     }
 
@@ -295,7 +282,7 @@ impl<'r> Run<'r> {
 
     /// Fails if the data read must not be written to a database. Called before the rest of the work.
     pub(crate) fn check_result(&self, read: &ReadResult) -> Result<()> {
-        let Tally { unreadable, damaged, gameless, problems, .. } = &read.tally;
+        let Summary { unreadable, damaged, gameless, problems, .. } = &read.counted;
         let is_all = unreadable.len() == self.intake.sources.files.len() && !self.intake.has_known;
         if let Some(reason) = unreadable.first().filter(|_| is_all) {
             // At least one source could be read a moment ago. A database must not be replaced by an empty one.
@@ -308,7 +295,7 @@ impl<'r> Run<'r> {
         }
         if let Some(target) = &self.intake.replaced
             && self.options.must_have_games
-            && read.counts.iter().all(|count| count.games + count.left_out == 0)
+            && read.counts.iter().all(|count| count.totals.games + count.left_out == 0)
         {
             let reason = unreadable.iter().chain(damaged).chain(gameless).next().cloned();
             return Err(Error::NoGame { target: target.clone(), reason });
@@ -326,7 +313,7 @@ impl<'r> Run<'r> {
             let path = file.as_ref().map_or_else(source::Error::path, |file| &file.path);
             let (games, bytes) = contents.entry(path).or_default();
             // A zip archive may contain two files with the same name.
-            *games += count.games + count.duplicates + count.left_out;
+            *games += count.games_found();
             *bytes = end.bytes.unwrap_or(0).max(*bytes);
         }
         for had in &self.options.at_least {
@@ -346,7 +333,9 @@ impl<'r> Run<'r> {
         reached: &'s ReachedPositions,
     ) -> AddedOccurrences<'s> {
         let Intake { target, removed, .. } = &self.intake;
-        AddedOccurrences::new(self.sorting(counted_games), update, reached, target.as_deref(), removed)
+        let sorting = self.sorting(counted_games);
+        let target = target.as_deref().expect("a run that adds to a database");
+        AddedOccurrences::new(Tracker::new(sorting, *update, reached, target, removed))
     }
 
     /// The parameters for sorting.

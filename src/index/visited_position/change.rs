@@ -50,10 +50,9 @@ pub(crate) fn precompute(
     found: &Receiver<Vec<VisitedPosition>>,
     ready: &Sender<Vec<Found>>,
 ) -> Result<()> {
-    let Some(target) = tracker.target() else { return Ok(()) };
-    let known = Snapshot::open_snapshot(target)?;
+    let known = Snapshot::open_snapshot(tracker.target)?;
     for piece in found.iter() {
-        tracker.check()?;
+        tracker.sorting.progress.check()?;
         let precompute = |visited: VisitedPosition| {
             if reads_new_rows(&visited, tracker) {
                 return Ok(Found::ToRead(Box::new(visited)));
@@ -70,7 +69,7 @@ pub(crate) fn precompute(
 
 /// Whether rows of new games must be read to compute the change.
 fn reads_new_rows(visited: &VisitedPosition, tracker: &Tracker<'_>) -> bool {
-    let is_told = visited.standard.is_none() || tracker.reached(visited.key).is_some();
+    let is_told = visited.standard.is_none() || tracker.reached.of(visited.key).is_some();
     !(visited.to_compare.is_empty() && visited.to_look_up.is_empty() && is_told)
 }
 
@@ -82,7 +81,7 @@ impl Change {
         let Some(old) = rows.lists(key)? else { return Ok(Self::Nothing) };
         let Some(moves) = moves(&mut visited, old.fen, tracker) else { return Ok(Self::Remove(key)) };
         // A game that a user deleted counts as a game without rating and date.
-        let outcomes = tracker.outcomes();
+        let outcomes = &tracker.outcomes;
         let elo_sum = |game| Ok::<_, Error>(outcomes.of(game)?.and_then(CountedGame::elo_sum).unwrap_or(0));
         let day = |game| Ok::<_, Error>(outcomes.of(game)?.map_or(0, CountedGame::day));
         let top_games = visited.top.with(&old.top_games, elo_sum)?.as_deref().map(to_json);
@@ -110,7 +109,7 @@ fn moves(
     fen: String,
     tracker: &Tracker<'_>,
 ) -> Option<Vec<(MoveCode, ResultCounts)>> {
-    let reached = tracker.reached(visited.key);
+    let reached = tracker.reached.of(visited.key);
     visited.fens.observe(&fen);
     if let Some(reached) = reached {
         visited.fens.observe_all(&reached.fens);
@@ -132,16 +131,12 @@ fn moves(
 
 /// Writes the changes of rows.
 pub(crate) struct ChangeWriter<'w, 'c> {
-    tracker: &'w Tracker<'w>,
-    loader: &'w mut BulkLoader<'c>,
-    batch: VisitedPositionBatch,
+    pub(crate) tracker: &'w Tracker<'w>,
+    pub(crate) loader: &'w mut BulkLoader<'c>,
+    pub(crate) batch: VisitedPositionBatch,
 }
 
-impl<'w, 'c> ChangeWriter<'w, 'c> {
-    pub(crate) fn new(tracker: &'w Tracker<'w>, loader: &'w mut BulkLoader<'c>) -> Self {
-        Self { tracker, loader, batch: VisitedPositionBatch::default() }
-    }
-
+impl ChangeWriter<'_, '_> {
     /// Writes a change. Computes it first, if that has not been done.
     pub(crate) fn write(&mut self, found: Found) -> Result<()> {
         match found {
@@ -155,7 +150,7 @@ impl<'w, 'c> ChangeWriter<'w, 'c> {
         count_to_look_up(&mut visited, self.loader)?;
         // Positions that were not recorded while reading games are compared too.
         let standard = visited.standard.take();
-        if self.tracker.reached(visited.key).is_none() {
+        if self.tracker.reached.of(visited.key).is_none() {
             visited.to_compare.extend(standard);
         }
         compare_fens(&mut visited, self.loader)?;
@@ -188,7 +183,7 @@ impl<'w, 'c> ChangeWriter<'w, 'c> {
 
     /// Writes the buffered rows.
     pub(crate) fn finish(&mut self) -> Result<()> {
-        self.tracker.check()?;
+        self.tracker.sorting.progress.check()?;
         self.loader.add_to_visited(&self.batch)?;
         self.batch.clear();
         Ok(())

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::board::{GameResult, PositionKey, ShortMove};
-use crate::index::sort::occurrence::{Origin, Played, PlayedOccurrence};
+use crate::index::sort::{Origin, Played, PlayedOccurrence};
 use crate::index::visited_position::counted_game::{CountedGame, CountedGames};
 use crate::store::frequent_keys::{FrequentKeyCounter, FrequentKeys};
 use crate::store::row::{GameId, GameList, LISTED_GAMES, Ply, ResultCounts};

@@ -7,9 +7,8 @@ use rayon::ThreadPool;
 use crate::board::{GameResult, KeyMap, KeySet, MoveCode, PositionKey, ShortMove};
 use crate::index::error::{Error, Result};
 use crate::index::progress::Progress;
-use crate::index::visited_position::counted_game::CountedGame;
+use crate::index::visited_position::counted_game::{CountedGame, KnownOutcomes, opened};
 use crate::index::visited_position::counter::to_json;
-use crate::index::visited_position::known_outcomes::KnownOutcomes;
 use crate::parallel;
 use crate::sorted::insert;
 use crate::store::block_set::block_of;
@@ -114,7 +113,7 @@ impl Decreases {
         if games.is_empty() {
             return Ok(all);
         }
-        let outcomes = KnownOutcomes::new(Some(removed.target));
+        let outcomes = KnownOutcomes::new(removed.target);
         let connection = || WorkerState { known: None, outcomes: &outcomes };
         for games in games.chunks(GAMES) {
             let parts: Vec<_> = games.chunks(GAMES_AT_ONCE).collect();
@@ -182,11 +181,7 @@ struct WorkerState<'o> {
 impl WorkerState<'_> {
     fn of(&mut self, removed: Removed<'_>) -> Result<&Snapshot> {
         removed.progress.check()?;
-        if self.known.is_none() {
-            let known = Snapshot::open_snapshot(removed.target)?;
-            self.known = Some(known);
-        }
-        Ok(self.known.as_ref().expect("it was just opened"))
+        opened(&mut self.known, removed.target)
     }
 
     fn games(&mut self, removed: Removed<'_>, games: &[GameId]) -> Result<Found> {
