@@ -11,7 +11,6 @@ use crate::id::Ply;
 use crate::index::estimate::Estimate;
 use crate::sort;
 use crate::source::shown_path;
-use crate::store::pages::BtreeError;
 use crate::store::space::{Need, Size, is_disk_full};
 use crate::store::{self, SourceContent};
 
@@ -305,11 +304,5 @@ impl From<columnar::Error> for Error {
             columnar::Error::Store(error) => error.into(),
             other => Self::Parquet(other),
         }
-    }
-}
-
-impl From<BtreeError> for Error {
-    fn from(error: BtreeError) -> Self {
-        Self::Store(error.into())
     }
 }

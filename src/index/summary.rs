@@ -316,19 +316,13 @@ impl Summary {
             spilled_bytes: self.spilled_bytes,
             seconds: self.elapsed.as_secs_f64(),
             plies_per_second: self.plies_per_second().round() as u64,
-            stages: StageSeconds::from(&self.stages),
-        }
-    }
-}
-
-impl From<&Stages> for StageSeconds {
-    fn from(stages: &Stages) -> Self {
-        Self {
-            parse_s: stages.read.as_secs_f64(),
-            sort_s: stages.sort.as_secs_f64(),
-            headers_s: stages.headers.as_secs_f64(),
-            continuations_s: stages.continuations.as_secs_f64(),
-            sync_s: stages.sync.as_secs_f64(),
+            stages: StageSeconds {
+                parse_s: self.stages.read.as_secs_f64(),
+                sort_s: self.stages.sort.as_secs_f64(),
+                headers_s: self.stages.headers.as_secs_f64(),
+                continuations_s: self.stages.continuations.as_secs_f64(),
+                sync_s: self.stages.sync.as_secs_f64(),
+            },
         }
     }
 }

@@ -32,11 +32,25 @@ pub(crate) fn for_each_position<E>(
     mut sink: impl FnMut(PositionView<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     moves_of(batch, first).try_for_each(|GameMoves { game, setup, codes }| {
-        let (position, fen) = match setup {
+        let (mut position, mut placement) = match setup {
             None => (standard.position.clone(), standard.fen.clone()),
             Some(position) => (position.clone(), FenText::new(position)),
         };
-        replay((game, setup.is_some()), codes, position, fen, &mut sink)
+        for (ply, move_code) in (0..).zip(codes.iter().copied().map(Some).chain([None])) {
+            sink(PositionView {
+                game,
+                ply: Ply(ply),
+                position: &position,
+                placement: &placement,
+                move_code,
+                is_setup: setup.is_some(),
+            })?;
+            if let Some(code) = move_code {
+                position.replay(code);
+                placement.update(&position, code);
+            }
+        }
+        Ok(())
     })
 }
 
@@ -55,31 +69,6 @@ pub(crate) fn moves_of(batch: &GameBatch, first: GameId) -> impl Iterator<Item =
         };
         Some(GameMoves { game, setup, codes: played })
     })
-}
-
-fn replay<E>(
-    (game, is_setup): (GameId, bool),
-    codes: &[MoveCode],
-    mut position: Position,
-    mut placement: FenText,
-    sink: &mut impl FnMut(PositionView<'_>) -> Result<(), E>,
-) -> Result<(), E> {
-    for (ply, move_code) in (0..).zip(codes.iter().copied().map(Some).chain([None])) {
-        let view = PositionView {
-            game,
-            ply: Ply(ply),
-            position: &position,
-            placement: &placement,
-            move_code,
-            is_setup,
-        };
-        sink(view)?;
-        if let Some(code) = move_code {
-            position.replay(code);
-            placement.update(&position, code);
-        }
-    }
-    Ok(())
 }
 
 /// Computes the features of a batch's games move by move, because a move changes few features.

@@ -65,10 +65,10 @@ impl<'s> Feed<'s> {
     pub(crate) fn next(&mut self, is_stopped: impl Fn() -> bool) -> Result<Option<Work>> {
         loop {
             let task = match self.open.take() {
-                None => match self.open_next()? {
-                    None => return Ok(None),
-                    Some(task) => task,
-                },
+                None => {
+                    let Some(file) = self.sources.next() else { return Ok(None) };
+                    self.open_source(file)?
+                }
                 Some(Open::File(map, range)) => self.cut(map, range, &is_stopped)?,
                 Some(Open::Stream(pieces)) => self.receive(pieces, &is_stopped)?,
             };
@@ -79,10 +79,8 @@ impl<'s> Feed<'s> {
         }
     }
 
-    /// Opens the next source. Returns `None` if there are no more sources, and a report if the source cannot be
-    /// read.
-    fn open_next(&mut self) -> Result<Option<Option<Task>>> {
-        let Some(file) = self.sources.next() else { return Ok(None) };
+    /// Opens the next source. Returns a report if the source cannot be read.
+    fn open_source(&mut self, file: &crate::source::Result<SourceFile>) -> Result<Option<Task>> {
         self.source.0 += 1;
         let opened = file
             .as_ref()
@@ -103,10 +101,10 @@ impl<'s> Feed<'s> {
             Err(message) => {
                 self.ends.push(SourceEnd::default());
                 let kind = ProblemKind::UnreadableSource;
-                return Ok(Some(Some(Task::Report(SourceProblem { kind, offset: 0, message }))));
+                return Ok(Some(Task::Report(SourceProblem { kind, offset: 0, message })));
             }
         }
-        Ok(Some(None))
+        Ok(None)
     }
 
     /// Cuts the next chunk off a plain file, or reports its end. Returns `None` at an end that needs no work.

@@ -61,7 +61,25 @@ pub(crate) fn start(
     let is_small = packed.is_small();
     let (pieces, receiver) = if is_small { unbounded() } else { bounded(WAITING) };
     let read = move || match packed.decode(options.decode) {
-        Ok(decoded) => Cutter::new(decoded, path, first_byte, options, pieces).run(),
+        Ok(decoded) => Cutter {
+            decoded,
+            path,
+            first_byte,
+            options,
+            pieces,
+            hasher: blake3::Hasher::new(),
+            text: Vec::new(),
+            offset: 0,
+            searched: 0,
+            spill: None,
+            is_torn: false,
+            early: Vec::new(),
+            is_damaged: false,
+            is_given_up: false,
+            is_complete: false,
+            input: 0,
+        }
+        .run(),
         Err(error) => {
             let (kind, message) = (ProblemKind::UnreadableSource, error.full_message());
             let report = Piece::Report(SourceProblem { kind, offset: 0, message });
@@ -124,33 +142,6 @@ enum Stop {
 type Cut = std::result::Result<(), Stop>;
 
 impl Cutter {
-    fn new(
-        decoded: Decoded,
-        path: String,
-        first_byte: u64,
-        options: CutOptions,
-        pieces: Sender<Piece>,
-    ) -> Self {
-        Self {
-            decoded,
-            path,
-            first_byte,
-            options,
-            pieces,
-            hasher: blake3::Hasher::new(),
-            text: Vec::new(),
-            offset: 0,
-            searched: 0,
-            spill: None,
-            is_torn: false,
-            early: Vec::new(),
-            is_damaged: false,
-            is_given_up: false,
-            is_complete: false,
-            input: 0,
-        }
-    }
-
     /// The end of the part as an offset in `text`, if it is known. Games that start after it do not belong to
     /// the part.
     fn end_of_part(&self) -> Option<usize> {

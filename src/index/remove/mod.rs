@@ -36,7 +36,7 @@ use crate::store::{
     self, Database, GameFilter, GameSet, HitOrder, ImportId, Need, PageTransaction, Snapshot, WriterLock,
     keep_temporary_files_in,
 };
-use restored::{RestoredGame, RestoredGames};
+use restored::{RestoredFile, RestoredGames};
 
 /// What to remove.
 #[derive(Clone, Debug)]
@@ -373,9 +373,8 @@ impl Run<'_> {
         let (mut setups, mut batch) = (RecentSetups::default(), GameBatch::default());
         // Each text is numbered as a separate source.
         let mut own = SourceId(0);
-        returning.for_each(self.options, |piece| {
+        returning.for_each(self.options, |RestoredFile { source, rules, .. }, byte_offset, text| {
             self.progress.check()?;
-            let &RestoredGame { text, source, import, byte_offset, rules } = piece;
             own.0 += 1;
             let comparison = Comparison { rule: rules.duplicates, hash: self.hash.clone() };
             let options = ParseOptions {
@@ -388,9 +387,9 @@ impl Run<'_> {
             ChunkParser::new(text, text.len(), own, byte_offset, options).parse_batch(&mut batch);
             record_features(&mut batch, &standard);
             let first = sequencer.number(own, &mut batch)?;
-            batch.headers.set_source(source);
+            batch.headers.set_source(source.id);
 
-            sink.set_import(import);
+            sink.set_import(source.import);
             batch.headers.evals.drain(..).try_for_each(|row| encoder.push_eval(&row))?;
             sink.headers(&batch.headers)?;
             for_each_position(&batch, first, &standard, |view| {

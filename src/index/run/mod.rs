@@ -5,7 +5,7 @@ pub(crate) mod worker;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Instant;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -28,9 +28,9 @@ use crate::index::visited_position::counted_game::CountedGames;
 use crate::index::visited_position::reached::ReachedPositions;
 use crate::index::visited_position::sorted::{AddedOccurrences, FreshOccurrences};
 use crate::index::visited_position::update::{Sorting, Tracker, Update};
+use crate::parallel::lock;
 use crate::sort::Partitions;
-use crate::source::TextEncoding;
-use crate::source::{self, SourceFile, Sources};
+use crate::source::{self, SourceFile, Sources, TextEncoding};
 use crate::store::row::{DuplicateKind, Severity};
 use crate::store::sink::{
     AddedPages, DuplicateLinks, KeepingSink, NewRun, Replaced, RunTotals, Sink, SortedOccurrences,
@@ -257,7 +257,7 @@ impl<'r> Run<'r> {
             left_out: total(|count| count.left_out),
             plies: total(|count| count.totals.plies),
             threads: self.pool.current_num_threads(),
-            first_errors: self.reports().first_errors.clone(),
+            first_errors: lock(&self.reports).first_errors.clone(),
             added: self.intake.target.is_some(),
             bytes: self.text_read(&read.ends),
             spilled_bytes: self.partitions.spilled(),
@@ -276,10 +276,6 @@ impl<'r> Run<'r> {
         Prefixes::new(keys, self.hash.clone(), last, self.progress).note(loader, freed)
     }
 
-    fn reports(&self) -> MutexGuard<'_, Reports> {
-        self.reports.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Fails if the data read must not be written to a database. Called before the rest of the work.
     pub(crate) fn check_result(&self, read: &ReadResult) -> Result<()> {
         let Summary { unreadable, damaged, gameless, problems, .. } = &read.counted;
@@ -290,7 +286,7 @@ impl<'r> Run<'r> {
         }
         let (errors, warnings) = (problems.of(Severity::Error), problems.of(Severity::Warning));
         if self.options.strict && errors + warnings > 0 {
-            let first = self.reports().first.clone().unwrap_or_default();
+            let first = lock(&self.reports).first.clone().unwrap_or_default();
             return Err(Error::Strict { first, errors, warnings });
         }
         if let Some(target) = &self.intake.replaced

@@ -177,7 +177,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
                 sequencer.pass_lines(lines);
                 first
             };
-            shared.run.reports().take(&self.batch, text)?;
+            lock(&shared.run.reports).take(&self.batch, text)?;
             if matches!(E::TAKES, Takes::Moves | Takes::Games) {
                 self.batch.headers.names.extend(self.batch.games.iter().map(|game| game.names));
             }
@@ -263,7 +263,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         if offset == 0 {
             self.batch.headers.problems[0].line = 1;
         }
-        self.shared.run.reports().take(&self.batch, &[])?;
+        lock(&self.shared.run.reports).take(&self.batch, &[])?;
         self.send_headers()
     }
 

@@ -13,13 +13,15 @@ use crate::store::row::{ContinuationRow, ResultCounts, Text, VisitedPositionBatc
 use crate::store::visit_set::{PackingBuffers, add_to_block};
 use crate::store::{BulkLoader, Snapshot};
 
-/// The change of a visited position's row.
+/// The change of a visited position's row, which is sent to the writing thread.
 pub(crate) enum Change {
     /// The position has no row.
     Nothing,
     /// Two positions share the key: the row is removed.
     Remove(PositionKey),
     Add(Box<Addition>),
+    /// Rows of new games must be read first, which only the writing thread can do.
+    ToRead(Box<VisitedPosition>),
 }
 
 /// The data added to a row.
@@ -35,29 +37,22 @@ pub(crate) struct Addition {
     visits: Vec<(u32, Vec<u8>)>,
 }
 
-/// The result for a position, which is sent to the writing thread.
-pub(crate) enum Found {
-    Ready(Change),
-    /// Rows of new games must be read, which only the writing thread can do.
-    ToRead(Box<VisitedPosition>),
-}
-
 /// Computes the changes that depend only on the database as it was before the run. Receives the counts of the
 /// new games from `found`, in pieces, and sends the results to `ready`. Ends when there are no more pieces, or
 /// when the receiver of `ready` is gone.
 pub(crate) fn precompute(
     tracker: &Tracker<'_>,
     found: &Receiver<Vec<VisitedPosition>>,
-    ready: &Sender<Vec<Found>>,
+    ready: &Sender<Vec<Change>>,
 ) -> Result<()> {
     let known = Snapshot::open_snapshot(tracker.target)?;
     for piece in found.iter() {
         tracker.sorting.progress.check()?;
         let precompute = |visited: VisitedPosition| {
             if reads_new_rows(&visited, tracker) {
-                return Ok(Found::ToRead(Box::new(visited)));
+                return Ok(Change::ToRead(Box::new(visited)));
             }
-            Change::of(visited, tracker, &known).map(Found::Ready)
+            Change::of(visited, tracker, &known)
         };
         let piece = piece.into_iter().map(precompute).collect::<Result<_>>()?;
         if ready.send(piece).is_err() {
@@ -137,14 +132,6 @@ pub(crate) struct ChangeWriter<'w, 'c> {
 }
 
 impl ChangeWriter<'_, '_> {
-    /// Writes a change. Computes it first, if that has not been done.
-    pub(crate) fn write(&mut self, found: Found) -> Result<()> {
-        match found {
-            Found::Ready(change) => self.write_change(change),
-            Found::ToRead(visited) => self.write_new(*visited),
-        }
-    }
-
     /// Writes the new data of a position, using the current rows.
     pub(crate) fn write_new(&mut self, mut visited: VisitedPosition) -> Result<()> {
         count_to_look_up(&mut visited, self.loader)?;
@@ -154,13 +141,15 @@ impl ChangeWriter<'_, '_> {
             visited.to_compare.extend(standard);
         }
         compare_fens(&mut visited, self.loader)?;
-        self.write_change(Change::of(visited, self.tracker, self.loader)?)
+        self.write(Change::of(visited, self.tracker, self.loader)?)
     }
 
-    fn write_change(&mut self, change: Change) -> Result<()> {
+    /// Writes a change. Computes it first, if that has not been done.
+    pub(crate) fn write(&mut self, change: Change) -> Result<()> {
         let addition = match change {
             Change::Nothing => return Ok(()),
             Change::Remove(key) => return Ok(self.loader.remove_visited(key)?),
+            Change::ToRead(visited) => return self.write_new(*visited),
             Change::Add(addition) => *addition,
         };
         let Addition { key, counts, unfinished, top_games, recent_games, moves, visits } = addition;

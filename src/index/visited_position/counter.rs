@@ -44,11 +44,7 @@ pub(crate) enum Fens {
 impl Fens {
     /// Adds a FEN. Returns whether all FENs so far are the same.
     pub(crate) fn observe(&mut self, fen: &str) -> bool {
-        match self {
-            Self::Unknown => *self = Self::One(fen.to_owned()),
-            Self::One(one) if one == fen => {}
-            _ => *self = Self::Several,
-        }
+        self.observe_bytes(fen.as_bytes());
         *self != Self::Several
     }
 

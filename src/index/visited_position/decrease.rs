@@ -94,13 +94,6 @@ pub(crate) struct Removed<'r> {
     pub(crate) progress: &'r Progress,
 }
 
-/// The decreases by some of the removed games, and the number of their positions.
-#[derive(Default)]
-struct Found {
-    visited: KeyMap<Decrease>,
-    positions: u64,
-}
-
 impl Decreases {
     /// Computes the decreases from the positions of the removed games.
     pub(crate) fn compute(removed: Removed<'_>) -> Result<Self> {
@@ -120,7 +113,7 @@ impl Decreases {
             let parts = parallel::consume(Some(removed.pool), parts, connection, |known, games| {
                 known.games(removed, games)
             })?;
-            for Found { visited: part, positions } in parts {
+            for (part, positions) in parts {
                 all.positions += positions;
                 for (key, decrease) in part {
                     visited.entry(key).or_default().absorb(&decrease);
@@ -184,17 +177,18 @@ impl WorkerState<'_> {
         opened(&mut self.known, removed.target)
     }
 
-    fn games(&mut self, removed: Removed<'_>, games: &[GameId]) -> Result<Found> {
+    /// The decreases by some of the removed games, and the number of their positions.
+    fn games(&mut self, removed: Removed<'_>, games: &[GameId]) -> Result<(KeyMap<Decrease>, u64)> {
         let outcomes = self.outcomes;
         let known = self.of(removed)?;
-        let mut found = Found::default();
+        let (mut decreases, mut positions) = (KeyMap::<Decrease>::default(), 0);
         // A game counts with the last move it played at a position.
         let mut last_moves: KeyMap<Option<MoveCode>> = KeyMap::default();
         for &game in games {
             let counted = outcomes.of(game)?;
             last_moves.clear();
             known.for_each_position_of(game, |key, code| {
-                found.positions += 1;
+                positions += 1;
                 if removed.visited.contains(&key) {
                     let last = last_moves.entry(key).or_default();
                     *last = code.or(*last);
@@ -203,10 +197,10 @@ impl WorkerState<'_> {
             // A game that a user deleted cannot be subtracted, because its data is gone.
             let Some(counted) = counted else { continue };
             for (&key, &code) in &last_moves {
-                found.visited.entry(key).or_default().count(code, game, counted);
+                decreases.entry(key).or_default().count(code, game, counted);
             }
         }
-        Ok(found)
+        Ok((decreases, positions))
     }
 
     /// The changes of a position's rows in addition to the decrease of their counts.

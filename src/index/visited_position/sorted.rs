@@ -67,8 +67,8 @@ impl SortedOccurrences for FreshOccurrences<'_> {
 /// The occurrences to add to an existing database, whose counts are updated.
 pub(crate) struct AddedOccurrences<'r> {
     tracker: Tracker<'r>,
-    /// The channels to which results are sent; `None` once all partitions are drained.
-    outlets: Mutex<Option<Senders>>,
+    /// The channels of `found` and `now_visited`; `None` once all partitions are drained.
+    outlets: Mutex<Option<[Sender<Vec<VisitedPosition>>; 2]>>,
     /// New occurrences of positions that have a row.
     found: Receiver<Vec<VisitedPosition>>,
     /// New occurrences of positions that will get a row.
@@ -89,19 +89,13 @@ struct Recounts {
     counted: Vec<VisitedPosition>,
 }
 
-#[derive(Clone)]
-struct Senders {
-    found: Sender<Vec<VisitedPosition>>,
-    now_visited: Sender<Vec<VisitedPosition>>,
-}
-
 impl<'r> AddedOccurrences<'r> {
     pub(crate) fn new(tracker: Tracker<'r>) -> Self {
         let (to_found, found) = channel::unbounded();
         let (to_now_visited, now_visited) = channel::unbounded();
         Self {
             tracker,
-            outlets: Mutex::new(Some(Senders { found: to_found, now_visited: to_now_visited })),
+            outlets: Mutex::new(Some([to_found, to_now_visited])),
             found,
             now_visited,
             recounts: Mutex::default(),
@@ -119,7 +113,9 @@ impl SortedOccurrences for AddedOccurrences<'_> {
 
     fn drain<R: OccurrenceRows>(&self, partition: usize, rows: &mut R) -> Result<()> {
         // If the channels are gone, the thread that receives the results has failed.
-        let Some(outlets) = lock(&self.outlets).clone() else { return Err(Error::Stopped) };
+        let Some([to_found, to_now_visited]) = lock(&self.outlets).clone() else {
+            return Err(Error::Stopped);
+        };
         let Sorting { partitions, at_once, progress, .. } = self.tracker.sorting;
         let mut watch = self.tracker.watch();
         progress.check()?;
@@ -137,7 +133,7 @@ impl SortedOccurrences for AddedOccurrences<'_> {
         recounts.again.extend(again);
         recounts.rising.extend(now_visited.iter().map(|visited| visited.key));
         drop(recounts);
-        let sent = outlets.found.send(visited).and_then(|()| outlets.now_visited.send(now_visited));
+        let sent = to_found.send(visited).and_then(|()| to_now_visited.send(now_visited));
         sent.map_err(|_| Error::Stopped)
     }
 
@@ -202,7 +198,7 @@ impl NewOccurrences for AddedOccurrences<'_> {
                 let Tracker { update, sorting, removed_games, .. } = tracker;
                 update.decreases.write(sorting.progress, removed_games, loader)?;
                 let mut writer = ChangeWriter { tracker, loader, batch: VisitedPositionBatch::default() };
-                ready.iter().flatten().try_for_each(|found| writer.write(found))?;
+                ready.iter().flatten().try_for_each(|change| writer.write(change))?;
                 // Then the results that no other thread has processed.
                 self.found.iter().flatten().try_for_each(|visited| writer.write_new(visited))?;
                 writer.finish()
