@@ -19,7 +19,6 @@ mod estimate;
 pub(crate) mod game;
 mod job;
 pub(crate) mod number;
-mod optimize;
 pub(crate) mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -44,14 +43,15 @@ pub(crate) use game::hash::{PREFIX_PLIES, mix_move, pairing_hash, prefix_hash};
 pub(crate) use game::signature::MIN_PLIES_OF_MOVES;
 pub(crate) use game::single_game::{GameProblem, GameText, SingleGameParser};
 pub use job::index;
-pub use optimize::{OptimizeSummary, optimize};
 pub use options::{Annotations, DatabaseSettings, Duplicates, IndexOptions, OnProblem};
 #[cfg(feature = "parquet")]
 pub use parquet::ParquetOptions;
 pub use plan::Plan;
 pub use problem::ProblemKind;
 pub use progress::{Phase, Progress};
-pub use remove::{LostDuplicates, Removal, RemovalSummary, removable, remove, shrink};
+pub use remove::{
+    LostDuplicates, OptimizeSummary, Removal, RemovalSummary, optimize, removable, remove, shrink,
+};
 pub use repair::{RepairSummary, repair};
 pub use summary::{
     DuplicateCounts, KindCount, ProblemCount, ProblemCounts, StageSeconds, Stages, Summary, SummaryObject,

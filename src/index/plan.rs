@@ -102,12 +102,10 @@ pub(crate) fn occurrence_memory(options: &IndexOptions, sources: &Sources) -> u6
 fn check_sources(sources: &Sources, options: &IndexOptions) -> Result<()> {
     let mut reason = None;
     for file in &sources.files {
-        let message =
-            match file.as_ref().map_err(source::Error::full_message).and_then(|file| check(file, options)) {
-                Ok(()) => return Ok(()),
-                Err(message) => message,
-            };
-        reason.get_or_insert(message);
+        match file.as_ref().map_err(source::Error::full_message).and_then(|file| check(file, options)) {
+            Ok(()) => return Ok(()),
+            Err(message) => _ = reason.get_or_insert(message),
+        }
     }
     Err(reason.map_or_else(|| Error::NoFile(sources.notes.clone()), Error::NoSource))
 }

@@ -9,12 +9,12 @@ use serde_json::json;
 use crate::index::error::{Error, ProblemLocation, Result};
 use crate::index::game::batch::GameBatch;
 use crate::index::options::IndexOptions;
-use crate::source::{Sources, shown_path};
+use crate::source::{self, SourceFile, Sources, shown_path};
 use crate::store::is_file_of;
 use crate::store::row::{ProblemRow, Severity, SourceId};
 
 /// Receives problems with the input, in input order, and counts errors.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Reports {
     problems: Option<Output>,
     rejects: Option<Output>,
@@ -41,11 +41,10 @@ impl Reports {
         last_source: SourceId,
         database: Option<&Path>,
     ) -> Result<Self> {
-        let paths = sources.files.iter().map(|file| match file {
-            Ok(file) => file.path.clone(),
-            Err(error) => error.path().to_owned(),
-        });
-        let paths: Vec<PathBuf> = paths.collect();
+        let path = |file: &source::Result<SourceFile>| {
+            file.as_ref().map_or_else(source::Error::path, |file| &file.path).to_owned()
+        };
+        let paths: Vec<PathBuf> = sources.files.iter().map(path).collect();
         let create = |path: &Option<PathBuf>, other: Option<PathBuf>, beginning| {
             let Some(path) = path else { return Ok(None) };
             if database.is_some_and(|database| is_file_of(database, path)) {
@@ -57,16 +56,8 @@ impl Reports {
         let problems = create(&options.problems, None, Some(PROBLEM_BEGINNING))?;
         // A file of rejected games looks like any other PGN file, so only an empty file is replaced.
         let rejects = create(&options.rejects, options.problems.clone(), None)?;
-        Ok(Self {
-            problems,
-            rejects,
-            errors: 0,
-            most_errors: options.most_errors,
-            first_errors: Vec::new(),
-            first: None,
-            paths,
-            last_source,
-        })
+        let most_errors = options.most_errors;
+        Ok(Self { problems, rejects, most_errors, paths, last_source, ..Self::default() })
     }
 
     /// Writes the problems and the rejected games of a numbered batch of the chunk `text`.

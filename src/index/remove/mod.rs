@@ -1,4 +1,4 @@
-//! Removes games from a database.
+//! Removes games from a database, and merges the levels of a database, as a removal of no games.
 
 mod restored;
 
@@ -20,8 +20,8 @@ use crate::index::run::worker::played_occurrence;
 use crate::index::run::{Intake, Run};
 use crate::index::sort::RecentSetups;
 use crate::index::visited_position::counted_game::CountedGames;
+use crate::index::visited_position::counter::ReachedPositions;
 use crate::index::visited_position::decrease::{Decreases, Removed};
-use crate::index::visited_position::reached::ReachedPositions;
 use crate::index::visited_position::sorted::AddedOccurrences;
 use crate::index::visited_position::update::Update;
 use crate::sort::Scatter;
@@ -192,7 +192,7 @@ const NEXT_RUN: &str = "nothing is lost, and the next run does this step";
 ///
 /// # Errors
 /// The same as for [`remove`].
-pub(crate) fn merge_levels(lock: &WriterLock, options: &IndexOptions, progress: &Progress) -> Result<u64> {
+fn merge_levels(lock: &WriterLock, options: &IndexOptions, progress: &Progress) -> Result<u64> {
     let database = Database::open(lock.target())?;
     progress.watch(database.connection());
     check_known(lock.target(), progress)?;
@@ -210,7 +210,7 @@ pub(crate) fn merge_levels(lock: &WriterLock, options: &IndexOptions, progress: 
 }
 
 /// The result of [`merge_levels`], in a sentence.
-pub(crate) fn merged(levels: u64) -> String {
+fn merged(levels: u64) -> String {
     format!("{levels} parts are merged into one")
 }
 
@@ -403,6 +403,49 @@ impl Run<'_> {
         scatter.finish()?;
         Ok(sequencer.counted_games)
     }
+}
+
+/// The result of [`optimize`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OptimizeSummary {
+    /// The number of levels before the run. At most one is left after it.
+    pub levels: u64,
+    /// Size of the database before the run, in bytes.
+    pub bytes_before: u64,
+    /// Size of the database after the run, in bytes.
+    pub file_bytes: u64,
+    /// Free bytes in the database, which additions will reuse.
+    pub free_bytes: u64,
+    /// Wall time.
+    pub elapsed: Duration,
+}
+
+/// Merges the levels of the database at `target` into one, in one transaction, so that look-ups are as fast as
+/// after a single run. If more than a tenth of the file is free after that, the file is rewritten without its
+/// free pages, which temporarily needs as much space again. Only the options for threads, memory and the
+/// directory of temporary files are used.
+///
+/// # Errors
+/// If the database cannot be written, its tables are inconsistent, or the run is [stopped](Progress::stop).
+pub fn optimize(target: &Path, options: &IndexOptions, progress: &Progress) -> Result<OptimizeSummary> {
+    const MOST_FREE: u64 = 10;
+    let started = Instant::now();
+    let size = || std::fs::metadata(target).map_or(0, |metadata| metadata.len());
+    let bytes_before = size();
+    let lock = WriterLock::acquire(target)?;
+    // Each page of the database is written to the log at most once.
+    let levels = merge_levels(&lock, options, progress)
+        .map_err(|error| error.with_needed_space(Need::UpTo(bytes_before)))?;
+    drop(lock);
+    let free_bytes = || Ok::<_, Error>(Database::open_read_only(target)?.free_bytes()?);
+    if free_bytes()?.saturating_mul(MOST_FREE) > size() {
+        shrink(target, options, progress).map_err(|error| match levels {
+            0 | 1 => error,
+            levels => error.after(merged(levels), "making the file smaller", "run the same command again"),
+        })?;
+    }
+    let (file_bytes, free_bytes) = (size(), free_bytes()?);
+    Ok(OptimizeSummary { levels, bytes_before, file_bytes, free_bytes, elapsed: started.elapsed() })
 }
 
 /// Returns the free pages of a database to the file system: rewrites the file without them. Returns the new

@@ -25,7 +25,7 @@ use crate::index::summary::{Stages, Summary};
 use crate::index::sort::PlayedOccurrence;
 use crate::index::spill::{KeyHash, SpillMap};
 use crate::index::visited_position::counted_game::CountedGames;
-use crate::index::visited_position::reached::ReachedPositions;
+use crate::index::visited_position::counter::ReachedPositions;
 use crate::index::visited_position::sorted::{AddedOccurrences, FreshOccurrences};
 use crate::index::visited_position::update::{Sorting, Tracker, Update};
 use crate::parallel::lock;
@@ -336,9 +336,11 @@ impl<'r> Run<'r> {
 
     /// The parameters for sorting.
     pub(crate) fn sorting<'s>(&'s self, counted_games: &'s CountedGames) -> Sorting<'s> {
+        let bytes = self.options.memory / 8 / self.pool.current_num_threads() as u64;
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).max(1 << 20);
         Sorting {
             partitions: &self.partitions,
-            at_once: self.sorted_at_once(),
+            at_once: bytes / size_of::<PlayedOccurrence>(),
             threshold: self.options.continuation_threshold,
             counted_games,
             progress: self.progress,
@@ -351,11 +353,5 @@ impl<'r> Run<'r> {
     pub(crate) fn scatter_bytes(&self) -> usize {
         const BYTES: u64 = 8 << 20;
         (self.options.memory / 8 / self.pool.current_num_threads() as u64).min(BYTES) as usize
-    }
-
-    /// The number of records of a partition to sort at once.
-    pub(crate) fn sorted_at_once(&self) -> usize {
-        let bytes = self.options.memory / 8 / self.pool.current_num_threads() as u64;
-        usize::try_from(bytes).unwrap_or(usize::MAX).max(1 << 20) / size_of::<PlayedOccurrence>()
     }
 }

@@ -4,7 +4,6 @@ pub(crate) mod change;
 pub(crate) mod counted_game;
 pub(crate) mod counter;
 pub(crate) mod decrease;
-pub(crate) mod reached;
 pub(crate) mod rows;
 pub(crate) mod sorted;
 pub(crate) mod update;

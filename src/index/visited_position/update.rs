@@ -9,9 +9,8 @@ use crate::index::error::{Error, Result};
 use crate::index::progress::Progress;
 use crate::index::sort::PlayedOccurrence;
 use crate::index::visited_position::counted_game::{CountedGames, KnownOutcomes, opened};
-use crate::index::visited_position::counter::{Counter, Fens, VisitedPosition};
+use crate::index::visited_position::counter::{Counter, Fens, ReachedPositions, VisitedPosition};
 use crate::index::visited_position::decrease::Decreases;
-use crate::index::visited_position::reached::ReachedPositions;
 
 use crate::parallel;
 use crate::sort::Partitions;
@@ -199,10 +198,7 @@ impl<'o> Tracker<'o> {
     }
 
     pub(crate) fn recount_keys(&self, keys: Vec<PositionKey>) -> Result<Vec<VisitedPosition>> {
-        self.recount_all(keys, |recount, key| {
-            // Most keys have too few occurrences.
-            if recount.has_occurrences(key)? { recount.add(key, None) } else { Ok(()) }
-        })
+        self.recount_all(keys, |recount, key| recount.add(key, None))
     }
 
     /// Recounts positions on all threads.
@@ -263,16 +259,14 @@ impl Recount<'_> {
         opened(known, tracker.target)
     }
 
-    /// Whether the existing database has at least as many rows of a key as a visited position needs.
-    fn has_occurrences(&mut self, key: PositionKey) -> Result<bool> {
-        let known = Self::open(self.tracker, &mut self.known)?;
-        Ok(known.has_occurrences(key, self.tracker.sorting.threshold)?)
-    }
-
     /// Adds all occurrences in existing games, except removed ones, to the new occurrences of a position, if
     /// together they have enough games.
     pub(crate) fn add(&mut self, key: PositionKey, new: Option<VisitedPosition>) -> Result<()> {
         let Self { tracker, known, positions, waiting, visits, .. } = self;
+        // Most keys without new occurrences have too few.
+        if new.is_none() && !Self::open(tracker, known)?.has_occurrences(key, tracker.sorting.threshold)? {
+            return Ok(());
+        }
         let before = visits.len();
         let visit = |visits: &mut Vec<GameAtPosition>, game, ply| {
             if tracker.removed_games.contains(game) {
