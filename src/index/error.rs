@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use crate::columnar;
 use crate::error_advice::error_advice;
 use crate::id::Ply;
-use crate::index::estimate::Estimate;
+use crate::index::Estimate;
 use crate::sort;
 use crate::source::shown_path;
 use crate::store::space::{Need, Size, is_disk_full};

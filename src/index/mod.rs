@@ -53,6 +53,9 @@ pub use remove::{
     LostDuplicates, OptimizeSummary, Removal, RemovalSummary, optimize, removable, remove, shrink,
 };
 pub use repair::{RepairSummary, repair};
+pub(crate) use report::Reports;
+pub(crate) use sort::{Origin, Played, PlayedOccurrence, RecentSetups};
+pub(crate) use spill::{KeyHash, SpillMap};
 pub use summary::{
     DuplicateCounts, KindCount, ProblemCount, ProblemCounts, StageSeconds, Stages, Summary, SummaryObject,
 };

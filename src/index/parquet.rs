@@ -11,14 +11,9 @@ use crate::columnar::{
     FileTotals, LeastRanks, Output, ParquetFiles, PartitionBy, RankSink, StreamQuery, StreamSink,
     WriteOptions, Writer, WrittenBy, file_bytes,
 };
-use crate::index::error::{Error, Result};
-use crate::index::estimate::Estimate;
-use crate::index::options::{Annotations, IndexOptions};
 use crate::index::plan::Plan;
-use crate::index::progress::{Phase, Progress};
-use crate::index::report::Reports;
 use crate::index::run::{Intake, Run};
-use crate::index::summary::Summary;
+use crate::index::{Annotations, Error, Estimate, IndexOptions, Phase, Progress, Reports, Result, Summary};
 use crate::opening::OpeningBook;
 
 /// The output directory of Parquet files, and how games are distributed to them.

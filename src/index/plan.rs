@@ -4,12 +4,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::board::Color;
-use crate::index::error::{Error, Result};
-use crate::index::estimate::Estimate;
-use crate::index::options::{Annotations, IndexOptions};
-use crate::index::progress::{Phase, Progress};
-use crate::index::sort::PlayedOccurrence;
-use crate::index::spill::KeyHash;
+use crate::index::{
+    Annotations, Error, Estimate, IndexOptions, KeyHash, Phase, PlayedOccurrence, Progress, Result,
+};
 use crate::pgn::{Annotation, CommentReader, MoveNumbers, Reader, Token, next_boundary};
 use crate::source::{self, DecodeOptions, Opened, Packed, SourceFile, Sources};
 use crate::store::directory_of;

@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use rusqlite::Connection;
 
-use crate::index::error::{Error, Result};
-use crate::index::estimate::Estimate;
+use crate::index::{Error, Estimate, Result};
 use crate::source::SearchObserver;
 
 /// What a run is doing.

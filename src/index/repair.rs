@@ -4,18 +4,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::board::KeySet;
-use crate::index::error::{Error, Result};
-use crate::index::game::hash::{PREFIX_PLIES, pairing_hash, prefix_hash};
-use crate::index::options::IndexOptions;
 use crate::index::plan::{Plan, directory};
-use crate::index::progress::{Phase, Progress};
-use crate::index::report::Reports;
 use crate::index::run::{Intake, Run};
-use crate::index::visited_position::counted_game::CountedGames;
-use crate::index::visited_position::counter::ReachedPositions;
-use crate::index::visited_position::decrease::Decreases;
-use crate::index::visited_position::rows;
-use crate::index::visited_position::update::{Tracker, Update};
+use crate::index::visited_position::{CountedGames, Decreases, ReachedPositions, Tracker, Update, rows};
+use crate::index::{
+    Error, IndexOptions, PREFIX_PLIES, Phase, Progress, Reports, Result, pairing_hash, prefix_hash,
+};
 use crate::store::row::{GameId, SourceId};
 use crate::store::{
     Build, BulkLoader, Database, GameSet, Need, RepairCounts, WriterLock, keep_temporary_files_in,

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::index::error::{Error, ProblemLocation, Result};
-use crate::index::game::batch::GameBatch;
-use crate::index::options::IndexOptions;
+use crate::index::game::GameBatch;
+use crate::index::{Error, IndexOptions, ProblemLocation, Result};
 use crate::source::{self, SourceFile, Sources, shown_path};
 use crate::store::is_file_of;
 use crate::store::row::{ProblemRow, Severity, SourceId};

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher as _, DefaultHasher, Hasher as _, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::index::error::{Error, Result};
+use crate::index::{Error, Result};
 use crate::positioned_io::{read_at, write_at};
 
 /// Keys of any length, each with a number. Data beyond the memory limit is stored in unnamed files, which the

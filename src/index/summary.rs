@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::index::problem::ProblemKind;
+use crate::index::ProblemKind;
 use crate::sorted::SortedMap;
 use crate::store::row::{DuplicateKind, GameStatus, HeaderBatch, Severity};
 

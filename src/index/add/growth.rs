@@ -1,6 +1,6 @@
 //! Reads the text of a source once, and compares it with the texts that the database has.
 
-use crate::index::read::lines::LineStream;
+use crate::index::read::LineStream;
 use crate::pgn::{LOOK_AHEAD, LOOK_BACK, boundary_in};
 use crate::store::SourceDigest;
 

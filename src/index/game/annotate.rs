@@ -1,9 +1,8 @@
 //! Converts comments, NAGs and variations of a game to rows.
 
 use crate::board::{Color, FenText, MAX_CANONICAL_FEN, MoveCode, Position, SanError};
-use crate::index::game::word::{glued_move, is_meant_as_move, shown};
-use crate::index::options::Annotations;
-use crate::index::problem::ProblemKind;
+use crate::index::game::{glued_move, is_meant_as_move, shown};
+use crate::index::{Annotations, ProblemKind};
 use crate::pgn::{Annotation, CommentReader, Eval, MoveNumbers, TextFlaw, Token, Variation, is_remark};
 use crate::store::MOST_DEPTH;
 use crate::store::row::{

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::board::{MoveCode, Position};
-use crate::index::game::signature::Signatures;
-use crate::index::visited_position::counted_game::CountedGame;
+use crate::index::game::Signatures;
+use crate::index::visited_position::CountedGame;
 use crate::store::row::{GameId, GameNames, GameRows, HeaderBatch};
 
 /// Data of a game that is not in its rows.

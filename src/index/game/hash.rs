@@ -1,7 +1,7 @@
 //! Hashes of games, as stored in the database.
 
 use crate::board::{MoveCode, Position};
-use crate::index::game::batch::{GameBatch, Start};
+use crate::index::game::{GameBatch, Start};
 use crate::store::row::{GameNames, GameRow};
 
 /// The minimum number of plies of a game that can be a prefix of longer games.

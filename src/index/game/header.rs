@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use crate::board::GameResult;
-use crate::index::game::batch::GameBatch;
-use crate::index::problem::ProblemKind;
+use crate::index::ProblemKind;
+use crate::index::game::GameBatch;
 use crate::pgn::{
     Annotation, CommentReader, GameFacts, MoveNumbers, Reader, Speed, TagPair, TextFlaw, Token, clock, date,
 };

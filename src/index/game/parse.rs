@@ -4,16 +4,13 @@ use std::ops::Range;
 
 use crate::board::{GameResult, Position, Setup, ShortMove};
 use crate::id::OpeningId;
-use crate::index::game::annotate::Annotator;
-use crate::index::game::batch::{Extent, GameBatch, ReadGame, Start};
 use crate::index::game::hash::{moves_hashes, pairing};
-use crate::index::game::header::Header;
-use crate::index::game::signature::{Comparison, Pairing};
-use crate::index::game::word::{shorten, shown};
-use crate::index::options::Annotations;
-use crate::index::problem::ProblemKind;
-use crate::index::read::lines::LineCounter;
-use crate::index::visited_position::counted_game::CountedGame;
+use crate::index::game::{
+    Annotator, Comparison, Extent, GameBatch, Header, Pairing, ReadGame, Start, shorten, shown,
+};
+use crate::index::read::LineCounter;
+use crate::index::visited_position::CountedGame;
+use crate::index::{Annotations, ProblemKind};
 use crate::opening::OpeningBook;
 use crate::pgn::{FrameProblem, MOST_TAGS, Reader, TagPair, is_known_variant};
 use crate::store::row::{GameId, GameNames, GameRow, GameStatus, Ply, ProblemRow, Severity, SourceId};

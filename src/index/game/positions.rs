@@ -4,7 +4,7 @@ use crate::board::{
     Color, FenText, Material, MoveCode, PawnStructure, Piece, PieceKind, Position, Special, Square,
 };
 use crate::id::{GameId, Ply};
-use crate::index::game::batch::{GameBatch, ReadGame, Start};
+use crate::index::game::{GameBatch, ReadGame, Start};
 use crate::store::features::{Feature, GameFeatures, PieceSquares, features_of, set};
 use crate::store::sink::{GameMoves, PositionView};
 

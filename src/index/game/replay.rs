@@ -1,11 +1,11 @@
 //! Replays the moves of a game, and reports what cannot be played.
 
 use crate::board::{Color, GameResult, MoveCode, Position, SanError};
-use crate::index::game::annotate::AnnotationProblem;
-use crate::index::game::batch::GameBatch;
-use crate::index::game::parse::{ChunkParser, Ending, Subject, SuspectWord};
-use crate::index::game::word::{glued_move, is_meant_as_move, may_be_move, notation_of, shown};
-use crate::index::problem::ProblemKind;
+use crate::index::ProblemKind;
+use crate::index::game::parse::{Ending, Subject, SuspectWord};
+use crate::index::game::{
+    AnnotationProblem, ChunkParser, GameBatch, glued_move, is_meant_as_move, may_be_move, notation_of, shown,
+};
 use crate::pgn::{Annotation, Token, decode, is_known_variant, is_remark};
 use crate::store::row::{GameRow, GameStatus};
 

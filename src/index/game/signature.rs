@@ -3,8 +3,7 @@
 use std::hash::Hasher as _;
 
 use crate::board::{GameResult, ShortMove};
-use crate::index::options::Duplicates;
-use crate::index::spill::KeyHash;
+use crate::index::{Duplicates, KeyHash};
 use crate::store::row::GameStatus;
 
 /// The minimum number of plies of games that can be duplicates because of their moves alone.

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use crate::board::{MoveCode, Position};
-use crate::index::game::batch::GameBatch;
-use crate::index::game::parse::{ChunkParser, ParseOptions};
-use crate::index::options::Annotations;
+use crate::index::Annotations;
+use crate::index::game::{ChunkParser, GameBatch, ParseOptions};
 use crate::opening::OpeningBook;
 use crate::store::row::virtual_table::{Cell, Columns as _, Rows as _};
 use crate::store::row::{GameRow, Ply, Severity, SideTable, SourceId, Text};

@@ -2,10 +2,8 @@
 
 use std::path::Path;
 
-use crate::index::error::{Error, Result};
-use crate::index::game::signature::{Comparison, Pairing, Signature, Signatures};
-use crate::index::options::Duplicates;
-use crate::index::spill::SpillMap;
+use crate::index::game::{Comparison, Pairing, Signature, Signatures};
+use crate::index::{Duplicates, Error, Result, SpillMap};
 use crate::store::row::{GameId, NameId};
 use crate::store::{ComparedGame, GameSet, Snapshot};
 

@@ -3,3 +3,7 @@
 pub(crate) mod duplicates;
 pub(crate) mod prefixes;
 pub(crate) mod sequence;
+
+pub(crate) use duplicates::Originals;
+pub(crate) use prefixes::Prefixes;
+pub(crate) use sequence::{Sequencer, SourceCount, SourceStart};

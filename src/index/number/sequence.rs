@@ -1,12 +1,9 @@
 //! Numbers games, names and lines in input order, whatever order the chunks were parsed in.
 
-use crate::index::error::{Error, Result};
-use crate::index::game::batch::{GameBatch, ReadGame};
-use crate::index::game::signature::Signature;
-use crate::index::number::duplicates::Originals;
-use crate::index::problem::ProblemKind;
-use crate::index::spill::{KeyHash, SpillMap};
-use crate::index::visited_position::counted_game::CountedGames;
+use crate::index::game::{GameBatch, ReadGame, Signature};
+use crate::index::number::Originals;
+use crate::index::visited_position::CountedGames;
+use crate::index::{Error, KeyHash, ProblemKind, Result, SpillMap};
 use crate::source::other_text;
 use crate::store::row::{DuplicateKind, DuplicateRow, GameId, NameId, SourceId, Text};
 use crate::store::sink::Takes;

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::channel::{self, Receiver};
-use crate::index::error::{Error, Result};
-use crate::index::problem::ProblemKind;
 use crate::index::read::stream::{self, Chunk, CutOptions, Piece, SourceEnd, SourceProblem, Text};
+use crate::index::{Error, ProblemKind, Result};
 use crate::pgn::{LOOK_BACK, boundary_in, next_boundary};
 use crate::source::{Mapped, Opened, SourceFile, Sources, open, shown_path};
 use crate::store::SourceDigest;

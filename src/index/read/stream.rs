@@ -8,8 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::channel::{Receiver, Sender, bounded, unbounded};
-use crate::index::error::{Error, Result};
-use crate::index::problem::ProblemKind;
+use crate::index::{Error, ProblemKind, Result};
 use crate::pgn::{LOOK_AHEAD, LOOK_BACK, boundary_in};
 use crate::source::{DecodeOptions, Decoded, Mapped, MemoryLimitGuard, Packed};
 use crate::store::SourceDigest;

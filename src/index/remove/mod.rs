@@ -7,23 +7,16 @@ use std::time::{Duration, Instant};
 
 pub use restored::LostDuplicates;
 
-use crate::index::error::{Error, Result};
-use crate::index::game::batch::GameBatch;
-use crate::index::game::parse::{ChunkParser, ParseOptions};
-use crate::index::game::positions::{Standard, for_each_position, record_features};
-use crate::index::game::signature::Comparison;
-use crate::index::options::{Duplicates, IndexOptions};
+use crate::index::game::{
+    ChunkParser, Comparison, GameBatch, ParseOptions, Standard, for_each_position, record_features,
+};
 use crate::index::plan::{Plan, directory};
-use crate::index::progress::{Phase, Progress};
-use crate::index::report::Reports;
 use crate::index::run::worker::played_occurrence;
 use crate::index::run::{Intake, Run};
-use crate::index::sort::RecentSetups;
-use crate::index::visited_position::counted_game::CountedGames;
-use crate::index::visited_position::counter::ReachedPositions;
-use crate::index::visited_position::decrease::{Decreases, Removed};
-use crate::index::visited_position::sorted::AddedOccurrences;
-use crate::index::visited_position::update::Update;
+use crate::index::visited_position::{
+    AddedOccurrences, CountedGames, Decreases, ReachedPositions, Removed, Update,
+};
+use crate::index::{Duplicates, Error, IndexOptions, Phase, Progress, RecentSetups, Reports, Result};
 use crate::sort::Scatter;
 use crate::source::Finder;
 use crate::store::pages::BtreeError;

@@ -5,10 +5,8 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::id::SourceId;
-use crate::index::error::{Error, Result};
-use crate::index::number::sequence::SourceStart;
-use crate::index::options::{Annotations, Duplicates, IndexOptions, OnProblem};
-use crate::index::progress::Progress;
+use crate::index::number::SourceStart;
+use crate::index::{Annotations, Duplicates, Error, IndexOptions, OnProblem, Progress, Result};
 use crate::source::{self, DecodeOptions, Decoded, Finder, Opened, SourceFile, TextEncoding};
 use crate::store::{SkippedDuplicate, SkippedSource};
 

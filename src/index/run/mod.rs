@@ -12,22 +12,16 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::board::KeySet;
 use crate::id::{GameId, ImportId, SourceId};
-use crate::index::error::{Error, Result};
-use crate::index::number::prefixes::Prefixes;
-use crate::index::number::sequence::{SourceCount, SourceStart};
-use crate::index::options::{Annotations, Duplicates, IndexOptions};
+use crate::index::number::{Prefixes, SourceCount, SourceStart};
 use crate::index::plan::{Plan, occurrence_memory};
-use crate::index::progress::{Phase, Progress};
-use crate::index::read::stream::SourceEnd;
-use crate::index::report::Reports;
-use crate::index::summary::{Stages, Summary};
-
-use crate::index::sort::PlayedOccurrence;
-use crate::index::spill::{KeyHash, SpillMap};
-use crate::index::visited_position::counted_game::CountedGames;
-use crate::index::visited_position::counter::ReachedPositions;
-use crate::index::visited_position::sorted::{AddedOccurrences, FreshOccurrences};
-use crate::index::visited_position::update::{Sorting, Tracker, Update};
+use crate::index::read::SourceEnd;
+use crate::index::visited_position::{
+    AddedOccurrences, CountedGames, FreshOccurrences, ReachedPositions, Sorting, Tracker, Update,
+};
+use crate::index::{
+    Annotations, Duplicates, Error, IndexOptions, KeyHash, Phase, PlayedOccurrence, Progress, Reports,
+    Result, SpillMap, Stages, Summary,
+};
 use crate::parallel::lock;
 use crate::sort::Partitions;
 use crate::source::{self, SourceFile, Sources, TextEncoding};

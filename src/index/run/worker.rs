@@ -4,19 +4,14 @@ use std::sync::Mutex;
 
 use crate::board::KeySet;
 use crate::channel::{Receiver, Sender};
-use crate::index::error::{Error, Result};
-use crate::index::game::batch::GameBatch;
-use crate::index::game::parse::{ChunkParser, ParseOptions};
-use crate::index::game::positions::{Standard, for_each_position, moves_of, record_features};
-use crate::index::game::signature::Comparison;
-use crate::index::number::sequence::Sequencer;
-use crate::index::options::OnProblem;
-use crate::index::problem::ProblemKind;
-use crate::index::read::feed::{Feed, Task, Work};
-use crate::index::read::stream::{Chunk, SourceProblem};
+use crate::index::game::{
+    ChunkParser, Comparison, GameBatch, ParseOptions, Standard, for_each_position, moves_of, record_features,
+};
+use crate::index::number::Sequencer;
+use crate::index::read::{Chunk, Feed, SourceProblem, Task, Work};
 use crate::index::run::Run;
-use crate::index::sort::{PlayedOccurrence, RecentSetups};
-use crate::index::visited_position::counter::ReachedPositions;
+use crate::index::visited_position::ReachedPositions;
+use crate::index::{Error, OnProblem, PlayedOccurrence, ProblemKind, RecentSetups, Result};
 use crate::ordered_queue::OrderedQueue;
 use crate::parallel::lock;
 use crate::sort::Scatter;

@@ -3,11 +3,10 @@
 
 use crate::board::{MoveCode, Position, PositionKey};
 use crate::channel::{Receiver, Sender};
-use crate::index::error::{Error, Result};
-use crate::index::visited_position::counted_game::CountedGame;
-use crate::index::visited_position::counter::{Fens, VisitedPosition, to_json};
-use crate::index::visited_position::rows::{compare_fens, count_to_look_up};
-use crate::index::visited_position::update::Tracker;
+use crate::index::visited_position::{
+    CountedGame, Fens, Tracker, VisitedPosition, compare_fens, count_to_look_up, to_json,
+};
+use crate::index::{Error, Result};
 use crate::store::read::occurrence::visit::VisitedRows;
 use crate::store::row::{ContinuationRow, ResultCounts, Text, VisitedPositionBatch, VisitedPositionRow};
 use crate::store::visit_set::{PackingBuffers, add_to_block};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use crate::board::GameResult;
-use crate::index::error::Result;
+use crate::index::Result;
 use crate::parallel::lock;
 use crate::store::block_set::block_of;
 use crate::store::read::game_column::Outcomes;

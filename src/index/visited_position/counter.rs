@@ -4,8 +4,8 @@
 use std::fmt::Write as _;
 
 use crate::board::{GameResult, KeyMap, KeySet, MAX_CANONICAL_FEN, MoveCode, PositionKey, ShortMove};
-use crate::index::sort::{Origin, Played, PlayedOccurrence};
-use crate::index::visited_position::counted_game::{CountedGame, CountedGames};
+use crate::index::visited_position::{CountedGame, CountedGames};
+use crate::index::{Origin, Played, PlayedOccurrence};
 use crate::store::frequent_keys::{FrequentKeyCounter, FrequentKeys};
 use crate::store::row::{GameId, GameList, LISTED_GAMES, Ply, ResultCounts};
 use crate::store::sink::PositionView;

@@ -6,11 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::board::{KeySet, PositionKey};
 use crate::channel::{self, Receiver, Sender};
 use crate::id::Level;
-use crate::index::error::{Error, Result};
-use crate::index::visited_position::change::{ChangeWriter, precompute};
-use crate::index::visited_position::counter::{Counted, Counter, VisitedPosition};
-use crate::index::visited_position::rows;
-use crate::index::visited_position::update::{Found, Recount, Sorting, Tracker};
+use crate::index::visited_position::{
+    ChangeWriter, Counted, Counter, Found, Recount, Sorting, Tracker, VisitedPosition, precompute, rows,
+};
+use crate::index::{Error, Result};
 use crate::parallel::lock;
 use crate::sorted::sort_by_key;
 use crate::store::BulkLoader;

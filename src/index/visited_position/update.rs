@@ -5,13 +5,10 @@ use std::path::Path;
 use rayon::ThreadPool;
 
 use crate::board::{KeySet, MoveCode, PositionKey};
-use crate::index::error::{Error, Result};
-use crate::index::progress::Progress;
-use crate::index::sort::PlayedOccurrence;
-use crate::index::visited_position::counted_game::{CountedGames, KnownOutcomes, opened};
-use crate::index::visited_position::counter::{Counter, Fens, ReachedPositions, VisitedPosition};
-use crate::index::visited_position::decrease::Decreases;
-
+use crate::index::visited_position::{
+    CountedGames, Counter, Decreases, Fens, KnownOutcomes, ReachedPositions, VisitedPosition, opened,
+};
+use crate::index::{Error, PlayedOccurrence, Progress, Result};
 use crate::parallel;
 use crate::sort::Partitions;
 use crate::store::pages::{PositionReader, PositionTrees};
