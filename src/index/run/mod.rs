@@ -20,7 +20,7 @@ use crate::index::visited_position::{
 };
 use crate::index::{
     Annotations, Duplicates, Error, IndexOptions, KeyHash, Phase, PlayedOccurrence, Progress, Reports,
-    Result, SpillMap, Stages, Summary,
+    Result, SpillMap, Summary,
 };
 use crate::parallel::lock;
 use crate::sort::Partitions;
@@ -77,7 +77,7 @@ pub(crate) struct ReadResult {
     pub(crate) counts: Vec<SourceCount>,
     pub(crate) counted_games: CountedGames,
     pub(crate) ends: Vec<SourceEnd>,
-    /// What the rows that were read add to the summary.
+    /// What the rows that were read add to the summary, and the time that this took.
     pub(crate) counted: Summary,
     /// The FENs of positions that were visited positions before the run.
     pub(crate) reached: ReachedPositions,
@@ -102,7 +102,7 @@ impl<'r> Run<'r> {
         intake: Intake<'r>,
         progress: &'r Progress,
         started: Instant,
-        directory: std::path::PathBuf,
+        directory: PathBuf,
         reports: Reports,
     ) -> Result<Self> {
         let Plan { options, estimate, .. } = plan;
@@ -129,8 +129,7 @@ impl<'r> Run<'r> {
 
     /// Reads the sources into a sink that keeps nothing.
     pub(crate) fn read_into<S: Sink>(&self, mut sink: S) -> Result<Summary> {
-        let (read, stages) = self.read_all(&mut sink, None)?;
-        Ok(Summary { stages, ..self.summary(&read) })
+        Ok(self.summary(&self.read_all(&mut sink, None)?))
     }
 
     /// Writes everything through `sink`: reads the sources, sorts the occurrences, completes all tables.
@@ -139,25 +138,25 @@ impl<'r> Run<'r> {
         S: for<'s> KeepingSink<FreshOccurrences<'s>>,
     {
         sink.begin(&self.new_run())?;
-        let (read, stages) = self.read_all(&mut sink, None)?;
+        let read = self.read_all(&mut sink, None)?;
         let sorted = FreshOccurrences::new(self.sorting(&read.counted_games));
-        self.complete(sink, &read, &sorted, Vec::new(), stages)
+        self.complete(sink, &read, &sorted, Vec::new())
     }
 
     /// Like [`fill`](Self::fill), but adds everything to an existing database. `update` says what to update there.
     pub(crate) fn add(&self, mut sink: AddedPages<'_>, update: &Update<'_>) -> Result<Summary> {
         KeepingSink::<AddedOccurrences<'_>>::begin(&mut sink, &self.new_run())?;
-        let (read, stages) = self.read_all(&mut sink, Some(update.visited))?;
+        let read = self.read_all(&mut sink, Some(update.visited))?;
         let sorted = self.added_occurrences(&read.counted_games, update, &read.reached);
-        self.complete(sink, &read, &sorted, update.replaced.to_vec(), stages)
+        self.complete(sink, &read, &sorted, update.replaced.to_vec())
     }
 
-    fn read_all<S: Sink>(&self, sink: &mut S, visited: Option<&KeySet>) -> Result<(ReadResult, Stages)> {
+    fn read_all<S: Sink>(&self, sink: &mut S, visited: Option<&KeySet>) -> Result<ReadResult> {
         let clock = Instant::now();
-        let read = self.read(sink, visited)?;
-        let stages = Stages { read: clock.elapsed(), ..Stages::default() };
+        let mut read = self.read(sink, visited)?;
+        read.counted.stages.read = clock.elapsed();
         self.check_result(&read)?;
-        Ok((read, stages))
+        Ok(read)
     }
 
     /// Writes the data that is known only when all games are read.
@@ -167,18 +166,17 @@ impl<'r> Run<'r> {
         read: &ReadResult,
         sorted: &O,
         replaced: Vec<Replaced>,
-        mut stages: Stages,
     ) -> Result<Summary> {
         let last_game = read.counted_games.before();
         self.progress.enter(Phase::Sorting);
         let clock = Instant::now();
         sink.occurrences(sorted)?;
-        stages.sort = clock.elapsed();
+        let mut summary = Summary { distinct_positions: sorted.distinct(), ..self.summary(read) };
+        summary.stages.sort = clock.elapsed();
         self.progress.enter(Phase::Finishing);
         let clock = Instant::now();
-        let mut summary = Summary { distinct_positions: sorted.distinct(), ..self.summary(read) };
         sink.end(&self.totals(read, &summary))?;
-        stages.headers = clock.elapsed();
+        summary.stages.headers = clock.elapsed();
         let clock = Instant::now();
         let prefixes = self.options.duplicates != Duplicates::Keep;
         let links = DuplicateLinks { prefixes, last_game, replaced, taken_out: false };
@@ -187,8 +185,8 @@ impl<'r> Run<'r> {
         summary.duplicates.add(DuplicateKind::Prefix, linked);
         self.progress.check()?;
         sink.finish()?;
-        stages.continuations = clock.elapsed();
-        Ok(Summary { stages, ..summary })
+        summary.stages.continuations = clock.elapsed();
+        Ok(summary)
     }
 
     /// The data for the rows of the run and of its sources. Only options that affect the tables are included:
