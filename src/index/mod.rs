@@ -15,7 +15,6 @@
 
 pub(crate) mod add;
 mod error;
-mod estimate;
 pub(crate) mod game;
 mod job;
 pub(crate) mod number;
@@ -38,12 +37,10 @@ mod tests;
 pub(crate) mod visited_position;
 
 pub use error::{Error, ProblemLocation, Result, problem_summary};
-pub use estimate::Estimate;
-pub(crate) use game::hash::{PREFIX_PLIES, mix_move, pairing_hash, prefix_hash};
-pub(crate) use game::signature::MIN_PLIES_OF_MOVES;
+pub(crate) use game::signature::{MIN_PLIES_OF_MOVES, PREFIX_PLIES, mix_move, pairing_hash, prefix_hash};
 pub(crate) use game::single_game::{GameProblem, GameText, SingleGameParser};
 pub use job::index;
-pub use options::{Annotations, DatabaseSettings, Duplicates, IndexOptions, OnProblem};
+pub use options::{Annotations, DatabaseSettings, Duplicates, Estimate, IndexOptions, OnProblem};
 #[cfg(feature = "parquet")]
 pub use parquet::ParquetOptions;
 pub use plan::Plan;

@@ -2,7 +2,6 @@
 
 pub(crate) mod annotate;
 pub(crate) mod batch;
-pub(crate) mod hash;
 pub(crate) mod header;
 pub(crate) mod parse;
 pub(crate) mod positions;

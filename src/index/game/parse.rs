@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::board::{GameResult, Position, Setup, ShortMove};
 use crate::id::OpeningId;
-use crate::index::game::hash::{moves_hashes, pairing};
+use crate::index::game::signature::{mix_move, pairing, prefix_hash};
 use crate::index::game::{
     Annotator, Comparison, Extent, GameBatch, Header, Pairing, ReadGame, Start, shorten, shown,
 };
@@ -160,13 +160,17 @@ impl<'a> ChunkParser<'a> {
         }
         (self.first_code, self.both_lost) = (batch.codes.len(), header.both_lost);
         let start = self.start_position(&mut header, batch);
-        let ending = match start {
-            Start::Standard => self.replay_game(self.options.start, &mut header.row, batch),
+        // Hashes of moves start from the key of the start position.
+        let (seed, ending) = match start {
+            Start::Standard => {
+                let position = self.options.start;
+                (position.key().0, self.replay_game(position, &mut header.row, batch))
+            }
             Start::Setup => {
                 let position = batch.setups.last().expect("the set-up just added").clone();
-                self.replay_game(&position, &mut header.row, batch)
+                (position.key().0, self.replay_game(&position, &mut header.row, batch))
             }
-            Start::Nowhere => self.skip_game(&mut header.row, batch),
+            Start::Nowhere => (0, self.skip_game(&mut header.row, batch)),
         };
         let moves = batch.codes.len() - self.first_code;
         let ply_count = u32::try_from(moves).unwrap_or(u32::MAX);
@@ -182,8 +186,9 @@ impl<'a> ChunkParser<'a> {
         row.result = self.result(header.result, &ending, begin + length, batch);
         row.ply_count = ply_count;
         let pairing = pairing(&header.names, &row, &batch.headers.text);
-        (row.moves_hash, row.prefix_hash) =
-            moves_hashes(batch, start, self.options.start, self.first_code, pairing);
+        let codes = &batch.codes[self.first_code..];
+        row.prefix_hash = pairing.and_then(|pairing| prefix_hash(seed, codes, pairing));
+        row.moves_hash = codes.iter().copied().fold(seed, mix_move);
         self.sign(&header.names, &mut row, batch);
         batch.games.push(ReadGame {
             names: header.names,
