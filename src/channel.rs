@@ -4,7 +4,6 @@
 //! would be compiled for each type.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -41,11 +40,13 @@ pub(crate) enum Error {
 }
 
 /// A number of tokens. A thread that takes a token can wait until one is available.
+#[derive(Debug)]
 struct Tokens {
     state: Mutex<TokenState>,
     changed: Condvar,
 }
 
+#[derive(Debug)]
 struct TokenState {
     count: usize,
     is_closed: bool,
@@ -91,6 +92,7 @@ impl Tokens {
     }
 }
 
+#[derive(Debug)]
 struct Queue<T> {
     /// The values in the queue; `None` once there are no receivers.
     values: Mutex<Option<VecDeque<T>>>,
@@ -100,8 +102,10 @@ struct Queue<T> {
     receivers: AtomicUsize,
 }
 
+#[derive(Debug)]
 pub(crate) struct Sender<T>(Arc<Queue<T>>);
 
+#[derive(Debug)]
 pub(crate) struct Receiver<T>(Arc<Queue<T>>);
 
 impl<T> Sender<T> {
@@ -192,18 +196,6 @@ impl<T> Drop for Receiver<T> {
             // Wakes waiting senders, which then return an error.
             self.0.space.close();
         }
-    }
-}
-
-impl<T> fmt::Debug for Sender<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Sender")
-    }
-}
-
-impl<T> fmt::Debug for Receiver<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Receiver")
     }
 }
 

@@ -44,8 +44,6 @@ pub mod id;
 #[cfg(feature = "index")]
 pub mod index;
 pub mod opening;
-#[cfg(feature = "index")]
-mod ordered_queue;
 mod parallel;
 mod path_bytes;
 pub mod pgn;

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use crate::ordered_queue::OrderedQueue;
+use crate::parallel::OrderedQueue;
 use crate::parallel::lock;
 
 /// Runs jobs on `threads` threads and passes the results to the caller in the order of the jobs. At most as

@@ -8,10 +8,9 @@ use std::path::PathBuf;
 use crate::columnar;
 use crate::error_advice::error_advice;
 use crate::id::Ply;
-use crate::index::estimate::Estimate;
+use crate::index::Estimate;
 use crate::sort;
 use crate::source::shown_path;
-use crate::store::pages::BtreeError;
 use crate::store::space::{Need, Size, is_disk_full};
 use crate::store::{self, SourceContent};
 
@@ -305,11 +304,5 @@ impl From<columnar::Error> for Error {
             columnar::Error::Store(error) => error.into(),
             other => Self::Parquet(other),
         }
-    }
-}
-
-impl From<BtreeError> for Error {
-    fn from(error: BtreeError) -> Self {
-        Self::Store(error.into())
     }
 }

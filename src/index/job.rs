@@ -6,15 +6,9 @@ use std::time::Instant;
 
 use rusqlite::Connection;
 
-use crate::index::add;
-use crate::index::error::Result;
-use crate::index::estimate::Estimate;
-use crate::index::options::IndexOptions;
 use crate::index::plan::{Plan, directory};
-use crate::index::progress::{Phase, Progress};
-use crate::index::report::files::Reports;
-use crate::index::report::summary::Summary;
 use crate::index::run::{Intake, Run};
+use crate::index::{Estimate, IndexOptions, Phase, Progress, Reports, Result, Summary, add};
 use crate::opening::OpeningBook;
 use crate::store::sink::{FreshPages, NullSink, Sink};
 use crate::store::{self, Build, BuildOptions, keep_temporary_files_in};

@@ -15,11 +15,9 @@
 
 pub(crate) mod add;
 mod error;
-mod estimate;
 pub(crate) mod game;
 mod job;
 pub(crate) mod number;
-mod optimize;
 pub(crate) mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -33,26 +31,28 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod sort;
 mod spill;
-#[cfg(feature = "parquet")]
-mod stream;
+pub(crate) mod summary;
 #[cfg(test)]
 mod tests;
 pub(crate) mod visited_position;
 
 pub use error::{Error, ProblemLocation, Result, problem_summary};
-pub use estimate::Estimate;
-pub(crate) use game::hash::{PREFIX_PLIES, mix_move, pairing_hash, prefix_hash};
-pub(crate) use game::signature::MIN_PLIES_OF_MOVES;
+pub(crate) use game::signature::{MIN_PLIES_OF_MOVES, PREFIX_PLIES, mix_move, pairing_hash, prefix_hash};
 pub(crate) use game::single_game::{GameProblem, GameText, SingleGameParser};
 pub use job::index;
-pub use optimize::{OptimizeSummary, optimize};
-pub use options::{Annotations, DatabaseSettings, Duplicates, IndexOptions, OnProblem};
+pub use options::{Annotations, DatabaseSettings, Duplicates, Estimate, IndexOptions, OnProblem};
 #[cfg(feature = "parquet")]
 pub use parquet::ParquetOptions;
 pub use plan::Plan;
 pub use problem::ProblemKind;
 pub use progress::{Phase, Progress};
-pub use remove::{LostDuplicates, Removal, RemovalSummary, removable, remove, shrink};
+pub use remove::{
+    LostDuplicates, OptimizeSummary, Removal, RemovalSummary, optimize, removable, remove, shrink,
+};
 pub use repair::{RepairSummary, repair};
-pub use report::object::{KindCount, ProblemCount, StageSeconds, SummaryObject};
-pub use report::summary::{DuplicateCounts, ProblemCounts, Stages, Summary};
+pub(crate) use report::Reports;
+pub(crate) use sort::{Origin, Played, PlayedOccurrence, RecentSetups};
+pub(crate) use spill::{KeyHash, SpillMap};
+pub use summary::{
+    DuplicateCounts, KindCount, ProblemCount, ProblemCounts, StageSeconds, Stages, Summary, SummaryObject,
+};

@@ -1,4 +1,4 @@
-//! Options of a run.
+//! Options of a run, and the estimate of its output.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -235,4 +235,22 @@ fn default_memory() -> u64 {
         line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
     });
     total.map_or(GIB, |bytes| (bytes / 4).min(4 * GIB))
+}
+
+/// The expected output of a run, estimated from samples. Streams are not included, because their size is
+/// unknown. Errors of 25 percent are normal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Estimate {
+    /// Number of games in all sources.
+    pub games: u64,
+    /// Number of plies in all sources.
+    pub plies: u64,
+    /// Size of the PGN text of all sources, decompressed, in bytes.
+    pub text_bytes: u64,
+    /// Size of the database, in bytes.
+    pub database_bytes: u64,
+    /// Size of the temporary files beside the database, in bytes.
+    pub beside_bytes: u64,
+    /// Size of the files in the directory of temporary files, in bytes. They contain data beyond the memory limit.
+    pub spill_bytes: u64,
 }

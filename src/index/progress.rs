@@ -1,4 +1,4 @@
-//! The progress of a run, for other threads to read.
+//! The progress of a run or a check, for other threads to read.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use rusqlite::Connection;
 
-use crate::index::error::{Error, Result};
-use crate::index::estimate::Estimate;
+use crate::index::{Error, Estimate, Result};
 use crate::source::SearchObserver;
 
 /// What a run is doing.
@@ -39,13 +38,15 @@ impl Phase {
     }
 }
 
-/// Counters that a run updates, and a way to stop it.
+/// Counters that a run or a [check](crate::verify::verify) updates, and a way to stop it.
 #[derive(Default)]
 pub struct Progress {
     total_bytes: AtomicU64,
     bytes: AtomicU64,
     games: AtomicU64,
     plies: AtomicU64,
+    total_rows: AtomicU64,
+    rows: AtomicU64,
     entries: AtomicU64,
     bytes_looked_at: AtomicU64,
     phase: AtomicU8,
@@ -131,6 +132,18 @@ impl Progress {
         self.plies.load(Ordering::Relaxed)
     }
 
+    /// The number of rows of the large tables that a check will read, according to the database.
+    #[must_use]
+    pub fn total_rows(&self) -> u64 {
+        self.total_rows.load(Ordering::Relaxed)
+    }
+
+    /// The number of rows of the large tables that a check has read.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.rows.load(Ordering::Relaxed)
+    }
+
     /// The number of files and directories examined during the search for sources.
     #[must_use]
     pub fn entries(&self) -> u64 {
@@ -154,8 +167,9 @@ impl Progress {
         }
     }
 
-    /// Asks the run to stop soon. It then fails with [`Error::Stopped`](crate::index::Error::Stopped) and
-    /// leaves no incomplete output and no temporary files behind.
+    /// Asks the run or check to stop soon. A run then fails with [`Error::Stopped`](crate::index::Error::Stopped)
+    /// and leaves no incomplete output and no temporary files behind. A check fails with
+    /// [`Error::Stopped`](crate::verify::Error::Stopped).
     pub fn stop(&self) {
         self.signs.stop.store(true, Ordering::Relaxed);
     }
@@ -197,6 +211,14 @@ impl Progress {
 
     pub(crate) fn expect(&self, bytes: u64) {
         self.total_bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn expect_rows(&self, rows: u64) {
+        self.total_rows.store(rows, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add_rows(&self, rows: u64) {
+        self.rows.fetch_add(rows, Ordering::Relaxed);
     }
 
     pub(crate) fn add(&self, bytes: u64, games: u64, plies: u64) {

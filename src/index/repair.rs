@@ -4,19 +4,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::board::KeySet;
-use crate::index::error::{Error, Result};
-use crate::index::game::hash::{PREFIX_PLIES, pairing_hash, prefix_hash};
-use crate::index::options::IndexOptions;
 use crate::index::plan::{Plan, directory};
-use crate::index::progress::{Phase, Progress};
-use crate::index::report::files::Reports;
 use crate::index::run::{Intake, Run};
-use crate::index::visited_position::counted_game::CountedGames;
-use crate::index::visited_position::decrease::Decreases;
-use crate::index::visited_position::reached::ReachedPositions;
-use crate::index::visited_position::rows;
-use crate::index::visited_position::sorting::Update;
-use crate::index::visited_position::update::Tracker;
+use crate::index::visited_position::{CountedGames, Decreases, ReachedPositions, Tracker, Update, rows};
+use crate::index::{
+    Error, IndexOptions, PREFIX_PLIES, Phase, Progress, Reports, Result, pairing_hash, prefix_hash,
+};
 use crate::store::row::{GameId, SourceId};
 use crate::store::{
     Build, BulkLoader, Database, GameSet, Need, RepairCounts, WriterLock, keep_temporary_files_in,
@@ -86,7 +79,7 @@ fn repair_rows(target: &Path, options: &IndexOptions, progress: &Progress) -> Re
         let (visited, decreases) = (KeySet::default(), Decreases::default());
         let update = Update { visited: &visited, decreases: &decreases, replaced: &[] };
         let fens = ReachedPositions::default();
-        let tracker = Tracker::new(sorting, &update, &fens, Some(build.path()), &none);
+        let tracker = Tracker::new(sorting, update, &fens, build.path(), &none);
         tracker.recount_keys(keys)?
     };
     build.reopen()?;

@@ -11,13 +11,13 @@ use rusqlite::{Connection, ErrorCode};
 
 use crate::board::Position;
 use crate::id::{GameId, OpeningId, SourceId};
+use crate::index::Progress;
 use crate::parallel;
 use crate::store::row::StoredId;
 use crate::store::{self, Database, WrongCell};
 use crate::verify::error::{Error, Result};
 use crate::verify::finding::{Collector, FindingKind, RowId};
 use crate::verify::options::VerifyOptions;
-use crate::verify::progress::Progress;
 use crate::verify::rows::frequent_keys::ListedKeys;
 use crate::verify::rows::problems::Problems;
 use crate::verify::source::readings::Sources;
@@ -175,7 +175,7 @@ impl<'a> Check<'a> {
         let next = AtomicUsize::new(0);
         let thread = || {
             let database = Database::open_read_only(self.path)?;
-            self.progress.listen(database.interrupt_handle());
+            self.progress.watch(database.connection());
             loop {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 if index >= count {

@@ -19,15 +19,14 @@ mod error;
 pub(crate) mod file;
 mod finding;
 mod options;
-mod progress;
 mod report;
 pub(crate) mod rows;
 mod run;
 pub(crate) mod source;
 
+pub use crate::index::Progress;
 pub use error::{Error, Result};
 pub use finding::{Finding, FindingKind, Findings, Id, RowId};
 pub use options::{Sample, VerifyOptions};
-pub use progress::Progress;
 pub use report::{Report, SourceNote, SourceState};
 pub use run::verify;

@@ -10,6 +10,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use rusqlite::Connection;
 
 use crate::id::GameId;
+use crate::index::Progress;
 use crate::parallel::lock;
 use crate::store::row::StoredId;
 use crate::store::{self, Cells, Database, OPENING};
@@ -18,7 +19,6 @@ use crate::verify::error::{Error, Result};
 use crate::verify::file::structure;
 use crate::verify::finding::RowId;
 use crate::verify::options::{Sample, VerifyOptions};
-use crate::verify::progress::Progress;
 use crate::verify::report::Report;
 use crate::verify::rows::checksum::Checksum;
 use crate::verify::rows::duplicates::DuplicateScan;
@@ -73,7 +73,7 @@ fn sampled(connection: &Connection, sample: Sample, count: u64) -> rusqlite::Res
 pub fn verify(path: &Path, options: &VerifyOptions, progress: &Progress) -> Result<Report> {
     let started = Instant::now();
     let database = Database::open_read_only(path)?;
-    progress.listen(database.interrupt_handle());
+    progress.watch(database.connection());
     let connection = database.connection();
     let version = |connection: &Connection| -> Result<i64> {
         let version = connection.pragma_query_value(None, "data_version", |row| row.get(0));
@@ -168,7 +168,7 @@ impl Check<'_> {
         }
         // The numbers are limited, because damaged rows of `import` can contain any values.
         let positions = count("SELECT CAST(min(total(positions), 1e18) AS INTEGER) FROM import")?;
-        self.progress.expect(2 * positions);
+        self.progress.expect_rows(2 * positions);
         self.blocks = features::blocks(connection)?;
         self.listed_keys = ListedKeys::read(connection, &self.findings)?;
         self.sources = Sources::read(connection)?;

@@ -1,8 +1,8 @@
 //! Reads the text of a source once, and compares it with the texts that the database has.
 
-use crate::index::read::lines::LineStream;
+use crate::index::read::LineStream;
 use crate::pgn::{LOOK_AHEAD, LOOK_BACK, boundary_in};
-use crate::store::{KnownSource, SourceDigest};
+use crate::store::SourceDigest;
 
 /// An earlier reading of a source.
 #[derive(Clone, Copy, Debug)]
@@ -13,13 +13,6 @@ pub(crate) struct EarlierReading<'k> {
     pub(crate) digest: &'k str,
     /// The offset of the last game, in bytes.
     pub(crate) last_game: u64,
-}
-
-impl<'k> EarlierReading<'k> {
-    /// The earlier reading of a source that had text.
-    pub(crate) fn of(source: &'k KnownSource) -> Self {
-        Self { bytes: source.bytes, digest: &source.digest, last_game: source.last_game }
-    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,7 +49,7 @@ pub(crate) enum PrefixCheck {
 }
 
 /// Processes a text piece by piece. Keeps no more of it than is needed to find the starts of games.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct GrowthCheck<'k> {
     earlier: Option<EarlierReading<'k>>,
     /// The length of the longest text in the database, in bytes.
@@ -84,20 +77,7 @@ impl<'k> GrowthCheck<'k> {
     /// Checks a text against an earlier reading, if there is one, and against all texts of the database, of
     /// which the longest has `longest` bytes (`None`: there are none).
     pub(crate) fn new(earlier: Option<EarlierReading<'k>>, longest: Option<u64>) -> Self {
-        Self {
-            earlier,
-            longest,
-            hasher: blake3::Hasher::new(),
-            bytes: 0,
-            lines: LineStream::default(),
-            is_same: None,
-            growth: Growth::default(),
-            has_next_game: false,
-            window: Vec::new(),
-            counted: 0,
-            counted_to: 0,
-            searched: 0,
-        }
+        Self { earlier, longest, ..Self::default() }
     }
 
     /// Processes the next piece.

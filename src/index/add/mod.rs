@@ -6,18 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::board::KeySet;
 use crate::index::add::growth::{EarlierReading, Growth, GrowthCheck, PrefixCheck};
-use crate::index::error::{Error, Result};
-use crate::index::number::sequence::SourceStart;
-use crate::index::options::{Duplicates, IndexOptions};
+use crate::index::number::SourceStart;
 use crate::index::plan::{Plan, directory, estimate};
-use crate::index::progress::{Phase, Progress};
-use crate::index::report::files::Reports;
-use crate::index::report::summary::Summary;
 use crate::index::run::{Intake, Run};
-use crate::index::visited_position::decrease::{Decreases, Removed};
-use crate::index::visited_position::sorting::Update;
+use crate::index::visited_position::{Decreases, Removed, Update};
+use crate::index::{Duplicates, Error, IndexOptions, Phase, Progress, Reports, Result, Summary};
 use crate::opening::OpeningBook;
 use crate::source::{self, DecodeOptions, Opened, SearchObserver as _, SourceFile, Sources};
 use crate::store::row::SourceId;
@@ -125,33 +119,19 @@ impl Addition<'_> {
         estimate.check(lock.target(), &spill)?;
         let run = Run::new(plan, intake, progress, started, spill, reports)?;
         progress.estimated(&estimate);
-        self.write(&run, rows, &visited, replaced, tails).map_err(|error| plan.needing(error, &estimate))
-    }
-
-    /// Writes the data of a run to the existing database, which has `rows` rows of `occurrence` and a row of
-    /// `visited_position` for each of the keys `visited`.
-    fn write(
-        &self,
-        run: &Run<'_>,
-        rows: u64,
-        visited: &KeySet,
-        replaced: &[Replaced],
-        tails: &[Tail],
-    ) -> Result<Summary> {
-        let Self { plan, database, lock, progress, .. } = *self;
-        let games = &run.intake.removed;
-        let target = lock.target();
-        let threshold = plan.options.continuation_threshold;
-        let pool = &run.pool;
-        let removed = Removed { target, games, visited, threshold, pool, progress };
-        let decreases = Decreases::compute(removed)?;
-        let update = Update { visited, decreases: &decreases, replaced };
-        let (positions, reason) = (decreases.positions, Reason::ReadAgain(tails));
-        let leaving = RowsToRemove { games, positions, threshold, reason };
-        let rule = LevelRule { rows, small: plan.options.small_level, merges_all: false };
-        let pages = PageTransaction::begin(database)?;
-        let sink = AddedPages::new(database, lock, pages, plan.options.memory / 8, rule, leaving)?;
-        run.add(sink, &update)
+        let write = || {
+            let (games, threshold) = (&run.intake.removed, plan.options.continuation_threshold);
+            let (visited, target, pool) = (&visited, lock.target(), &run.pool);
+            let decreases =
+                Decreases::compute(Removed { target, games, visited, threshold, pool, progress })?;
+            let (positions, reason) = (decreases.positions, Reason::ReadAgain(tails));
+            let leaving = RowsToRemove { games, positions, threshold, reason };
+            let rule = LevelRule { rows, small: plan.options.small_level, merges_all: false };
+            let pages = PageTransaction::begin(database)?;
+            let sink = AddedPages::new(database, lock, pages, plan.options.memory / 8, rule, leaving)?;
+            run.add(sink, &Update { visited, decreases: &decreases, replaced })
+        };
+        write().map_err(|error| plan.needing(error, &estimate))
     }
 }
 
@@ -286,7 +266,12 @@ impl<'k> FileState<'k> {
         if longest.is_none() && earlier.is_none() {
             return Self::New;
         }
-        let mut survey = GrowthCheck::new(earlier.map(EarlierReading::of), longest);
+        let reading = earlier.map(|source| EarlierReading {
+            bytes: source.bytes,
+            digest: &source.digest,
+            last_game: source.last_game,
+        });
+        let mut survey = GrowthCheck::new(reading, longest);
         if !read(file, decode, progress, &mut survey) {
             return Self::New;
         }

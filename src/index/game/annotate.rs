@@ -1,13 +1,13 @@
 //! Converts comments, NAGs and variations of a game to rows.
 
 use crate::board::{Color, FenText, MAX_CANONICAL_FEN, MoveCode, Position, SanError};
-use crate::index::game::word::{glued_move, is_meant_as_move, shown};
-use crate::index::options::Annotations;
-use crate::index::problem::ProblemKind;
+use crate::index::game::{glued_move, is_meant_as_move, shown};
+use crate::index::{Annotations, ProblemKind};
 use crate::pgn::{Annotation, CommentReader, Eval, MoveNumbers, TextFlaw, Token, Variation, is_remark};
 use crate::store::MOST_DEPTH;
 use crate::store::row::{
-    CommandRow, CommentRow, EvalRow, GameId, HeaderBatch, NagRow, Ply, Text, VariationMoveRow, VariationRow,
+    CommandRow, CommentRow, EvalRow, GameId, GameRows, HeaderBatch, NagRow, Ply, Text, VariationMoveRow,
+    VariationRow,
 };
 
 /// The maximum size of the stored annotations of one game, with 32 bytes counted per row: garbage must not
@@ -27,7 +27,7 @@ pub(crate) struct AnnotationProblem {
     pub(crate) kind: ProblemKind,
     /// The offset in the chunk, in bytes.
     pub(crate) offset: usize,
-    pub(crate) ply: usize,
+    pub(crate) ply: u32,
     /// The end of the word that is wrong, if the problem concerns a word.
     pub(crate) word_end: Option<usize>,
     pub(crate) message: String,
@@ -64,23 +64,21 @@ struct Level {
     /// Whether a move could not be played, so that the rest of the variation is ignored.
     is_broken: bool,
     /// The numbers of rows in the batch when the variation was opened.
-    rows: Rows,
+    rows: GameRows,
 }
 
 /// Converts the annotations of games to rows, one game after the other.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Annotator {
     kept: Annotations,
-    /// Whether the current game is replayed, so that numbers in its comments belong to positions.
-    is_replayed: bool,
     reader: CommentReader,
     /// The number of bytes that the annotations of the current game may still use.
     left: usize,
     game: GameId,
     main: LineLocation,
     lines: u32,
-    /// An earlier position of the main line, and its ply. The position at which a variation branches off is
-    /// computed from it.
+    /// An earlier position of the main line, and its ply, if the game is replayed. The position at which a
+    /// variation branches off is computed from it.
     behind: Option<(Position, usize)>,
     /// The open variations. Empty between variations of the main line; its memory is reused.
     levels: Vec<Level>,
@@ -88,48 +86,12 @@ pub(crate) struct Annotator {
     is_told: bool,
     is_encoding_reported: bool,
     /// The numbers of rows before the game.
-    first: Rows,
-}
-
-/// The numbers of rows in a batch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Rows {
-    evals: usize,
-    comments: usize,
-    nags: usize,
-    commands: usize,
-    variation_moves: usize,
-}
-
-impl Rows {
-    fn of(headers: &HeaderBatch) -> Self {
-        Self {
-            evals: headers.evals.len(),
-            comments: headers.comments.len(),
-            nags: headers.nags.len(),
-            commands: headers.commands.len(),
-            variation_moves: headers.variation_moves.len(),
-        }
-    }
+    first: GameRows,
 }
 
 impl Annotator {
     pub(crate) fn new(kept: Annotations) -> Self {
-        Self {
-            kept,
-            is_replayed: true,
-            reader: CommentReader::default(),
-            left: 0,
-            game: GameId(0),
-            main: LineLocation::default(),
-            lines: 0,
-            behind: None,
-            levels: Vec::new(),
-            problems: Vec::new(),
-            is_told: false,
-            is_encoding_reported: false,
-            first: Rows::default(),
-        }
+        Self { kept, ..Self::default() }
     }
 
     /// Whether any annotations are stored.
@@ -137,18 +99,17 @@ impl Annotator {
         self.kept != Annotations::None
     }
 
-    /// Begins a game, which is replayed or skipped.
-    pub(crate) fn begin(&mut self, game: GameId, is_replayed: bool, headers: &HeaderBatch) {
+    /// Begins a game, which is replayed from `start`, or skipped.
+    pub(crate) fn begin(&mut self, game: GameId, start: Option<&Position>, headers: &HeaderBatch) {
         self.left = MOST_BYTES;
-        self.is_replayed = is_replayed;
         self.reader.begin_game();
         self.game = game;
         self.main = LineLocation::default();
         self.lines = 0;
-        self.behind = None;
+        self.behind = start.map(|start| (start.clone(), 0));
         self.is_told = false;
         self.is_encoding_reported = false;
-        self.first = Rows::of(headers);
+        self.first = headers.game_rows();
     }
 
     /// Ends a game: sorts its rows by key, and removes repeated NAGs. Returns the numbers of evaluations and
@@ -185,7 +146,6 @@ impl Annotator {
         annotation: Annotation<'_>,
         (text, at): (&[u8], usize),
         (codes, position): (&[MoveCode], &Position),
-        start: &Position,
         headers: &mut HeaderBatch,
     ) {
         let ply = u32::try_from(codes.len()).unwrap_or(u32::MAX);
@@ -199,8 +159,8 @@ impl Annotator {
             }
             Annotation::Nag(nag) => self.nag(nag, at, self.main, headers),
             Annotation::Variation(variation) if self.kept == Annotations::All => {
-                let mut from =
-                    if codes.is_empty() { (position.clone(), 0) } else { self.before_last(codes, start) };
+                let before_last = codes.split_last().and_then(|(_, before)| self.position_after(before));
+                let mut from = before_last.unwrap_or_else(|| (position.clone(), 0));
                 if is_numbered_as_next(variation.text(text), &from.0, position) {
                     from = (position.clone(), ply);
                 }
@@ -210,41 +170,30 @@ impl Annotator {
         }
     }
 
-    /// The position before the last move played.
-    fn before_last(&mut self, codes: &[MoveCode], start: &Position) -> (Position, u32) {
-        let (behind, ply) = self.behind.get_or_insert_with(|| (start.clone(), 0));
-        let last = codes.len() - 1;
+    /// The position of the main line after these moves, and its ply.
+    fn position_after(&mut self, codes: &[MoveCode]) -> Option<(Position, u32)> {
+        let (behind, ply) = self.behind.as_mut()?;
         // Each move is replayed here once, however many variations there are.
-        codes[*ply..last].iter().for_each(|&code| behind.replay(code));
-        *ply = last;
-        (behind.clone(), u32::try_from(last).unwrap_or(u32::MAX))
+        codes[*ply..].iter().for_each(|&code| behind.replay(code));
+        *ply = codes.len();
+        Some((behind.clone(), u32::try_from(*ply).unwrap_or(u32::MAX)))
     }
 
     /// Whether a row with `bytes` bytes of text fits within the limit. Reports a problem if it does not.
     fn fits(&mut self, bytes: usize, offset: usize, ply: u32) -> bool {
-        match self.left.checked_sub(bytes + BYTES_A_ROW) {
-            Some(left) => {
-                self.left = left;
-                true
-            }
-            None => {
-                self.leave_out(offset, ply);
-                false
-            }
+        let left = self.left.checked_sub(bytes + BYTES_A_ROW);
+        match left {
+            Some(left) => self.left = left,
+            None => self.leave_out(offset, ply),
         }
+        left.is_some()
     }
 
     /// Reports once that annotations are left out.
     fn leave_out(&mut self, offset: usize, ply: u32) {
         if !std::mem::replace(&mut self.is_told, true) {
             let (kind, message) = (ProblemKind::LongAnnotations, TOO_MUCH.to_owned());
-            self.problems.push(AnnotationProblem {
-                kind,
-                offset,
-                ply: ply as usize,
-                word_end: None,
-                message,
-            });
+            self.problems.push(AnnotationProblem { kind, offset, ply, word_end: None, message });
         }
     }
 
@@ -275,7 +224,8 @@ impl Annotator {
         let mut numbers = before;
         let (text, commands) = (&mut headers.text, &mut headers.commands);
         let (free, mut is_full) = (&mut self.left, false);
-        let has_numbers = line == 0 && self.is_replayed;
+        // Numbers belong to positions.
+        let has_numbers = line == 0 && self.behind.is_some();
         let left = self.reader.read(comment, mover, has_numbers.then_some(&mut numbers), |name, value| {
             if !is_all {
                 return;
@@ -315,8 +265,7 @@ impl Annotator {
         if flaw.is_encoding && std::mem::replace(&mut self.is_encoding_reported, true) {
             return;
         }
-        let (kind, ply) = (ProblemKind::InvalidText, ply as usize);
-        let (offset, message) = (offset + flaw.offset, flaw.to_string());
+        let (kind, offset, message) = (ProblemKind::InvalidText, offset + flaw.offset, flaw.to_string());
         self.problems.push(AnnotationProblem { kind, offset, ply, word_end: None, message });
     }
 
@@ -364,14 +313,14 @@ impl Annotator {
                 }
                 Token::Annotation(Annotation::Nag(nag)) => self.nag(nag, end, level.place, headers),
                 Token::Move(word) => {
-                    if let Err(glued) = self.play(level, word, (text, end), headers) {
+                    if let Some(glued) = self.play(level, word, (text, end), headers) {
                         lexer.unread(word.len() - glued);
                         let end = end - word.len() + glued;
                         _ = self.play(level, &word[..glued], (text, end), headers);
                     }
                 }
                 Token::Junk(word) if is_meant_as_move(word, text, end) => {
-                    self.break_off(level, word, end, None)
+                    self.break_off(level, word, end, SanError::Unreadable);
                 }
                 Token::Junk(word) => self.unknown_word(level, word, end),
                 _ => {}
@@ -395,9 +344,9 @@ impl Annotator {
             return None;
         }
         self.lines += 1;
-        let (line, ply, rows) = (self.lines, from.1, Rows::of(headers));
+        let (line, ply) = (self.lines, from.1);
         headers.variations.push(VariationRow { game: self.game, line, parent_line, ply: Ply(ply) });
-        let place = LineLocation { line, ply, ..LineLocation::default() };
+        let (place, rows) = (LineLocation { line, ply, ..LineLocation::default() }, headers.game_rows());
         Some(Level { place, position: from.0.clone(), before: from, last_move: None, is_broken: false, rows })
     }
 
@@ -418,19 +367,19 @@ impl Annotator {
 
     /// Closes a variation. A variation without moves and annotations is not stored.
     fn close(&mut self, level: Level, headers: &mut HeaderBatch) {
-        let Level { place, position, last_move, rows, .. } = level;
+        let Level { position, last_move, rows, .. } = level;
         if let Some(last) = last_move {
             if position.is_check() && !position.has_legal_move() {
                 let row = &mut headers.variation_moves[last];
                 row.move_code = row.move_code.with_mate();
             }
-        } else if rows == Rows::of(headers) && self.lines == place.line {
+        } else if rows == headers.game_rows() {
             headers.variations.pop();
             self.lines -= 1;
         }
     }
 
-    /// Plays a move of a variation. `Err(length)`: the word is a move of this length, followed by something
+    /// Plays a move of a variation. Returns a length if the word is a move of this length, followed by something
     /// without a space.
     fn play(
         &mut self,
@@ -438,11 +387,11 @@ impl Annotator {
         word: &[u8],
         (text, end): (&[u8], usize),
         headers: &mut HeaderBatch,
-    ) -> Result<(), usize> {
+    ) -> Option<usize> {
         const FEN: usize = 80;
         if !self.fits(FEN, end - word.len(), level.place.ply) {
             level.is_broken = true;
-            return Ok(());
+            return None;
         }
         level.before.0.clone_from(&level.position);
         level.before.1 = level.place.ply;
@@ -461,20 +410,16 @@ impl Annotator {
                     move_code,
                     fen,
                 });
-                Ok(())
             }
             Err(error) => match glued_move(word).filter(|&length| length < word.len()) {
-                Some(length) => Err(length),
+                Some(length) => return Some(length),
                 None if error == SanError::Unreadable && !is_meant_as_move(word, text, end) => {
                     self.unknown_word(level, word, end);
-                    Ok(())
                 }
-                None => {
-                    self.break_off(level, word, end, Some(error.to_string()));
-                    Ok(())
-                }
+                None => self.break_off(level, word, end, error),
             },
         }
+        None
     }
 
     /// Reports an unknown word, unless annotators often write it.
@@ -482,26 +427,24 @@ impl Annotator {
         if is_remark(word) || self.problems.len() >= MOST_PROBLEMS {
             return;
         }
-        let (kind, offset, ply) = (ProblemKind::UnknownToken, end - word.len(), level.place.ply as usize);
+        let (kind, offset, ply) = (ProblemKind::UnknownToken, end - word.len(), level.place.ply);
         let message =
             format!("in a variation: \"{}\" is not part of movetext: ignored", shown(word).escape_debug());
         self.problems.push(AnnotationProblem { kind, offset, ply, word_end: Some(end), message });
     }
 
     /// Ends a variation at a word that cannot be played.
-    fn break_off(&mut self, level: &mut Level, word: &[u8], end: usize, reason: Option<String>) {
+    fn break_off(&mut self, level: &mut Level, word: &[u8], end: usize, reason: SanError) {
         level.is_broken = true;
         let position = &level.position;
         let dots = if position.side() == Color::White { "." } else { "..." };
-        let reason = reason.unwrap_or_else(|| SanError::Unreadable.to_string());
         let message = format!(
             "in a variation: {}{dots}{}: {reason} in {}; the variation ends before it",
             position.fullmove_number(),
             shown(word),
             position.fen()
         );
-        let (offset, ply) = (end - word.len(), level.place.ply as usize);
-        let kind = ProblemKind::VariationMove;
+        let (kind, offset, ply) = (ProblemKind::VariationMove, end - word.len(), level.place.ply);
         self.problems.push(AnnotationProblem { kind, offset, ply, word_end: Some(end), message });
     }
 }

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::board::{MoveCode, Position};
-use crate::index::game::signature::Signatures;
-use crate::index::visited_position::counted_game::CountedGame;
+use crate::index::game::Signatures;
+use crate::index::visited_position::CountedGame;
 use crate::store::row::{GameId, GameNames, GameRows, HeaderBatch};
 
 /// Data of a game that is not in its rows.
@@ -120,7 +120,6 @@ impl GameBatch {
 
 /// The amount of data in a batch.
 pub(crate) struct Extent {
-    games: usize,
     rows: GameRows,
     problems: usize,
     codes: usize,
@@ -130,7 +129,6 @@ pub(crate) struct Extent {
 impl Extent {
     pub(crate) fn from_batch(batch: &GameBatch) -> Self {
         Self {
-            games: batch.games.len(),
             rows: batch.headers.game_rows(),
             problems: batch.headers.problems.len(),
             codes: batch.codes.len(),
@@ -141,8 +139,8 @@ impl Extent {
     /// Removes the games that were added to the batch since this extent was recorded, but keeps their
     /// problems.
     pub(crate) fn restore(&self, batch: &mut GameBatch) {
-        batch.games.truncate(self.games);
-        batch.signatures.truncate(self.games);
+        batch.games.truncate(self.rows.games);
+        batch.signatures.truncate(self.rows.games);
         batch.headers.truncate_game_rows(&self.rows);
         batch.codes.truncate(self.codes);
         batch.setups.truncate(self.setups);

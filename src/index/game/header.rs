@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use crate::board::GameResult;
-use crate::index::game::batch::GameBatch;
-use crate::index::problem::ProblemKind;
+use crate::index::ProblemKind;
+use crate::index::game::GameBatch;
 use crate::pgn::{
     Annotation, CommentReader, GameFacts, MoveNumbers, Reader, Speed, TagPair, TextFlaw, Token, clock, date,
 };
@@ -45,10 +45,13 @@ impl Header {
         header.row.game = game;
         header.first_tag = batch.headers.tags.len();
         let mut left = MOST_TEXT;
-        let (mut seen, mut is_encoding_reported) = (SeenNames::default(), false);
+        // The letters of the names seen so far: different names may be mistaken for each other.
+        let (mut seen, mut is_encoding_reported) = (0, false);
         for (index, tag) in tags.iter().enumerate() {
             let token = || format!("[{}", String::from_utf8_lossy(tag.name));
-            if seen.may_have(tag.name)
+            let (before, bit) = (seen, letter_bit(tag.name));
+            seen |= bit;
+            if before & bit != 0
                 && tags[..index].iter().any(|other| other.name.eq_ignore_ascii_case(tag.name))
             {
                 let name = String::from_utf8_lossy(tag.name);
@@ -209,48 +212,13 @@ fn cut(text: &[u8], most: usize) -> &[u8] {
 }
 
 /// Usual spellings of tag names: the names that the database uses, and other frequent names.
+#[rustfmt::skip]
 const NAMES: [&str; 41] = [
-    "Event",
-    "Site",
-    "Date",
-    "UTCDate",
-    "Round",
-    "White",
-    "Black",
-    "Result",
-    "WhiteElo",
-    "BlackElo",
-    "WhiteTitle",
-    "BlackTitle",
-    "ECO",
-    "TimeControl",
-    "Variant",
-    "FEN",
-    "SetUp",
-    "Truncated",
-    "UTCTime",
-    "Termination",
-    "GameId",
-    "Link",
-    "WhiteRatingDiff",
-    "BlackRatingDiff",
-    "WhiteFideId",
-    "BlackFideId",
-    "Annotator",
-    "EventDate",
-    "Opening",
-    "Variation",
-    "SubVariation",
-    "PlyCount",
-    "NIC",
-    "Mode",
-    "Time",
-    "Section",
-    "Stage",
-    "Board",
-    "WhiteTeam",
-    "BlackTeam",
-    "Source",
+    "Event", "Site", "Date", "UTCDate", "Round", "White", "Black", "Result", "WhiteElo", "BlackElo",
+    "WhiteTitle", "BlackTitle", "ECO", "TimeControl", "Variant", "FEN", "SetUp", "Truncated", "UTCTime",
+    "Termination", "GameId", "Link", "WhiteRatingDiff", "BlackRatingDiff", "WhiteFideId", "BlackFideId",
+    "Annotator", "EventDate", "Opening", "Variation", "SubVariation", "PlyCount", "NIC", "Mode", "Time",
+    "Section", "Stage", "Board", "WhiteTeam", "BlackTeam", "Source",
 ];
 
 /// The usual spelling of a name, ignoring case.
@@ -258,21 +226,13 @@ fn usual_spelling(name: &[u8]) -> Option<&'static [u8]> {
     NAMES.into_iter().map(str::as_bytes).find(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// An approximate set of the names seen so far: different names may be mistaken for each other.
-#[derive(Default)]
-struct SeenNames(u64);
-
-impl SeenNames {
-    /// Adds a name. Returns whether it may have occurred before, ignoring case.
-    fn may_have(&mut self, name: &[u8]) -> bool {
-        let letter = |at: usize| u64::from(name.get(at).map_or(0, u8::to_ascii_lowercase));
-        let length = name.len();
-        let hash =
-            letter(0) + 5 * letter(length / 2) + 11 * letter(length.saturating_sub(1)) + 23 * length as u64;
-        let before = self.0;
-        self.0 |= 1 << (hash % 64);
-        self.0 == before
-    }
+/// A bit that depends on the letters of a name, ignoring case.
+fn letter_bit(name: &[u8]) -> u64 {
+    let letter = |at: usize| u64::from(name.get(at).map_or(0, u8::to_ascii_lowercase));
+    let length = name.len();
+    let hash =
+        letter(0) + 5 * letter(length / 2) + 11 * letter(length.saturating_sub(1)) + 23 * length as u64;
+    1 << (hash % 64)
 }
 
 /// Sorts the rows of the last game by name, ignoring case as the table does. Of repeated tags, the last one

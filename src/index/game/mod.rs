@@ -2,8 +2,6 @@
 
 pub(crate) mod annotate;
 pub(crate) mod batch;
-pub(crate) mod features;
-pub(crate) mod hash;
 pub(crate) mod header;
 pub(crate) mod parse;
 pub(crate) mod positions;
@@ -11,3 +9,11 @@ mod replay;
 pub(crate) mod signature;
 pub(crate) mod single_game;
 pub(crate) mod word;
+
+pub(crate) use annotate::{AnnotationProblem, Annotator};
+pub(crate) use batch::{Extent, GameBatch, ReadGame, Start};
+pub(crate) use header::Header;
+pub(crate) use parse::{ChunkParser, ParseOptions};
+pub(crate) use positions::{Standard, for_each_position, moves_of, record_features};
+pub(crate) use signature::{Comparison, Pairing, Signature, Signatures, canonical};
+pub(crate) use word::{glued_move, is_meant_as_move, may_be_move, notation_of, shorten, shown};

@@ -4,19 +4,29 @@ use std::ops::Range;
 
 use crate::board::{GameResult, Position, Setup, ShortMove};
 use crate::id::OpeningId;
-use crate::index::game::annotate::Annotator;
-use crate::index::game::batch::{Extent, GameBatch, ReadGame, Start};
-use crate::index::game::hash::{moves_hashes, pairing};
-use crate::index::game::header::Header;
-use crate::index::game::signature::{Comparison, Pairing};
-use crate::index::game::word::{shorten, shown};
-use crate::index::options::Annotations;
-use crate::index::problem::ProblemKind;
-use crate::index::read::lines::LineCounter;
-use crate::index::visited_position::counted_game::CountedGame;
+use crate::index::game::signature::{mix_move, pairing, prefix_hash};
+use crate::index::game::{
+    Annotator, Comparison, Extent, GameBatch, Header, Pairing, ReadGame, Start, shorten, shown,
+};
+use crate::index::read::LineCounter;
+use crate::index::visited_position::CountedGame;
+use crate::index::{Annotations, ProblemKind};
 use crate::opening::OpeningBook;
 use crate::pgn::{FrameProblem, MOST_TAGS, Reader, TagPair, is_known_variant};
-use crate::store::row::{GameId, GameNames, GameRow, GameStatus, Ply, ProblemRow, SourceId};
+use crate::store::row::{GameId, GameNames, GameRow, GameStatus, Ply, ProblemRow, Severity, SourceId};
+
+/// How games are parsed.
+#[derive(Clone, Copy)]
+pub(crate) struct ParseOptions<'a> {
+    /// The standard start position.
+    pub(crate) start: &'a Position,
+    pub(crate) openings: &'a OpeningBook,
+    pub(crate) annotations: Annotations,
+    /// Whether games with an error are omitted.
+    pub(crate) leave_out: bool,
+    /// How games are compared; `None` if they are not compared.
+    pub(crate) comparison: Option<&'a Comparison>,
+}
 
 /// Parses the games of one chunk, batch by batch.
 pub(crate) struct ChunkParser<'a> {
@@ -30,14 +40,13 @@ pub(crate) struct ChunkParser<'a> {
     lines: LineCounter,
     /// How many warnings of the current game may still be reported.
     warnings_left: u32,
+    /// The index in the batch of the first move of the current game.
+    pub(super) first_code: usize,
+    /// Whether the result tag of the current game says that both players lost.
+    pub(super) both_lost: bool,
     /// The first ignored word of the current game that may have been a move.
     pub(super) doubtful: Option<SuspectWord>,
-    pub(super) start: &'a Position,
-    pub(super) openings: &'a OpeningBook,
-    /// Whether games with an error are omitted.
-    leave_out: bool,
-    /// How games are compared; `None` if they are not compared.
-    comparison: Option<&'a Comparison>,
+    pub(super) options: ParseOptions<'a>,
     pub(super) annotator: Annotator,
 }
 
@@ -48,6 +57,16 @@ const MOST_WARNINGS: u32 = 100;
 pub(super) struct SuspectWord {
     pub(super) word: String,
     pub(super) offset: usize,
+}
+
+/// What a problem concerns.
+pub(super) enum Subject {
+    /// Text outside games.
+    Outside,
+    /// The current game as a whole.
+    Game,
+    /// A ply of the current game.
+    Ply(usize),
 }
 
 /// The end of a game's movetext.
@@ -62,14 +81,13 @@ pub(super) struct Ending {
 
 impl<'a> ChunkParser<'a> {
     /// A parser for a chunk that begins `base` bytes into its source and was cut at the first boundary after
-    /// `size` bytes. `start` is the standard start position.
+    /// `size` bytes.
     pub(crate) fn new(
         text: &'a [u8],
         size: usize,
         source: SourceId,
         base: u64,
-        start: &'a Position,
-        openings: &'a OpeningBook,
+        options: ParseOptions<'a>,
     ) -> Self {
         Self {
             text,
@@ -80,31 +98,12 @@ impl<'a> ChunkParser<'a> {
             frame: Vec::new(),
             lines: LineCounter::default(),
             warnings_left: MOST_WARNINGS,
+            first_code: 0,
+            both_lost: false,
             doubtful: None,
-            start,
-            openings,
-            leave_out: false,
-            comparison: None,
-            annotator: Annotator::new(Annotations::None),
+            options,
+            annotator: Annotator::new(options.annotations),
         }
-    }
-
-    /// Prepares games for comparison.
-    pub(crate) const fn comparing(mut self, comparison: &'a Comparison) -> Self {
-        self.comparison = Some(comparison);
-        self
-    }
-
-    /// Sets the annotations to store.
-    pub(crate) fn annotating(mut self, kept: Annotations) -> Self {
-        self.annotator = Annotator::new(kept);
-        self
-    }
-
-    /// Sets whether games with an error are omitted.
-    pub(crate) const fn leaving_out(mut self, yes: bool) -> Self {
-        self.leave_out = yes;
-        self
     }
 
     /// The number of bytes of the chunk read so far.
@@ -140,7 +139,7 @@ impl<'a> ChunkParser<'a> {
                 let start = self.reader.game_start();
                 let end = start + self.text[start..self.reader.offset()].trim_ascii_end().len();
                 batch.rejects.push(start..end);
-                if self.leave_out {
+                if self.options.leave_out {
                     before.restore(batch);
                 }
             }
@@ -156,19 +155,26 @@ impl<'a> ChunkParser<'a> {
         let mut tag_problems = Vec::new();
         let mut header = Header::read(&self.tags, &self.reader, game, batch, &mut tag_problems);
         for (offset, kind, token, reason) in tag_problems {
-            self.problem(batch, kind, offset, Some(game), None, Some(&token), &format!("{token}: {reason}"));
+            let message = format!("{token}: {reason}");
+            self.problem(batch, kind, offset, Subject::Game, Some(&token), &message);
         }
-        let first_code = batch.codes.len();
-        let start = self.start_position(&mut header, game, batch);
-        let ending = match start {
-            Start::Standard => self.replay_game(self.start, &mut header, batch),
+        (self.first_code, self.both_lost) = (batch.codes.len(), header.both_lost);
+        let start = self.start_position(&mut header, batch);
+        // Hashes of moves start from the key of the start position.
+        let (seed, ending) = match start {
+            Start::Standard => {
+                let position = self.options.start;
+                (position.key().0, self.replay_game(position, &mut header.row, batch))
+            }
             Start::Setup => {
                 let position = batch.setups.last().expect("the set-up just added").clone();
-                self.replay_game(&position, &mut header, batch)
+                (position.key().0, self.replay_game(&position, &mut header.row, batch))
             }
-            Start::Nowhere => self.skip_game(&mut header.row, batch),
+            Start::Nowhere => (0, self.skip_game(&mut header.row, batch)),
         };
-        let status = self.status(&mut header, ending.status, batch.codes.len() - first_code, batch);
+        let moves = batch.codes.len() - self.first_code;
+        let ply_count = u32::try_from(moves).unwrap_or(u32::MAX);
+        let status = self.status(&mut header, ending.status, ply_count, batch);
         let end = self.reader.offset();
         let length = self.text[begin..end].trim_ascii_end().len();
         let mut row = header.row;
@@ -177,25 +183,27 @@ impl<'a> ChunkParser<'a> {
         row.byte_length = length as u64;
         row.status = status;
         row.opening = ending.opening;
-        row.result = self.result(&header, &ending, game, begin + length, batch);
-        row.ply_count = u32::try_from(batch.codes.len() - first_code).unwrap_or(u32::MAX);
+        row.result = self.result(header.result, &ending, begin + length, batch);
+        row.ply_count = ply_count;
         let pairing = pairing(&header.names, &row, &batch.headers.text);
-        (row.moves_hash, row.prefix_hash) = moves_hashes(batch, start, self.start, first_code, pairing);
-        self.sign(&header.names, &mut row, first_code, batch);
+        let codes = &batch.codes[self.first_code..];
+        row.prefix_hash = pairing.and_then(|pairing| prefix_hash(seed, codes, pairing));
+        row.moves_hash = codes.iter().copied().fold(seed, mix_move);
+        self.sign(&header.names, &mut row, batch);
         batch.games.push(ReadGame {
             names: header.names,
             line: self.lines.at(self.text, begin).0,
             number: batch.read + 1,
             counted: CountedGame::of(&row, &batch.headers.text),
-            moves: batch.codes.len() - first_code,
+            moves,
             start,
         });
         batch.headers.games.push(row);
     }
 
     /// Adds the data for comparing the game.
-    fn sign(&self, names: &GameNames, row: &mut GameRow, first_code: usize, batch: &mut GameBatch) {
-        let Some(comparison) = self.comparison else {
+    fn sign(&self, names: &GameNames, row: &mut GameRow, batch: &mut GameBatch) {
+        let Some(comparison) = self.options.comparison else {
             batch.signatures.push_none();
             return;
         };
@@ -203,30 +211,26 @@ impl<'a> ChunkParser<'a> {
         row.prefix_hash = row.prefix_hash.map(|hash| comparison.hash.narrow(hash));
         let text = &batch.headers.text;
         let (date, result) = (row.date.map(|date| date.of(text)), row.result);
-        let pairing = names.white.zip(names.black).map(|(white, black)| Pairing {
-            white: white.of(text),
-            black: black.of(text),
-            date,
-            result,
-        });
-        let moves = batch.codes[first_code..].iter().map(|&code| ShortMove::new(code));
+        let players = names.white.zip(names.black).map(|(white, black)| (white.of(text), black.of(text)));
+        let pairing = players.map(|(white, black)| Pairing { white, black, date, result });
+        let moves = batch.codes[self.first_code..].iter().map(|&code| ShortMove::new(code));
         let start_fen = row.start_fen.map(|fen| fen.of(text));
         batch.signatures.push(comparison, row.status, start_fen, moves, pairing);
     }
 
     /// The start position from the tags; a set-up position is added to the batch.
-    fn start_position(&mut self, header: &mut Header, game: GameId, batch: &mut GameBatch) -> Start {
+    fn start_position(&mut self, header: &mut Header, batch: &mut GameBatch) -> Start {
         if let Some(variant) = header.row.variant
             && !is_known_variant(variant.of(&batch.headers.text))
         {
             let name = variant.of(&batch.headers.text).to_owned();
             let message = format!("variant \"{name}\" is not supported: moves are skipped, tags are kept");
-            self.problem_at_tag("Variant", batch, ProblemKind::UnsupportedVariant, game, &name, &message);
+            self.problem_at_tag("Variant", batch, ProblemKind::UnsupportedVariant, &name, &message);
             return Start::Nowhere;
         }
         let Some(fen) = header.fen else { return Start::Standard };
         match Position::from_fen(fen.of(&batch.headers.text).as_bytes()) {
-            Ok((position, _)) if position == *self.start => Start::Standard,
+            Ok((position, _)) if position == *self.options.start => Start::Standard,
             Ok((position, _)) => {
                 let start_fen = position.fen();
                 let crowded =
@@ -234,7 +238,7 @@ impl<'a> ChunkParser<'a> {
                 if let Some((color, count)) = crowded {
                     let message =
                         format!("start position: {} has {count} pieces, more than 16", color.name());
-                    self.problem_at_tag("FEN", batch, ProblemKind::ManyPieces, game, &start_fen, &message);
+                    self.problem_at_tag("FEN", batch, ProblemKind::ManyPieces, &start_fen, &message);
                 }
                 header.row.start_fen = Some(batch.headers.push_text(&start_fen));
                 batch.setups.push(position);
@@ -243,7 +247,7 @@ impl<'a> ChunkParser<'a> {
             Err(error) => {
                 let fen = fen.of(&batch.headers.text).to_owned();
                 let message = format!("start position: {error}; no move of the game can be played");
-                self.problem_at_tag("FEN", batch, ProblemKind::InvalidFen, game, &fen, &message);
+                self.problem_at_tag("FEN", batch, ProblemKind::InvalidFen, &fen, &message);
                 header.keep("FEN", &fen, batch);
                 Start::Nowhere
             }
@@ -256,17 +260,16 @@ impl<'a> ChunkParser<'a> {
         &self,
         header: &mut Header,
         status: GameStatus,
-        plies: usize,
+        plies: u32,
         batch: &mut GameBatch,
     ) -> GameStatus {
-        let Some(told) = header.truncated.take() else { return status };
+        let Some(told) = header.truncated else { return status };
         let told = told.of(&batch.headers.text);
-        let plies = u32::try_from(plies).unwrap_or(u32::MAX);
-        let is_told = |status: &GameStatus| status.loss(plies).is_some_and(|loss| loss == told);
+        let is_told = |status: GameStatus| status.loss(plies).is_some_and(|loss| loss == told);
         let truncated = GameStatus::Truncated;
         match status {
-            GameStatus::Ok | GameStatus::Truncated if is_told(&truncated) => truncated,
-            GameStatus::Skipped if is_told(&status) => status,
+            GameStatus::Ok | GameStatus::Truncated if is_told(truncated) => truncated,
+            GameStatus::Skipped if is_told(status) => status,
             _ => {
                 let value = told.to_owned();
                 header.keep(GameStatus::LOSS_TAG, &value, batch);
@@ -278,32 +281,22 @@ impl<'a> ChunkParser<'a> {
     /// The game's result: the result in the tag or, if the tag has no known result, the result after the moves.
     fn result(
         &mut self,
-        header: &Header,
+        tag: Option<GameResult>,
         ending: &Ending,
-        game: GameId,
         end: usize,
         batch: &mut GameBatch,
     ) -> GameResult {
-        let tag = header.result;
         match ending.result {
             None if ending.status == GameStatus::Ok => {
                 let message = "no result after the moves: the tag's result is used";
-                self.problem(batch, ProblemKind::MissingResult, end, Some(game), None, None, message);
+                self.problem(batch, ProblemKind::MissingResult, end, Subject::Game, None, message);
             }
             Some(token) if tag.is_some_and(|tag| tag != token) => {
                 let tag = tag.unwrap_or_default().as_str();
                 let message = format!("the tag says {tag}, the moves end in {}", token.as_str());
-                let Range { start: at, end } = ending.result_at;
-                let shown = shown(&self.text[at..end]);
-                self.problem(
-                    batch,
-                    ProblemKind::ResultMismatch,
-                    at,
-                    Some(game),
-                    None,
-                    Some(&shown),
-                    &message,
-                );
+                let (kind, at) = (ProblemKind::ResultMismatch, ending.result_at.start);
+                let shown = shown(&self.text[ending.result_at.clone()]);
+                self.problem(batch, kind, at, Subject::Game, Some(&shown), &message);
             }
             _ => {}
         }
@@ -314,29 +307,29 @@ impl<'a> ChunkParser<'a> {
     }
 
     fn frame_problem(&mut self, problem: FrameProblem, in_game: bool, batch: &mut GameBatch) {
-        let game = in_game.then(|| GameId(batch.game_count()));
-        match problem {
-            FrameProblem::UnclosedTag { offset } => {
-                let message = "a tag pair lacks its closing quote or bracket; its value was taken to be the rest of the line";
-                self.problem(batch, ProblemKind::UnclosedTag, offset, game, None, None, message);
-            }
-            FrameProblem::UnquotedTag { offset } => {
-                let message = "the value of a tag pair has no quotes; it was read up to the closing bracket";
-                self.problem(batch, ProblemKind::UnclosedTag, offset, game, None, None, message);
-            }
+        let too_many = format!("more than {MOST_TAGS} tag pairs: the others are ignored");
+        let (kind, offset, message) = match problem {
+            FrameProblem::UnclosedTag { offset } => (
+                ProblemKind::UnclosedTag,
+                offset,
+                "a tag pair lacks its closing quote or bracket; its value was taken to be the rest of the line",
+            ),
+            FrameProblem::UnquotedTag { offset } => (
+                ProblemKind::UnclosedTag,
+                offset,
+                "the value of a tag pair has no quotes; it was read up to the closing bracket",
+            ),
             FrameProblem::DamagedTag { offset } => {
-                let message = "a line among the tags is not a tag pair: ignored";
-                self.problem(batch, ProblemKind::InvalidTag, offset, game, None, None, message);
+                (ProblemKind::InvalidTag, offset, "a line among the tags is not a tag pair: ignored")
             }
-            FrameProblem::TooManyTags { offset } => {
-                let message = format!("more than {MOST_TAGS} tag pairs: the others are ignored");
-                self.problem(batch, ProblemKind::LongTags, offset, game, None, None, &message);
-            }
+            FrameProblem::TooManyTags { offset } => (ProblemKind::LongTags, offset, &*too_many),
             FrameProblem::Outside { offset } => {
-                let message = "text outside games: ignored";
-                self.problem(batch, ProblemKind::OutsideText, offset, None, None, None, message);
+                (ProblemKind::OutsideText, offset, "text outside games: ignored")
             }
-        }
+        };
+        let is_outside = !in_game || kind == ProblemKind::OutsideText;
+        let subject = if is_outside { Subject::Outside } else { Subject::Game };
+        self.problem(batch, kind, offset, subject, None, message);
     }
 
     /// Reports a problem with a tag that determines the start position of a game.
@@ -345,27 +338,23 @@ impl<'a> ChunkParser<'a> {
         tag: &str,
         batch: &mut GameBatch,
         kind: ProblemKind,
-        game: GameId,
         token: &str,
         message: &str,
     ) {
         let last = self.tags.iter().rfind(|pair| pair.name.eq_ignore_ascii_case(tag.as_bytes()));
         let offset = last.map_or(self.reader.game_start(), |pair| pair.offset);
-        self.problem(batch, kind, offset, Some(game), None, Some(token), message);
+        self.problem(batch, kind, offset, Subject::Game, Some(token), message);
     }
 
-    #[allow(clippy::too_many_arguments)]
     pub(super) fn problem(
         &mut self,
         batch: &mut GameBatch,
         kind: ProblemKind,
         offset: usize,
-        game: Option<GameId>,
-        ply: Option<usize>,
+        subject: Subject,
         token: Option<&str>,
         message: &str,
     ) {
-        use crate::store::row::Severity;
         let mut message = shorten(message);
         // Games of unsupported variants are counted by problems of this kind, so none of these may be left out.
         if kind.severity() == Severity::Warning && kind != ProblemKind::UnsupportedVariant {
@@ -376,6 +365,11 @@ impl<'a> ChunkParser<'a> {
             }
         }
         let (line, column) = self.lines.at(self.text, offset);
+        let (is_in_game, ply) = match subject {
+            Subject::Outside => (false, None),
+            Subject::Game => (true, None),
+            Subject::Ply(ply) => (true, Some(Ply(u32::try_from(ply).unwrap_or(u32::MAX)))),
+        };
         *(match kind.severity() {
             Severity::Error => &mut batch.errors,
             Severity::Warning => &mut batch.warnings,
@@ -385,9 +379,9 @@ impl<'a> ChunkParser<'a> {
             byte_offset: self.base + offset as u64,
             line,
             column,
-            game_number: game.map_or(0, |_| batch.read + 1),
-            game,
-            ply: ply.map(|ply| Ply(u32::try_from(ply).unwrap_or(u32::MAX))),
+            game_number: if is_in_game { batch.read + 1 } else { 0 },
+            game: is_in_game.then(|| GameId(batch.game_count())),
+            ply,
             token: token.map(|token| batch.headers.push_text(&shorten(token))),
             kind: kind.as_str(),
             severity: kind.severity(),

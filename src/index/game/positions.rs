@@ -1,8 +1,11 @@
-//! Converts replayed games to rows: the second half of a worker's work.
+//! Passes on the positions of replayed games, and computes the games' features: the second half of a worker's work.
 
-use crate::board::{FenText, MoveCode, Position};
+use crate::board::{
+    Color, FenText, Material, MoveCode, PawnStructure, Piece, PieceKind, Position, Special, Square,
+};
 use crate::id::{GameId, Ply};
-use crate::index::game::batch::{GameBatch, ReadGame, Start};
+use crate::index::game::{GameBatch, ReadGame, Start};
+use crate::store::features::{Feature, GameFeatures, PieceSquares, features_of, set};
 use crate::store::sink::{GameMoves, PositionView};
 
 /// The standard start position and its placement as text, computed once.
@@ -29,11 +32,25 @@ pub(crate) fn for_each_position<E>(
     mut sink: impl FnMut(PositionView<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     moves_of(batch, first).try_for_each(|GameMoves { game, setup, codes }| {
-        let (position, fen) = match setup {
+        let (mut position, mut placement) = match setup {
             None => (standard.position.clone(), standard.fen.clone()),
             Some(position) => (position.clone(), FenText::new(position)),
         };
-        replay((game, setup.is_some()), codes, position, fen, &mut sink)
+        for (ply, move_code) in (0..).zip(codes.iter().copied().map(Some).chain([None])) {
+            sink(PositionView {
+                game,
+                ply: Ply(ply),
+                position: &position,
+                placement: &placement,
+                move_code,
+                is_setup: setup.is_some(),
+            })?;
+            if let Some(code) = move_code {
+                position.replay(code);
+                placement.update(&position, code);
+            }
+        }
+        Ok(())
     })
 }
 
@@ -54,27 +71,83 @@ pub(crate) fn moves_of(batch: &GameBatch, first: GameId) -> impl Iterator<Item =
     })
 }
 
-fn replay<E>(
-    (game, is_setup): (GameId, bool),
-    codes: &[MoveCode],
-    mut position: Position,
-    mut placement: FenText,
-    sink: &mut impl FnMut(PositionView<'_>) -> Result<(), E>,
-) -> Result<(), E> {
-    for (ply, move_code) in (0..).zip(codes.iter().copied().map(Some).chain([None])) {
-        let view = PositionView {
-            game,
-            ply: Ply(ply),
-            position: &position,
-            placement: &placement,
-            move_code,
-            is_setup,
+/// Computes the features of a batch's games move by move, because a move changes few features.
+pub(crate) fn record_features(batch: &mut GameBatch, standard: &Standard) {
+    let features = &mut batch.headers.features;
+    features.clear();
+    let standard = FeatureTracker::at(&standard.position);
+    let mut codes = &batch.codes[..];
+    let mut setups = batch.setups.iter();
+    for &ReadGame { moves, start, .. } in &batch.games {
+        let (played, rest) = codes.split_at(moves);
+        codes = rest;
+        let mut game = match start {
+            Start::Standard => standard,
+            Start::Setup => FeatureTracker::at(setups.next().expect("one for each game that has one")),
+            Start::Nowhere => {
+                features.push_game(PieceSquares::default());
+                continue;
+            }
         };
-        sink(view)?;
-        if let Some(code) = move_code {
-            position.replay(code);
-            placement.update(&position, code);
+        features.push_material(game.material);
+        features.push_feature(Feature::pawns(game.pawns));
+        for &code in played {
+            game.make(code, features);
         }
+        features.push_game(game.pieces);
     }
-    Ok(())
+}
+
+/// The state of a game while it is replayed.
+#[derive(Clone, Copy, Debug, Default)]
+struct FeatureTracker {
+    /// The squares that each piece has occupied so far.
+    pieces: PieceSquares,
+    /// The pieces on the board, [packed](Material::packed).
+    material: u64,
+    /// The [key](PawnStructure::key) of the pawn structure.
+    pawns: u64,
+}
+
+impl FeatureTracker {
+    fn at(position: &Position) -> Self {
+        let mut game = Self::default();
+        let both = [Color::White, Color::Black];
+        for piece in both.iter().flat_map(|&color| PieceKind::ALL.map(|kind| Piece::new(kind, color))) {
+            for square in position.squares_of(piece.kind(), piece.color()) {
+                set(&mut game.pieces, piece, square);
+                game.material += Material::packed_piece(piece);
+                game.pawns ^= PawnStructure::key_of(piece, square);
+            }
+        }
+        game
+    }
+
+    #[inline]
+    fn make(&mut self, code: MoveCode, features: &mut GameFeatures) {
+        let Some(piece) = code.piece() else { return };
+        let (special, to) = (code.special(), code.to());
+        let (material, pawns) = (self.material, self.pawns);
+        let becomes = if let Special::Promotion(becomes) = special { becomes } else { piece };
+        set(&mut self.pieces, becomes, to);
+        self.pawns ^= PawnStructure::key_of(piece, code.from()) ^ PawnStructure::key_of(becomes, to);
+        self.material = self.material - Material::packed_piece(piece) + Material::packed_piece(becomes);
+        if let Some(captured) = code.captured() {
+            let stood =
+                if special == Special::EnPassant { Square::at(to.file(), code.from().rank()) } else { to };
+            self.material -= Material::packed_piece(captured);
+            self.pawns ^= PawnStructure::key_of(captured, stood);
+        }
+        if let Special::CastleShort | Special::CastleLong = special {
+            let file = if special == Special::CastleShort { 5 } else { 3 };
+            set(&mut self.pieces, Piece::new(PieceKind::Rook, piece.color()), Square::at(file, to.rank()));
+        }
+        if self.material != material {
+            features.push_material(self.material);
+        }
+        if self.pawns != pawns {
+            features.push_feature(Feature::pawns(self.pawns));
+        }
+        features_of(piece, code).into_iter().flatten().for_each(|feature| features.push_feature(feature));
+    }
 }

@@ -1,14 +1,13 @@
 //! Replays the moves of a game, and reports what cannot be played.
 
 use crate::board::{Color, GameResult, MoveCode, Position, SanError};
-use crate::index::game::annotate::AnnotationProblem;
-use crate::index::game::batch::GameBatch;
-use crate::index::game::header::Header;
-use crate::index::game::parse::{ChunkParser, Ending, SuspectWord};
-use crate::index::game::word::{glued_move, is_meant_as_move, may_be_move, notation_of, shown};
-use crate::index::problem::ProblemKind;
+use crate::index::ProblemKind;
+use crate::index::game::parse::{Ending, Subject, SuspectWord};
+use crate::index::game::{
+    AnnotationProblem, ChunkParser, GameBatch, glued_move, is_meant_as_move, may_be_move, notation_of, shown,
+};
 use crate::pgn::{Annotation, Token, decode, is_known_variant, is_remark};
-use crate::store::row::{GameId, GameRow, GameStatus};
+use crate::store::row::{GameRow, GameStatus};
 
 /// The maximum number of stored plies per game: garbage must not fill the memory.
 const MOST_PLIES: usize = 1 << 22;
@@ -19,19 +18,18 @@ impl ChunkParser<'_> {
     pub(super) fn replay_game(
         &mut self,
         start: &Position,
-        header: &mut Header,
+        row: &mut GameRow,
         batch: &mut GameBatch,
     ) -> Ending {
-        let (row, both_lost) = (&mut header.row, header.both_lost);
         if !self.annotator.is_on() {
-            return self.replay::<false>(start, row.game, both_lost, batch);
+            return self.replay::<false>(start, batch);
         }
-        self.annotator.begin(row.game, true, &batch.headers);
+        self.annotator.begin(row.game, Some(start), &batch.headers);
         let text = (self.text, self.reader.offset());
         for &annotation in self.reader.leading() {
-            self.annotator.take(annotation, text, (&[], start), start, &mut batch.headers);
+            self.annotator.take(annotation, text, (&[], start), &mut batch.headers);
         }
-        let ending = self.replay::<true>(start, row.game, both_lost, batch);
+        let ending = self.replay::<true>(start, batch);
         self.end_annotations(row, batch);
         ending
     }
@@ -39,7 +37,11 @@ impl ChunkParser<'_> {
     fn end_annotations(&mut self, row: &mut GameRow, batch: &mut GameBatch) {
         let (evals, clocks) = self.annotator.end(&mut batch.headers);
         (row.eval_count, row.clock_count) = (Some(evals), Some(clocks));
-        self.report_annotation_problems(row.game, batch);
+        for problem in std::mem::take(&mut self.annotator.problems) {
+            let AnnotationProblem { kind, offset, ply, word_end, message } = problem;
+            let token = word_end.map(|end| shown(&self.text[offset..end]));
+            self.problem(batch, kind, offset, Subject::Ply(ply as usize), token.as_deref(), &message);
+        }
     }
 
     /// Skips a game that cannot be replayed. If its rules are known and comments are stored, all comments
@@ -47,35 +49,31 @@ impl ChunkParser<'_> {
     pub(super) fn skip_game(&mut self, row: &mut GameRow, batch: &mut GameBatch) -> Ending {
         let variant = row.variant.map(|variant| variant.of(&batch.headers.text));
         let is_read = self.annotator.is_on() && variant.is_none_or(is_known_variant);
-        let mut leading = self.reader.leading().to_vec().into_iter();
         if is_read {
-            self.annotator.begin(row.game, false, &batch.headers);
+            self.annotator.begin(row.game, None, &batch.headers);
         }
-        let (mut result, mut result_at) = (None, 0..0);
-        loop {
-            let annotation = match leading.next() {
-                Some(annotation) => Some(annotation),
-                None if result_at.is_empty() => match self.reader.next::<true>() {
-                    Token::Annotation(annotation) => Some(annotation),
-                    token @ (Token::Result(_) | Token::End) => {
-                        result = if let Token::Result(result) = token { Some(result) } else { None };
-                        result_at = self.reader.token_start()..self.reader.offset();
-                        if result.is_none() {
-                            break;
-                        }
-                        None
-                    }
-                    _ => None,
-                },
-                None => match self.reader.trailing() {
-                    None => break,
-                    annotation => annotation,
-                },
-            };
-            if let Some(annotation @ Annotation::Comment(_)) = annotation.filter(|_| is_read) {
-                let text = (self.text, self.reader.offset());
-                self.annotator.take(annotation, text, (&[], self.start), self.start, &mut batch.headers);
+        let mut keep = |parser: &mut Self, annotation| {
+            if is_read && matches!(annotation, Annotation::Comment(_)) {
+                let text = (parser.text, parser.reader.offset());
+                parser.annotator.take(annotation, text, (&[], parser.options.start), &mut batch.headers);
             }
+        };
+        for annotation in self.reader.leading().to_vec() {
+            keep(self, annotation);
+        }
+        let result = loop {
+            match self.reader.next::<true>() {
+                Token::Annotation(annotation) => keep(self, annotation),
+                Token::Result(result) => break Some(result),
+                Token::End => break None,
+                _ => {}
+            }
+        };
+        let result_at = self.reader.token_start()..self.reader.offset();
+        while result.is_some()
+            && let Some(annotation) = self.reader.trailing()
+        {
+            keep(self, annotation);
         }
         if is_read {
             self.end_annotations(row, batch);
@@ -84,27 +82,21 @@ impl ChunkParser<'_> {
     }
 
     /// Replays a game: its moves, and the annotations after its result.
-    fn replay<const ANNOTATED: bool>(
-        &mut self,
-        start: &Position,
-        game: GameId,
-        both_lost: bool,
-        batch: &mut GameBatch,
-    ) -> Ending {
-        let first = batch.codes.len();
+    fn replay<const ANNOTATED: bool>(&mut self, start: &Position, batch: &mut GameBatch) -> Ending {
         let mut position = start.clone();
-        let mut ending = self.replay_moves::<ANNOTATED>(start, &mut position, game, both_lost, batch);
+        let mut ending = self.replay_moves::<ANNOTATED>(&mut position, batch);
         while let Some(annotation) = self.reader.trailing() {
             // NAGs and variations belong to a move, which may be lost.
             let is_kept = ending.status == GameStatus::Ok || matches!(annotation, Annotation::Comment(_));
             if ANNOTATED && is_kept {
-                self.annotate(annotation, start, &position, first, batch);
+                self.annotate(annotation, &position, batch);
             }
         }
-        if batch.codes.len() == first && ending.status == GameStatus::Ok && self.all_moves_lost(game, batch) {
+        let has_no_moves = batch.codes.len() == self.first_code;
+        if has_no_moves && ending.status == GameStatus::Ok && self.all_moves_lost(batch) {
             ending.status = GameStatus::Truncated;
         }
-        if let Some(last) = batch.codes[first..].last_mut()
+        if let Some(last) = batch.codes[self.first_code..].last_mut()
             && position.is_check()
             && !position.has_legal_move()
         {
@@ -116,57 +108,52 @@ impl ChunkParser<'_> {
     /// Plays the moves of a game on `position` up to its result, or up to a move that cannot be played.
     fn replay_moves<const ANNOTATED: bool>(
         &mut self,
-        start: &Position,
         position: &mut Position,
-        game: GameId,
-        both_lost: bool,
         batch: &mut GameBatch,
     ) -> Ending {
-        let first = batch.codes.len();
-        let mut opening = self.openings.find(position);
+        let last_code = self.first_code + MOST_PLIES;
+        let mut opening = self.options.openings.find(position);
         let mut status = GameStatus::Ok;
         let (result, status) = loop {
             match self.reader.next::<ANNOTATED>() {
-                Token::Move(_) if batch.codes.len() - first == MOST_PLIES => {
-                    self.long_game(game, batch);
+                Token::Move(_) if batch.codes.len() == last_code => {
+                    let message = format!("more than {MOST_PLIES} plies: the rest is left out");
+                    let offset = self.reader.offset();
+                    self.problem_here(batch, ProblemKind::LongGame, offset, None, &message);
                     break self.skip_moves();
                 }
                 // This is checked before the move is played, because `0-0` may also be legal castling.
-                Token::Move(token) if both_lost && self.is_double_loss(token, both_lost) => {
+                Token::Move(token) if self.both_lost && self.is_double_loss(token) => {
                     self.reader.end_game(token.len());
                     break (Some(GameResult::Unknown), status);
                 }
                 Token::Move(token) => {
                     let code = match position.play_san(token) {
                         Ok(code) => code,
-                        Err(_) if self.is_double_loss(token, both_lost) => {
+                        Err(_) if self.is_double_loss(token) => {
                             self.reader.end_game(token.len());
                             break (Some(GameResult::Unknown), status);
                         }
-                        Err(error) => {
-                            let ply = batch.codes.len() - first;
-                            match self.play_glued(token, error, position, game, ply, batch) {
-                                Some(code) => code,
-                                None if self.unplayable(token, error, position, game, ply, batch) => {
-                                    break self.skip_moves();
-                                }
-                                None => continue,
+                        Err(error) => match self.play_glued(token, error, position, batch) {
+                            Some(code) => code,
+                            None if self.unplayable(token, error, position, batch) => {
+                                break self.skip_moves();
                             }
-                        }
+                            None => continue,
+                        },
                     };
                     batch.codes.push(code);
-                    opening = self.openings.find(position).or(opening);
+                    opening = self.options.openings.find(position).or(opening);
                 }
                 Token::Junk(word) if is_meant_as_move(word, self.text, self.reader.offset()) => {
-                    let ply = batch.codes.len() - first;
-                    self.unplayable(word, SanError::Unreadable, position, game, ply, batch);
+                    self.unplayable(word, SanError::Unreadable, position, batch);
                     break self.skip_moves();
                 }
                 Token::Result(result) => break (Some(result), status),
                 Token::End => break (None, status),
-                Token::Annotation(annotation) => self.annotate(annotation, start, position, first, batch),
+                Token::Annotation(annotation) => self.annotate(annotation, position, batch),
                 other => {
-                    if self.oddity(other, game, batch.codes.len() - first, batch) {
+                    if self.oddity(other, batch) {
                         status = GameStatus::Truncated;
                     }
                 }
@@ -175,35 +162,34 @@ impl ChunkParser<'_> {
         Ending { status, result, result_at: self.reader.token_start()..self.reader.offset(), opening }
     }
 
-    /// Stores an annotation at `position`, which the codes of the batch from `first` on led to.
-    fn annotate(
-        &mut self,
-        annotation: Annotation<'_>,
-        start: &Position,
-        position: &Position,
-        first: usize,
-        batch: &mut GameBatch,
-    ) {
-        let played = (&batch.codes[first..], position);
+    /// Stores an annotation at `position`, which the moves of the game led to.
+    fn annotate(&mut self, annotation: Annotation<'_>, position: &Position, batch: &mut GameBatch) {
+        let played = (&batch.codes[self.first_code..], position);
         let text = (self.text, self.reader.offset());
-        self.annotator.take(annotation, text, played, start, &mut batch.headers);
+        self.annotator.take(annotation, text, played, &mut batch.headers);
     }
 
-    fn report_annotation_problems(&mut self, game: GameId, batch: &mut GameBatch) {
-        for problem in std::mem::take(&mut self.annotator.problems) {
-            let AnnotationProblem { kind, offset, ply, word_end, message } = problem;
-            let token = word_end.map(|end| shown(&self.text[offset..end]));
-            self.problem(batch, kind, offset, Some(game), Some(ply), token.as_deref(), &message);
-        }
+    /// Reports a problem at the current ply.
+    #[cold]
+    fn problem_here(
+        &mut self,
+        batch: &mut GameBatch,
+        kind: ProblemKind,
+        offset: usize,
+        token: Option<&str>,
+        message: &str,
+    ) {
+        let ply = batch.codes.len() - self.first_code;
+        self.problem(batch, kind, offset, Subject::Ply(ply), token, message);
     }
 
     /// Whether the word just read, which may be castling, is the result of a game that both players lost. If
     /// castling is legal, the result tag decides.
-    fn is_double_loss(&self, token: &[u8], both_lost: bool) -> bool {
+    fn is_double_loss(&self, token: &[u8]) -> bool {
         let is_result = GameResult::read_scores(token) == Some((GameResult::Unknown, token.len()));
         token[0] == b'0'
-            && (is_result || (both_lost && token == b"00"))
-            && self.reader.is_at_last_token(both_lost)
+            && (is_result || (self.both_lost && token == b"00"))
+            && self.reader.is_at_last_token(self.both_lost)
     }
 
     /// Skips the rest of the moves, which are lost. Returns the result after them.
@@ -218,14 +204,6 @@ impl ChunkParser<'_> {
         (result, GameStatus::Truncated)
     }
 
-    /// Reports that a game is too long to be stored completely.
-    #[cold]
-    fn long_game(&mut self, game: GameId, batch: &mut GameBatch) {
-        let message = format!("more than {MOST_PLIES} plies: the rest is left out");
-        let (kind, offset) = (ProblemKind::LongGame, self.reader.offset());
-        self.problem(batch, kind, offset, Some(game), Some(MOST_PLIES), None, &message);
-    }
-
     /// Plays a move that is followed by the next move, a move number or the result without a space (`Nf3Nc6`,
     /// `d62.`, `Qd61-0`), and splits the two.
     #[cold]
@@ -234,8 +212,6 @@ impl ChunkParser<'_> {
         token: &[u8],
         error: SanError,
         position: &mut Position,
-        game: GameId,
-        ply: usize,
         batch: &mut GameBatch,
     ) -> Option<MoveCode> {
         let length = glued_move(token).filter(|_| error == SanError::Unreadable)?;
@@ -243,7 +219,7 @@ impl ChunkParser<'_> {
         let (shown, played) = (shown(token), decode(&token[..length]));
         let message = format!("no space after the move: \"{shown}\" begins with {played}");
         let offset = self.reader.offset() - token.len();
-        self.problem(batch, ProblemKind::MissingSpace, offset, Some(game), Some(ply), Some(&shown), &message);
+        self.problem_here(batch, ProblemKind::MissingSpace, offset, Some(&shown), &message);
         self.reader.unread(token.len() - length);
         Some(code)
     }
@@ -255,13 +231,12 @@ impl ChunkParser<'_> {
         token: &[u8],
         error: SanError,
         position: &Position,
-        game: GameId,
-        ply: usize,
         batch: &mut GameBatch,
     ) -> bool {
         let kind = match error {
             SanError::Unreadable if !is_meant_as_move(token, self.text, self.reader.offset()) => {
-                return self.unknown_token(token, game, ply, batch);
+                self.unknown_token(token, batch);
+                return false;
             }
             SanError::Unreadable => ProblemKind::UnreadableMove,
             SanError::Ambiguous => ProblemKind::AmbiguousMove,
@@ -273,16 +248,18 @@ impl ChunkParser<'_> {
         let notation = if error == SanError::Unreadable { notation_of(token) } else { "" };
         let message = format!("{number}{dots}{shown}: {error}{notation} in {}", position.fen());
         let offset = self.reader.offset() - token.len();
-        self.problem(batch, kind, offset, Some(game), Some(ply), Some(&shown), &message);
+        self.problem_here(batch, kind, offset, Some(&shown), &message);
         true
     }
 
     /// Reports a token that is neither a move nor a result. Returns whether moves may be lost because of it.
     #[cold]
-    fn oddity(&mut self, token: Token<'_>, game: GameId, ply: usize, batch: &mut GameBatch) -> bool {
-        let offset = self.reader.token_start();
+    fn oddity(&mut self, token: Token<'_>, batch: &mut GameBatch) -> bool {
         let (kind, message) = match token {
-            Token::Junk(word) => return self.unknown_token(word, game, ply, batch),
+            Token::Junk(word) => {
+                self.unknown_token(word, batch);
+                return false;
+            }
             Token::UnclosedComment => (
                 ProblemKind::UnclosedComment,
                 "a comment is not closed before the game ends: everything after its opening brace is lost",
@@ -297,48 +274,40 @@ impl ChunkParser<'_> {
             ),
             _ => (ProblemKind::StrayClosing, "a closing bracket without an opening one"),
         };
-        self.problem(batch, kind, offset, Some(game), Some(ply), None, message);
+        self.problem_here(batch, kind, self.reader.token_start(), None, message);
         matches!(kind, ProblemKind::UnclosedComment | ProblemKind::UnclosedVariation)
     }
 
     /// If a game has no moves because words that may be moves were ignored, reports a problem and returns
     /// `true`.
-    fn all_moves_lost(&mut self, game: GameId, batch: &mut GameBatch) -> bool {
+    fn all_moves_lost(&mut self, batch: &mut GameBatch) -> bool {
         let Some(SuspectWord { word, offset }) = self.doubtful.take() else { return false };
         let message = format!(
             "no move of the game can be read; the first word that may be a move is \"{}\"",
             word.escape_debug()
         );
-        self.problem(batch, ProblemKind::UnreadableMove, offset, Some(game), Some(0), Some(&word), &message);
+        self.problem_here(batch, ProblemKind::UnreadableMove, offset, Some(&word), &message);
         true
     }
 
-    fn unknown_token(&mut self, token: &[u8], game: GameId, ply: usize, batch: &mut GameBatch) -> bool {
-        if !is_remark(token) {
-            let shown = shown(token);
-            if self.doubtful.is_none() && may_be_move(&shown) {
-                let offset = self.reader.offset() - token.len();
-                self.doubtful = Some(SuspectWord { word: shown.clone().into_owned(), offset });
-            }
-            let message = format!("\"{}\" is not part of movetext: ignored", shown.escape_debug());
-            let offset = self.reader.offset() - token.len();
-            self.problem(
-                batch,
-                ProblemKind::UnknownToken,
-                offset,
-                Some(game),
-                Some(ply),
-                Some(&shown),
-                &message,
-            );
+    fn unknown_token(&mut self, token: &[u8], batch: &mut GameBatch) {
+        if is_remark(token) {
+            return;
         }
-        false
+        let (shown, offset) = (shown(token), self.reader.offset() - token.len());
+        if self.doubtful.is_none() && may_be_move(&shown) {
+            self.doubtful = Some(SuspectWord { word: shown.clone().into_owned(), offset });
+        }
+        let message = format!("\"{}\" is not part of movetext: ignored", shown.escape_debug());
+        self.problem_here(batch, ProblemKind::UnknownToken, offset, Some(&shown), &message);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::game::parse::ParseOptions;
+    use crate::index::options::Annotations;
     use crate::opening::OpeningBook;
     use crate::store::row::SourceId;
 
@@ -346,8 +315,10 @@ mod tests {
     fn first_game(text: &[u8]) -> (Vec<String>, Vec<&'static str>, GameResult) {
         let (start, openings) = (Position::start(), OpeningBook::built_in());
         let mut batch = GameBatch::default();
-        let mut parser = ChunkParser::new(text, text.len(), SourceId(1), 0, &start, &openings);
-        parser.parse_batch(&mut batch);
+        let (start, annotations) = (&start, Annotations::None);
+        let options =
+            ParseOptions { start, openings: &openings, annotations, leave_out: false, comparison: None };
+        ChunkParser::new(text, text.len(), SourceId(1), 0, options).parse_batch(&mut batch);
         let moves = &batch.codes[..batch.games[0].moves];
         let kinds = batch.headers.problems.iter().map(|problem| problem.kind).collect();
         (moves.iter().map(|code| code.uci(None).to_string()).collect(), kinds, batch.headers.games[0].result)

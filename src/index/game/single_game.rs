@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use crate::board::{MoveCode, Position};
-use crate::index::game::batch::GameBatch;
-use crate::index::game::parse::ChunkParser;
-use crate::index::options::Annotations;
+use crate::index::Annotations;
+use crate::index::game::{ChunkParser, GameBatch, ParseOptions};
 use crate::opening::OpeningBook;
 use crate::store::row::virtual_table::{Cell, Columns as _, Rows as _};
 use crate::store::row::{GameRow, Ply, Severity, SideTable, SourceId, Text};
@@ -41,9 +40,9 @@ impl Default for SingleGameParser {
 impl SingleGameParser {
     /// Parses the first game of a text, if there is one, with these annotations.
     pub(crate) fn read(&mut self, text: &[u8], annotations: Annotations) -> Option<GameText<'_>> {
-        ChunkParser::new(text, text.len(), SourceId(1), 0, &self.start, &self.openings)
-            .annotating(annotations)
-            .parse_batch(&mut self.batch);
+        let (start, openings) = (&self.start, &*self.openings);
+        let options = ParseOptions { start, openings, annotations, leave_out: false, comparison: None };
+        ChunkParser::new(text, text.len(), SourceId(1), 0, options).parse_batch(&mut self.batch);
         (!self.batch.games.is_empty()).then_some(GameText { batch: &self.batch })
     }
 }

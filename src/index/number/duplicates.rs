@@ -2,10 +2,8 @@
 
 use std::path::Path;
 
-use crate::index::error::{Error, Result};
-use crate::index::game::signature::{Comparison, Pairing, Signature, Signatures};
-use crate::index::options::Duplicates;
-use crate::index::spill::SpillMap;
+use crate::index::game::{Comparison, Pairing, Signature, Signatures};
+use crate::index::{Duplicates, Error, Result, SpillMap};
 use crate::store::row::{GameId, NameId};
 use crate::store::{ComparedGame, GameSet, Snapshot};
 
@@ -84,7 +82,10 @@ impl Originals {
                 return Ok::<_, Error>(());
             }
             games.clear();
-            push_compared(&mut games, &self.comparison, game);
+            let ComparedGame { status, result, ref start_fen, ref moves, .. } = *game;
+            let (white, black, date) = (game.white.as_deref(), game.black.as_deref(), game.date.as_deref());
+            let pairing = white.zip(black).map(|(white, black)| Pairing { white, black, date, result });
+            games.push(&self.comparison, status, start_fen.as_deref(), moves.iter().copied(), pairing);
             let Some(signature) = games.of(0) else { return Ok(()) };
             is_added = true;
             if white.is_some() && self.same(&games, &signature)?.is_none() {
@@ -99,11 +100,4 @@ impl Originals {
         }
         Ok(is_added)
     }
-}
-
-fn push_compared(games: &mut Signatures, comparison: &Comparison, game: &ComparedGame) {
-    let ComparedGame { status, result, .. } = *game;
-    let (white, black, date) = (game.white.as_deref(), game.black.as_deref(), game.date.as_deref());
-    let pairing = white.zip(black).map(|(white, black)| Pairing { white, black, date, result });
-    games.push(comparison, status, game.start_fen.as_deref(), game.moves.iter().copied(), pairing);
 }

@@ -3,11 +3,8 @@
 use std::collections::HashSet;
 use std::hash::Hasher as _;
 
-use crate::index::error::Result;
-use crate::index::game::hash::PREFIX_PLIES;
-use crate::index::game::signature::canonical;
-use crate::index::progress::Progress;
-use crate::index::spill::{KeyHash, SpillMap};
+use crate::index::game::canonical;
+use crate::index::{KeyHash, PREFIX_PLIES, Progress, Result, SpillMap};
 use crate::store::row::GameId;
 use crate::store::{BulkLoader, ComparedGame, PrefixCandidate};
 

@@ -1,27 +1,20 @@
 //! Numbers games, names and lines in input order, whatever order the chunks were parsed in.
 
-use crate::index::error::{Error, Result};
-use crate::index::game::batch::{GameBatch, ReadGame};
-use crate::index::game::signature::Signature;
-use crate::index::number::duplicates::Originals;
-use crate::index::number::names::Names;
-use crate::index::problem::ProblemKind;
-use crate::index::spill::{KeyHash, SpillMap};
-use crate::index::visited_position::counted_game::CountedGames;
+use crate::index::game::{GameBatch, ReadGame, Signature};
+use crate::index::number::Originals;
+use crate::index::visited_position::CountedGames;
+use crate::index::{Error, KeyHash, ProblemKind, Result, SpillMap};
 use crate::source::other_text;
 use crate::store::row::{DuplicateKind, DuplicateRow, GameId, NameId, SourceId, Text};
-use crate::store::{NameTable, Snapshot};
+use crate::store::sink::Takes;
+use crate::store::{NameTable, Snapshot, SourceTotals};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SourceCount {
-    pub(crate) games: u64,
-    pub(crate) plies: u64,
-    pub(crate) problems: u64,
-    pub(crate) duplicates: u64,
-    /// Omitted games, which are not counted in `games`.
+    /// The counts, without the text's size and digest.
+    pub(crate) totals: SourceTotals,
+    /// Omitted games, which are not counted in `totals.games`.
     pub(crate) left_out: u64,
-    /// The offset of the last game found.
-    pub(crate) last_game: Option<u64>,
     /// Whether the source has text outside games.
     has_text_outside: bool,
     /// Whether the source has any text.
@@ -30,14 +23,11 @@ pub(crate) struct SourceCount {
     other_text: Option<&'static str>,
 }
 
-/// What to number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Numbering {
-    All,
-    /// Lines and games. The rows of a batch refer to games by their numbers in the batch, from 0.
-    Games,
-    /// Lines and the games of each source. As nothing is stored, no row refers to a game.
-    Places,
+impl SourceCount {
+    /// The number of games found, kept or not.
+    pub(crate) const fn games_found(&self) -> u64 {
+        self.totals.games + self.totals.duplicates + self.left_out
+    }
 }
 
 /// The numbers at which a source continues after earlier readings.
@@ -52,7 +42,10 @@ pub(crate) struct SourceStart {
 /// Numbers batches in input order.
 #[derive(Debug)]
 pub(crate) struct Sequencer {
-    numbering: Numbering,
+    /// What the run keeps. If it keeps games, games and names are numbered. With [`Takes::Games`], the rows of a
+    /// batch refer to games by their numbers in the batch, from 0. With [`Takes::Nothing`], no row refers to a
+    /// game.
+    takes: Takes,
     games: u32,
     names: Names,
     /// The existing database, if there is one, and its last player.
@@ -74,7 +67,7 @@ impl Sequencer {
     /// Continues after the data in `known`. `starts` has one entry per source; the ids of the sources follow
     /// `last_source`. `ids` stores the names.
     pub(crate) fn new(
-        numbering: Numbering,
+        takes: Takes,
         starts: Vec<SourceStart>,
         last_source: SourceId,
         known: Option<Snapshot>,
@@ -86,7 +79,7 @@ impl Sequencer {
         let last = [last(NameTable::Player)?, last(NameTable::Event)?, last(NameTable::Site)?];
         let game = known.as_ref().map_or(Ok(GameId(0)), Snapshot::last_game)?;
         Ok(Self {
-            numbering,
+            takes,
             games: game.0,
             names: Names::after(last, ids, hash),
             known,
@@ -102,8 +95,8 @@ impl Sequencer {
         })
     }
 
-    /// Numbers the games of a batch, with [`Numbering::All`] after removing duplicates. Returns the id of the
-    /// first game.
+    /// Numbers the games of a batch, after removing duplicates if games are kept. Returns the id of the first
+    /// game.
     pub(crate) fn number(&mut self, source: SourceId, batch: &mut GameBatch) -> Result<GameId> {
         let source_index = (source.0 - self.last_source.0) as usize - 1;
         if source != self.source {
@@ -112,7 +105,7 @@ impl Sequencer {
         }
         let found = u32::try_from(batch.games.len()).map_err(|_| Error::TooManyGames)?;
         let first = self.games.checked_add(1).ok_or(Error::TooManyGames)?;
-        if self.numbering == Numbering::All {
+        if self.takes.keeps() {
             self.number_names_and_skip_duplicates(batch)?;
             self.counted_games.extend(batch.games.iter().map(|game| game.counted));
             batch.headers.renumber_games(|game| Some(GameId(game.0 + first)));
@@ -130,21 +123,23 @@ impl Sequencer {
             if problem.game_number > 0 {
                 problem.game_number = problem.game_number.saturating_add(self.source_games);
             }
-            match (&mut problem.game, self.numbering) {
-                (Some(game), Numbering::All) => game.0 += first,
-                (_, Numbering::Games) => {}
-                (game, _) => *game = None,
+            match (&mut problem.game, self.takes) {
+                (_, Takes::Games) => {}
+                (game, Takes::Nothing) => *game = None,
+                (Some(game), _) => game.0 += first,
+                (None, _) => {}
             }
         }
         self.source_games = self.source_games.saturating_add(batch.read);
         let count = &mut self.sources[source_index];
         count.has_text_outside |= has_text_outside;
-        count.games += batch.games.len() as u64;
-        count.duplicates += batch.headers.duplicates.len() as u64;
         count.left_out += u64::from(batch.read - found);
-        count.last_game = batch.last_game.or(count.last_game);
-        count.plies += batch.codes.len() as u64;
-        count.problems += batch.headers.problems.len() as u64;
+        let totals = &mut count.totals;
+        totals.games += batch.games.len() as u64;
+        totals.duplicates += batch.headers.duplicates.len() as u64;
+        totals.last_game = batch.last_game.or(totals.last_game);
+        totals.plies += batch.codes.len() as u64;
+        totals.problems += batch.headers.problems.len() as u64;
         Ok(GameId(first))
     }
 
@@ -162,7 +157,7 @@ impl Sequencer {
     pub(crate) fn without_game(&self, source: SourceId, is_stream: bool) -> Option<&'static str> {
         let count = &self.sources[(source.0 - self.last_source.0) as usize - 1];
         let has_text_alone = count.has_text_outside || count.other_text.is_some();
-        if count.games + count.duplicates + count.left_out > 0 {
+        if count.games_found() > 0 {
             None
         } else if is_stream && !count.has_text {
             Some("is empty; did the program that writes to it fail?")
@@ -280,5 +275,108 @@ impl Sequencer {
         row.white = id(&mut headers.players, NameTable::Player, names.white)?;
         row.black = id(&mut headers.players, NameTable::Player, names.black)?;
         Ok(())
+    }
+}
+
+/// Assigns a number to each distinct name of a table: 1, 2, 3 … in order of first appearance, after the numbers
+/// of an existing database.
+#[derive(Debug)]
+struct Names {
+    ids: SpillMap,
+    hash: KeyHash,
+    /// The last ids of players, events and sites.
+    last: [u32; 3],
+    /// A buffer for a key of `ids`: the number of the table, followed by the name.
+    key: Vec<u8>,
+}
+
+impl Names {
+    /// Continues after the ids `last` of players, events and sites.
+    const fn after(last: [NameId; 3], ids: SpillMap, hash: KeyHash) -> Self {
+        let [players, events, sites] = last;
+        Self { ids, hash, last: [players.0, events.0, sites.0], key: Vec::new() }
+    }
+
+    /// The id of a name, if it was found or assigned before, or if `known` returns it.
+    fn find(
+        &mut self,
+        table: NameTable,
+        name: &str,
+        known: impl FnOnce(&str) -> Result<Option<NameId>>,
+    ) -> Result<Option<NameId>> {
+        self.key.clear();
+        self.key.push(table as u8);
+        self.key.extend_from_slice(name.as_bytes());
+        let hash = self.hash.of(&self.key);
+        if let Some(id) = self.ids.find(hash, &self.key)? {
+            return Ok(Some(NameId(id)));
+        }
+        let id = known(name)?;
+        if let Some(NameId(id)) = id {
+            self.ids.insert(hash, &self.key, id)?;
+        }
+        Ok(id)
+    }
+
+    /// The id of a name, and whether the name is new. `known` is called only for a name that was not found or
+    /// assigned before.
+    fn intern(
+        &mut self,
+        table: NameTable,
+        name: &str,
+        known: impl FnOnce(&str) -> Result<Option<NameId>>,
+    ) -> Result<(NameId, bool)> {
+        if let Some(id) = self.find(table, name, known)? {
+            return Ok((id, false));
+        }
+        let last = &mut self.last[table as usize];
+        *last = last.checked_add(1).ok_or(Error::TooManyNames)?;
+        self.ids.insert(self.hash.of(&self.key), &self.key, *last)?;
+        Ok((NameId(*last), true))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::properties::cases;
+
+    proptest! {
+        #![proptest_config(cases(64))]
+
+        #[test]
+        fn ids_are_consecutive_with_any_memory_limit(
+            names in proptest::collection::vec((0..3usize, 0..150u32, any::<bool>()), 0..400),
+            memory in prop_oneof![Just(0), Just(10_000), Just(u64::MAX)],
+            bits in prop_oneof![Just(8), Just(64)],
+        ) {
+            let directory = tempfile::tempdir().unwrap();
+            let map = SpillMap::new(memory, directory.path().to_owned());
+            let last = [NameId(400), NameId(0), NameId(7)];
+            let mut table = Names::after(last, map, KeyHash::new(bits));
+            let (mut plain, mut next) = (HashMap::new(), last.map(|id| id.0));
+            for (kind, number, only_found) in names {
+                let names = [NameTable::Player, NameTable::Event, NameTable::Site][kind];
+                let name = format!("name {number}");
+                // Some players existed before.
+                let was_there = (kind == 0 && number % 5 == 0).then_some(NameId(number + 1));
+                let known = |_: &str| Ok(was_there);
+                let there = plain.get(&(kind, number)).copied().or(was_there);
+                if only_found {
+                    prop_assert_eq!(table.find(names, &name, known).unwrap(), there);
+                    continue;
+                }
+                let expected = there.unwrap_or_else(|| {
+                    next[kind] += 1;
+                    NameId(next[kind])
+                });
+                prop_assert_eq!(table.intern(names, &name, known).unwrap(), (expected, there.is_none()));
+                plain.insert((kind, number), expected);
+            }
+        }
     }
 }

@@ -6,10 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::channel::{self, Receiver};
-use crate::index::error::{Error, Result};
-use crate::index::problem::ProblemKind;
-use crate::index::read::chunk::Chunk;
-use crate::index::read::stream::{self, CutOptions, Piece, SourceEnd};
+use crate::index::read::stream::{self, Chunk, CutOptions, Piece, SourceEnd, SourceProblem, Text};
+use crate::index::{Error, ProblemKind, Result};
 use crate::pgn::{LOOK_BACK, boundary_in, next_boundary};
 use crate::source::{Mapped, Opened, SourceFile, Sources, open, shown_path};
 use crate::store::SourceDigest;
@@ -28,8 +26,7 @@ pub(crate) struct Work {
 pub(crate) enum Task {
     /// Whole games of a source.
     Chunk(Chunk),
-    /// A problem with a source, at this place in its text.
-    Report { kind: ProblemKind, offset: u64, message: String },
+    Report(SourceProblem),
     /// The end of a source that was read from its beginning.
     End(PathBuf),
 }
@@ -66,10 +63,10 @@ impl<'s> Feed<'s> {
     pub(crate) fn next(&mut self, is_stopped: impl Fn() -> bool) -> Result<Option<Work>> {
         loop {
             let task = match self.open.take() {
-                None => match self.open_next()? {
-                    None => return Ok(None),
-                    Some(task) => task,
-                },
+                None => {
+                    let Some(file) = self.sources.next() else { return Ok(None) };
+                    self.open_source(file)?
+                }
                 Some(Open::File(map, range)) => self.cut(map, range, &is_stopped)?,
                 Some(Open::Stream(pieces)) => self.receive(pieces, &is_stopped)?,
             };
@@ -80,10 +77,8 @@ impl<'s> Feed<'s> {
         }
     }
 
-    /// Opens the next source. Returns `None` if there are no more sources, and a report if the source cannot be
-    /// read.
-    fn open_next(&mut self) -> Result<Option<Option<Task>>> {
-        let Some(file) = self.sources.next() else { return Ok(None) };
+    /// Opens the next source. Returns a report if the source cannot be read.
+    fn open_source(&mut self, file: &crate::source::Result<SourceFile>) -> Result<Option<Task>> {
         self.source.0 += 1;
         let opened = file
             .as_ref()
@@ -103,14 +98,11 @@ impl<'s> Feed<'s> {
             }
             Err(message) => {
                 self.ends.push(SourceEnd::default());
-                return Ok(Some(Some(Task::Report {
-                    kind: ProblemKind::UnreadableSource,
-                    offset: 0,
-                    message,
-                })));
+                let kind = ProblemKind::UnreadableSource;
+                return Ok(Some(Task::Report(SourceProblem { kind, offset: 0, message })));
             }
         }
-        Ok(Some(None))
+        Ok(None)
     }
 
     /// Cuts the next chunk off a plain file, or reports its end. Returns `None` at an end that needs no work.
@@ -144,7 +136,8 @@ impl<'s> Feed<'s> {
             from = to - 8;
         };
         self.open = Some(Open::File(Arc::clone(&map), end..last));
-        Ok(Some(Task::Chunk(Chunk::from_file(map, start..end, self.options.chunk_size))))
+        let (text, input) = (Text::Mapped(map, start..end), (end - start) as u64);
+        Ok(Some(Task::Chunk(Chunk { text, offset: start as u64, size: self.options.chunk_size, input })))
     }
 
     /// Waits for the next piece of a decoded source. Returns `None` at an end that needs no work.
@@ -168,7 +161,7 @@ impl<'s> Feed<'s> {
                 return Ok(self.path.take().map(Task::End));
             }
             Piece::Chunk(chunk) => Task::Chunk(chunk),
-            Piece::Report { kind, offset, message } => Task::Report { kind, offset, message },
+            Piece::Report(problem) => Task::Report(problem),
         };
         self.open = Some(Open::Stream(pieces));
         Ok(Some(task))

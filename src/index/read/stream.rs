@@ -3,15 +3,75 @@
 
 use std::fs::File;
 use std::io::Write as _;
+use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::channel::{Receiver, Sender, bounded, unbounded};
-use crate::index::error::{Error, Result};
-use crate::index::problem::ProblemKind;
-use crate::index::read::chunk::Chunk;
+use crate::index::{Error, ProblemKind, Result};
 use crate::pgn::{LOOK_AHEAD, LOOK_BACK, boundary_in};
-use crate::source::{DecodeOptions, Decoded, Mapped, Packed};
+use crate::source::{DecodeOptions, Decoded, Mapped, MemoryLimitGuard, Packed};
 use crate::store::SourceDigest;
+
+/// A problem of a whole source.
+#[derive(Debug)]
+pub(crate) struct SourceProblem {
+    pub(crate) kind: ProblemKind,
+    /// The place in the text of the source.
+    pub(crate) offset: u64,
+    pub(crate) message: String,
+}
+
+/// Consecutive whole games of a source.
+#[derive(Debug)]
+pub(crate) struct Chunk {
+    pub(crate) text: Text,
+    /// The offset in the text of its source.
+    pub(crate) offset: u64,
+    /// Beyond this many bytes from its start, no game of the chunk begins.
+    pub(crate) size: usize,
+    /// The number of bytes of the source from which the chunk was read, compressed if the source is, for
+    /// reporting progress.
+    pub(crate) input: u64,
+}
+
+#[derive(Debug)]
+pub(crate) enum Text {
+    /// A part of a plain file, or decoded text that was so long that it was written to a temporary file.
+    Mapped(Arc<Mapped>, Range<usize>),
+    Owned(Vec<u8>),
+}
+
+impl Chunk {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match &self.text {
+            Text::Mapped(map, range) => &map.bytes()[range.clone()],
+            Text::Owned(text) => text,
+        }
+    }
+
+    /// How many bytes of the source correspond to a part of the chunk.
+    pub(crate) fn input_share(&self, range: Range<usize>) -> u64 {
+        let length = self.bytes().len().max(1) as u128;
+        let upto = |end: usize| (u128::from(self.input) * end as u128 / length) as u64;
+        upto(range.end) - upto(range.start)
+    }
+
+    /// Releases the memory of a part that has been read, if the chunk is memory-mapped.
+    pub(crate) fn release(&self, piece: Range<usize>) {
+        if let Text::Mapped(map, range) = &self.text {
+            map.release(range.start + piece.start..range.start + piece.end);
+        }
+    }
+
+    /// Prevents a long chunk from accumulating in memory while the returned value exists.
+    pub(crate) fn keep_small(&self) -> Option<MemoryLimitGuard> {
+        match &self.text {
+            Text::Mapped(map, range) => map.keep_small(range.clone()),
+            Text::Owned(_) => None,
+        }
+    }
+}
 
 /// Options for cutting sources.
 #[derive(Clone, Debug)]
@@ -29,12 +89,7 @@ pub(crate) struct CutOptions {
 #[derive(Debug)]
 pub(crate) enum Piece {
     Chunk(Chunk),
-    /// A problem, at this place in the text.
-    Report {
-        kind: ProblemKind,
-        offset: u64,
-        message: String,
-    },
+    Report(SourceProblem),
     /// The run must end.
     Failed(Error),
     End(SourceEnd),
@@ -65,13 +120,28 @@ pub(crate) fn start(
     let is_small = packed.is_small();
     let (pieces, receiver) = if is_small { unbounded() } else { bounded(WAITING) };
     let read = move || match packed.decode(options.decode) {
-        Ok(decoded) => Cutter::new(decoded, path, first_byte, options, pieces).run(),
+        Ok(decoded) => Cutter {
+            decoded,
+            path,
+            first_byte,
+            options,
+            pieces,
+            hasher: blake3::Hasher::new(),
+            text: Vec::new(),
+            offset: 0,
+            searched: 0,
+            spill: None,
+            is_torn: false,
+            early: Vec::new(),
+            is_damaged: false,
+            is_given_up: false,
+            is_complete: false,
+            input: 0,
+        }
+        .run(),
         Err(error) => {
-            let report = Piece::Report {
-                kind: ProblemKind::UnreadableSource,
-                offset: 0,
-                message: error.full_message(),
-            };
+            let (kind, message) = (ProblemKind::UnreadableSource, error.full_message());
+            let report = Piece::Report(SourceProblem { kind, offset: 0, message });
             let _ = pieces.send(report).and_then(|()| pieces.send(Piece::End(SourceEnd::default())));
         }
     };
@@ -131,43 +201,6 @@ enum Stop {
 type Cut = std::result::Result<(), Stop>;
 
 impl Cutter {
-    fn new(
-        decoded: Decoded,
-        path: String,
-        first_byte: u64,
-        options: CutOptions,
-        pieces: Sender<Piece>,
-    ) -> Self {
-        Self {
-            decoded,
-            path,
-            first_byte,
-            options,
-            pieces,
-            hasher: blake3::Hasher::new(),
-            text: Vec::new(),
-            offset: 0,
-            searched: 0,
-            spill: None,
-            is_torn: false,
-            early: Vec::new(),
-            is_damaged: false,
-            is_given_up: false,
-            is_complete: false,
-            input: 0,
-        }
-    }
-
-    /// Begins a part of a file at the first game that starts at least `LOOK_BACK` bytes after the start of
-    /// the text; the previous part contains the games before. Only text of this part determines where that
-    /// game starts.
-    fn begin_part(&mut self) {
-        if self.decoded.begins_within() {
-            self.is_torn = true;
-            self.searched = LOOK_BACK;
-        }
-    }
-
     /// The end of the part as an offset in `text`, if it is known. Games that start after it do not belong to
     /// the part.
     fn end_of_part(&self) -> Option<usize> {
@@ -184,7 +217,13 @@ impl Cutter {
     fn cut_all(&mut self) -> Cut {
         let at_once = (self.options.chunk_size / 16).clamp(4 << 10, 1 << 20);
         self.pass_known()?;
-        self.begin_part();
+        if self.decoded.begins_within() {
+            // A part of a file begins at the first game that starts at least `LOOK_BACK` bytes after the start
+            // of the text; the previous part contains the games before. Only text of this part determines where
+            // that game starts.
+            self.is_torn = true;
+            self.searched = LOOK_BACK;
+        }
         while !self.is_complete {
             let before = self.text.len();
             // Read up to the size of a chunk at once, then a little at a time until there is a boundary.
@@ -294,15 +333,16 @@ impl Cutter {
         }
         let input = self.decoded.bytes_read() - self.input;
         self.input += input;
-        let size = self.options.chunk_size;
-        let chunk = match spill {
-            None => Chunk::from_text(text, start, size, input),
+        let text = match spill {
+            None => Text::Owned(text),
             Some(mut spill) => {
                 let map = spill.write(&text).and_then(|()| Mapped::from_file(&spill.file));
-                Chunk::from_spilled(map.map_err(|error| self.failed(error))?, start, size, input)
+                let map = map.map_err(|error| self.failed(error))?;
+                let range = 0..map.bytes().len();
+                Text::Mapped(Arc::new(map), range)
             }
         };
-        self.send(Piece::Chunk(chunk))
+        self.send(Piece::Chunk(Chunk { text, offset: start, size: self.options.chunk_size, input }))
     }
 
     /// Limits the text in memory: moves the beginning of a long chunk to a temporary file.
@@ -360,14 +400,14 @@ impl Cutter {
             return Ok(());
         }
         let message = format!("{}: {message}. The games before this place are kept", self.path);
-        self.send(Piece::Report { kind: ProblemKind::DamagedArchive, offset: self.offset, message })
+        self.report(ProblemKind::DamagedArchive, self.offset, message)
     }
 
     fn end(&mut self) -> Cut {
         let mut end = SourceEnd::default();
         if let Some(message) = self.early.first() {
             let message = format!("{}: {message}", self.path);
-            self.send(Piece::Report { kind: ProblemKind::UnreadableSource, offset: 0, message })?;
+            self.report(ProblemKind::UnreadableSource, 0, message)?;
         } else {
             end.bytes = Some(self.offset);
             let is_all = !self.is_given_up && !self.decoded.is_part();
@@ -375,6 +415,10 @@ impl Cutter {
             end.is_damaged = self.is_damaged;
         }
         self.send(Piece::End(end))
+    }
+
+    fn report(&self, kind: ProblemKind, offset: u64, message: String) -> Cut {
+        self.send(Piece::Report(SourceProblem { kind, offset, message }))
     }
 
     fn send(&self, piece: Piece) -> Cut {
@@ -429,5 +473,16 @@ mod tests {
         };
         let sources = list(&[&path], DECODE, &()).unwrap();
         assert_eq!(sources.files.iter().map(read).collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn shares_add_up() {
+        let chunk = |length, input| Chunk { text: Text::Owned(vec![0; length]), offset: 0, size: 1, input };
+        for (length, input) in [(10, 3), (3, 10), (1, 0), (7, 7)] {
+            let chunk = chunk(length, input);
+            let shares: u64 = (0..length).map(|at| chunk.input_share(at..at + 1)).sum();
+            assert_eq!(shares, input);
+        }
+        assert_eq!(chunk(0, 5).input_share(0..0), 0);
     }
 }

@@ -1,31 +1,35 @@
-//! Removes games from a database.
+//! Removes games from a database, and merges the levels of a database, as a removal of no games.
 
 mod restored;
-mod run;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 pub use restored::LostDuplicates;
 
-use crate::index::error::{Error, Result};
-use crate::index::options::{Duplicates, IndexOptions};
+use crate::index::game::{
+    ChunkParser, Comparison, GameBatch, ParseOptions, Standard, for_each_position, record_features,
+};
 use crate::index::plan::{Plan, directory};
-use crate::index::progress::{Phase, Progress};
-use crate::index::report::files::Reports;
+use crate::index::run::worker::played_occurrence;
 use crate::index::run::{Intake, Run};
-use crate::index::visited_position::decrease::{Decreases, Removed};
-use crate::index::visited_position::sorting::Update;
+use crate::index::visited_position::{
+    AddedOccurrences, CountedGames, Decreases, ReachedPositions, Removed, Update,
+};
+use crate::index::{Duplicates, Error, IndexOptions, Phase, Progress, RecentSetups, Reports, Result};
+use crate::sort::Scatter;
 use crate::source::Finder;
 use crate::store::pages::BtreeError;
 use crate::store::row::{GameId, SourceId};
-use crate::store::sink::{AddedPages, LevelRule};
+use crate::store::sink::{
+    AddedPages, BatchNumber, DuplicateLinks, KeepingSink, LevelRule, PositionEncoder as _, Sink as _, Takes,
+};
 use crate::store::write::remove::{Reason, RemovedRows, RowsToRemove};
 use crate::store::{
     self, Database, GameFilter, GameSet, HitOrder, ImportId, Need, PageTransaction, Snapshot, WriterLock,
     keep_temporary_files_in,
 };
-use restored::RestoredGames;
+use restored::{RestoredFile, RestoredGames};
 
 /// What to remove.
 #[derive(Clone, Debug)]
@@ -181,7 +185,7 @@ const NEXT_RUN: &str = "nothing is lost, and the next run does this step";
 ///
 /// # Errors
 /// The same as for [`remove`].
-pub(crate) fn merge_levels(lock: &WriterLock, options: &IndexOptions, progress: &Progress) -> Result<u64> {
+fn merge_levels(lock: &WriterLock, options: &IndexOptions, progress: &Progress) -> Result<u64> {
     let database = Database::open(lock.target())?;
     progress.watch(database.connection());
     check_known(lock.target(), progress)?;
@@ -199,7 +203,7 @@ pub(crate) fn merge_levels(lock: &WriterLock, options: &IndexOptions, progress: 
 }
 
 /// The result of [`merge_levels`], in a sentence.
-pub(crate) fn merged(levels: u64) -> String {
+fn merged(levels: u64) -> String {
     format!("{levels} parts are merged into one")
 }
 
@@ -275,19 +279,10 @@ struct RemovalTransaction<'t> {
     progress: &'t Progress,
 }
 
-/// The result of a [`RemovalTransaction`].
-struct RemovalResult {
-    games: u64,
-    plies: u64,
-    sources: u64,
-    returned: u64,
-    lost: Vec<LostDuplicates>,
-}
-
 impl RemovalTransaction<'_> {
     /// Runs the transaction. If `may_write_pages` is set and the database allows it, writes pages directly;
     /// otherwise uses SQLite.
-    fn run(&self, chosen: &Chosen, may_write_pages: bool) -> Result<RemovalResult> {
+    fn run(&self, chosen: &Chosen, may_write_pages: bool) -> Result<RemovalSummary> {
         let Self { database, lock, options, progress } = *self;
         let Chosen { games, sources } = chosen;
         let target = lock.target();
@@ -331,8 +326,119 @@ impl RemovalTransaction<'_> {
         let sink = AddedPages::new(database, lock, pages, options.memory / 8, rule, leaving)?;
         let returned = run.remove_games(sink, &update, &returning, !merges_all)?;
         let sources = taken_out.sources.len() as u64;
-        Ok(RemovalResult { games: games.len(), plies, sources, returned, lost: returning.lost })
+        let lost = returning.lost;
+        Ok(RemovalSummary { games: games.len(), plies, sources, returned, lost, ..RemovalSummary::default() })
     }
+}
+
+impl Run<'_> {
+    /// Removes games through the sink, and restores the games that had been skipped as duplicates of the
+    /// removed ones. Returns the number of restored games. If `takes_out` is not set, the sink only merges
+    /// levels.
+    fn remove_games(
+        &self,
+        mut sink: AddedPages<'_>,
+        update: &Update<'_>,
+        returning: &RestoredGames,
+        takes_out: bool,
+    ) -> Result<u64> {
+        let restored = self.restore_games(&mut sink, returning)?;
+        let (last_game, fens) = (restored.before(), ReachedPositions::default());
+        let sorted = self.added_occurrences(&restored, update, &fens);
+        self.progress.enter(Phase::Sorting);
+        sink.occurrences(&sorted)?;
+        self.progress.enter(Phase::Finishing);
+        sink.end_removal(last_game)?;
+        let replaced = Vec::new();
+        let links = DuplicateLinks { prefixes: takes_out, last_game, replaced, taken_out: takes_out };
+        sink.links(&sorted, &links, |loader, freed| self.note_prefixes(loader, last_game, freed))?;
+        self.progress.check()?;
+        KeepingSink::<AddedOccurrences<'_>>::finish(sink)?;
+        Ok(restored.count().into())
+    }
+
+    /// Reads the games to restore on one thread, because they are few.
+    fn restore_games(&self, sink: &mut AddedPages<'_>, returning: &RestoredGames) -> Result<CountedGames> {
+        let mut sequencer = self.sequencer(Takes::Positions)?;
+        let standard = Standard::new();
+        let mut encoder = sink.encoder();
+        let mut scatter = Scatter::new(&self.partitions, self.scatter_bytes());
+        let (mut setups, mut batch) = (RecentSetups::default(), GameBatch::default());
+        // Each text is numbered as a separate source.
+        let mut own = SourceId(0);
+        returning.for_each(self.options, |RestoredFile { source, rules, .. }, byte_offset, text| {
+            self.progress.check()?;
+            own.0 += 1;
+            let comparison = Comparison { rule: rules.duplicates, hash: self.hash.clone() };
+            let options = ParseOptions {
+                start: &standard.position,
+                openings: &self.options.openings,
+                annotations: rules.annotations,
+                leave_out: rules.leaves_out,
+                comparison: Some(&comparison),
+            };
+            ChunkParser::new(text, text.len(), own, byte_offset, options).parse_batch(&mut batch);
+            record_features(&mut batch, &standard);
+            let first = sequencer.number(own, &mut batch)?;
+            batch.headers.set_source(source.id);
+
+            sink.set_import(source.import);
+            batch.headers.evals.drain(..).try_for_each(|row| encoder.push_eval(&row))?;
+            sink.headers(&batch.headers)?;
+            for_each_position(&batch, first, &standard, |view| {
+                scatter.push(played_occurrence(&view, &mut setups))?;
+                Ok::<_, Error>(encoder.push(&view)?)
+            })
+        })?;
+        if let Some(encoded) = encoder.take(None)? {
+            sink.positions(BatchNumber { chunk: 0, batch: 0 }, encoded)?;
+        }
+        scatter.finish()?;
+        Ok(sequencer.counted_games)
+    }
+}
+
+/// The result of [`optimize`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OptimizeSummary {
+    /// The number of levels before the run. At most one is left after it.
+    pub levels: u64,
+    /// Size of the database before the run, in bytes.
+    pub bytes_before: u64,
+    /// Size of the database after the run, in bytes.
+    pub file_bytes: u64,
+    /// Free bytes in the database, which additions will reuse.
+    pub free_bytes: u64,
+    /// Wall time.
+    pub elapsed: Duration,
+}
+
+/// Merges the levels of the database at `target` into one, in one transaction, so that look-ups are as fast as
+/// after a single run. If more than a tenth of the file is free after that, the file is rewritten without its
+/// free pages, which temporarily needs as much space again. Only the options for threads, memory and the
+/// directory of temporary files are used.
+///
+/// # Errors
+/// If the database cannot be written, its tables are inconsistent, or the run is [stopped](Progress::stop).
+pub fn optimize(target: &Path, options: &IndexOptions, progress: &Progress) -> Result<OptimizeSummary> {
+    const MOST_FREE: u64 = 10;
+    let started = Instant::now();
+    let size = || std::fs::metadata(target).map_or(0, |metadata| metadata.len());
+    let bytes_before = size();
+    let lock = WriterLock::acquire(target)?;
+    // Each page of the database is written to the log at most once.
+    let levels = merge_levels(&lock, options, progress)
+        .map_err(|error| error.with_needed_space(Need::UpTo(bytes_before)))?;
+    drop(lock);
+    let free_bytes = || Ok::<_, Error>(Database::open_read_only(target)?.free_bytes()?);
+    if free_bytes()?.saturating_mul(MOST_FREE) > size() {
+        shrink(target, options, progress).map_err(|error| match levels {
+            0 | 1 => error,
+            levels => error.after(merged(levels), "making the file smaller", "run the same command again"),
+        })?;
+    }
+    let (file_bytes, free_bytes) = (size(), free_bytes()?);
+    Ok(OptimizeSummary { levels, bytes_before, file_bytes, free_bytes, elapsed: started.elapsed() })
 }
 
 /// Returns the free pages of a database to the file system: rewrites the file without them. Returns the new

@@ -4,11 +4,9 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::id::{ImportId, SourceId};
-use crate::index::error::{Error, Result};
-use crate::index::number::sequence::SourceStart;
-use crate::index::options::{Annotations, Duplicates, IndexOptions, OnProblem};
-use crate::index::progress::Progress;
+use crate::id::SourceId;
+use crate::index::number::SourceStart;
+use crate::index::{Annotations, Duplicates, Error, IndexOptions, OnProblem, Progress, Result};
 use crate::source::{self, DecodeOptions, Decoded, Finder, Opened, SourceFile, TextEncoding};
 use crate::store::{SkippedDuplicate, SkippedSource};
 
@@ -55,19 +53,11 @@ pub(crate) struct RestoredGames {
     pub(crate) lost: Vec<LostDuplicates>,
 }
 
+/// A file with games to restore, and how to parse them.
 #[derive(Debug)]
-struct RestoredFile {
+pub(crate) struct RestoredFile {
     file: SourceFile,
-    source: SkippedSource,
-    rules: ReadOptions,
-}
-
-/// A game to restore, and how to parse it.
-pub(crate) struct RestoredGame<'t> {
-    pub(crate) text: &'t [u8],
-    pub(crate) source: SourceId,
-    pub(crate) import: ImportId,
-    pub(crate) byte_offset: u64,
+    pub(crate) source: SkippedSource,
     pub(crate) rules: ReadOptions,
 }
 
@@ -125,19 +115,18 @@ impl RestoredGames {
         self.games().map(|(source, game)| (source, game.byte_offset, game.game_number)).collect()
     }
 
-    /// Calls `see` with each game to restore.
+    /// Calls `see` with each game to restore: its file, its offset there, and its text.
     pub(crate) fn for_each(
         &self,
         options: &IndexOptions,
-        mut see: impl FnMut(&RestoredGame<'_>) -> Result<()>,
+        mut see: impl FnMut(&RestoredFile, u64, &[u8]) -> Result<()>,
     ) -> Result<()> {
-        for RestoredFile { file, source, rules } in &self.files {
+        for restored in &self.files {
+            let file = &restored.file;
             let changed = |message| Error::NoSource(format!("{}: {message}", file.path.display()));
             let mut text = Text::open(file, options).map_err(changed)?;
-            for &SkippedDuplicate { byte_offset, byte_length, .. } in &source.games {
-                let text = text.piece(byte_offset, byte_length).map_err(changed)?;
-                let (source, import) = (source.id, source.import);
-                see(&RestoredGame { text, source, import, byte_offset, rules: *rules })?;
+            for &SkippedDuplicate { byte_offset, byte_length, .. } in &restored.source.games {
+                see(restored, byte_offset, text.piece(byte_offset, byte_length).map_err(changed)?)?;
             }
         }
         Ok(())

@@ -1,38 +1,30 @@
 //! Executes a run: reads the sources and writes rows through a sink.
 
-pub(crate) mod digest;
 pub(crate) mod read;
-pub(crate) mod tally;
 pub(crate) mod worker;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Instant;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::board::KeySet;
 use crate::id::{GameId, ImportId, SourceId};
-use crate::index::error::{Error, Result};
-use crate::index::number::prefixes::Prefixes;
-use crate::index::number::sequence::{SourceCount, SourceStart};
-use crate::index::options::{Annotations, Duplicates, IndexOptions};
+use crate::index::number::{Prefixes, SourceCount, SourceStart};
 use crate::index::plan::{Plan, occurrence_memory};
-use crate::index::progress::{Phase, Progress};
-use crate::index::read::stream::SourceEnd;
-use crate::index::report::files::Reports;
-use crate::index::report::summary::{Stages, Summary};
-use crate::index::run::tally::Tally;
-use crate::index::sort::occurrence::PlayedOccurrence;
-use crate::index::spill::{KeyHash, SpillMap};
-use crate::index::visited_position::counted_game::CountedGames;
-use crate::index::visited_position::reached::ReachedPositions;
-use crate::index::visited_position::sorted::{AddedOccurrences, FreshOccurrences};
-use crate::index::visited_position::sorting::{Sorting, Update};
+use crate::index::read::SourceEnd;
+use crate::index::visited_position::{
+    AddedOccurrences, CountedGames, FreshOccurrences, ReachedPositions, Sorting, Tracker, Update,
+};
+use crate::index::{
+    Annotations, Duplicates, Error, IndexOptions, KeyHash, Phase, PlayedOccurrence, Progress, Reports,
+    Result, SpillMap, Summary,
+};
+use crate::parallel::lock;
 use crate::sort::Partitions;
-use crate::source::TextEncoding;
-use crate::source::{self, SourceFile, Sources};
+use crate::source::{self, SourceFile, Sources, TextEncoding};
 use crate::store::row::{DuplicateKind, Severity};
 use crate::store::sink::{
     AddedPages, DuplicateLinks, KeepingSink, NewRun, Replaced, RunTotals, Sink, SortedOccurrences,
@@ -85,9 +77,8 @@ pub(crate) struct ReadResult {
     pub(crate) counts: Vec<SourceCount>,
     pub(crate) counted_games: CountedGames,
     pub(crate) ends: Vec<SourceEnd>,
-    pub(crate) tally: Tally,
-    /// The last game that existed before the run.
-    pub(crate) last_game: GameId,
+    /// What the rows that were read add to the summary, and the time that this took.
+    pub(crate) counted: Summary,
     /// The FENs of positions that were visited positions before the run.
     pub(crate) reached: ReachedPositions,
 }
@@ -111,7 +102,7 @@ impl<'r> Run<'r> {
         intake: Intake<'r>,
         progress: &'r Progress,
         started: Instant,
-        directory: std::path::PathBuf,
+        directory: PathBuf,
         reports: Reports,
     ) -> Result<Self> {
         let Plan { options, estimate, .. } = plan;
@@ -138,8 +129,7 @@ impl<'r> Run<'r> {
 
     /// Reads the sources into a sink that keeps nothing.
     pub(crate) fn read_into<S: Sink>(&self, mut sink: S) -> Result<Summary> {
-        let (read, stages) = self.read_all(&mut sink, None)?;
-        Ok(Summary { stages, ..self.summary(&read) })
+        Ok(self.summary(&self.read_all(&mut sink, None)?))
     }
 
     /// Writes everything through `sink`: reads the sources, sorts the occurrences, completes all tables.
@@ -148,25 +138,25 @@ impl<'r> Run<'r> {
         S: for<'s> KeepingSink<FreshOccurrences<'s>>,
     {
         sink.begin(&self.new_run())?;
-        let (read, stages) = self.read_all(&mut sink, None)?;
+        let read = self.read_all(&mut sink, None)?;
         let sorted = FreshOccurrences::new(self.sorting(&read.counted_games));
-        self.complete(sink, &read, &sorted, Vec::new(), stages)
+        self.complete(sink, &read, &sorted, Vec::new())
     }
 
     /// Like [`fill`](Self::fill), but adds everything to an existing database. `update` says what to update there.
     pub(crate) fn add(&self, mut sink: AddedPages<'_>, update: &Update<'_>) -> Result<Summary> {
         KeepingSink::<AddedOccurrences<'_>>::begin(&mut sink, &self.new_run())?;
-        let (read, stages) = self.read_all(&mut sink, Some(update.visited))?;
+        let read = self.read_all(&mut sink, Some(update.visited))?;
         let sorted = self.added_occurrences(&read.counted_games, update, &read.reached);
-        self.complete(sink, &read, &sorted, update.replaced.to_vec(), stages)
+        self.complete(sink, &read, &sorted, update.replaced.to_vec())
     }
 
-    fn read_all<S: Sink>(&self, sink: &mut S, visited: Option<&KeySet>) -> Result<(ReadResult, Stages)> {
+    fn read_all<S: Sink>(&self, sink: &mut S, visited: Option<&KeySet>) -> Result<ReadResult> {
         let clock = Instant::now();
-        let read = self.read(sink, visited)?;
-        let stages = Stages { read: clock.elapsed(), ..Stages::default() };
+        let mut read = self.read(sink, visited)?;
+        read.counted.stages.read = clock.elapsed();
         self.check_result(&read)?;
-        Ok((read, stages))
+        Ok(read)
     }
 
     /// Writes the data that is known only when all games are read.
@@ -176,27 +166,27 @@ impl<'r> Run<'r> {
         read: &ReadResult,
         sorted: &O,
         replaced: Vec<Replaced>,
-        mut stages: Stages,
     ) -> Result<Summary> {
+        let last_game = read.counted_games.before();
         self.progress.enter(Phase::Sorting);
         let clock = Instant::now();
         sink.occurrences(sorted)?;
-        stages.sort = clock.elapsed();
+        let mut summary = Summary { distinct_positions: sorted.distinct(), ..self.summary(read) };
+        summary.stages.sort = clock.elapsed();
         self.progress.enter(Phase::Finishing);
         let clock = Instant::now();
-        let mut summary = Summary { distinct_positions: sorted.distinct(), ..self.summary(read) };
         sink.end(&self.totals(read, &summary))?;
-        stages.headers = clock.elapsed();
+        summary.stages.headers = clock.elapsed();
         let clock = Instant::now();
         let prefixes = self.options.duplicates != Duplicates::Keep;
-        let links = DuplicateLinks { prefixes, last_game: read.last_game, replaced, taken_out: false };
+        let links = DuplicateLinks { prefixes, last_game, replaced, taken_out: false };
         let linked =
-            sink.links(sorted, &links, |loader, freed| self.note_prefixes(loader, read.last_game, freed))?;
+            sink.links(sorted, &links, |loader, freed| self.note_prefixes(loader, last_game, freed))?;
         summary.duplicates.add(DuplicateKind::Prefix, linked);
         self.progress.check()?;
         sink.finish()?;
-        stages.continuations = clock.elapsed();
-        Ok(Summary { stages, ..summary })
+        summary.stages.continuations = clock.elapsed();
+        Ok(summary)
     }
 
     /// The data for the rows of the run and of its sources. Only options that affect the tables are included:
@@ -233,12 +223,9 @@ impl<'r> Run<'r> {
     /// The totals that complete the rows of the run and of its sources.
     fn totals(&self, read: &ReadResult, summary: &Summary) -> RunTotals {
         let sources = self.intake.ids().zip(&read.counts).zip(&read.ends);
-        let source = |((id, count), &SourceEnd { bytes, digest, is_damaged }): (
-            (SourceId, &SourceCount),
-            &SourceEnd,
-        )| {
-            let &SourceCount { games, plies, problems, duplicates, last_game, .. } = count;
-            (id, SourceTotals { bytes, digest, is_damaged, games, plies, problems, duplicates, last_game })
+        let source = |((id, count), end): ((SourceId, &SourceCount), &SourceEnd)| {
+            let &SourceEnd { bytes, digest, is_damaged } = end;
+            (id, SourceTotals { bytes, digest, is_damaged, ..count.totals })
         };
         RunTotals {
             sources: sources.map(source).collect(),
@@ -257,24 +244,16 @@ impl<'r> Run<'r> {
     /// The summary after reading.
     fn summary(&self, read: &ReadResult) -> Summary {
         let total = |count: fn(&SourceCount) -> u64| read.counts.iter().map(count).sum::<u64>();
-        let (games, plies) = (total(|count| count.games), total(|count| count.plies));
         Summary {
-            games,
+            games: total(|count| count.totals.games),
             left_out: total(|count| count.left_out),
-            plies,
+            plies: total(|count| count.totals.plies),
             threads: self.pool.current_num_threads(),
-            positions: games - read.tally.skipped + plies,
-            variants: read.tally.variants.clone(),
-            problems: read.tally.problems.clone(),
-            first_errors: self.reports().first_errors.clone(),
-            duplicates: read.tally.duplicates,
-            unreadable: read.tally.unreadable.clone(),
-            damaged: read.tally.damaged.clone(),
-            gameless: read.tally.gameless.clone(),
+            first_errors: lock(&self.reports).first_errors.clone(),
             added: self.intake.target.is_some(),
             bytes: self.text_read(&read.ends),
             spilled_bytes: self.partitions.spilled(),
-            ..Summary::default()
+            ..read.counted.clone()
         }
     }
 
@@ -289,13 +268,9 @@ impl<'r> Run<'r> {
         Prefixes::new(keys, self.hash.clone(), last, self.progress).note(loader, freed)
     }
 
-    fn reports(&self) -> MutexGuard<'_, Reports> {
-        self.reports.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Fails if the data read must not be written to a database. Called before the rest of the work.
     pub(crate) fn check_result(&self, read: &ReadResult) -> Result<()> {
-        let Tally { unreadable, damaged, gameless, problems, .. } = &read.tally;
+        let Summary { unreadable, damaged, gameless, problems, .. } = &read.counted;
         let is_all = unreadable.len() == self.intake.sources.files.len() && !self.intake.has_known;
         if let Some(reason) = unreadable.first().filter(|_| is_all) {
             // At least one source could be read a moment ago. A database must not be replaced by an empty one.
@@ -303,12 +278,12 @@ impl<'r> Run<'r> {
         }
         let (errors, warnings) = (problems.of(Severity::Error), problems.of(Severity::Warning));
         if self.options.strict && errors + warnings > 0 {
-            let first = self.reports().first.clone().unwrap_or_default();
+            let first = lock(&self.reports).first.clone().unwrap_or_default();
             return Err(Error::Strict { first, errors, warnings });
         }
         if let Some(target) = &self.intake.replaced
             && self.options.must_have_games
-            && read.counts.iter().all(|count| count.games + count.left_out == 0)
+            && read.counts.iter().all(|count| count.totals.games + count.left_out == 0)
         {
             let reason = unreadable.iter().chain(damaged).chain(gameless).next().cloned();
             return Err(Error::NoGame { target: target.clone(), reason });
@@ -326,7 +301,7 @@ impl<'r> Run<'r> {
             let path = file.as_ref().map_or_else(source::Error::path, |file| &file.path);
             let (games, bytes) = contents.entry(path).or_default();
             // A zip archive may contain two files with the same name.
-            *games += count.games + count.duplicates + count.left_out;
+            *games += count.games_found();
             *bytes = end.bytes.unwrap_or(0).max(*bytes);
         }
         for had in &self.options.at_least {
@@ -346,14 +321,18 @@ impl<'r> Run<'r> {
         reached: &'s ReachedPositions,
     ) -> AddedOccurrences<'s> {
         let Intake { target, removed, .. } = &self.intake;
-        AddedOccurrences::new(self.sorting(counted_games), update, reached, target.as_deref(), removed)
+        let sorting = self.sorting(counted_games);
+        let target = target.as_deref().expect("a run that adds to a database");
+        AddedOccurrences::new(Tracker::new(sorting, *update, reached, target, removed))
     }
 
     /// The parameters for sorting.
     pub(crate) fn sorting<'s>(&'s self, counted_games: &'s CountedGames) -> Sorting<'s> {
+        let bytes = self.options.memory / 8 / self.pool.current_num_threads() as u64;
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).max(1 << 20);
         Sorting {
             partitions: &self.partitions,
-            at_once: self.sorted_at_once(),
+            at_once: bytes / size_of::<PlayedOccurrence>(),
             threshold: self.options.continuation_threshold,
             counted_games,
             progress: self.progress,
@@ -366,11 +345,5 @@ impl<'r> Run<'r> {
     pub(crate) fn scatter_bytes(&self) -> usize {
         const BYTES: u64 = 8 << 20;
         (self.options.memory / 8 / self.pool.current_num_threads() as u64).min(BYTES) as usize
-    }
-
-    /// The number of records of a partition to sort at once.
-    pub(crate) fn sorted_at_once(&self) -> usize {
-        let bytes = self.options.memory / 8 / self.pool.current_num_threads() as u64;
-        usize::try_from(bytes).unwrap_or(usize::MAX).max(1 << 20) / size_of::<PlayedOccurrence>()
     }
 }

@@ -1,44 +1,33 @@
 //! Reads the sources: workers parse and replay, and one thread passes their results to the sink.
 
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
 
 use crate::board::KeySet;
 use crate::channel;
-use crate::index::error::{Error, Result};
-use crate::index::game::positions::Standard;
-use crate::index::game::signature::Comparison;
-use crate::index::number::duplicates::Originals;
-use crate::index::number::sequence::{Numbering, Sequencer};
-use crate::index::options::{Duplicates, OnProblem};
-use crate::index::read::feed::Feed;
-use crate::index::read::stream::{CutOptions, SourceEnd};
-use crate::index::run::tally::Tally;
+use crate::index::game::{Comparison, Standard};
+use crate::index::number::{Originals, Sequencer};
+use crate::index::read::{CutOptions, Feed, SourceEnd};
 use crate::index::run::worker::{Shared, SinkMessage, SinkSender};
 use crate::index::run::{Intake, ReadResult, Run};
-use crate::index::spill::SpillMap;
-use crate::ordered_queue::OrderedQueue;
-use crate::parallel;
-use crate::source::DecodeOptions;
-use crate::store::Snapshot;
+use crate::index::{Duplicates, Error, Result, SpillMap, Summary};
+use crate::parallel::{self, OrderedQueue};
+use crate::source::{self, DecodeOptions, Mapped, SourceFile};
 use crate::store::sink::{PositionEncoder as _, Sink, Takes};
+use crate::store::{Snapshot, SourceDigest};
 
 impl Run<'_> {
     /// Reads all sources, and keeps the FENs of the positions with `visited` keys.
     pub(crate) fn read<S: Sink>(&self, sink: &mut S, visited: Option<&KeySet>) -> Result<ReadResult> {
         let takes = S::Encoder::TAKES;
-        let numbering = match takes {
-            Takes::Positions | Takes::Moves => Numbering::All,
-            Takes::Games => Numbering::Games,
-            Takes::Nothing => Numbering::Places,
-        };
-        let shared = Shared { visited, ..self.shared(numbering)? };
+        let shared = self.shared(takes, visited)?;
         let encoder = sink.encoder();
         let (messages, message_queue) = channel::bounded(2 * self.pool.current_num_threads() + 2);
         let (headers_back, empty_headers) = channel::unbounded();
         let (encoded_back, empty_encoded) = channel::unbounded();
         let sender = SinkSender { messages, empty_headers, empty_encoded };
-        let mut tally = Tally::default();
+        let mut counted = Summary::default();
         let digests = std::thread::scope(|scope| {
             let digests = takes.keeps().then(|| scope.spawn(|| self.digests(&shared)));
             let workers = scope.spawn(|| {
@@ -48,7 +37,7 @@ impl Run<'_> {
             let written = message_queue.iter().try_for_each(|message| {
                 match message {
                     SinkMessage::Headers(mut batch) => {
-                        tally.count(&batch);
+                        counted.count(&batch);
                         sink.headers(&batch)?;
                         batch.clear();
                         let _ = headers_back.send(*batch);
@@ -78,32 +67,55 @@ impl Run<'_> {
             ends.enumerate().map(|(index, (end, digested))| self.end_of(index, end, digested)).collect();
         Ok(ReadResult {
             counts: sequencer.sources,
-            last_game: sequencer.counted_games.before(),
             counted_games: sequencer.counted_games,
             ends,
-            tally,
+            counted,
             reached: shared.reached.into_inner().unwrap_or_else(PoisonError::into_inner),
         })
     }
 
-    fn shared(&self, numbering: Numbering) -> Result<Shared<'_>> {
+    fn shared<'s>(&'s self, takes: Takes, visited: Option<&'s KeySet>) -> Result<Shared<'s>> {
         Ok(Shared {
+            run: self,
             feed: Mutex::new(Feed::new(self.intake.sources, self.intake.last_source, self.cut_options())),
-            sequencer: Mutex::new(self.sequencer(numbering)?),
+            sequencer: Mutex::new(self.sequencer(takes)?),
             turn: OrderedQueue::default(),
             append_turn: OrderedQueue::default(),
-            partitions: &self.partitions,
-            scatter_bytes: self.scatter_bytes(),
             standard: Standard::new(),
-            openings: &self.options.openings,
-            progress: self.progress,
-            reports: &self.reports,
-            leave_out: self.options.on_problem == OnProblem::Skip,
-            annotations: self.options.annotations,
-            comparison: self.comparison(numbering),
-            visited: None,
+            comparison: self.comparison(takes),
+            visited,
             reached: Mutex::default(),
         })
+    }
+
+    /// The digests of all readable plain files, with the number of bytes covered. Digests of other sources
+    /// are computed while they are decoded.
+    fn digests(&self, shared: &Shared<'_>) -> Vec<Option<(u64, SourceDigest)>> {
+        let of = |path: &Path| {
+            let map = Mapped::open(path).ok()?;
+            let is_stopped = || self.progress.is_stopped() || shared.turn.is_stopped();
+            let bytes = map.bytes().len();
+            Some((bytes as u64, digest(&map, bytes, is_stopped)?))
+        };
+        let file =
+            |file: &source::Result<SourceFile>| of(&file.as_ref().ok().filter(|file| file.is_plain())?.path);
+        self.intake.sources.files.iter().map(file).collect()
+    }
+
+    /// The end of a source with its digest. For a plain file whose size has changed since `digested` was
+    /// computed, the digest is computed again.
+    fn end_of(&self, index: usize, end: SourceEnd, digested: Option<(u64, SourceDigest)>) -> SourceEnd {
+        let again = |bytes: u64| {
+            let map = Mapped::open(&self.intake.sources.files[index].as_ref().ok()?.path).ok()?;
+            let bytes = usize::try_from(bytes).ok().filter(|bytes| *bytes <= map.bytes().len())?;
+            digest(&map, bytes, || self.progress.is_stopped())
+        };
+        let made = match (digested, end.bytes) {
+            (Some((bytes, digest)), Some(read)) if bytes == read => Some(digest),
+            (Some(_), Some(read)) => again(read),
+            _ => None,
+        };
+        SourceEnd { digest: end.digest.or(made), ..end }
     }
 
     fn cut_options(&self) -> CutOptions {
@@ -124,21 +136,18 @@ impl Run<'_> {
         ends.iter().zip(first).map(|(end, first)| end.bytes.unwrap_or(0).saturating_sub(first)).sum()
     }
 
-    pub(crate) fn sequencer(&self, numbering: Numbering) -> Result<Sequencer> {
+    pub(crate) fn sequencer(&self, takes: Takes) -> Result<Sequencer> {
         let Intake { starts, last_source, target, removed, .. } = &self.intake;
         let known = target.as_deref().map(Snapshot::open_snapshot).transpose()?;
         let memory = SpillMap::share_of(self.options.memory);
-        let originals = Originals::new(self.comparison(numbering), removed, memory, &self.directory);
+        let originals = Originals::new(self.comparison(takes), removed, memory, &self.directory);
         let (ids, hash) = (SpillMap::new(memory, self.directory.clone()), self.hash.clone());
-        Sequencer::new(numbering, starts.clone(), *last_source, known, originals, ids, hash)
+        Sequencer::new(takes, starts.clone(), *last_source, known, originals, ids, hash)
     }
 
     /// How games are compared.
-    fn comparison(&self, numbering: Numbering) -> Comparison {
-        let rule = match numbering {
-            Numbering::All => self.options.duplicates,
-            Numbering::Games | Numbering::Places => Duplicates::Keep,
-        };
+    fn comparison(&self, takes: Takes) -> Comparison {
+        let rule = if takes.keeps() { self.options.duplicates } else { Duplicates::Keep };
         Comparison { rule, hash: self.hash.clone() }
     }
 }
@@ -148,4 +157,18 @@ fn first_failure(results: Vec<Result<()>>) -> Result<()> {
     let (stopped, failed): (Vec<Error>, Vec<Error>) =
         results.into_iter().filter_map(Result::err).partition(|error| matches!(error, Error::Stopped));
     failed.into_iter().chain(stopped).next().map_or(Ok(()), Err)
+}
+
+/// The digest of the first `end` bytes of a file; `None` if `is_stopped` returns true.
+fn digest(map: &Mapped, end: usize, is_stopped: impl Fn() -> bool) -> Option<SourceDigest> {
+    const PIECE: usize = 1 << 20;
+    let mut hasher = blake3::Hasher::new();
+    for (index, piece) in map.bytes()[..end].chunks(PIECE).enumerate() {
+        if is_stopped() {
+            return None;
+        }
+        hasher.update(piece);
+        map.release(index * PIECE..index * PIECE + piece.len());
+    }
+    Some(SourceDigest(*hasher.finalize().as_bytes()))
 }

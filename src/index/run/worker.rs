@@ -1,52 +1,33 @@
 //! The work of each worker thread: it parses chunks into batches, and converts batches to numbered rows.
 
-use std::path::Path;
 use std::sync::Mutex;
 
 use crate::board::KeySet;
 use crate::channel::{Receiver, Sender};
-use crate::index::error::{Error, Result};
-use crate::index::game::batch::GameBatch;
-use crate::index::game::features::record_features;
-use crate::index::game::parse::ChunkParser;
-use crate::index::game::positions::{Standard, for_each_position, moves_of};
-use crate::index::game::signature::Comparison;
-use crate::index::number::sequence::Sequencer;
-use crate::index::options::Annotations;
-use crate::index::problem::ProblemKind;
-use crate::index::progress::Progress;
-use crate::index::read::chunk::Chunk;
-use crate::index::read::feed::{Feed, Task};
-use crate::index::report::files::Reports;
-use crate::index::sort::occurrence::PlayedOccurrence;
-use crate::index::sort::setups::RecentSetups;
-use crate::index::visited_position::reached::ReachedPositions;
-use crate::opening::OpeningBook;
-use crate::ordered_queue::OrderedQueue;
-use crate::parallel::lock;
-use crate::sort::{Partitions, Scatter};
+use crate::index::game::{
+    ChunkParser, Comparison, GameBatch, ParseOptions, Standard, for_each_position, moves_of, record_features,
+};
+use crate::index::number::Sequencer;
+use crate::index::read::{Chunk, Feed, SourceProblem, Task, Work};
+use crate::index::run::Run;
+use crate::index::visited_position::ReachedPositions;
+use crate::index::{Error, OnProblem, PlayedOccurrence, ProblemKind, RecentSetups, Result};
+use crate::parallel::{OrderedQueue, lock};
+use crate::sort::Scatter;
 use crate::source::shown_path;
 use crate::store::row::{EvalRow, GameId, HeaderBatch, ProblemRow, SourceId};
 use crate::store::sink::{BatchNumber, PositionEncoder, PositionView, Takes};
 
 /// State shared by all workers of a run.
 pub(crate) struct Shared<'s> {
+    pub(crate) run: &'s Run<'s>,
     pub(crate) feed: Mutex<Feed<'s>>,
     pub(crate) sequencer: Mutex<Sequencer>,
     /// The order of the chunks for numbering games.
     pub(crate) turn: OrderedQueue,
     /// The order of the chunks for sending positions, if the sink requires this order.
     pub(crate) append_turn: OrderedQueue,
-    pub(crate) partitions: &'s Partitions<PlayedOccurrence>,
-    /// Memory for each worker's occurrences before they are written to the partitions.
-    pub(crate) scatter_bytes: usize,
     pub(crate) standard: Standard,
-    pub(crate) openings: &'s OpeningBook,
-    pub(crate) progress: &'s Progress,
-    pub(crate) reports: &'s Mutex<Reports>,
-    /// Whether games with an error are omitted.
-    pub(crate) leave_out: bool,
-    pub(crate) annotations: Annotations,
     pub(crate) comparison: Comparison,
     /// The keys of positions whose FENs must be kept.
     pub(crate) visited: Option<&'s KeySet>,
@@ -95,26 +76,21 @@ impl Shared<'_> {
     /// Works until there is nothing left to do.
     pub(crate) fn work<E: PositionEncoder>(&self, sender: &SinkSender<E::Encoded>, encoder: E) -> Result<()> {
         let guard = StopOnDrop(self);
+        let run = self.run;
         let mut worker = Worker {
             shared: self,
             sender,
             encoder,
-            scatter: Scatter::new(self.partitions, self.scatter_bytes),
+            scatter: Scatter::new(&run.partitions, run.scatter_bytes()),
             batch: GameBatch::default(),
             evals: Vec::new(),
             setups: RecentSetups::default(),
             reached: ReachedPositions::default(),
         };
         loop {
-            let work = lock(&self.feed).next(|| self.progress.is_stopped() || self.turn.is_stopped());
+            let work = lock(&self.feed).next(|| run.progress.is_stopped() || self.turn.is_stopped());
             let Some(work) = work? else { break };
-            match work.task {
-                Task::Chunk(chunk) => worker.chunk(work.number, work.source, &chunk)?,
-                Task::Report { kind, offset, message } => {
-                    worker.report(work.number, work.source, kind, offset, &message)?;
-                }
-                Task::End(path) => worker.end_source(work.number, work.source, &path)?,
-            }
+            worker.do_work(work)?;
         }
         worker.scatter.finish()?;
         lock(&self.reached).absorb(worker.reached);
@@ -141,20 +117,47 @@ struct Worker<'w, 's, E: PositionEncoder> {
 }
 
 impl<E: PositionEncoder> Worker<'_, '_, E> {
+    fn do_work(&mut self, Work { number, source, task }: Work) -> Result<()> {
+        let shared = self.shared;
+        let problem = match task {
+            Task::Chunk(chunk) => return self.chunk(number, source, &chunk),
+            Task::Report(problem) => {
+                wait(&shared.turn, number)?;
+                Some(problem)
+            }
+            Task::End(path) => {
+                wait(&shared.turn, number)?;
+                let wrong = lock(&shared.sequencer).without_game(source, path.as_os_str() == "-");
+                wrong.map(|wrong| SourceProblem {
+                    kind: ProblemKind::NoGame,
+                    offset: 0,
+                    message: format!("{}: {wrong}", shown_path(&path)),
+                })
+            }
+        };
+        if let Some(problem) = problem {
+            self.report(source, &problem)?;
+        }
+        shared.turn.pass();
+        self.end_appending(number)
+    }
+
     fn chunk(&mut self, number: u64, source: SourceId, chunk: &Chunk) -> Result<()> {
         let shared = self.shared;
+        let &Run { options, progress, .. } = shared.run;
         let text = chunk.bytes();
         let _small = chunk.keep_small();
-        let start = &shared.standard.position;
-        let mut parser = ChunkParser::new(text, chunk.size, source, chunk.offset, start, shared.openings)
-            .annotating(shared.annotations)
-            .leaving_out(shared.leave_out)
-            .comparing(&shared.comparison);
+        let parse_options = ParseOptions {
+            start: &shared.standard.position,
+            openings: &options.openings,
+            annotations: options.annotations,
+            leave_out: options.on_problem == OnProblem::Skip,
+            comparison: Some(&shared.comparison),
+        };
+        let mut parser = ChunkParser::new(text, chunk.size, source, chunk.offset, parse_options);
         let mut read = 0;
         for batch_number in 0.. {
-            if shared.progress.is_stopped() {
-                return Err(Error::Stopped);
-            }
+            progress.check()?;
             let done = parser.parse_batch(&mut self.batch);
             let lines = if done { parser.line_count() } else { 0 };
             if E::TAKES.keeps() {
@@ -168,7 +171,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
                 sequencer.pass_lines(lines);
                 first
             };
-            lock(shared.reports).take(&self.batch, text)?;
+            lock(&shared.run.reports).take(&self.batch, text)?;
             if matches!(E::TAKES, Takes::Moves | Takes::Games) {
                 self.batch.headers.names.extend(self.batch.games.iter().map(|game| game.names));
             }
@@ -187,7 +190,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
                 self.send_headers()?;
             }
             let offset = if done { text.len() } else { parser.offset() };
-            shared.progress.add(chunk.input_share(read..offset), games, plies);
+            progress.add(chunk.input_share(read..offset), games, plies);
             chunk.release(read..offset);
             read = offset;
             if done {
@@ -210,7 +213,6 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
     /// Encodes the rows of the batch's positions. The first game of the batch has the id `first`.
     fn positions(&mut self, chunk: u64, batch_number: u32, first: GameId) -> Result<()> {
         let Self { shared, sender, encoder, scatter, batch, evals, setups, reached } = self;
-        let number = BatchNumber { chunk, batch: batch_number };
         match E::TAKES {
             Takes::Nothing => return Ok(()),
             Takes::Games => encoder.push_games(first, &batch.headers, moves_of(batch, first)),
@@ -226,44 +228,16 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
                 })?;
             }
         }
-        send_encoded(shared, sender, number, encoder)
-    }
-
-    /// Numbers and sends the report on a source that cannot be read, or can be read only in part.
-    fn report(
-        &mut self,
-        number: u64,
-        source: SourceId,
-        kind: ProblemKind,
-        offset: u64,
-        message: &str,
-    ) -> Result<()> {
-        wait(&self.shared.turn, number)?;
-        self.report_source_problem(source, kind, offset, message)?;
-        self.shared.turn.pass();
-        self.end_appending(number)
-    }
-
-    /// Reports a source without games, once all of it has been read.
-    fn end_source(&mut self, number: u64, source: SourceId, path: &Path) -> Result<()> {
-        wait(&self.shared.turn, number)?;
-        let wrong = lock(&self.shared.sequencer).without_game(source, path.as_os_str() == "-");
-        if let Some(wrong) = wrong {
-            let message = format!("{}: {wrong}", shown_path(path));
-            self.report_source_problem(source, ProblemKind::NoGame, 0, &message)?;
+        let Some(encoded) = encoder.take(sender.empty_encoded.try_recv().ok())? else { return Ok(()) };
+        if E::IN_ORDER {
+            wait(&shared.append_turn, chunk)?;
         }
-        self.shared.turn.pass();
-        self.end_appending(number)
+        sender.send(SinkMessage::Positions(BatchNumber { chunk, batch: batch_number }, encoded))
     }
 
     /// Numbers and sends a problem of a whole source, when it is the turn of this worker.
-    fn report_source_problem(
-        &mut self,
-        source: SourceId,
-        kind: ProblemKind,
-        offset: u64,
-        message: &str,
-    ) -> Result<()> {
+    fn report(&mut self, source: SourceId, problem: &SourceProblem) -> Result<()> {
+        let &SourceProblem { kind, offset, ref message } = problem;
         self.batch.clear();
         let message = self.batch.headers.push_text(message);
         self.batch.headers.problems.push(ProblemRow {
@@ -283,7 +257,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         if offset == 0 {
             self.batch.headers.problems[0].line = 1;
         }
-        lock(self.shared.reports).take(&self.batch, &[])?;
+        lock(&self.shared.run.reports).take(&self.batch, &[])?;
         self.send_headers()
     }
 
@@ -299,18 +273,4 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
 
 pub(crate) fn played_occurrence(view: &PositionView<'_>, setups: &mut RecentSetups) -> PlayedOccurrence {
     PlayedOccurrence::new(view.position.key(), view.game, view.ply, view.move_code).of(setups.origin(view))
-}
-
-/// Sends the encoded data. If the sink requires order, waits for the chunk's turn first.
-fn send_encoded<E: PositionEncoder>(
-    shared: &Shared<'_>,
-    sender: &SinkSender<E::Encoded>,
-    number: BatchNumber,
-    encoder: &mut E,
-) -> Result<()> {
-    let Some(encoded) = encoder.take(sender.empty_encoded.try_recv().ok())? else { return Ok(()) };
-    if E::IN_ORDER {
-        wait(&shared.append_turn, number.chunk)?;
-    }
-    sender.send(SinkMessage::Positions(number, encoded))
 }

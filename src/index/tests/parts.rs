@@ -29,7 +29,7 @@ fn text_of(path: &Path, part: Range<u64>, chunk_size: usize) -> (Vec<u8>, Vec<St
     while let Some(work) = feed.next(|| false).unwrap() {
         match work.task {
             Task::Chunk(chunk) => text.extend_from_slice(chunk.bytes()),
-            Task::Report { message, .. } => told.push(message),
+            Task::Report(problem) => told.push(problem.message),
             Task::End(_) => {}
         }
     }

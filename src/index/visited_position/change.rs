@@ -3,23 +3,24 @@
 
 use crate::board::{MoveCode, Position, PositionKey};
 use crate::channel::{Receiver, Sender};
-use crate::index::error::{Error, Result};
-use crate::index::visited_position::counted_game::CountedGame;
-use crate::index::visited_position::counter::{Fens, VisitedPosition, to_json};
-use crate::index::visited_position::rows::{compare_fens, count_to_look_up};
-use crate::index::visited_position::update::Tracker;
+use crate::index::visited_position::{
+    CountedGame, Fens, Tracker, VisitedPosition, compare_fens, count_to_look_up, to_json,
+};
+use crate::index::{Error, Result};
 use crate::store::read::occurrence::visit::VisitedRows;
 use crate::store::row::{ContinuationRow, ResultCounts, Text, VisitedPositionBatch, VisitedPositionRow};
 use crate::store::visit_set::{PackingBuffers, add_to_block};
 use crate::store::{BulkLoader, Snapshot};
 
-/// The change of a visited position's row.
+/// The change of a visited position's row, which is sent to the writing thread.
 pub(crate) enum Change {
     /// The position has no row.
     Nothing,
     /// Two positions share the key: the row is removed.
     Remove(PositionKey),
     Add(Box<Addition>),
+    /// Rows of new games must be read first, which only the writing thread can do.
+    ToRead(Box<VisitedPosition>),
 }
 
 /// The data added to a row.
@@ -35,30 +36,22 @@ pub(crate) struct Addition {
     visits: Vec<(u32, Vec<u8>)>,
 }
 
-/// The result for a position, which is sent to the writing thread.
-pub(crate) enum Found {
-    Ready(Change),
-    /// Rows of new games must be read, which only the writing thread can do.
-    ToRead(Box<VisitedPosition>),
-}
-
 /// Computes the changes that depend only on the database as it was before the run. Receives the counts of the
 /// new games from `found`, in pieces, and sends the results to `ready`. Ends when there are no more pieces, or
 /// when the receiver of `ready` is gone.
 pub(crate) fn precompute(
     tracker: &Tracker<'_>,
     found: &Receiver<Vec<VisitedPosition>>,
-    ready: &Sender<Vec<Found>>,
+    ready: &Sender<Vec<Change>>,
 ) -> Result<()> {
-    let Some(target) = tracker.target() else { return Ok(()) };
-    let known = Snapshot::open_snapshot(target)?;
+    let known = Snapshot::open_snapshot(tracker.target)?;
     for piece in found.iter() {
-        tracker.check()?;
+        tracker.sorting.progress.check()?;
         let precompute = |visited: VisitedPosition| {
             if reads_new_rows(&visited, tracker) {
-                return Ok(Found::ToRead(Box::new(visited)));
+                return Ok(Change::ToRead(Box::new(visited)));
             }
-            Change::of(visited, tracker, &known).map(Found::Ready)
+            Change::of(visited, tracker, &known)
         };
         let piece = piece.into_iter().map(precompute).collect::<Result<_>>()?;
         if ready.send(piece).is_err() {
@@ -70,7 +63,7 @@ pub(crate) fn precompute(
 
 /// Whether rows of new games must be read to compute the change.
 fn reads_new_rows(visited: &VisitedPosition, tracker: &Tracker<'_>) -> bool {
-    let is_told = visited.standard.is_none() || tracker.reached(visited.key).is_some();
+    let is_told = visited.standard.is_none() || tracker.reached.of(visited.key).is_some();
     !(visited.to_compare.is_empty() && visited.to_look_up.is_empty() && is_told)
 }
 
@@ -82,7 +75,7 @@ impl Change {
         let Some(old) = rows.lists(key)? else { return Ok(Self::Nothing) };
         let Some(moves) = moves(&mut visited, old.fen, tracker) else { return Ok(Self::Remove(key)) };
         // A game that a user deleted counts as a game without rating and date.
-        let outcomes = tracker.outcomes();
+        let outcomes = &tracker.outcomes;
         let elo_sum = |game| Ok::<_, Error>(outcomes.of(game)?.and_then(CountedGame::elo_sum).unwrap_or(0));
         let day = |game| Ok::<_, Error>(outcomes.of(game)?.map_or(0, CountedGame::day));
         let top_games = visited.top.with(&old.top_games, elo_sum)?.as_deref().map(to_json);
@@ -110,7 +103,7 @@ fn moves(
     fen: String,
     tracker: &Tracker<'_>,
 ) -> Option<Vec<(MoveCode, ResultCounts)>> {
-    let reached = tracker.reached(visited.key);
+    let reached = tracker.reached.of(visited.key);
     visited.fens.observe(&fen);
     if let Some(reached) = reached {
         visited.fens.observe_all(&reached.fens);
@@ -132,40 +125,30 @@ fn moves(
 
 /// Writes the changes of rows.
 pub(crate) struct ChangeWriter<'w, 'c> {
-    tracker: &'w Tracker<'w>,
-    loader: &'w mut BulkLoader<'c>,
-    batch: VisitedPositionBatch,
+    pub(crate) tracker: &'w Tracker<'w>,
+    pub(crate) loader: &'w mut BulkLoader<'c>,
+    pub(crate) batch: VisitedPositionBatch,
 }
 
-impl<'w, 'c> ChangeWriter<'w, 'c> {
-    pub(crate) fn new(tracker: &'w Tracker<'w>, loader: &'w mut BulkLoader<'c>) -> Self {
-        Self { tracker, loader, batch: VisitedPositionBatch::default() }
-    }
-
-    /// Writes a change. Computes it first, if that has not been done.
-    pub(crate) fn write(&mut self, found: Found) -> Result<()> {
-        match found {
-            Found::Ready(change) => self.write_change(change),
-            Found::ToRead(visited) => self.write_new(*visited),
-        }
-    }
-
+impl ChangeWriter<'_, '_> {
     /// Writes the new data of a position, using the current rows.
     pub(crate) fn write_new(&mut self, mut visited: VisitedPosition) -> Result<()> {
         count_to_look_up(&mut visited, self.loader)?;
         // Positions that were not recorded while reading games are compared too.
         let standard = visited.standard.take();
-        if self.tracker.reached(visited.key).is_none() {
+        if self.tracker.reached.of(visited.key).is_none() {
             visited.to_compare.extend(standard);
         }
         compare_fens(&mut visited, self.loader)?;
-        self.write_change(Change::of(visited, self.tracker, self.loader)?)
+        self.write(Change::of(visited, self.tracker, self.loader)?)
     }
 
-    fn write_change(&mut self, change: Change) -> Result<()> {
+    /// Writes a change. Computes it first, if that has not been done.
+    pub(crate) fn write(&mut self, change: Change) -> Result<()> {
         let addition = match change {
             Change::Nothing => return Ok(()),
             Change::Remove(key) => return Ok(self.loader.remove_visited(key)?),
+            Change::ToRead(visited) => return self.write_new(*visited),
             Change::Add(addition) => *addition,
         };
         let Addition { key, counts, unfinished, top_games, recent_games, moves, visits } = addition;
@@ -188,7 +171,7 @@ impl<'w, 'c> ChangeWriter<'w, 'c> {
 
     /// Writes the buffered rows.
     pub(crate) fn finish(&mut self) -> Result<()> {
-        self.tracker.check()?;
+        self.tracker.sorting.progress.check()?;
         self.loader.add_to_visited(&self.batch)?;
         self.batch.clear();
         Ok(())

@@ -1,7 +1,16 @@
 //! The counted data of a game in one number: its result, ratings and date, so that its row need not be read.
 
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
+
 use crate::board::GameResult;
+use crate::index::Result;
+use crate::parallel::lock;
+use crate::store::block_set::block_of;
+use crate::store::read::game_column::Outcomes;
 use crate::store::row::{GameId, GameRow, ResultCounts, day_number, elo_sum, year_of};
+use crate::store::{GameOutcome, Snapshot};
 
 /// Result, ratings and date of one game.
 ///
@@ -101,6 +110,78 @@ impl CountedGames {
     #[inline]
     pub(crate) fn of(&self, game: GameId) -> CountedGame {
         self.counted_games[(game.0 - self.first.0) as usize]
+    }
+}
+
+/// The database at `target` as it was before the run. It is opened when it is first needed.
+pub(crate) fn opened<'k>(known: &'k mut Option<Snapshot>, target: &Path) -> Result<&'k Snapshot> {
+    Ok(match known {
+        Some(known) => known,
+        none => none.insert(Snapshot::open_snapshot(target)?),
+    })
+}
+
+/// The outcomes of the games of a database, as it was before the run. Columns of games are read one block at a
+/// time: nearly all blocks are needed, and reading rows of `game` takes far longer.
+#[derive(Debug)]
+pub(crate) struct KnownOutcomes<'t> {
+    target: &'t Path,
+    known: Mutex<Option<Snapshot>>,
+    /// One entry for each possible block; `None` if the columns do not have the data of the block. A game that
+    /// is missing from the columns may still exist, if a user changed the columns.
+    blocks: Vec<OnceLock<Option<Box<Outcomes>>>>,
+    /// The number of cached blocks.
+    kept: AtomicUsize,
+}
+
+impl<'t> KnownOutcomes<'t> {
+    /// The maximum number of cached blocks, of half a mebibyte each. Games of other blocks are looked up one by
+    /// one.
+    const MOST_BLOCKS: usize = 192;
+
+    /// The outcomes of the games of the database at `target`.
+    pub(crate) fn new(target: &'t Path) -> Self {
+        let blocks = (0..=block_of(GameId(u32::MAX)).0).map(|_| OnceLock::new()).collect();
+        Self { target, known: Mutex::default(), blocks, kept: AtomicUsize::new(0) }
+    }
+
+    /// The outcome of a game; `None` if there is no such game.
+    pub(crate) fn of(&self, game: GameId) -> Result<Option<CountedGame>> {
+        if let Some(counted) = self.kept(game) {
+            return Ok(Some(counted));
+        }
+        let mut known = lock(&self.known);
+        let known = opened(&mut known, self.target)?;
+        // Another thread may have read the block meanwhile.
+        self.keep(block_of(game).0, known)?;
+        if let Some(counted) = self.kept(game) {
+            return Ok(Some(counted));
+        }
+        let by_row =
+            |GameOutcome { result, elos, date }: GameOutcome| CountedGame::new(result, elos, date.as_deref());
+        Ok(known.game_outcome(game)?.map(by_row))
+    }
+
+    /// The outcome of a game, if its block is cached and contains the game.
+    fn kept(&self, game: GameId) -> Option<CountedGame> {
+        let (block, number) = block_of(game);
+        let outcomes = self.blocks.get(block as usize)?.get()?.as_ref()?;
+        let result = outcomes.result(number)?;
+        Some(CountedGame::from_parts(result, outcomes.elos(number), outcomes.day(number)))
+    }
+
+    /// Reads a block, unless it is cached or the cache is full. Only one thread at a time can read a block,
+    /// because there is only one connection.
+    fn keep(&self, block: u32, known: &Snapshot) -> Result<()> {
+        let Some(place) = self.blocks.get(block as usize) else { return Ok(()) };
+        if place.get().is_some() || self.kept.load(Ordering::Relaxed) >= Self::MOST_BLOCKS {
+            return Ok(());
+        }
+        let outcomes = known.outcomes(block)?;
+        if place.set(outcomes.map(Box::new)).is_ok() {
+            self.kept.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
     }
 }
 

@@ -5,11 +5,8 @@ use std::path::Path;
 use rayon::ThreadPool;
 
 use crate::board::{GameResult, KeyMap, KeySet, MoveCode, PositionKey, ShortMove};
-use crate::index::error::{Error, Result};
-use crate::index::progress::Progress;
-use crate::index::visited_position::counted_game::CountedGame;
-use crate::index::visited_position::counter::to_json;
-use crate::index::visited_position::known_outcomes::KnownOutcomes;
+use crate::index::visited_position::{CountedGame, KnownOutcomes, opened, to_json};
+use crate::index::{Error, Progress, Result};
 use crate::parallel;
 use crate::sorted::insert;
 use crate::store::block_set::block_of;
@@ -25,12 +22,6 @@ struct Decrease {
     moves: Vec<(MoveCode, ResultCounts)>,
     /// The blocks that contain the removed games.
     blocks: Vec<u32>,
-    change: Change,
-}
-
-/// Changes of the rows in addition to the decrease of their counts.
-#[derive(Debug, Default)]
-struct Change {
     /// Whether too few games are left: the rows are removed, and the position is recounted.
     goes: bool,
     /// The best-rated and the latest games as JSON, if they change.
@@ -95,13 +86,6 @@ pub(crate) struct Removed<'r> {
     pub(crate) progress: &'r Progress,
 }
 
-/// The decreases by some of the removed games, and the number of their positions.
-#[derive(Default)]
-struct Found {
-    visited: KeyMap<Decrease>,
-    positions: u64,
-}
-
 impl Decreases {
     /// Computes the decreases from the positions of the removed games.
     pub(crate) fn compute(removed: Removed<'_>) -> Result<Self> {
@@ -114,14 +98,14 @@ impl Decreases {
         if games.is_empty() {
             return Ok(all);
         }
-        let outcomes = KnownOutcomes::new(Some(removed.target));
+        let outcomes = KnownOutcomes::new(removed.target);
         let connection = || WorkerState { known: None, outcomes: &outcomes };
         for games in games.chunks(GAMES) {
             let parts: Vec<_> = games.chunks(GAMES_AT_ONCE).collect();
             let parts = parallel::consume(Some(removed.pool), parts, connection, |known, games| {
                 known.games(removed, games)
             })?;
-            for Found { visited: part, positions } in parts {
+            for (part, positions) in parts {
                 all.positions += positions;
                 for (key, decrease) in part {
                     visited.entry(key).or_default().absorb(&decrease);
@@ -132,12 +116,12 @@ impl Decreases {
         let parts: Vec<_> = all.visited.chunks_mut(POSITIONS_AT_ONCE).collect();
         parallel::consume(Some(removed.pool), parts, connection, |known, positions| {
             for (key, decrease) in positions {
-                decrease.change = known.change(removed, *key, decrease)?;
+                known.complete(removed, *key, decrease)?;
             }
             Ok::<_, Error>(())
         })?;
         all.visited.sort_unstable_by_key(|(key, _)| key.as_i64());
-        let going = all.visited.iter().filter(|(_, decrease)| decrease.change.goes);
+        let going = all.visited.iter().filter(|(_, decrease)| decrease.goes);
         all.doubtful = going.map(|(key, _)| *key).collect();
         Ok(all)
     }
@@ -149,9 +133,9 @@ impl Decreases {
         removed: &GameSet,
         loader: &BulkLoader<'_>,
     ) -> Result<()> {
-        for (key, Decrease { counts, unfinished, moves, blocks, change }) in &self.visited {
+        for (key, Decrease { counts, unfinished, moves, blocks, goes, lists, years }) in &self.visited {
             progress.check()?;
-            if change.goes {
+            if *goes {
                 loader.remove_visited(*key)?;
                 continue;
             }
@@ -162,10 +146,10 @@ impl Decreases {
             for (code, counts) in moves {
                 loader.decrease_continuation(*key, *code, counts)?;
             }
-            if let Some([top, recent]) = &change.lists {
+            if let Some([top, recent]) = lists {
                 loader.set_listed_games(*key, top, recent)?;
             }
-            for (code, counts) in &change.years {
+            for (code, counts) in years {
                 loader.set_years(*key, *code, counts.first_year, counts.last_year)?;
             }
         }
@@ -182,24 +166,21 @@ struct WorkerState<'o> {
 impl WorkerState<'_> {
     fn of(&mut self, removed: Removed<'_>) -> Result<&Snapshot> {
         removed.progress.check()?;
-        if self.known.is_none() {
-            let known = Snapshot::open_snapshot(removed.target)?;
-            self.known = Some(known);
-        }
-        Ok(self.known.as_ref().expect("it was just opened"))
+        opened(&mut self.known, removed.target)
     }
 
-    fn games(&mut self, removed: Removed<'_>, games: &[GameId]) -> Result<Found> {
+    /// The decreases by some of the removed games, and the number of their positions.
+    fn games(&mut self, removed: Removed<'_>, games: &[GameId]) -> Result<(KeyMap<Decrease>, u64)> {
         let outcomes = self.outcomes;
         let known = self.of(removed)?;
-        let mut found = Found::default();
+        let (mut decreases, mut positions) = (KeyMap::<Decrease>::default(), 0);
         // A game counts with the last move it played at a position.
         let mut last_moves: KeyMap<Option<MoveCode>> = KeyMap::default();
         for &game in games {
             let counted = outcomes.of(game)?;
             last_moves.clear();
             known.for_each_position_of(game, |key, code| {
-                found.positions += 1;
+                positions += 1;
                 if removed.visited.contains(&key) {
                     let last = last_moves.entry(key).or_default();
                     *last = code.or(*last);
@@ -208,19 +189,20 @@ impl WorkerState<'_> {
             // A game that a user deleted cannot be subtracted, because its data is gone.
             let Some(counted) = counted else { continue };
             for (&key, &code) in &last_moves {
-                found.visited.entry(key).or_default().count(code, game, counted);
+                decreases.entry(key).or_default().count(code, game, counted);
             }
         }
-        Ok(found)
+        Ok((decreases, positions))
     }
 
-    /// The changes of a position's rows in addition to the decrease of their counts.
-    fn change(&mut self, removed: Removed<'_>, key: PositionKey, decrease: &Decrease) -> Result<Change> {
-        let Some(row) = self.of(removed)?.visited_counts(key)? else { return Ok(Change::default()) };
+    /// Finds the changes of a position's rows in addition to the decrease of their counts.
+    fn complete(&mut self, removed: Removed<'_>, key: PositionKey, decrease: &mut Decrease) -> Result<()> {
+        let Some(row) = self.of(removed)?.visited_counts(key)? else { return Ok(()) };
         let VisitedCounts { games, listed, years } = row;
         let left = games.saturating_sub(decrease.counts.games() + u64::from(decrease.unfinished));
         if left < u64::from(removed.threshold) {
-            return Ok(Change { goes: true, ..Change::default() });
+            decrease.goes = true;
+            return Ok(());
         }
         let is_listed = listed.into_iter().any(|game| removed.games.contains(game));
         // A removed game may have been the only game with this move in its first or last year.
@@ -232,15 +214,21 @@ impl WorkerState<'_> {
         };
         let doubtful: Vec<MoveCode> =
             decrease.moves.iter().filter(is_doubtful).map(|&(code, _)| code).collect();
-        if !is_listed && doubtful.is_empty() {
-            return Ok(Change::default());
+        if is_listed || !doubtful.is_empty() {
+            let (lists, years) = self.recount(removed, key, &doubtful)?;
+            decrease.lists = is_listed.then_some(lists);
+            decrease.years = doubtful.into_iter().zip(years).collect();
         }
-        let change = self.recount(removed, key, &doubtful)?;
-        Ok(Change { lists: change.lists.filter(|_| is_listed), ..change })
+        Ok(())
     }
 
     /// The remaining best-rated and latest games, and the first and last years of moves.
-    fn recount(&mut self, removed: Removed<'_>, key: PositionKey, moves: &[MoveCode]) -> Result<Change> {
+    fn recount(
+        &mut self,
+        removed: Removed<'_>,
+        key: PositionKey,
+        moves: &[MoveCode],
+    ) -> Result<([String; 2], Vec<ResultCounts>)> {
         let (mut top, mut recent) = (GameList::best_rated(LISTED_GAMES), GameList::latest(LISTED_GAMES));
         let shorts: Vec<PlayedMove> =
             moves.iter().map(|&code| PlayedMove::new(Some(ShortMove::new(code)))).collect();
@@ -265,7 +253,6 @@ impl WorkerState<'_> {
                 counted.add_to(&mut years[at]);
             }
         }
-        let lists = Some([to_json(&top.ids()), to_json(&recent.ids())]);
-        Ok(Change { goes: false, lists, years: moves.iter().copied().zip(years).collect() })
+        Ok(([to_json(&top.ids()), to_json(&recent.ids())], years))
     }
 }

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::board::{KeyMap, MoveCode, Position, PositionKey, ShortMove};
-use crate::index::error::Result;
-use crate::index::visited_position::counter::{Fens, VisitedPosition, to_json};
+use crate::index::Result;
+use crate::index::visited_position::{Fens, VisitedPosition, to_json};
 use crate::store::BulkLoader;
 use crate::store::row::{ContinuationRow, Text, VisitedPositionBatch, VisitedPositionRow};
 use crate::store::visit_set::{PackingBuffers, PlayedMove, Visits};

@@ -1,25 +1,22 @@
 //! Passes sorted occurrences to a sink, and counts visited positions at the same time.
 
-use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::board::{KeySet, PositionKey};
 use crate::channel::{self, Receiver, Sender};
 use crate::id::Level;
-use crate::index::error::{Error, Result};
-use crate::index::visited_position::change::{ChangeWriter, precompute};
-use crate::index::visited_position::counter::{Counted, Counter, VisitedPosition};
-use crate::index::visited_position::reached::ReachedPositions;
-use crate::index::visited_position::rows;
-use crate::index::visited_position::sorting::{Sorting, Update};
-use crate::index::visited_position::update::{Found, Recount, Tracker};
+use crate::index::visited_position::{
+    ChangeWriter, Counted, Counter, Found, Recount, Sorting, Tracker, VisitedPosition, precompute, rows,
+};
+use crate::index::{Error, Result};
 use crate::parallel::lock;
 use crate::sorted::sort_by_key;
+use crate::store::BulkLoader;
 use crate::store::frequent_keys::FrequentKeys;
 use crate::store::pages::PositionTrees;
+use crate::store::row::VisitedPositionBatch;
 use crate::store::sink::{NewOccurrences, OccurrenceRows, SortedOccurrences, UnsortedOccurrences};
-use crate::store::{BulkLoader, GameSet};
 
 /// The occurrences of a new database: everything is counted here.
 pub(crate) struct FreshOccurrences<'r> {
@@ -68,51 +65,39 @@ impl SortedOccurrences for FreshOccurrences<'_> {
 
 /// The occurrences to add to an existing database, whose counts are updated.
 pub(crate) struct AddedOccurrences<'r> {
-    sorting: Sorting<'r>,
     tracker: Tracker<'r>,
-    /// The channels to which results are sent; `None` once all partitions are drained.
-    outlets: Mutex<Option<Senders>>,
+    /// The channels of `found` and `now_visited`; `None` once all partitions are drained.
+    outlets: Mutex<Option<[Sender<Vec<VisitedPosition>>; 2]>>,
     /// New occurrences of positions that have a row.
     found: Receiver<Vec<VisitedPosition>>,
     /// New occurrences of positions that will get a row.
     now_visited: Receiver<Vec<VisitedPosition>>,
-    /// New occurrences of keys to recount.
-    again: Mutex<Vec<VisitedPosition>>,
-    /// Keys without a row that may have enough occurrences.
-    to_look_up: Mutex<Vec<PositionKey>>,
-    /// Keys of `now_visited`.
-    rising: Mutex<KeySet>,
-    /// Recounted positions.
-    counted: Mutex<Vec<VisitedPosition>>,
+    recounts: Mutex<Recounts>,
     distinct: AtomicU64,
 }
 
-#[derive(Clone)]
-struct Senders {
-    found: Sender<Vec<VisitedPosition>>,
-    now_visited: Sender<Vec<VisitedPosition>>,
+#[derive(Default)]
+struct Recounts {
+    /// New occurrences of keys to recount.
+    again: Vec<VisitedPosition>,
+    /// Keys without a row that may have enough occurrences.
+    to_look_up: Vec<PositionKey>,
+    /// Keys of `now_visited`.
+    rising: KeySet,
+    /// Recounted positions.
+    counted: Vec<VisitedPosition>,
 }
 
 impl<'r> AddedOccurrences<'r> {
-    pub(crate) fn new(
-        sorting: Sorting<'r>,
-        update: &Update<'r>,
-        reached: &'r ReachedPositions,
-        target: Option<&'r Path>,
-        removed: &'r GameSet,
-    ) -> Self {
+    pub(crate) fn new(tracker: Tracker<'r>) -> Self {
         let (to_found, found) = channel::unbounded();
         let (to_now_visited, now_visited) = channel::unbounded();
         Self {
-            sorting,
-            tracker: Tracker::new(sorting, update, reached, target, removed),
-            outlets: Mutex::new(Some(Senders { found: to_found, now_visited: to_now_visited })),
+            tracker,
+            outlets: Mutex::new(Some([to_found, to_now_visited])),
             found,
             now_visited,
-            again: Mutex::default(),
-            to_look_up: Mutex::default(),
-            rising: Mutex::default(),
-            counted: Mutex::default(),
+            recounts: Mutex::default(),
             distinct: AtomicU64::new(0),
         }
     }
@@ -122,17 +107,20 @@ impl SortedOccurrences for AddedOccurrences<'_> {
     type Error = Error;
 
     fn unsorted(&self) -> &impl UnsortedOccurrences<Error = Error> {
-        &self.sorting
+        &self.tracker.sorting
     }
 
     fn drain<R: OccurrenceRows>(&self, partition: usize, rows: &mut R) -> Result<()> {
         // If the channels are gone, the thread that receives the results has failed.
-        let Some(outlets) = lock(&self.outlets).clone() else { return Err(Error::Stopped) };
+        let Some([to_found, to_now_visited]) = lock(&self.outlets).clone() else {
+            return Err(Error::Stopped);
+        };
+        let Sorting { partitions, at_once, progress, .. } = self.tracker.sorting;
         let mut watch = self.tracker.watch();
-        self.sorting.progress.check()?;
+        progress.check()?;
         // When rows are merged, twice as many threads sort.
-        self.sorting.partitions.drain_sorted(partition, self.sorting.at_once / 2, |piece| {
-            self.sorting.progress.check()?;
+        partitions.drain_sorted(partition, at_once / 2, |piece| {
+            progress.check()?;
             piece.chunk_by(|a, b| a.key() == b.key()).try_for_each(|run| {
                 rows.append(run.iter().map(|occurrence| occurrence.occurrence()))?;
                 watch.observe(run, |threshold, new| Ok(rows.has(run[0].key(), threshold, new)?))
@@ -140,9 +128,11 @@ impl SortedOccurrences for AddedOccurrences<'_> {
         })?;
         let Found { distinct, visited, now_visited, again } = watch.end();
         self.distinct.fetch_add(distinct, Ordering::Relaxed);
-        lock(&self.again).extend(again);
-        lock(&self.rising).extend(now_visited.iter().map(|visited| visited.key));
-        let sent = outlets.found.send(visited).and_then(|()| outlets.now_visited.send(now_visited));
+        let mut recounts = lock(&self.recounts);
+        recounts.again.extend(again);
+        recounts.rising.extend(now_visited.iter().map(|visited| visited.key));
+        drop(recounts);
+        let sent = to_found.send(visited).and_then(|()| to_now_visited.send(now_visited));
         sent.map_err(|_| Error::Stopped)
     }
 
@@ -151,11 +141,10 @@ impl SortedOccurrences for AddedOccurrences<'_> {
     }
 
     fn write_visited(&self, loader: &mut BulkLoader<'_>) -> Result<()> {
-        let again = std::mem::take(&mut *lock(&self.again));
-        let mut counted = std::mem::take(&mut *lock(&self.counted));
-        counted.extend(self.tracker.recount_again(again)?);
-        let mut keys = std::mem::take(&mut *lock(&self.to_look_up));
-        let rising = std::mem::take(&mut *lock(&self.rising));
+        let recounts = std::mem::take(&mut *lock(&self.recounts));
+        let Recounts { again, to_look_up: mut keys, rising, mut counted } = recounts;
+        let new = |recount: &mut Recount<'_>, new: VisitedPosition| recount.add(new.key, Some(new));
+        counted.extend(self.tracker.recount_all(again, new)?);
         keys.retain(|key| !rising.contains(key));
         // The keys are recounted in the order of the rows.
         keys.sort_unstable_by_key(|key| key.as_i64());
@@ -168,8 +157,8 @@ impl SortedOccurrences for AddedOccurrences<'_> {
 
 impl NewOccurrences for AddedOccurrences<'_> {
     fn set_recounted_keys(&self, mut keys: Vec<PositionKey>) {
-        keys.retain(|&key| !self.tracker.has_row(key));
-        lock(&self.to_look_up).extend(keys);
+        keys.retain(|key| !self.tracker.update.visited.contains(key));
+        lock(&self.recounts).to_look_up.extend(keys);
     }
 
     fn drained(&self) {
@@ -189,24 +178,26 @@ impl NewOccurrences for AddedOccurrences<'_> {
             positions().try_for_each(|visited| recount.add(visited.key, Some(visited)))?;
             recount.finish()
         };
-        let threads = self.sorting.pool.current_num_threads();
+        let tracker = &self.tracker;
+        let threads = tracker.sorting.pool.current_num_threads();
         let (to_writer, ready) = channel::bounded(4 * threads);
         std::thread::scope(|scope| {
             let counts: Vec<_> =
-                (0..threads).map(|_| scope.spawn(|| count(self.tracker.recount(before)))).collect();
+                (0..threads).map(|_| scope.spawn(|| count(tracker.recount(before)))).collect();
             // Rows that removed games change can be read only after the changes are written.
-            let makers = if self.tracker.has_removed() { 0 } else { threads };
+            let makers = if tracker.removed_games.is_empty() { threads } else { 0 };
             let makers: Vec<_> = (0..makers)
                 .map(|_| {
                     let to_writer = to_writer.clone();
-                    scope.spawn(move || precompute(&self.tracker, &self.found, &to_writer))
+                    scope.spawn(move || precompute(tracker, &self.found, &to_writer))
                 })
                 .collect();
             drop(to_writer);
-            let written = first(loader).map_err(Error::from).and_then(|()| self.tracker.decrease(loader));
-            let written = written.and_then(|()| {
-                let mut writer = ChangeWriter::new(&self.tracker, loader);
-                ready.iter().flatten().try_for_each(|found| writer.write(found))?;
+            let written = first(loader).map_err(Error::from).and_then(|()| {
+                let Tracker { update, sorting, removed_games, .. } = tracker;
+                update.decreases.write(sorting.progress, removed_games, loader)?;
+                let mut writer = ChangeWriter { tracker, loader, batch: VisitedPositionBatch::default() };
+                ready.iter().flatten().try_for_each(|change| writer.write(change))?;
                 // Then the results that no other thread has processed.
                 self.found.iter().flatten().try_for_each(|visited| writer.write_new(visited))?;
                 writer.finish()
@@ -221,13 +212,14 @@ impl NewOccurrences for AddedOccurrences<'_> {
                 maker.join().map_err(|_| Error::Panicked)??;
             }
             for count in counts {
-                lock(&self.counted).extend(count.join().map_err(|_| Error::Panicked)??);
+                let counted = count.join().map_err(|_| Error::Panicked)??;
+                lock(&self.recounts).counted.extend(counted);
             }
             Ok(())
         })
     }
 
     fn threshold(&self) -> u32 {
-        self.tracker.threshold()
+        self.tracker.sorting.threshold
     }
 }

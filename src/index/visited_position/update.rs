@@ -2,35 +2,91 @@
 
 use std::path::Path;
 
+use rayon::ThreadPool;
+
 use crate::board::{KeySet, MoveCode, PositionKey};
-use crate::index::error::Result;
-use crate::index::sort::occurrence::PlayedOccurrence;
-use crate::index::visited_position::counter::{Counter, Fens, VisitedPosition};
-use crate::index::visited_position::decrease::Decreases;
-use crate::index::visited_position::known_outcomes::KnownOutcomes;
-use crate::index::visited_position::reached::{ReachedPosition, ReachedPositions};
-use crate::index::visited_position::sorting::{Sorting, Update};
+use crate::index::visited_position::{
+    CountedGames, Counter, Decreases, Fens, KnownOutcomes, ReachedPositions, VisitedPosition, opened,
+};
+use crate::index::{Error, PlayedOccurrence, Progress, Result};
 use crate::parallel;
+use crate::sort::Partitions;
 use crate::store::pages::{PositionReader, PositionTrees};
-use crate::store::row::{GameId, Ply};
+use crate::store::row::{GameId, Occurrence, Ply};
+use crate::store::sink::{Replaced, UnsortedOccurrences};
 use crate::store::visit_set::PackingBuffers;
-use crate::store::{BulkLoader, GameSet, Snapshot};
+use crate::store::{GameSet, Snapshot};
+
+/// The data of a run after all games are read.
+#[derive(Clone, Copy)]
+pub(crate) struct Sorting<'r> {
+    pub(crate) partitions: &'r Partitions<PlayedOccurrence>,
+    /// The number of records of a partition to sort at once.
+    pub(crate) at_once: usize,
+    /// The minimum number of games of a visited position.
+    pub(crate) threshold: u32,
+    /// The counted data of all games read.
+    pub(crate) counted_games: &'r CountedGames,
+    pub(crate) progress: &'r Progress,
+    pub(crate) pool: &'r ThreadPool,
+}
+
+impl UnsortedOccurrences for Sorting<'_> {
+    type Error = Error;
+
+    fn partitions(&self) -> usize {
+        self.partitions.len()
+    }
+
+    fn count(&self) -> u64 {
+        self.partitions.records()
+    }
+
+    fn games(&self) -> (GameId, u32) {
+        (GameId(self.counted_games.before().0 + 1), self.counted_games.count())
+    }
+
+    fn range(&self, partition: usize) -> (Occurrence, Option<Occurrence>) {
+        let first_of = |sort_key| {
+            let key = PlayedOccurrence::from_sort_key(sort_key).key();
+            Occurrence::new(key, GameId(0), Ply(0))
+        };
+        let (first, end) = self.partitions.range(partition);
+        (first_of(first), end.map(first_of))
+    }
+
+    fn panicked(&self) -> Error {
+        Error::Panicked
+    }
+
+    fn pool(&self) -> &ThreadPool {
+        self.pool
+    }
+}
+
+/// What to update in an existing database.
+#[derive(Clone, Copy)]
+pub(crate) struct Update<'u> {
+    /// The keys of the positions whose continuations are counted.
+    pub(crate) visited: &'u KeySet,
+    /// The changes that removed games make.
+    pub(crate) decreases: &'u Decreases,
+    /// Removed games that are read again. Their duplicates are reassigned to the games as read now.
+    pub(crate) replaced: &'u [Replaced],
+}
 
 /// Tracks the changes that added games make to visited positions.
 pub(crate) struct Tracker<'o> {
-    /// The keys that have a row of `visited_position`.
-    visited: &'o KeySet,
+    pub(crate) update: Update<'o>,
     /// Data of visited positions, collected while the new games were read.
-    reached: &'o ReachedPositions,
-    /// The decreases by removed games. Keys that are doubtful after that are recounted.
-    decreases: &'o Decreases,
-    sorting: Sorting<'o>,
+    pub(crate) reached: &'o ReachedPositions,
+    pub(crate) sorting: Sorting<'o>,
     /// The existing database.
-    target: Option<&'o Path>,
+    pub(crate) target: &'o Path,
     /// Games removed from the database.
-    removed_games: &'o GameSet,
+    pub(crate) removed_games: &'o GameSet,
     /// The outcomes of the games of the existing database.
-    outcomes: KnownOutcomes<'o>,
+    pub(crate) outcomes: KnownOutcomes<'o>,
 }
 
 /// Counts the occurrences of a range of keys, in order.
@@ -75,17 +131,17 @@ impl RangeCounter<'_> {
         if earlier.is_none() {
             self.distinct += 1;
             self.pending.clear();
-            self.is_rising = self.tracker.decreases.doubtful.contains(&key);
+            self.is_rising = self.tracker.update.decreases.doubtful.contains(&key);
         }
         let count = earlier.unwrap_or(0).saturating_add(u32::try_from(run.len()).unwrap_or(u32::MAX));
         self.last = Some((key, count));
         if self.is_rising {
             self.rising.observe(run);
-        } else if self.tracker.visited.contains(&key) {
+        } else if self.tracker.update.visited.contains(&key) {
             self.counter.observe(run);
         } else {
             self.pending.extend_from_slice(run);
-            if has(self.tracker.threshold(), count)? {
+            if has(self.tracker.sorting.threshold, count)? {
                 self.rising.observe(&self.pending);
                 self.is_rising = true;
             }
@@ -95,9 +151,8 @@ impl RangeCounter<'_> {
 
     pub(crate) fn end(self) -> Found {
         let (visited, mut now_visited) = (self.counter.finish().visited, self.rising.finish().visited);
-        let again = now_visited
-            .extract_if(.., |visited| self.tracker.decreases.doubtful.contains(&visited.key))
-            .collect();
+        let doubtful = &self.tracker.update.decreases.doubtful;
+        let again = now_visited.extract_if(.., |visited| doubtful.contains(&visited.key)).collect();
         Found { distinct: self.distinct, visited, now_visited, again }
     }
 }
@@ -106,46 +161,13 @@ impl<'o> Tracker<'o> {
     /// A tracker for the database at `target`, from which some games were removed.
     pub(crate) fn new(
         sorting: Sorting<'o>,
-        update: &Update<'o>,
+        update: Update<'o>,
         reached: &'o ReachedPositions,
-        target: Option<&'o Path>,
+        target: &'o Path,
         removed_games: &'o GameSet,
     ) -> Self {
-        let Update { visited, decreases, .. } = *update;
-        Self {
-            visited,
-            reached,
-            decreases,
-            sorting,
-            target,
-            removed_games,
-            outcomes: KnownOutcomes::new(target),
-        }
-    }
-
-    /// The database as it was before the run, if there was one.
-    pub(crate) const fn target(&self) -> Option<&'o Path> {
-        self.target
-    }
-
-    /// The data of the positions with a key that new games reached.
-    pub(crate) fn reached(&self, key: PositionKey) -> Option<&ReachedPosition> {
-        self.reached.of(key)
-    }
-
-    /// The outcomes of games of the database.
-    pub(crate) const fn outcomes(&self) -> &KnownOutcomes<'o> {
-        &self.outcomes
-    }
-
-    /// Fails if the run must stop.
-    pub(crate) fn check(&self) -> Result<()> {
-        self.sorting.progress.check()
-    }
-
-    /// The minimum number of games, and thus of occurrences, for a row of `visited_position`.
-    pub(crate) const fn threshold(&self) -> u32 {
-        self.sorting.threshold
+        let outcomes = KnownOutcomes::new(target);
+        Self { update, reached, sorting, target, removed_games, outcomes }
     }
 
     pub(crate) fn watch(&self) -> RangeCounter<'_> {
@@ -173,34 +195,11 @@ impl<'o> Tracker<'o> {
     }
 
     pub(crate) fn recount_keys(&self, keys: Vec<PositionKey>) -> Result<Vec<VisitedPosition>> {
-        self.recount_all(keys, |recount, key| {
-            // Most keys have too few occurrences.
-            if recount.has_occurrences(key)? { recount.add(key, None) } else { Ok(()) }
-        })
-    }
-
-    /// Recounts positions, including their new occurrences.
-    pub(crate) fn recount_again(&self, again: Vec<VisitedPosition>) -> Result<Vec<VisitedPosition>> {
-        self.recount_all(again, |recount, visited| recount.add(visited.key, Some(visited)))
-    }
-
-    /// Whether a key has a row of `visited_position`.
-    pub(crate) fn has_row(&self, key: PositionKey) -> bool {
-        self.visited.contains(&key)
-    }
-
-    /// Whether games were removed.
-    pub(crate) fn has_removed(&self) -> bool {
-        !self.removed_games.is_empty()
-    }
-
-    /// Subtracts removed games from the existing rows.
-    pub(crate) fn decrease(&self, loader: &BulkLoader<'_>) -> Result<()> {
-        self.decreases.write(self.sorting.progress, self.removed_games, loader)
+        self.recount_all(keys, |recount, key| recount.add(key, None))
     }
 
     /// Recounts positions on all threads.
-    fn recount_all<T: Send>(
+    pub(crate) fn recount_all<T: Send>(
         &self,
         positions: Vec<T>,
         add: impl Fn(&mut Recount<'_>, T) -> Result<()> + Send + Sync,
@@ -252,30 +251,19 @@ impl Recount<'_> {
     /// The approximate number of rows to read together.
     const TOGETHER: usize = 1 << 18;
 
-    /// The database as it was before the run, if there was one; opened when first needed.
-    fn open<'k>(tracker: &Tracker<'_>, known: &'k mut Option<Snapshot>) -> Result<Option<&'k Snapshot>> {
+    fn open<'k>(tracker: &Tracker<'_>, known: &'k mut Option<Snapshot>) -> Result<&'k Snapshot> {
         tracker.sorting.progress.check()?;
-        if known.is_none()
-            && let Some(target) = tracker.target
-        {
-            *known = Some(Snapshot::open_snapshot(target)?);
-        }
-        Ok(known.as_ref())
-    }
-
-    /// Whether the existing database has at least as many rows of a key as a visited position needs.
-    fn has_occurrences(&mut self, key: PositionKey) -> Result<bool> {
-        let threshold = self.tracker.threshold();
-        Ok(Self::open(self.tracker, &mut self.known)?
-            .map(|known| known.has_occurrences(key, threshold))
-            .transpose()?
-            .unwrap_or(false))
+        opened(known, tracker.target)
     }
 
     /// Adds all occurrences in existing games, except removed ones, to the new occurrences of a position, if
     /// together they have enough games.
     pub(crate) fn add(&mut self, key: PositionKey, new: Option<VisitedPosition>) -> Result<()> {
         let Self { tracker, known, positions, waiting, visits, .. } = self;
+        // Most keys without new occurrences have too few.
+        if new.is_none() && !Self::open(tracker, known)?.has_occurrences(key, tracker.sorting.threshold)? {
+            return Ok(());
+        }
         let before = visits.len();
         let visit = |visits: &mut Vec<GameAtPosition>, game, ply| {
             if tracker.removed_games.contains(game) {
@@ -295,13 +283,12 @@ impl Recount<'_> {
         // Rows that cannot be read from the pages are read through SQLite, which reports errors.
         if !positions.as_ref().is_some_and(read) {
             visits.truncate(before);
-            if let Some(known) = Self::open(tracker, known)? {
-                known.for_each_occurrence(key, |game, ply| visit(visits, game, ply))?;
-            }
+            let known = Self::open(tracker, known)?;
+            known.for_each_occurrence(key, |game, ply| visit(visits, game, ply))?;
         }
         // Nearly always there are too few games, because the number of rows of a key was known only approximately.
         let games = (visits.len() - before) as u64 + new.as_ref().map_or(0, VisitedPosition::games);
-        if games < u64::from(tracker.threshold()) {
+        if games < u64::from(tracker.sorting.threshold) {
             visits.truncate(before);
             return Ok(());
         }
@@ -319,41 +306,39 @@ impl Recount<'_> {
     fn read(&mut self) -> Result<()> {
         let Self { tracker, known, positions, waiting, visits, counted } = self;
         visits.sort_unstable();
-        if let Some(known) = Self::open(tracker, known)? {
-            for (number, &GameAtPosition { game, last, before, waiting: index }) in visits.iter().enumerate()
-            {
-                if number % 1024 == 0 {
-                    tracker.sorting.progress.check()?;
-                }
-                let Some(counted_game) = tracker.outcomes.of(game)? else { continue };
-                let (key, visited) = &mut waiting[index];
-                for (ply, earlier) in [(Some(last), before), (before, None)] {
-                    let Some(ply) = ply else { break };
-                    let mut see = |fen: &str, code: Option<MoveCode>| {
-                        let counts = code.is_some() || earlier.is_none();
-                        if counts {
-                            let visited = visited.get_or_insert_with(|| VisitedPosition::new(*key));
-                            visited.count(PlayedOccurrence::new(*key, game, ply, code), counted_game);
-                            visited.fens.observe(fen);
-                        }
-                        counts
-                    };
-                    let read = positions.as_mut().map(|positions| positions.played_at(game, ply, &mut see));
-                    let counts = match read {
-                        Some(Ok(counts)) => counts,
-                        // Rows that cannot be read from the pages are read through SQLite, which reports errors.
-                        _ => known.played_at(game, ply, see)?,
-                    };
-                    if counts != Some(false) {
-                        break;
+        let known = Self::open(tracker, known)?;
+        for (number, &GameAtPosition { game, last, before, waiting: index }) in visits.iter().enumerate() {
+            if number % 1024 == 0 {
+                tracker.sorting.progress.check()?;
+            }
+            let Some(counted_game) = tracker.outcomes.of(game)? else { continue };
+            let (key, visited) = &mut waiting[index];
+            for (ply, earlier) in [(Some(last), before), (before, None)] {
+                let Some(ply) = ply else { break };
+                let mut see = |fen: &str, code: Option<MoveCode>| {
+                    let counts = code.is_some() || earlier.is_none();
+                    if counts {
+                        let visited = visited.get_or_insert_with(|| VisitedPosition::new(*key));
+                        visited.count(PlayedOccurrence::new(*key, game, ply, code), counted_game);
+                        visited.fens.observe(fen);
                     }
+                    counts
+                };
+                let read = positions.as_mut().map(|positions| positions.played_at(game, ply, &mut see));
+                let counts = match read {
+                    Some(Ok(counts)) => counts,
+                    // Rows that cannot be read from the pages are read through SQLite, which reports errors.
+                    _ => known.played_at(game, ply, see)?,
+                };
+                if counts != Some(false) {
+                    break;
                 }
             }
         }
         visits.clear();
         let mut buffers = PackingBuffers::default();
         for mut visited in waiting.drain(..).filter_map(|(_, visited)| visited) {
-            if visited.fens != Fens::Several && visited.games() >= u64::from(tracker.threshold()) {
+            if visited.fens != Fens::Several && visited.games() >= u64::from(tracker.sorting.threshold) {
                 visited.visits.pack(&mut buffers);
                 counted.push(visited);
             }

@@ -131,10 +131,10 @@ macro_rules! header_batch {
 
         /// The number of rows of `game` and of each of its side tables in a batch.
         #[cfg(feature = "index")]
-        #[derive(Clone, Copy, Debug)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub(crate) struct GameRows {
-            games: usize,
-            $($side: usize,)*
+            pub(crate) games: usize,
+            $(pub(crate) $side: usize,)*
         }
 
         /// The virtual tables from which SQL reads a batch.

@@ -304,7 +304,7 @@ impl<'c> GameScan<'c> {
         let plies = seen.rows.saturating_sub(1);
         self.sums.replayed_games += 1;
         self.sums.replayed_plies += plies;
-        self.check.progress.add_games(1, plies);
+        self.check.progress.add(0, 1, plies);
         if self.check.options.sources && self.texts.compare(connection, game, self.replay.codes())? {
             self.sums.reread_games += 1;
         }

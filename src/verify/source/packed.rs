@@ -8,13 +8,12 @@ use rusqlite::types::ValueRef;
 
 use crate::board::MoveCode;
 use crate::id::{GameId, SourceId};
-use crate::index::SingleGameParser;
+use crate::index::{Progress, SingleGameParser};
 use crate::sorted::sort_by_key;
 use crate::source::{self, DecodeOptions, Decoded, Opened, SourceFile};
 use crate::store::row::StoredId;
 use crate::verify::check::Check;
 use crate::verify::finding::Collector;
-use crate::verify::progress::Progress;
 use crate::verify::rows::duplicates::{self, Skipped};
 use crate::verify::rows::replay::replayed_codes;
 use crate::verify::rows::stored::{self, GAMES, StoredDuplicate, StoredGame};

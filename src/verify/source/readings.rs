@@ -8,12 +8,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use rusqlite::Connection;
 
 use crate::id::{GameId, ImportId, SourceId};
-use crate::index::Annotations;
+use crate::index::{Annotations, Progress};
 use crate::sorted::sort_by_key;
 use crate::source::{self, Finder, Mapped, SourceFile, TextEncoding};
 use crate::store::row::StoredId;
 use crate::store::{Cells, SOURCE, read_rows};
-use crate::verify::progress::Progress;
 use crate::verify::report::{SourceNote, SourceState};
 use crate::verify::rows::stored::StoredGame;
 

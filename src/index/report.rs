@@ -6,15 +6,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::index::error::{Error, ProblemLocation, Result};
-use crate::index::game::batch::GameBatch;
-use crate::index::options::IndexOptions;
-use crate::source::{Sources, shown_path};
+use crate::index::game::GameBatch;
+use crate::index::{Error, IndexOptions, ProblemLocation, Result};
+use crate::source::{self, SourceFile, Sources, shown_path};
 use crate::store::is_file_of;
 use crate::store::row::{ProblemRow, Severity, SourceId};
 
 /// Receives problems with the input, in input order, and counts errors.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Reports {
     problems: Option<Output>,
     rejects: Option<Output>,
@@ -41,11 +40,10 @@ impl Reports {
         last_source: SourceId,
         database: Option<&Path>,
     ) -> Result<Self> {
-        let paths = sources.files.iter().map(|file| match file {
-            Ok(file) => file.path.clone(),
-            Err(error) => error.path().to_owned(),
-        });
-        let paths: Vec<PathBuf> = paths.collect();
+        let path = |file: &source::Result<SourceFile>| {
+            file.as_ref().map_or_else(source::Error::path, |file| &file.path).to_owned()
+        };
+        let paths: Vec<PathBuf> = sources.files.iter().map(path).collect();
         let create = |path: &Option<PathBuf>, other: Option<PathBuf>, beginning| {
             let Some(path) = path else { return Ok(None) };
             if database.is_some_and(|database| is_file_of(database, path)) {
@@ -57,16 +55,8 @@ impl Reports {
         let problems = create(&options.problems, None, Some(PROBLEM_BEGINNING))?;
         // A file of rejected games looks like any other PGN file, so only an empty file is replaced.
         let rejects = create(&options.rejects, options.problems.clone(), None)?;
-        Ok(Self {
-            problems,
-            rejects,
-            errors: 0,
-            most_errors: options.most_errors,
-            first_errors: Vec::new(),
-            first: None,
-            paths,
-            last_source,
-        })
+        let most_errors = options.most_errors;
+        Ok(Self { problems, rejects, most_errors, paths, last_source, ..Self::default() })
     }
 
     /// Writes the problems and the rejected games of a numbered batch of the chunk `text`.
@@ -81,19 +71,18 @@ impl Reports {
         let mut rejects = batch.rejects.iter();
         let mut last_game = 0;
         let mut excess = Ok(());
+        let all_text = &batch.headers.text;
         for problem in &batch.headers.problems {
+            let path = &self.paths[(problem.source.0 - self.last_source.0) as usize - 1];
             if let Some(output) = &mut self.problems {
-                let path = path_of(&self.paths, self.last_source, problem);
-                output.write(|out| write_json(out, path, problem, &batch.headers.text))?;
+                output.write(|out| write_json(out, path, problem, all_text))?;
             }
-            if self.first.is_none() {
-                self.first = Some(self.format_problem(problem, &batch.headers.text));
-            }
+            self.first.get_or_insert_with(|| format_problem(path, problem, all_text));
             if problem.severity != Severity::Error {
                 continue;
             }
             if problem.game_number > 0 && self.first_errors.len() < MAX_LISTED {
-                self.first_errors.push(self.format_problem(problem, &batch.headers.text));
+                self.first_errors.push(format_problem(path, problem, all_text));
             }
             if problem.game_number != last_game
                 && let Some(game) = rejects.next()
@@ -105,7 +94,7 @@ impl Reports {
             last_game = problem.game_number;
             self.errors += 1;
             if let Some(most) = self.most_errors.filter(|&most| self.errors > most) {
-                excess = Err(self.too_many(most, problem, &batch.headers.text));
+                excess = Err(too_many(most, path, problem, all_text));
                 break;
             }
         }
@@ -114,41 +103,30 @@ impl Reports {
         }
         excess
     }
+}
 
-    /// A problem as text, with its place.
-    fn format_problem(&self, problem: &ProblemRow, text: &str) -> String {
-        let message = problem.message.of(text);
-        // The message about a whole source already names it.
-        if problem.game_number == 0 && problem.severity == Severity::Error {
-            return message.to_owned();
-        }
-        format!(
-            "{}:{}:{}: {message}",
-            shown_path(path_of(&self.paths, self.last_source, problem)),
-            problem.line,
-            problem.column
-        )
+/// A problem as text, with its place.
+fn format_problem(path: &Path, problem: &ProblemRow, text: &str) -> String {
+    let &ProblemRow { line, column, game_number, severity, message, .. } = problem;
+    let message = message.of(text);
+    // The message about a whole source already names it.
+    if game_number == 0 && severity == Severity::Error {
+        return message.to_owned();
     }
+    format!("{}:{line}:{column}: {message}", shown_path(path))
+}
 
-    fn too_many(&self, most: u64, problem: &ProblemRow, text: &str) -> Error {
-        let message = problem.message.of(text).to_owned();
-        // The message about a whole source already names it.
-        let place = (problem.game_number > 0).then(|| {
-            let &ProblemRow { line, column, byte_offset, game_number, ply, .. } = problem;
-            let path = path_of(&self.paths, self.last_source, problem).to_owned();
-            Box::new(ProblemLocation { path, line, column, byte_offset, game_number, ply })
-        });
-        Error::TooManyErrors { most, place, message }
-    }
+fn too_many(most: u64, path: &Path, problem: &ProblemRow, text: &str) -> Error {
+    let &ProblemRow { line, column, byte_offset, game_number, ply, message, .. } = problem;
+    // The message about a whole source already names it.
+    let place = (game_number > 0).then(|| {
+        Box::new(ProblemLocation { path: path.to_owned(), line, column, byte_offset, game_number, ply })
+    });
+    Error::TooManyErrors { most, place, message: message.of(text).to_owned() }
 }
 
 /// How a file of problems begins.
 const PROBLEM_BEGINNING: &[u8] = b"{\"path\":";
-
-/// The path of the source of a problem.
-fn path_of<'p>(paths: &'p [PathBuf], last_source: SourceId, problem: &ProblemRow) -> &'p Path {
-    &paths[(problem.source.0 - last_source.0) as usize - 1]
-}
 
 /// Writes a problem as a JSON object. Its members are described in `docs/json.md`.
 fn write_json(out: &mut impl Write, path: &Path, problem: &ProblemRow, text: &str) -> io::Result<()> {
