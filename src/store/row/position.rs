@@ -56,5 +56,4 @@ impl OccurrenceRow {
 }
 
 /// The columns of `game_position`.
-#[cfg(feature = "index")]
 pub(crate) const POSITION_COLUMNS: &[&str] = &["game_id", "ply", "key", "halfmove_clock", "move_code", "fen"];

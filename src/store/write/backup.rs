@@ -9,11 +9,11 @@ use rusqlite::OpenFlags;
 use rusqlite::backup::{Backup, StepResult};
 
 use crate::store::database::{Database, open_file};
-use crate::store::error::{Error, Result};
+use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::lock::{WriterLock, directory_of};
 use crate::store::space::{Need, free_bytes};
 use crate::store::write::build::{check_target, rename_to_target, sync};
-use crate::store::write::temporary::Temporary;
+use crate::store::write::side_database::Temporary;
 
 /// The number of pages to copy before writers get a turn: 8 MiB with pages of 8 KiB.
 const PAGES: i32 = 1024;
@@ -42,8 +42,8 @@ impl Database {
     /// the copy.
     ///
     /// # Errors
-    /// [`Error::TargetExists`] if the target must not be replaced; [`Error::ForeignTarget`]; [`Error::Space`]
-    /// if there is too little space; [`Error::Interrupted`] if `tell` stops it; [`Error::Busy`]; errors of
+    /// [`ErrorKind::TargetExists`] if the target must not be replaced; [`ErrorKind::ForeignTarget`]; [`ErrorKind::Space`]
+    /// if there is too little space; [`Error::Interrupted`] if `tell` stops it; [`ErrorKind::Busy`]; errors of
     /// SQLite and the system. No incomplete copy remains.
     pub fn backup(
         &self,
@@ -71,9 +71,7 @@ impl Database {
         let needed = fs::metadata(self.path()).map_or(0, |metadata| metadata.len());
         let directory = directory_of(target);
         match free_bytes(directory) {
-            Some(free) if free < needed => {
-                Err(Error::Space { directory: directory.to_owned(), needed, free })
-            }
+            Some(free) if free < needed => Err(ErrorKind::Space { needed, free }.at(directory)),
             _ => Ok(needed),
         }
     }
@@ -97,7 +95,7 @@ impl Database {
                 StepResult::More => waiting = None,
                 _ => {
                     if waiting.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
-                        return Err(Error::Busy { path: self.path().to_owned(), holder: None });
+                        return Err(ErrorKind::Busy(None).at(self.path()));
                     }
                     std::thread::sleep(Duration::from_millis(20));
                 }

@@ -1,10 +1,11 @@
 //! Removes games from a database, and the tails of sources that are read again.
 
-use rusqlite::params;
+use rusqlite::{Row, params};
 
 use crate::board::PositionKey;
+use crate::store::cell::read_rows;
 use crate::store::database::Database;
-use crate::store::error::{Error, Result};
+use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::game_set::GameSet;
 use crate::store::read::known_sources::{READINGS, Tail};
 use crate::store::row::{GameId, HeaderBatch, SourceId};
@@ -351,10 +352,10 @@ impl BulkLoader<'_> {
 
     /// Returns the keys of the removed games' positions that have at least `threshold` rows.
     fn list_thinned(&self, threshold: u32) -> Result<Vec<PositionKey>> {
-        let failed = |source| self.failed("list positions of removed games", source);
-        let mut statement = self.connection().prepare(LIST_THINNED).map_err(failed)?;
-        let keys = statement.query_map([threshold], |row| row.get(0).map(PositionKey::from_i64));
-        keys.and_then(Iterator::collect).map_err(failed)
+        self.run("list positions of removed games", |connection| {
+            let read = |row: &Row<'_>| row.get(0).map(PositionKey::from_i64);
+            read_rows(&mut connection.prepare(LIST_THINNED)?, [threshold], read)
+        })
     }
 
     /// Removes the listed games.
@@ -376,7 +377,7 @@ impl BulkLoader<'_> {
             let sql = format!("DELETE FROM {table} WHERE game_id IN (SELECT game_id FROM temp.removing)");
             let removed = self.changed(ACTION, &sql, [])?;
             if table == "game" && removed as u64 != games.len() {
-                return Err(Error::Kept { path: self.path().to_owned() });
+                return Err(ErrorKind::Kept.at(self.path()));
             }
         }
         self.remove_from_columns(games)
