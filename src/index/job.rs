@@ -17,7 +17,7 @@ use crate::index::report::summary::Summary;
 use crate::index::run::{Intake, Run};
 use crate::opening::OpeningBook;
 use crate::store::sink::{FreshPages, NullSink, Sink};
-use crate::store::{self, Build, BuildOptions, keep_temporary_files_in};
+use crate::store::{self, Build, BuildOptions, ErrorKind, keep_temporary_files_in};
 
 /// Indexes PGN files, and directories of PGN files, into a new or existing database: creates a [`Plan`] and
 /// runs it.
@@ -68,7 +68,7 @@ impl Plan<'_> {
                 self.build(build, progress, started)
             }
             // Another run has created the database since the check.
-            Err(store::Error::TargetExists { .. }) => add::run(self, target, progress),
+            Err(store::Error::File { kind: ErrorKind::TargetExists, .. }) => add::run(self, target, progress),
             Err(error) => Err(error.into()),
         }
     }

@@ -7,13 +7,12 @@ use crate::board::PositionKey;
 use crate::parallel;
 use crate::store::GameSet;
 use crate::store::error::{Error, Result};
-use crate::store::frequent_keys::{FrequentKeyCounter, FrequentKeyCursor, FrequentKeys};
+use crate::store::frequent_keys::{FrequentKeyCounter, FrequentKeyCursor, FrequentKeys, rows_in_level};
 use crate::store::pages::{
     BtreeError, LeafWriter, LevelRange, OccurrenceCursor, OldRows, PageFile, RebuiltTree, RemovedKeys,
     Segment, Tree, replace_end,
 };
 use crate::store::row::{Level, Occurrence, OccurrenceRow};
-use crate::store::visited_threshold::rows_in_level;
 use crate::store::write::level::level_for;
 use crate::store::write::remove::RowsToRemove;
 

@@ -209,7 +209,7 @@ pub(crate) trait OccurrenceRows {
     fn append(&mut self, rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()>;
 
     /// Whether `key`, which must be the key of the last row, has at least `count` rows, and
-    /// [enough](crate::store::visited_threshold::rows_in_level) of them in the level being written.
+    /// [enough](crate::store::frequent_keys::rows_in_level) of them in the level being written.
     /// `appended` is the number of appended rows with this key; existing rows count as well.
     fn has(&mut self, key: PositionKey, count: u32, appended: u32) -> Result<bool>;
 }
