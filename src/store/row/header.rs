@@ -7,7 +7,7 @@ use super::tables::{
     CommandRow, CommentRow, DuplicateRow, EvalRow, GameNames, GameRow, NagRow, ProblemRow, TagRow,
     VariationMoveRow, VariationRow,
 };
-use super::virtual_table::{Cell, RowInserter, Rows};
+use super::virtual_table::{Cell, RowTable, Rows};
 use crate::id::{GameId, NameId, SourceId};
 use crate::store::features::GameFeatures;
 
@@ -123,7 +123,7 @@ macro_rules! header_batch {
             $($side: usize,)*
         }
 
-        impl RowInserter<HeaderBatch> {
+        impl RowTable<HeaderBatch> {
             /// The tables of a batch. Tables to which others refer come first.
             pub(in crate::store) fn register_all(connection: &Connection) -> rusqlite::Result<Vec<Self>> {
                 Ok(vec![

@@ -62,7 +62,7 @@ pub(crate) trait Columns: 'static {
 /// Rows with these columns, in a batch that SQL can read as a table.
 pub(crate) trait Rows: Columns {
     /// The type of the batch.
-    type Batch: Sync + 'static;
+    type Batch: Sync;
 
     /// The rows of a batch.
     fn rows(batch: &Self::Batch) -> &[Self::Row];
@@ -101,16 +101,24 @@ impl<B> Slot<B> {
     }
 }
 
-/// A virtual table registered with one connection.
-struct RowTable<R: Rows> {
-    slot: Arc<Slot<R::Batch>>,
+/// A virtual table registered with one connection, and the statement that inserts its rows.
+pub(in crate::store) struct RowTable<B> {
+    pub(in crate::store) table: &'static str,
+    /// For error messages.
+    pub(in crate::store) action: &'static str,
+    /// The number of the table's rows in a batch.
+    pub(in crate::store) len: fn(&B) -> usize,
+    sql: String,
+    /// Whether the statement has the run's number as a parameter.
+    names_run: bool,
+    slot: Arc<Slot<B>>,
     /// Not `Sync`: two threads in `insert` could end each other's borrow of a batch.
     not_sync: PhantomData<std::cell::Cell<()>>,
 }
 
-impl<R: Rows> RowTable<R> {
+impl<B> RowTable<B> {
     /// Registers the table with `connection`. It has rows only during [`insert`](Self::insert).
-    fn register(connection: &Connection) -> rusqlite::Result<Self> {
+    pub(in crate::store) fn register<R: Rows<Batch = B>>(connection: &Connection) -> rusqlite::Result<Self> {
         let name = CString::new(format!("batch_{}", R::TABLE))?;
         let slot = Arc::new(Slot(Mutex::new(None)));
         let aux = Arc::into_raw(Arc::clone(&slot)).cast_mut().cast::<c_void>();
@@ -125,18 +133,24 @@ impl<R: Rows> RowTable<R> {
                 Some(drop_aux::<R>),
             )
         };
-        if code == ffi::SQLITE_OK {
-            Ok(Self { slot, not_sync: PhantomData })
-        } else {
-            Err(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None))
+        if code != ffi::SQLITE_OK {
+            return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None));
         }
+        let (table, columns) = (R::TABLE, R::COLUMNS.join(", "));
+        let (column, value) = R::RUN.first().map(|run| (format!(", {run}"), ", ?1")).unwrap_or_default();
+        // Without `OR ROLLBACK`, SQLite would keep a statement journal in a temporary file.
+        let sql = format!(
+            "INSERT OR ROLLBACK INTO {table} ({columns}{column}) SELECT {columns}{value} FROM batch_{table}"
+        );
+        let (action, names_run) = (R::ACTION, !R::RUN.is_empty());
+        Ok(Self { table, action, len: R::len, sql, names_run, slot, not_sync: PhantomData })
     }
 
     /// Inserts the rows of a batch for the run `run`, and returns the number of inserted rows.
-    fn insert(
+    pub(in crate::store) fn insert(
         &self,
         connection: &Connection,
-        batch: &R::Batch,
+        batch: &B,
         run: Option<ImportId>,
     ) -> rusqlite::Result<usize> {
         struct Clear<'s, B>(&'s Slot<B>);
@@ -145,38 +159,11 @@ impl<R: Rows> RowTable<R> {
                 self.0.set(None);
             }
         }
-        let (table, columns) = (R::TABLE, R::COLUMNS.join(", "));
-        let (column, value) = R::RUN.first().map(|run| (format!(", {run}"), ", ?1")).unwrap_or_default();
-        // Without `OR ROLLBACK`, SQLite would keep a statement journal in a temporary file.
-        let sql = format!(
-            "INSERT OR ROLLBACK INTO {table} ({columns}{column}) SELECT {columns}{value} FROM batch_{table}"
-        );
-        let mut statement = connection.prepare_cached(&sql)?;
+        let mut statement = connection.prepare_cached(&self.sql)?;
         self.slot.set(Some(NonNull::from(batch)));
         let _clear = Clear(&self.slot);
         // This resets the statement in any case, which closes its cursors and drops their pointers to texts.
-        statement.execute(params_from_iter(R::RUN.iter().map(|_| run.map(|run| run.0))))
-    }
-}
-
-/// Inserts the rows of one table from batches.
-pub(in crate::store) struct RowInserter<B> {
-    pub(in crate::store) table: &'static str,
-    /// For error messages.
-    pub(in crate::store) action: &'static str,
-    /// The number of the table's rows in a batch.
-    pub(in crate::store) len: fn(&B) -> usize,
-    /// Inserts these rows for a run, and returns the number of inserted rows.
-    pub(in crate::store) insert: Box<Insert<B>>,
-}
-
-type Insert<B> = dyn Fn(&Connection, &B, Option<ImportId>) -> rusqlite::Result<usize> + Send;
-
-impl<B: Sync + 'static> RowInserter<B> {
-    pub(in crate::store) fn register<R: Rows<Batch = B>>(connection: &Connection) -> rusqlite::Result<Self> {
-        let rows = RowTable::<R>::register(connection)?;
-        let insert = move |connection: &Connection, batch: &B, run| rows.insert(connection, batch, run);
-        Ok(Self { table: R::TABLE, action: R::ACTION, len: R::len, insert: Box::new(insert) })
+        statement.execute(params_from_iter(self.names_run.then_some(run.map(|run| run.0))))
     }
 }
 

@@ -53,27 +53,21 @@ impl Database {
     ) -> Result<u64> {
         let lock = WriterLock::acquire(target)?;
         check_target(lock.target(), overwrite)?;
-        let needed = self.check_space(lock.target())?;
+        let directory = directory_of(lock.target());
+        let needed = fs::metadata(self.path()).map_or(0, |metadata| metadata.len());
+        if let Some(free) = free_bytes(directory).filter(|&free| free < needed) {
+            return Err(ErrorKind::Space { needed, free }.at(directory));
+        }
         let temporary = Temporary(lock.temporary(""));
         let path = &temporary.0;
         let create = OpenOptions::new().write(true).create_new(true).open(path);
-        create.map_err(|source| Error::directory(directory_of(path), source))?;
+        create.map_err(|source| Error::directory(directory, source))?;
         self.copy_to(path, &mut tell)
             .and_then(|()| sync(path))
             .map_err(|error| error.needing(Some(Need::About(needed))))?;
         let length = fs::metadata(path).map_err(|source| Error::io(path, "read the size of", source))?.len();
         rename_to_target(path, lock.target(), overwrite)?;
         Ok(length)
-    }
-
-    /// Returns the expected size of a copy, in bytes. Fails if there is not enough space for it.
-    fn check_space(&self, target: &Path) -> Result<u64> {
-        let needed = fs::metadata(self.path()).map_or(0, |metadata| metadata.len());
-        let directory = directory_of(target);
-        match free_bytes(directory) {
-            Some(free) if free < needed => Err(ErrorKind::Space { needed, free }.at(directory)),
-            _ => Ok(needed),
-        }
     }
 
     fn copy_to(&self, path: &Path, tell: &mut impl FnMut(BackupProgress) -> ControlFlow<()>) -> Result<()> {

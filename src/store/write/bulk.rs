@@ -14,7 +14,7 @@ use crate::store::database::Database;
 use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::game_column::ColumnBuilder;
 use crate::store::game_indexes::update_statistics;
-use crate::store::row::virtual_table::{Columns as _, RowInserter};
+use crate::store::row::virtual_table::{Columns as _, RowTable};
 use crate::store::row::{
     ContinuationRow, GameRow, HeaderBatch, ImportTotals, NewImport, SourceDigest, SourceTotals,
     VisitedPositionBatch, VisitedPositionRow,
@@ -47,8 +47,8 @@ pub struct BulkLoader<'c> {
     import: Option<ImportId>,
     /// The statements that create the indexes of a side database.
     indexes: Vec<String>,
-    headers: Vec<RowInserter<HeaderBatch>>,
-    visited: [RowInserter<VisitedPositionBatch>; 2],
+    headers: Vec<RowTable<HeaderBatch>>,
+    visited: [RowTable<VisitedPositionBatch>; 2],
     features: FeatureSetWriter,
     /// The side databases that stay attached until the end, each with its name.
     sides: Vec<(&'static str, Temporary)>,
@@ -120,10 +120,10 @@ impl<'c> BulkLoader<'c> {
         let failed = |source| Error::sqlite(path, "begin the bulk load", source);
         // Cached statements of an earlier loader would read the virtual tables of that loader.
         connection.flush_prepared_statement_cache();
-        let headers = RowInserter::register_all(&connection).map_err(failed)?;
+        let headers = RowTable::register_all(&connection).map_err(failed)?;
         let visited = [
-            RowInserter::register::<VisitedPositionRow>(&connection).map_err(failed)?,
-            RowInserter::register::<ContinuationRow>(&connection).map_err(failed)?,
+            RowTable::register::<VisitedPositionRow>(&connection).map_err(failed)?,
+            RowTable::register::<ContinuationRow>(&connection).map_err(failed)?,
         ];
         Ok(Self {
             connection,
@@ -281,12 +281,12 @@ impl<'c> BulkLoader<'c> {
     }
 
     /// Inserts the rows of a batch for one table.
-    fn insert<B>(&self, rows: &RowInserter<B>, batch: &B) -> Result<()> {
+    fn insert<B>(&self, rows: &RowTable<B>, batch: &B) -> Result<()> {
         let given = (rows.len)(batch);
         if given == 0 {
             return Ok(());
         }
-        let written = (rows.insert)(&self.connection, batch, self.import);
+        let written = rows.insert(&self.connection, batch, self.import);
         let written = written.map_err(|source| self.failed(rows.action, source))?;
         if written == given {
             return Ok(());

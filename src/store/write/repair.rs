@@ -1,6 +1,5 @@
 //! Rebuilds derived data from other rows.
 
-use std::borrow::Cow;
 use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags, Row, params};
@@ -169,14 +168,13 @@ impl Build {
         let changed = |sql: &str| self.run(|connection| Ok(connection.execute(sql, [])? as u64));
         let sum = |statements: &[&str]| statements.iter().map(|sql| changed(sql)).sum::<Result<u64>>();
         let tables = HeaderBatch::SIDE_TABLES.iter().map(|table| table.name).chain(["game_position"]);
-        let orphans = tables.map(|name| {
-            Cow::Owned::<str>(format!("DELETE FROM {name} WHERE game_id NOT IN (SELECT game_id FROM game)"))
-        });
         let (sources, unknown_sources) = (changed(FORGET_EMPTIED)?, changed(NAME_UNKNOWN)?);
         let mut counts = RepairCounts { sources, unknown_sources, ..RepairCounts::default() };
-        for sql in orphans.chain(REMOVE.into_iter().map(Cow::Borrowed)) {
+        for table in tables {
+            let sql = format!("DELETE FROM {table} WHERE game_id NOT IN (SELECT game_id FROM game)");
             counts.rows += changed(&sql)?;
         }
+        counts.rows += sum(&REMOVE)?;
         counts.cleared = sum(&CLEAR)?;
         counts.ply_counts = sum(&COUNT_PLIES)?;
         counts.names = sum(&REMOVE_NAMES)?;
