@@ -1,5 +1,6 @@
 //! Errors of databases.
 
+use std::fmt;
 use std::fs;
 use std::io::ErrorKind::{NotFound, PermissionDenied};
 use std::io::{self, Read as _};
@@ -10,7 +11,6 @@ use rusqlite::{ErrorCode, ffi};
 use crate::error_advice::error_advice;
 use crate::pgn::{LOOK_AHEAD, starts_tag_pair};
 use crate::store::cell::WrongCell;
-use crate::store::lock::LockOwner;
 use crate::store::pages::BtreeError;
 use crate::store::row::GameId;
 use crate::store::schema_version::SchemaVersion;
@@ -384,6 +384,21 @@ impl Error {
             Self::DiskFull { path, need: None, source } => Self::DiskFull { path, need, source },
             other => other,
         }
+    }
+}
+
+/// The process that is writing a database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockOwner {
+    /// The process id.
+    pub process: u32,
+    /// The time at which the process acquired the lock, in UTC: `2026-03-14T15:09:26Z`.
+    pub since: String,
+}
+
+impl fmt::Display for LockOwner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "process {} since {}", self.process, self.since)
     }
 }
 

@@ -37,7 +37,7 @@ pub use cell::WrongCell;
 pub(crate) use cell::{Cells, GAME_COLUMN, GAME_SET, OPENING, SOURCE, VISIT_SET, format_value, read_rows};
 pub(crate) use database::keep_temporary_files_in;
 pub use database::{Database, Stop, is_waiting};
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Error, ErrorKind, LockOwner, Result};
 #[cfg(feature = "serve")]
 pub(crate) use error::{no_game, no_source};
 pub use features::{FeatureQuery, GameFeatures};
@@ -46,7 +46,7 @@ pub use file_id::FileId;
 pub use frequent_keys::{FrequentKeyCounter, FrequentKeys};
 pub use game_set::GameSet;
 pub(crate) use lock::directory_of;
-pub use lock::{LockOwner, WriterLock, is_file_of, remove_temporary_files};
+pub use lock::{WriterLock, is_file_of, remove_temporary_files};
 pub use read::annotation::{GameAnnotations, PositionAnnotations, StoredVariation};
 pub(crate) use read::annotation::{MOST_DEPTH, game_annotations};
 pub use read::catalog::{Catalog, Relation, RelationKind, nearest};

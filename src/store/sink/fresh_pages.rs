@@ -51,14 +51,15 @@ impl<'b> FreshPages<'b> {
     ) -> Result<Self> {
         let root = |table| build.root_page(table);
         let roots = [root("game_position")?, root("move_eval")?, root("occurrence")?];
-        let layout = GameLayout::read(build.connection(), root("game")?)
+        let memory = build.cache_bytes() / 2;
+        let layout = GameLayout::read(build.connection(), root("game")?, memory, directory)
             .map_err(|source| Error::sqlite(build.path(), "read the schema", source))?;
         let side = build.side_database("headers")?;
         watch(side.connection());
         let small = BulkLoader::into_side_database(side)?;
         build.close()?;
         let file = Arc::new(PageFile::open(build.path())?);
-        let games = Some(GameTable::new(layout, &file, build.cache_bytes() / 2, directory));
+        let games = Some(GameTable::new(layout, &file));
         let (leaves, not_built) = (GameLeafList::default(), Vec::new());
         let (file, small) = (Some(file), Some(small));
         Ok(Self { build, watch, file, roots, leaves, games, import: ImportId(0), not_built, small })

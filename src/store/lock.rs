@@ -1,17 +1,15 @@
 //! The lock that allows one writer at a time.
 
-mod owner;
-
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-pub use owner::LockOwner;
+use rusqlite::Connection;
 
 use crate::path_bytes::ends_in_separator;
-use crate::store::error::{Error, ErrorKind, Result};
+use crate::store::error::{Error, ErrorKind, LockOwner, Result};
 use crate::store::file_id::FileId;
 
 /// Part of the names of all pgndex files beside a database.
@@ -196,7 +194,7 @@ fn lock(target: &Path, lock_path: &Path) -> Result<File> {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut text = String::new();
-                let holder = file.read_to_string(&mut text).ok().and_then(|_| LockOwner::parse(&text));
+                let holder = file.read_to_string(&mut text).ok().and_then(|_| parse(&text));
                 return Err(ErrorKind::Busy(holder).at(target));
             }
             Err(TryLockError::Error(source)) => {
@@ -204,8 +202,8 @@ fn lock(target: &Path, lock_path: &Path) -> Result<File> {
             }
         }
         if is_still_at(&file, lock_path).map_err(failed)? {
-            let holder = LockOwner::this_process()
-                .map_err(|source| Error::sqlite(lock_path, "read the current time", source))?;
+            let holder =
+                this_process().map_err(|source| Error::sqlite(lock_path, "read the current time", source))?;
             // Truncate first, so that the previous owner is not reported.
             let written = file.set_len(0).and_then(|()| file.rewind());
             let written = written.and_then(|()| writeln!(file, "{} {}", holder.process, holder.since));
@@ -219,6 +217,19 @@ fn lock(target: &Path, lock_path: &Path) -> Result<File> {
         }
         // The previous process removed the file between our opening and locking it.
     }
+}
+
+/// This process, as written to a lock file.
+fn this_process() -> rusqlite::Result<LockOwner> {
+    let now = "SELECT strftime('%Y-%m-%dT%H:%M:%SZ', 'now')";
+    let since = Connection::open_in_memory()?.query_row(now, [], |row| row.get(0))?;
+    Ok(LockOwner { process: std::process::id(), since })
+}
+
+/// Parses a lock file; `None` until its owner has written it.
+fn parse(text: &str) -> Option<LockOwner> {
+    let (process, since) = text.strip_suffix('\n')?.split_once(' ')?;
+    Some(LockOwner { process: process.parse().ok()?, since: since.to_owned() })
 }
 
 /// Whether a path still leads to this file. Elsewhere than on Unix, a writer leaves its lock file.
