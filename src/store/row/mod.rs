@@ -7,7 +7,6 @@
 mod description;
 mod header;
 mod import;
-mod position;
 mod ranking;
 mod stored;
 mod tables;
@@ -19,16 +18,14 @@ pub use description::Text;
 pub use header::HeaderBatch;
 pub(crate) use header::{GameRows, SideTable};
 pub use import::{ImportTotals, NewImport, SourceDigest, SourceTotals};
-pub(crate) use position::POSITION_COLUMNS;
-pub use position::{Occurrence, OccurrenceRow};
 pub(crate) use ranking::{GameList, day_number, elo_sum, month_of, year_of};
 pub use ranking::{LISTED_GAMES, RatedScore};
 pub(crate) use stored::{OnInvalidCell, StoredId, read_cell};
 pub use tables::{
     CommandRow, CommentRow, DuplicateKind, DuplicateRow, EvalRow, GameNames, GameRow, GameStatus, NagRow,
-    ProblemRow, Severity, TagRow, VariationMoveRow, VariationRow,
+    Occurrence, OccurrenceRow, ProblemRow, Severity, TagRow, VariationMoveRow, VariationRow,
 };
-pub(crate) use tables::{StoredDuplicate, StoredGame, StoredProblem};
+pub(crate) use tables::{POSITION_COLUMNS, StoredDuplicate, StoredGame, StoredProblem};
 pub use visited_position::{
     ContinuationRow, RatingSum, ResultCounts, VisitedPositionBatch, VisitedPositionRow,
 };

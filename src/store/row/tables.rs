@@ -1,4 +1,4 @@
-//! Rows of `game`, of its side tables, of `problem` and of `duplicate`.
+//! Rows of `game`, of its side tables, of `problem`, `duplicate`, `game_position` and `occurrence`.
 //!
 //! Annotations are what a PGN says about moves. The place of an annotation is a line and a ply: line 0 is the main
 //! line, and lines 1, 2, 3 … are the variations of a game in the order of their text. Annotations at ply n belong to
@@ -7,7 +7,7 @@
 use super::description::{Text, columns, stored_row, table_row, values};
 use super::stored::StoredText;
 use crate::board::{GameResult, MoveCode, PositionKey};
-use crate::id::{GameId, ImportId, NameId, OpeningId, Ply, SourceId};
+use crate::id::{GameId, ImportId, Level, NameId, OpeningId, Ply, SourceId};
 
 table_row! {
     /// One row of `game`. `None` is NULL: the value is missing, unknown (such as `?`) or cannot be read,
@@ -408,6 +408,61 @@ stored_row! {
         "original_id" original: Option<GameId>,
     }
 }
+
+/// An occurrence of a position: its key, the game and the ply.
+///
+/// It is stored as one 128-bit number, so that sorting needs a single comparison: the key (biased, so that
+/// unsigned order is SQLite's signed order), then the game, then the ply.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Occurrence(u128);
+
+impl Occurrence {
+    const SIGN: u64 = 1 << 63;
+
+    /// The occurrence of the position `key` in `game` at `ply`.
+    #[must_use]
+    pub const fn new(key: PositionKey, game: GameId, ply: Ply) -> Self {
+        Self(((key.0 ^ Self::SIGN) as u128) << 64 | (game.0 as u128) << 32 | ply.0 as u128)
+    }
+
+    /// The position's key.
+    #[must_use]
+    pub const fn key(self) -> PositionKey {
+        PositionKey((self.0 >> 64) as u64 ^ Self::SIGN)
+    }
+
+    /// The game.
+    #[must_use]
+    pub const fn game(self) -> GameId {
+        GameId((self.0 >> 32) as u32)
+    }
+
+    /// The ply.
+    #[must_use]
+    pub const fn ply(self) -> Ply {
+        Ply(self.0 as u32)
+    }
+}
+
+/// One row of `occurrence`, in the order of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OccurrenceRow {
+    /// The level that the game belongs to.
+    pub level: Level,
+    /// The position, game and ply.
+    pub occurrence: Occurrence,
+}
+
+impl OccurrenceRow {
+    /// The lower bound of all rows of a level.
+    #[must_use]
+    pub const fn first_of(level: Level) -> Self {
+        Self { level, occurrence: Occurrence(0) }
+    }
+}
+
+/// The columns of `game_position`.
+pub(crate) const POSITION_COLUMNS: &[&str] = &["game_id", "ply", "key", "halfmove_clock", "move_code", "fen"];
 
 values! {
     GameStatus: Text(status => status.as_str()), StoredText;

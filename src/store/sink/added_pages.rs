@@ -15,7 +15,7 @@ use super::{
     DuplicateLinks, KeepingSink, NewOccurrences, NewRun, RunTotals, Sink, SortedOccurrences,
     UnsortedOccurrences, begin, end, link_duplicates,
 };
-use crate::id::{GameId, ImportId, Level};
+use crate::id::{GameId, ImportId};
 use crate::parallel;
 use crate::store::error::{Error, Result};
 use crate::store::pages::{
