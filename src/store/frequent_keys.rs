@@ -62,7 +62,7 @@ impl FrequentKeys {
 
     /// The listed keys with enough rows in this level for a row of `visited_position`, provided that
     /// `threshold` games in total reached the position. Empty if no position is delayed with this threshold
-    /// (see [`rows_in_level`]).
+    /// (see `rows_in_level`).
     #[must_use]
     pub fn with_rows(&self, threshold: u32) -> Vec<PositionKey> {
         if !may_be_delayed(threshold) {
