@@ -28,7 +28,7 @@
 //! released versions up to its own.
 
 // Without the feature `index`, some code has no caller.
-#![cfg_attr(not(feature = "index"), allow(dead_code))]
+#![cfg_attr(not(feature = "index"), allow(dead_code, unused_imports))]
 
 pub mod board;
 #[cfg(any(feature = "index", feature = "serve"))]

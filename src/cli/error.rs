@@ -36,7 +36,7 @@ pub(crate) fn io_errors(error: &anyhow::Error) -> impl Iterator<Item = io::Error
 
 /// Whether another program is writing the database.
 pub(crate) fn is_busy(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| matches!(store_error(cause), Some(store::Error::Busy { .. })))
+    error.chain().any(|cause| store_error(cause).is_some_and(store::Error::is_busy))
 }
 
 /// Whether the work was stopped on request.

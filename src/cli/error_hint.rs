@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use pgndex::index::Error as IndexError;
 use pgndex::query::Error as QueryError;
-use pgndex::store::{Error as StoreError, FilterError, Need, Size, free_bytes};
+use pgndex::store::{Error as StoreError, ErrorKind, FilterError, Need, Size, free_bytes};
 use pgndex::verify::Error as VerifyError;
 
 #[cfg(feature = "parquet")]
@@ -89,7 +89,7 @@ fn of_filter(error: &FilterError) -> Option<String> {
 
 fn of_store(error: &StoreError) -> Option<String> {
     Some(match error {
-        StoreError::TargetExists { path } => {
+        StoreError::File { path, kind: ErrorKind::TargetExists, .. } => {
             let path = path.display();
             format!("{path}: exists already; use --overwrite to replace it, or name another file")
         }
@@ -108,7 +108,7 @@ fn of_store(error: &StoreError) -> Option<String> {
                 path.display()
             )
         }
-        StoreError::Corrupt { path, .. } => {
+        StoreError::File { path, kind: ErrorKind::Corrupt, .. } => {
             format!(
                 "{}: the database is damaged; restore a backup, or build it again with `pgndex index --overwrite`",
                 path.display()
@@ -118,7 +118,7 @@ fn of_store(error: &StoreError) -> Option<String> {
         StoreError::Query { .. } | StoreError::NotReadOnly | StoreError::MultipleStatements => {
             format!("--sql: {error}")
         }
-        StoreError::Unreleased { .. } => format!("{error} (pgndex index --overwrite)"),
+        StoreError::File { kind: ErrorKind::Unreleased, .. } => format!("{error} (pgndex index --overwrite)"),
         _ => return None,
     })
 }
@@ -213,9 +213,8 @@ mod tests {
 
     /// Errors with an option as the solution, each on its own and wrapped in errors of other modules.
     fn errors() -> Vec<Box<dyn Error>> {
-        let exists = || StoreError::TargetExists { path: directory() };
-        let corrupt =
-            || StoreError::Corrupt { path: directory(), source: rusqlite::Error::QueryReturnedNoRows };
+        let exists = || ErrorKind::TargetExists.at(&directory());
+        let corrupt = || ErrorKind::Corrupt.at(&directory());
         let rating = FilterError::NoRating { least: 2, most: 1 };
         let length = FilterError::NoLength { least: 2, most: 1 };
         let date = FilterError::NoDate { since: "2002".parse().unwrap(), until: "2001".parse().unwrap() };

@@ -21,7 +21,7 @@ use crate::board::{GameResult, MoveCode, Position};
 use crate::id::GameId;
 use crate::parallel;
 use crate::store::row::virtual_table::Cell;
-use crate::store::{self, Database, Error, GameSet, Need};
+use crate::store::{self, Database, Error, ErrorKind, GameSet, Need};
 
 const ACTION: &str = "read games";
 
@@ -423,7 +423,7 @@ struct StoredMoves {
 impl StoredMoves {
     /// Replays the moves to check them: after an illegal move, meaningless positions would be written.
     fn encoded(&self, path: &Path) -> store::Result<EncodedMoves> {
-        let failed = || Error::UnsoundGame { path: path.to_owned(), game: self.game };
+        let failed = || ErrorKind::UnsoundGame { game: self.game }.at(path);
         let setup = match &self.start {
             Some(fen) => Some(Position::from_fen(fen.as_bytes()).map_err(|_| failed())?.0),
             None => None,

@@ -22,12 +22,12 @@ impl Database {
     /// whenever it opens a database for writing.
     ///
     /// # Errors
-    /// [`Error::Missing`](crate::store::Error::Missing),
+    /// [`ErrorKind::Missing`](crate::store::ErrorKind::Missing),
     /// [`Error::NotADatabase`](crate::store::Error::NotADatabase),
-    /// [`Error::OtherProgram`](crate::store::Error::OtherProgram),
-    /// [`Error::TooNew`](crate::store::Error::TooNew),
-    /// [`Error::Unreleased`](crate::store::Error::Unreleased),
-    /// [`Error::NeedsWriting`](crate::store::Error::NeedsWriting), errors of the system or of SQLite.
+    /// [`ErrorKind::OtherProgram`](crate::store::ErrorKind::OtherProgram),
+    /// [`ErrorKind::TooNew`](crate::store::ErrorKind::TooNew),
+    /// [`ErrorKind::Unreleased`](crate::store::ErrorKind::Unreleased),
+    /// [`ErrorKind::NeedsWriting`](crate::store::ErrorKind::NeedsWriting), errors of the system or of SQLite.
     pub fn open_read_only(path: &Path) -> Result<Self> {
         Self::open_read_only_with(path, register_all)
     }
@@ -38,11 +38,11 @@ impl Database {
     /// Acquire the [`WriterLock`](crate::store::WriterLock) first.
     ///
     /// # Errors
-    /// [`Error::Missing`](crate::store::Error::Missing),
+    /// [`ErrorKind::Missing`](crate::store::ErrorKind::Missing),
     /// [`Error::NotADatabase`](crate::store::Error::NotADatabase),
-    /// [`Error::OtherProgram`](crate::store::Error::OtherProgram),
-    /// [`Error::TooNew`](crate::store::Error::TooNew),
-    /// [`Error::Unreleased`](crate::store::Error::Unreleased), errors of the system or of SQLite.
+    /// [`ErrorKind::OtherProgram`](crate::store::ErrorKind::OtherProgram),
+    /// [`ErrorKind::TooNew`](crate::store::ErrorKind::TooNew),
+    /// [`ErrorKind::Unreleased`](crate::store::ErrorKind::Unreleased), errors of the system or of SQLite.
     pub fn open(path: &Path) -> Result<Self> {
         Self::open_with(path, register_all)
     }

@@ -11,7 +11,7 @@ use crate::index::run::{Intake, Run};
 use crate::index::{Estimate, IndexOptions, Phase, Progress, Reports, Result, Summary, add};
 use crate::opening::OpeningBook;
 use crate::store::sink::{FreshPages, NullSink, Sink};
-use crate::store::{self, Build, BuildOptions, keep_temporary_files_in};
+use crate::store::{self, Build, BuildOptions, ErrorKind, keep_temporary_files_in};
 
 /// Indexes PGN files, and directories of PGN files, into a new or existing database: creates a [`Plan`] and
 /// runs it.
@@ -62,7 +62,7 @@ impl Plan<'_> {
                 self.build(build, progress, started)
             }
             // Another run has created the database since the check.
-            Err(store::Error::TargetExists { .. }) => add::run(self, target, progress),
+            Err(store::Error::File { kind: ErrorKind::TargetExists, .. }) => add::run(self, target, progress),
             Err(error) => Err(error.into()),
         }
     }

@@ -148,11 +148,11 @@ impl DatabaseSettings {
     /// Adding to an unreadable database fails later.
     ///
     /// # Errors
-    /// [`Busy`](crate::store::Error::Busy) if another program has locked it.
+    /// [`Busy`](crate::store::ErrorKind::Busy) if another program has locked it.
     pub fn read(path: &Path) -> crate::store::Result<Self> {
         let database = match Database::open_read_only(path) {
             Ok(database) => database,
-            Err(error @ crate::store::Error::Busy { .. }) => return Err(error),
+            Err(error) if error.is_busy() => return Err(error),
             Err(_) => return Ok(Self::default()),
         };
         let word = |name| database.setting::<String>(name).unwrap_or_default();

@@ -41,7 +41,7 @@ pub fn visit_games<E: From<Error>>(
             && game <= end
         {
             match database.game(GameId(game)) {
-                Err(store::Error::NoSuchGame { .. }) => {}
+                Err(store::Error::File { kind: store::ErrorKind::NoSuchGame { .. }, .. }) => {}
                 record => {
                     let record = record.map_err(Error::from)?;
                     // Replay the game before anything is printed: a damaged game must not be shown as if it

@@ -110,15 +110,10 @@ impl BlockGames {
     /// The games as ranges of consecutive numbers.
     pub(crate) fn runs(&self) -> Vec<RangeInclusive<u16>> {
         let mut runs: Vec<RangeInclusive<u16>> = Vec::new();
-        for (&games, first) in self.0.iter().zip((0..=u16::MAX).step_by(64)) {
-            let mut rest = games;
-            while rest != 0 {
-                let number = first + rest.trailing_zeros() as u16;
-                rest &= rest - 1;
-                match runs.last_mut() {
-                    Some(run) if *run.end() + 1 == number => *run = *run.start()..=number,
-                    _ => runs.push(number..=number),
-                }
+        for number in self.iter() {
+            match runs.last_mut() {
+                Some(run) if *run.end() + 1 == number => *run = *run.start()..=number,
+                _ => runs.push(number..=number),
             }
         }
         runs

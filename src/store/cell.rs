@@ -1,10 +1,10 @@
 //! Checked reading of cells: another program may have written a value that the column should not have.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use rusqlite::types::{Type, ValueRef};
-use rusqlite::{Params, Row, RowIndex, Statement};
+use rusqlite::types::{ToSqlOutput, Type, ValueRef};
+use rusqlite::{Params, Row, RowIndex, Statement, ToSql};
 
 use crate::path_bytes::path_of_bytes;
 
@@ -195,10 +195,7 @@ macro_rules! stored_numbers {
             const EXPECTED: &'static str = $expected;
 
             fn read(value: ValueRef<'_>) -> Option<Self> {
-                match value {
-                    ValueRef::Integer(number) => number.try_into().ok(),
-                    _ => None,
-                }
+                value.as_i64().ok()?.try_into().ok()
             }
         }
     )*};
@@ -228,10 +225,7 @@ impl<'r> Stored<'r> for &'r str {
     const EXPECTED: &'static str = "a string";
 
     fn read(value: ValueRef<'r>) -> Option<Self> {
-        match value {
-            ValueRef::Text(text) => std::str::from_utf8(text).ok(),
-            _ => None,
-        }
+        value.as_str().ok()
     }
 }
 
@@ -247,16 +241,13 @@ impl<'r> Stored<'r> for String {
 /// rows.
 pub(crate) struct TruncatedText(pub(crate) String);
 
-impl TruncatedText {
-    const MOST: usize = 1000;
-}
-
 impl Stored<'_> for TruncatedText {
     const EXPECTED: &'static str = <&str>::EXPECTED;
 
     fn read(value: ValueRef<'_>) -> Option<Self> {
+        const MOST: usize = 1000;
         let text = <&str>::read(value)?;
-        Some(Self(match text.char_indices().nth(Self::MOST) {
+        Some(Self(match text.char_indices().nth(MOST) {
             Some((end, _)) => format!("{}…", &text[..end]),
             None => text.to_owned(),
         }))
@@ -273,10 +264,7 @@ impl<'r> Stored<'r> for &'r [u8] {
     const EXPECTED: &'static str = "a blob";
 
     fn read(value: ValueRef<'r>) -> Option<Self> {
-        match value {
-            ValueRef::Blob(bytes) => Some(bytes),
-            _ => None,
-        }
+        value.as_blob().ok()
     }
 }
 
@@ -285,10 +273,7 @@ impl Stored<'_> for PathBuf {
     const EXPECTED: &'static str = "a path";
 
     fn read(value: ValueRef<'_>) -> Option<Self> {
-        match value {
-            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(path_of_bytes(bytes)),
-            _ => None,
-        }
+        value.as_bytes().ok().map(path_of_bytes)
     }
 }
 
@@ -300,6 +285,21 @@ impl<'r, T: Stored<'r>> Stored<'r> for Option<T> {
             ValueRef::Null => Some(None),
             value => T::read(value).map(Some),
         }
+    }
+}
+
+/// A path as a value of SQLite: text if it is UTF-8, else a blob of its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StoredPath<P>(pub(crate) P);
+
+impl<P: AsRef<Path>> ToSql for StoredPath<P> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let path = self.0.as_ref();
+        let bytes = path.as_os_str().as_encoded_bytes();
+        Ok(ToSqlOutput::Borrowed(match path.to_str() {
+            Some(text) => ValueRef::Text(text.as_bytes()),
+            None => ValueRef::Blob(bytes),
+        }))
     }
 }
 
@@ -345,5 +345,35 @@ mod tests {
         game_position game_id 7, ply 'x': cell is a blob of 2 bytes, expected a string
         game_position game_id 7, ply 'x': cell is 'a�', which is not UTF-8, expected a string
         ");
+    }
+}
+
+#[cfg(all(test, unix))]
+mod path_tests {
+    use super::*;
+    use crate::properties::cases;
+    use proptest::prelude::*;
+    use rusqlite::Connection;
+
+    proptest! {
+        #![proptest_config(cases(256))]
+
+        #[test]
+        fn every_path_is_decoded_again(bytes in prop_oneof![
+            proptest::collection::vec(1..=255_u8, 0..40),
+            "\\PC{0,20}".prop_map(String::into_bytes),
+        ]) {
+            let database = Connection::open_in_memory().unwrap();
+            database.execute_batch("CREATE TABLE source (path TEXT NOT NULL)").unwrap();
+            let path = path_of_bytes(&bytes);
+            database.execute("INSERT INTO source VALUES (?1)", [StoredPath(&path)]).unwrap();
+            let read = |row: &rusqlite::Row<'_>| {
+                Ok((Cells::new(row, SOURCE).get("path")?, row.get::<_, String>("kind")?))
+            };
+            let (back, kind): (PathBuf, _) =
+                database.query_row("SELECT path, typeof(path) AS kind FROM source", [], read).unwrap();
+            prop_assert_eq!(back, path);
+            prop_assert_eq!(kind, if std::str::from_utf8(&bytes).is_ok() { "text" } else { "blob" });
+        }
     }
 }

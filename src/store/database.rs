@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, ErrorCode, InterruptHandle, OpenFlags, Row, ffi};
 
 use crate::store::cell::{Cells, SETTING, Stored};
-use crate::store::error::{Error, Result};
+use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::lock::directory_of;
 use crate::store::pages::PageFile;
 use crate::store::schema::{self, FileKind};
@@ -87,7 +87,7 @@ impl Database {
             FileKind::Blank if fs::metadata(path).is_ok_and(|metadata| metadata.len() == 0) => {
                 Err(Error::NotADatabase { path: path.to_owned() })
             }
-            FileKind::Blank => Err(Error::OtherProgram { path: path.to_owned() }),
+            FileKind::Blank => Err(ErrorKind::OtherProgram.at(path)),
         }
     }
 
@@ -124,7 +124,7 @@ impl Database {
     /// # Errors
     /// Errors of SQLite; if the setting is missing or has a wrong type.
     pub fn continuation_threshold(&self) -> Result<u32> {
-        continuation_threshold(&self.connection, &self.path)
+        self.setting("continuation_threshold")
     }
 
     /// Identifies the list of openings by which the games were classified.
@@ -159,7 +159,7 @@ impl Database {
     /// cache.
     ///
     /// # Errors
-    /// [`Error::NoSharing`] if the file system does not support a write-ahead log; [`Error::Busy`] if another
+    /// [`ErrorKind::NoSharing`] if the file system does not support a write-ahead log; [`ErrorKind::Busy`] if another
     /// connection is reading or writing without such a log; errors of SQLite.
     pub fn begin_adding(&self, cache_bytes: u64) -> Result<()> {
         let failed = |source| Error::sqlite(&self.path, "begin a write-ahead log", source);
@@ -168,7 +168,7 @@ impl Database {
             .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
             .map_err(failed)?;
         if mode != "wal" {
-            return Err(Error::NoSharing { path: self.path.clone() });
+            return Err(ErrorKind::NoSharing.at(&self.path));
         }
         self.is_adding.set(true);
         let kib = i64::try_from(cache_bytes / 1024).unwrap_or(i64::MAX).clamp(2048, i64::from(i32::MAX));
@@ -307,21 +307,17 @@ impl Database {
     }
 }
 
-fn setting<T: for<'r> Stored<'r>>(connection: &Connection, path: &Path, name: &str) -> Result<T> {
+/// The value of a setting.
+pub(super) fn setting<T: for<'r> Stored<'r>>(connection: &Connection, path: &Path, name: &str) -> Result<T> {
     let sql = "SELECT name, value FROM setting WHERE name = ?1";
     connection
         .query_row(sql, [name], |row| Cells::new(row, SETTING).get("value"))
         .map_err(|source| Error::sqlite(path, "read table setting", source))
 }
 
-/// The minimum number of games of a visited position.
-pub(super) fn continuation_threshold(connection: &Connection, path: &Path) -> Result<u32> {
-    setting(connection, path, "continuation_threshold")
-}
-
 /// Whether reading failed because a crashed writer's journal or log must be recovered first.
 fn needs_recovery(error: &Error) -> bool {
-    let Error::Sqlite { source: rusqlite::Error::SqliteFailure(error, _), .. } = error else { return false };
+    let Some(rusqlite::Error::SqliteFailure(error, _)) = error.of_sqlite() else { return false };
     [ffi::SQLITE_READONLY_ROLLBACK, ffi::SQLITE_READONLY_RECOVERY, ffi::SQLITE_READONLY_CANTINIT]
         .contains(&error.extended_code)
 }
@@ -329,7 +325,7 @@ fn needs_recovery(error: &Error) -> bool {
 /// Checks the type and the size of the file `path`, and opens it, even if its name looks like a URI.
 fn open(path: &Path, mode: OpenFlags) -> Result<Connection> {
     let metadata = fs::metadata(path).map_err(|source| match source.kind() {
-        std::io::ErrorKind::NotFound => Error::Missing { path: path.to_owned() },
+        std::io::ErrorKind::NotFound => ErrorKind::Missing.at(path),
         _ => Error::io(path, "open the database", source),
     })?;
     // SQLite treats a file that is shorter than any database as empty.

@@ -1,5 +1,6 @@
 //! Errors of databases.
 
+use std::fmt;
 use std::fs;
 use std::io::ErrorKind::{NotFound, PermissionDenied};
 use std::io::{self, Read as _};
@@ -10,7 +11,6 @@ use rusqlite::{ErrorCode, ffi};
 use crate::error_advice::error_advice;
 use crate::pgn::{LOOK_AHEAD, starts_tag_pair};
 use crate::store::cell::WrongCell;
-use crate::store::lock::LockOwner;
 use crate::store::pages::BtreeError;
 use crate::store::row::GameId;
 use crate::store::schema_version::SchemaVersion;
@@ -21,125 +21,21 @@ use crate::store::sql::SqlLocation;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is no such file.
-    #[error("{}: no such database; make one with `pgndex index`", path.display())]
-    Missing {
-        /// The database.
+    /// An error about a file or a directory.
+    #[error("{}: {kind}", path.display())]
+    File {
+        /// The database, another file, or a directory.
         path: PathBuf,
+        /// What is wrong.
+        kind: ErrorKind,
+        /// The error of SQLite or of the system, if there is one.
+        source: Option<Box<dyn std::error::Error + Send + Sync>>,
     },
     /// The file is not an SQLite database, or the path is not that of a file.
     #[error("{}: {}", path.display(), what_instead(path))]
     NotADatabase {
         /// The file.
         path: PathBuf,
-    },
-    /// The file is an SQLite database of another program.
-    #[error("{}: an SQLite database, but not made by pgndex; name another file", path.display())]
-    OtherProgram {
-        /// The database.
-        path: PathBuf,
-    },
-    /// A newer program made the database.
-    #[error(
-        "{}: made by a newer pgndex (schema version {found}, this program knows {supported}); update pgndex",
-        path.display()
-    )]
-    TooNew {
-        /// The database.
-        path: PathBuf,
-        /// Its schema version.
-        found: SchemaVersion,
-        /// The latest version this program supports.
-        supported: SchemaVersion,
-    },
-    /// A version of the program that was never released made the database.
-    #[error("{}: made by an unreleased version of pgndex; index its games again", path.display())]
-    Unreleased {
-        /// The database.
-        path: PathBuf,
-    },
-    /// A file exists where the database is to be built.
-    #[error("{}: exists already; name another file, or allow replacing it", path.display())]
-    TargetExists {
-        /// The target.
-        path: PathBuf,
-    },
-    /// The target of a build exists and may be replaced, but is not a pgndex database.
-    #[error(
-        "{}: exists and is not a database of pgndex, so it is not replaced; name another file, or remove it first",
-        path.display()
-    )]
-    ForeignTarget {
-        /// The target.
-        path: PathBuf,
-    },
-    /// The file system of the database does not support a write-ahead log.
-    #[error(
-        "{}: on this file system other programs cannot read while games are added; copy the database to a local disk and add the games there",
-        path.display()
-    )]
-    NoSharing {
-        /// The database.
-        path: PathBuf,
-    },
-    /// The target of a build is a directory or a link to a missing file, ends with a separator, or has no
-    /// file name.
-    #[error(
-        "{}: {}; give the name of a file", path.display(),
-        if path.is_symlink() { "a link to a missing file, so no database is created here" } else { "a database cannot be created here" }
-    )]
-    NotAFile {
-        /// The target.
-        path: PathBuf,
-    },
-    /// The name of the target is too long: temporary files beside it need even longer names.
-    #[error("{}: the name is too long for a database; the maximum is {most} bytes", path.display())]
-    LongName {
-        /// The target.
-        path: PathBuf,
-        /// The maximum length of a name, in bytes.
-        most: usize,
-    },
-    /// The directory of the target is missing or cannot be written.
-    #[error(
-        "{}: cannot write into this directory; {}, or choose another place",
-        path.display(),
-        match error_advice(source) {
-            _ if !is_there => "create it",
-            Some(error_advice) if !matches!(source.kind(), PermissionDenied | NotFound) => error_advice,
-            _ => "check its permissions",
-        }
-    )]
-    Directory {
-        /// The directory.
-        path: PathBuf,
-        /// Whether something exists at this path.
-        is_there: bool,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// Another process is writing the database, or another connection has locked it.
-    #[error(
-        "{}: {}; wait until it has finished",
-        path.display(),
-        holder.as_ref().map_or_else(
-            || "in use by another program".to_owned(),
-            |holder| format!("being written by {holder}")
-        )
-    )]
-    Busy {
-        /// The database.
-        path: PathBuf,
-        /// The process that writes the database, if it is pgndex and known.
-        holder: Option<LockOwner>,
-    },
-    /// The file is read-only.
-    #[error("{}: no permission to write this file; change its permissions, or use a copy", path.display())]
-    ReadOnly {
-        /// The database.
-        path: PathBuf,
-        /// SQLite's error.
-        source: rusqlite::Error,
     },
     /// The disk is full, or a quota or the maximum size of a file is reached.
     #[error(
@@ -153,181 +49,6 @@ pub enum Error {
         need: Option<Need>,
         /// The system's error.
         source: Box<dyn std::error::Error + Send + Sync>,
-    },
-    /// There is not enough space for a copy.
-    #[error(
-        "{}: {} are needed here, but only {} are free; free some space, or choose another disk",
-        directory.display(), Size(*needed), Size(*free)
-    )]
-    Space {
-        /// The directory.
-        directory: PathBuf,
-        /// Bytes needed.
-        needed: u64,
-        /// Bytes free.
-        free: u64,
-    },
-    /// The database is damaged.
-    #[error("{}: the database is damaged; build it again", path.display())]
-    Corrupt {
-        /// The database.
-        path: PathBuf,
-        /// SQLite's error.
-        source: rusqlite::Error,
-    },
-    /// A cell has a value that its column cannot have.
-    #[error("{}: {cell}; `pgndex verify` lists everything that is wrong", path.display())]
-    WrongCell {
-        /// The database.
-        path: PathBuf,
-        /// The cell.
-        cell: Box<WrongCell>,
-    },
-    /// A statement of this program failed, most likely because another program changed tables or values.
-    #[error("{}: cannot {action}: the database is not as pgndex left it; `pgndex verify` lists what is wrong", path.display())]
-    Unsound {
-        /// The database.
-        path: PathBuf,
-        /// The operation that failed.
-        action: &'static str,
-        /// SQLite's error.
-        source: rusqlite::Error,
-    },
-    /// The start position or a move of a game is not legal.
-    #[error("{}: game {} has a start position or a move that is not legal; `pgndex verify` lists what is wrong", path.display(), game.0)]
-    UnsoundGame {
-        /// The database.
-        path: PathBuf,
-        /// The game.
-        game: GameId,
-    },
-    /// The path of a copy is not UTF-8; SQLite needs a text.
-    #[error("{}: the path is not UTF-8, and SQLite cannot copy a database there; rename the directory or the database", path.display())]
-    PathNotUtf8 {
-        /// The path of the copy.
-        path: PathBuf,
-    },
-    /// No source has this path.
-    #[error("{}: {}; {}`pgndex info` lists the files of this database", path.display(), no_source(source_path), meant(near))]
-    UnknownSource {
-        /// The database.
-        path: PathBuf,
-        /// The path looked for.
-        source_path: PathBuf,
-        /// Similar paths of sources, the most similar first: three at most.
-        near: Vec<PathBuf>,
-    },
-    /// A view has the name of a table that the program needs.
-    #[error(
-        "{}: {name} is a view, but pgndex needs a table of that name; nothing was written. Drop the view and give the table \
-         its name back, or index the games again into another database",
-        path.display()
-    )]
-    ViewForTable {
-        /// The database.
-        path: PathBuf,
-        /// The name of the view and the table.
-        name: String,
-    },
-    /// The numbers of games in `source` or `import` differ from the number of rows in `game`.
-    #[error(
-        "{}: there are {games} games, but its sources and runs say {told}; another program changed its rows; nothing was \
-         written. `pgndex verify` shows more, and `pgndex repair` makes the tables consistent again",
-        path.display()
-    )]
-    CountsDiffer {
-        /// The database.
-        path: PathBuf,
-        /// The number of games.
-        games: i64,
-        /// The number of games according to `source` or `import`.
-        told: i64,
-    },
-    /// The greatest possible row number of a table is in use, so no number is left for new rows.
-    #[error(
-        "{}: {table} has a row numbered {last}, so no number is left for another; `pgndex verify` shows \
-         whether pgndex wrote it; nothing was added",
-        path.display()
-    )]
-    NumbersUsedUp {
-        /// The database.
-        path: PathBuf,
-        /// The table.
-        table: &'static str,
-        /// The greatest number in use.
-        last: u32,
-    },
-    /// To read the database, SQLite would have to create files beside it, but is not allowed to.
-    #[error(
-        "{}: SQLite must create files beside this database to read it (it is in WAL mode, or its last writer was killed), but is \
-         not allowed to. Open it once where writing is allowed (sqlite3 FILE 'PRAGMA journal_mode = DELETE'), or copy it",
-        path.display()
-    )]
-    NeedsWriting {
-        /// The database.
-        path: PathBuf,
-        /// SQLite's error.
-        source: rusqlite::Error,
-    },
-    /// An operation on a file failed.
-    #[error("{}: cannot {action}; {}", path.display(), error_advice(source).unwrap_or("check the disk and the permissions"))]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// The operation that failed.
-        action: &'static str,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// SQLite reported an error.
-    #[error("{}: cannot {action}", path.display())]
-    Sqlite {
-        /// The database.
-        path: PathBuf,
-        /// The operation that failed.
-        action: &'static str,
-        /// SQLite's error.
-        source: rusqlite::Error,
-    },
-    /// A build was to be moved to its target before its bulk load was finished.
-    #[error("{}: the bulk load is not finished; this is a bug in pgndex, please report it", path.display())]
-    Unfinished {
-        /// The temporary file.
-        path: PathBuf,
-    },
-    /// The bulk load wrote fewer rows than it received.
-    #[error(
-        "{}: wrote {written} of {given} rows of table {table}; this is a bug in pgndex, please report it",
-        path.display()
-    )]
-    RowsLost {
-        /// The database.
-        path: PathBuf,
-        /// The table.
-        table: &'static str,
-        /// Rows received.
-        given: usize,
-        /// Rows written.
-        written: usize,
-    },
-    /// Games that were to be removed still exist because of a trigger.
-    #[error(
-        "{}: a trigger of the table game prevents the removal of games; nothing was changed; drop the trigger first",
-        path.display()
-    )]
-    Kept {
-        /// The database.
-        path: PathBuf,
-    },
-    /// There is no game with this number.
-    #[error("{}: {}", path.display(), no_game(*game, *last))]
-    NoSuchGame {
-        /// The database.
-        path: PathBuf,
-        /// The number.
-        game: GameId,
-        /// The last existing game; `None` if there are no games.
-        last: Option<GameId>,
     },
     /// A user's statement is invalid SQL, or failed.
     #[error("{message}{}", place.as_ref().map_or_else(String::new, |place| format!("\n{place}")))]
@@ -356,6 +77,207 @@ pub enum Error {
     Pages(BtreeError),
 }
 
+/// What is wrong with a file or a directory.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// There is no such file.
+    #[error("no such database; make one with `pgndex index`")]
+    Missing,
+    /// The file is an SQLite database of another program.
+    #[error("an SQLite database, but not made by pgndex; name another file")]
+    OtherProgram,
+    /// A newer program made the database.
+    #[error("made by a newer pgndex (schema version {found}, this program knows {supported}); update pgndex")]
+    TooNew {
+        /// The schema version of the database.
+        found: SchemaVersion,
+        /// The latest version this program supports.
+        supported: SchemaVersion,
+    },
+    /// A version of the program that was never released made the database.
+    #[error("made by an unreleased version of pgndex; index its games again")]
+    Unreleased,
+    /// A file exists where the database is to be built.
+    #[error("exists already; name another file, or allow replacing it")]
+    TargetExists,
+    /// The target of a build exists and may be replaced, but is not a pgndex database.
+    #[error(
+        "exists and is not a database of pgndex, so it is not replaced; name another file, or remove it first"
+    )]
+    ForeignTarget,
+    /// The file system of the database does not support a write-ahead log.
+    #[error(
+        "on this file system other programs cannot read while games are added; copy the database to a local disk and add the games there"
+    )]
+    NoSharing,
+    /// The target of a build is a directory or a link to a missing file, ends with a separator, or has no
+    /// file name.
+    #[error("{0}; give the name of a file")]
+    NotAFile(
+        /// The reason.
+        &'static str,
+    ),
+    /// The name of the target is too long: temporary files beside it need even longer names.
+    #[error("the name is too long for a database; the maximum is {most} bytes")]
+    LongName {
+        /// The maximum length of a name, in bytes.
+        most: usize,
+    },
+    /// The directory of the target is missing or cannot be written.
+    #[error("cannot write into this directory; {advice}, or choose another place")]
+    Directory {
+        /// What to do.
+        advice: &'static str,
+    },
+    /// Another process is writing the database, or another connection has locked it.
+    #[error(
+        "{}; wait until it has finished",
+        .0.as_ref().map_or_else(|| "in use by another program".to_owned(), |holder| format!("being written by {holder}"))
+    )]
+    Busy(
+        /// The process that writes the database, if it is pgndex and known.
+        Option<LockOwner>,
+    ),
+    /// The file is read-only.
+    #[error("no permission to write this file; change its permissions, or use a copy")]
+    ReadOnly,
+    /// There is not enough space for a copy in the directory.
+    #[error(
+        "{} are needed here, but only {} are free; free some space, or choose another disk",
+        Size(*needed), Size(*free)
+    )]
+    Space {
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes free.
+        free: u64,
+    },
+    /// The database is damaged.
+    #[error("the database is damaged; build it again")]
+    Corrupt,
+    /// A cell has a value that its column cannot have.
+    #[error("{0}; `pgndex verify` lists everything that is wrong")]
+    WrongCell(
+        /// The cell.
+        Box<WrongCell>,
+    ),
+    /// A statement of this program failed, most likely because another program changed tables or values.
+    #[error("cannot {action}: the database is not as pgndex left it; `pgndex verify` lists what is wrong")]
+    Unsound {
+        /// The operation that failed.
+        action: &'static str,
+    },
+    /// The start position or a move of a game is not legal.
+    #[error("game {} has a start position or a move that is not legal; `pgndex verify` lists what is wrong", game.0)]
+    UnsoundGame {
+        /// The game.
+        game: GameId,
+    },
+    /// The path of a copy is not UTF-8; SQLite needs a text.
+    #[error(
+        "the path is not UTF-8, and SQLite cannot copy a database there; rename the directory or the database"
+    )]
+    PathNotUtf8,
+    /// No source has this path.
+    #[error("{}; {}`pgndex info` lists the files of this database", no_source(source_path), meant(near))]
+    UnknownSource {
+        /// The path looked for.
+        source_path: PathBuf,
+        /// Similar paths of sources, the most similar first: three at most.
+        near: Vec<PathBuf>,
+    },
+    /// A view has the name of a table that the program needs.
+    #[error(
+        "{0} is a view, but pgndex needs a table of that name; nothing was written. Drop the view and give the table its name \
+         back, or index the games again into another database"
+    )]
+    ViewForTable(
+        /// The name of the view and the table.
+        String,
+    ),
+    /// The numbers of games in `source` or `import` differ from the number of rows in `game`.
+    #[error(
+        "there are {games} games, but its sources and runs say {counted}; another program changed its rows; nothing was written. \
+         `pgndex verify` shows more, and `pgndex repair` makes the tables consistent again"
+    )]
+    CountsDiffer {
+        /// The number of games.
+        games: i64,
+        /// The number of games according to `source` or `import`.
+        counted: i64,
+    },
+    /// The greatest possible row number of a table is in use, so no number is left for new rows.
+    #[error(
+        "{table} has a row numbered {last}, so no number is left for another; `pgndex verify` shows whether pgndex wrote it; \
+         nothing was added"
+    )]
+    NumbersUsedUp {
+        /// The table.
+        table: &'static str,
+        /// The greatest number in use.
+        last: u32,
+    },
+    /// To read the database, SQLite would have to create files beside it, but is not allowed to.
+    #[error(
+        "SQLite must create files beside this database to read it (it is in WAL mode, or its last writer was killed), but is \
+         not allowed to. Open it once where writing is allowed (sqlite3 FILE 'PRAGMA journal_mode = DELETE'), or copy it"
+    )]
+    NeedsWriting,
+    /// An operation on a file failed.
+    #[error("cannot {action}; {advice}")]
+    Io {
+        /// The operation that failed.
+        action: &'static str,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// SQLite reported an error.
+    #[error("cannot {action}")]
+    Sqlite {
+        /// The operation that failed.
+        action: &'static str,
+    },
+    /// A build was to be moved to its target before its bulk load was finished.
+    #[error("the bulk load is not finished; this is a bug in pgndex, please report it")]
+    Unfinished,
+    /// The bulk load wrote fewer rows than it received.
+    #[error("wrote {written} of {given} rows of table {table}; this is a bug in pgndex, please report it")]
+    RowsLost {
+        /// The table.
+        table: &'static str,
+        /// Rows received.
+        given: usize,
+        /// Rows written.
+        written: usize,
+    },
+    /// Games that were to be removed still exist because of a trigger.
+    #[error(
+        "a trigger of the table game prevents the removal of games; nothing was changed; drop the trigger first"
+    )]
+    Kept,
+    /// There is no game with this number.
+    #[error("{}", no_game(*game, *last))]
+    NoSuchGame {
+        /// The number.
+        game: GameId,
+        /// The last existing game; `None` if there are no games.
+        last: Option<GameId>,
+    },
+}
+
+impl ErrorKind {
+    /// An error of this kind about a file or a directory.
+    #[must_use]
+    pub fn at(self, path: &Path) -> Error {
+        Error::File { path: path.to_owned(), kind: self, source: None }
+    }
+
+    fn because(self, path: &Path, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+        Error::File { path: path.to_owned(), kind: self, source: Some(source.into()) }
+    }
+}
+
 /// A result of this module.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -364,86 +286,67 @@ impl Error {
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match self {
-            Self::Missing { path, .. }
-            | Self::NotADatabase { path, .. }
-            | Self::OtherProgram { path, .. }
-            | Self::TooNew { path, .. }
-            | Self::Unreleased { path, .. }
-            | Self::TargetExists { path, .. }
-            | Self::ForeignTarget { path, .. }
-            | Self::NoSharing { path, .. }
-            | Self::NotAFile { path, .. }
-            | Self::LongName { path, .. }
-            | Self::Directory { path, .. }
-            | Self::Busy { path, .. }
-            | Self::ReadOnly { path, .. }
-            | Self::DiskFull { path, .. }
-            | Self::Space { directory: path, .. }
-            | Self::Corrupt { path, .. }
-            | Self::WrongCell { path, .. }
-            | Self::Unsound { path, .. }
-            | Self::UnsoundGame { path, .. }
-            | Self::PathNotUtf8 { path, .. }
-            | Self::UnknownSource { path, .. }
-            | Self::CountsDiffer { path, .. }
-            | Self::ViewForTable { path, .. }
-            | Self::NumbersUsedUp { path, .. }
-            | Self::NeedsWriting { path, .. }
-            | Self::Io { path, .. }
-            | Self::Sqlite { path, .. }
-            | Self::Unfinished { path, .. }
-            | Self::RowsLost { path, .. }
-            | Self::Kept { path, .. }
-            | Self::NoSuchGame { path, .. } => Some(path),
+            Self::File { path, .. } | Self::NotADatabase { path } | Self::DiskFull { path, .. } => Some(path),
             Self::Pages(error) => error.path(),
-            Self::Query { .. }
-            | Self::Interrupted
-            | Self::EmptyQuery
-            | Self::MultipleStatements
-            | Self::NotReadOnly => None,
+            _ => None,
         }
+    }
+
+    /// Whether somebody else is writing the database, or has locked it.
+    #[must_use]
+    pub const fn is_busy(&self) -> bool {
+        matches!(self, Self::File { kind: ErrorKind::Busy(_), .. })
     }
 
     /// Converts an error of SQLite into an error that the user can act on.
     pub(crate) fn sqlite(path: &Path, action: &'static str, source: rusqlite::Error) -> Self {
-        let path = path.to_owned();
         if let Some(cell) = WrongCell::from_error(&source) {
-            return Self::WrongCell { path, cell: Box::new(cell.clone()) };
+            return ErrorKind::WrongCell(Box::new(cell.clone())).at(path);
         }
         let (code, extended) = match &source {
             rusqlite::Error::SqliteFailure(error, _) => (error.code, error.extended_code),
-            _ if is_about_values(&source) => return Self::Unsound { path, action, source },
-            _ => return Self::Sqlite { path, action, source },
+            _ if is_about_values(&source) => return ErrorKind::Unsound { action }.because(path, source),
+            _ => return ErrorKind::Sqlite { action }.because(path, source),
         };
-        match code {
-            ErrorCode::DiskFull => Self::DiskFull { path, need: None, source: source.into() },
+        let kind = match code {
+            ErrorCode::DiskFull => return Self::disk_full(path, source),
             // SQLite reports a reached limit of the file size as a plain write error. If a full disk keeps
             // the shared memory of a write-ahead log from growing, SQLite reports `IOERR_SHMSIZE`.
             ErrorCode::SystemIoFailure
                 if [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_SHMSIZE].contains(&extended) =>
             {
-                Self::DiskFull { path, need: None, source: source.into() }
+                return Self::disk_full(path, source);
             }
+            ErrorCode::NotADatabase => return Self::NotADatabase { path: path.to_owned() },
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => return ErrorKind::Busy(None).at(path),
+            ErrorCode::OperationInterrupted => return Self::Interrupted,
             // Other extended codes have other reasons: for example, a recovery after a crash is necessary.
-            ErrorCode::ReadOnly if extended == ffi::SQLITE_READONLY => Self::ReadOnly { path, source },
-            ErrorCode::NotADatabase => Self::NotADatabase { path },
-            ErrorCode::DatabaseCorrupt => Self::Corrupt { path, source },
-            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Busy { path, holder: None },
-            ErrorCode::OperationInterrupted => Self::Interrupted,
+            ErrorCode::ReadOnly if extended == ffi::SQLITE_READONLY => ErrorKind::ReadOnly,
+            ErrorCode::DatabaseCorrupt => ErrorKind::Corrupt,
             // A statement of this program fails in this way only if somebody changed a table, a column or a
             // value.
-            _ if extended == ffi::SQLITE_ERROR => Self::Unsound { path, action, source },
-            ErrorCode::TypeMismatch | ErrorCode::TooBig => Self::Unsound { path, action, source },
-            _ => Self::Sqlite { path, action, source },
-        }
+            _ if extended == ffi::SQLITE_ERROR => ErrorKind::Unsound { action },
+            ErrorCode::TypeMismatch | ErrorCode::TooBig => ErrorKind::Unsound { action },
+            _ => ErrorKind::Sqlite { action },
+        };
+        kind.because(path, source)
     }
 
-    /// Converts the error of a reader that may not recover a log or journal into [`Error::NeedsWriting`];
-    /// other errors are returned unchanged.
+    /// The error of SQLite that caused this error of a file.
+    pub(super) fn of_sqlite(&self) -> Option<&rusqlite::Error> {
+        let Self::File { source, .. } = self else { return None };
+        source.as_ref()?.downcast_ref()
+    }
+
+    /// Converts the error of a reader that may not recover a log or journal into
+    /// [`ErrorKind::NeedsWriting`]; other errors are returned unchanged.
     pub(super) fn during_recovery(self) -> Self {
+        let code = self.of_sqlite().and_then(rusqlite::Error::sqlite_error_code);
         match self {
-            Self::Sqlite { path, source, .. } if source.sqlite_error_code() == Some(ErrorCode::ReadOnly) => {
-                Self::NeedsWriting { path, source }
+            Self::File { path, kind: ErrorKind::Sqlite { .. }, source }
+                if code == Some(ErrorCode::ReadOnly) =>
+            {
+                Self::File { path, kind: ErrorKind::NeedsWriting, source }
             }
             error => error,
         }
@@ -451,22 +354,28 @@ impl Error {
 
     /// Converts an error of the system into an error that the user can act on.
     pub(crate) fn io(path: &Path, action: &'static str, source: io::Error) -> Self {
-        let path = path.to_owned();
         if is_disk_full(source.kind()) {
-            Self::DiskFull { path, need: None, source: source.into() }
-        } else {
-            Self::Io { path, action, source }
+            return Self::disk_full(path, source);
         }
+        let advice = error_advice(&source).unwrap_or("check the disk and the permissions");
+        ErrorKind::Io { action, advice }.because(path, source)
     }
 
     /// The error for a directory in which no file can be created.
     pub(crate) fn directory(path: &Path, source: io::Error) -> Self {
-        let path = path.to_owned();
         if is_disk_full(source.kind()) {
-            Self::DiskFull { path, need: None, source: source.into() }
-        } else {
-            Self::Directory { is_there: path.exists(), path, source }
+            return Self::disk_full(path, source);
         }
+        let advice = match error_advice(&source) {
+            _ if !path.exists() => "create it",
+            Some(advice) if !matches!(source.kind(), PermissionDenied | NotFound) => advice,
+            _ => "check its permissions",
+        };
+        ErrorKind::Directory { advice }.because(path, source)
+    }
+
+    fn disk_full(path: &Path, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::DiskFull { path: path.to_owned(), need: None, source: source.into() }
     }
 
     /// Adds the space that the work needs, if the error is [`Error::DiskFull`].
@@ -475,6 +384,21 @@ impl Error {
             Self::DiskFull { path, need: None, source } => Self::DiskFull { path, need, source },
             other => other,
         }
+    }
+}
+
+/// The process that is writing a database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockOwner {
+    /// The process id.
+    pub process: u32,
+    /// The time at which the process acquired the lock, in UTC: `2026-03-14T15:09:26Z`.
+    pub since: String,
+}
+
+impl fmt::Display for LockOwner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "process {} since {}", self.process, self.since)
     }
 }
 
@@ -515,7 +439,6 @@ fn what_instead(path: &Path) -> &'static str {
     "not an SQLite database; is this the right file?"
 }
 
-/// Suggests paths similar to an unknown path.
 /// Says that there is no game with this number, and why.
 pub(crate) fn no_game(game: GameId, last: Option<GameId>) -> String {
     let why = match last {
@@ -550,7 +473,7 @@ impl From<BtreeError> for Error {
     fn from(error: BtreeError) -> Self {
         match error {
             BtreeError::Io { path, source, .. } if is_disk_full(source.kind()) => {
-                Self::DiskFull { path, need: None, source: source.into() }
+                Self::disk_full(&path, source)
             }
             other => Self::Pages(other),
         }
@@ -565,7 +488,7 @@ mod tests {
     fn errors_of_a_file_have_its_path() {
         let path = PathBuf::from("games.db");
         let unsuitable = BtreeError::Unsuitable { path: path.clone(), reason: "it is too old" };
-        for error in [Error::Unreleased { path: path.clone() }, Error::Pages(unsuitable)] {
+        for error in [ErrorKind::Unreleased.at(&path), Error::Pages(unsuitable)] {
             assert_eq!(error.path(), Some(path.as_path()), "{error:?}");
         }
         assert_eq!(Error::Pages(BtreeError::Room).path(), None);

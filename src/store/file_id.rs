@@ -1,6 +1,6 @@
 //! The identity of a file.
 
-use std::fs;
+use std::fs::{self, Metadata};
 use std::io;
 use std::path::Path;
 
@@ -12,27 +12,26 @@ pub struct FileId {
 }
 
 impl FileId {
-    /// Identifies the file at a path.
-    ///
-    /// # Errors
-    /// If there is no file, or its metadata cannot be read.
-    #[cfg(unix)]
-    pub fn from_path(path: &Path) -> io::Result<Self> {
-        use std::os::unix::fs::MetadataExt as _;
-        let metadata = fs::metadata(path)?;
-        Ok(Self { device: metadata.dev(), number: metadata.ino() })
-    }
-
     /// Identifies the file at a path. Elsewhere than on Unix, the creation time is used instead of a file
     /// number: a file that replaces another one was created later. (On Windows, a database cannot be replaced
     /// while SQLite has it open.)
     ///
     /// # Errors
     /// If there is no file, or its metadata cannot be read.
-    #[cfg(not(unix))]
     pub fn from_path(path: &Path) -> io::Result<Self> {
+        Self::of(&fs::metadata(path)?)
+    }
+
+    #[cfg(unix)]
+    pub(super) fn of(metadata: &Metadata) -> io::Result<Self> {
+        use std::os::unix::fs::MetadataExt as _;
+        Ok(Self { device: metadata.dev(), number: metadata.ino() })
+    }
+
+    #[cfg(not(unix))]
+    pub(super) fn of(metadata: &Metadata) -> io::Result<Self> {
         use std::time::SystemTime;
-        let created = fs::metadata(path)?.created()?.duration_since(SystemTime::UNIX_EPOCH);
+        let created = metadata.created()?.duration_since(SystemTime::UNIX_EPOCH);
         let created = created.map_or(0, |since| since.as_nanos());
         Ok(Self { device: (created >> 64) as u64, number: created as u64 })
     }

@@ -14,7 +14,6 @@
 //! which remains an upper bound.
 
 use super::block_set::{push_number, take_long_number};
-use super::visited_threshold::{may_be_delayed, rows_in_level};
 use crate::board::PositionKey;
 
 /// The smallest number of rows of a listed key, unless the list gets too long.
@@ -63,7 +62,7 @@ impl FrequentKeys {
 
     /// The listed keys with enough rows in this level for a row of `visited_position`, provided that
     /// `threshold` games in total reached the position. Empty if no position is delayed with this threshold
-    /// (see `visited_threshold`).
+    /// (see `rows_in_level`).
     #[must_use]
     pub fn with_rows(&self, threshold: u32) -> Vec<PositionKey> {
         if !may_be_delayed(threshold) {
@@ -205,6 +204,28 @@ impl<'k> FrequentKeyCursor<'k> {
         }
         self.list.fewest - 1
     }
+}
+
+/// The lowest threshold with which positions are delayed. Half of it is the smallest number of rows of a key
+/// in a list of frequent keys (if the list does not get too long).
+const MIN_DELAYED: u32 = 16;
+
+/// The minimum number of rows with a position's key in the level being written, for the position to get its
+/// row once `threshold` games in total have reached it.
+///
+/// A new position gets a row as soon as enough games have reached it. But when games are added level by
+/// level, each addition brings many old positions to that number of games. The games of these positions are
+/// spread over the whole database, so writing their rows and sets would take longer the larger the database
+/// is. Therefore a position that is already in older levels gets its row only when at least half that number
+/// of games reached it in the level being written. Until then, look-ups read its rows in `occurrence`, of
+/// which each level has few. Merging all levels writes all missing rows.
+pub(crate) const fn rows_in_level(threshold: u32) -> u32 {
+    if may_be_delayed(threshold) { threshold / 2 } else { 1 }
+}
+
+/// Whether a position can lack its row for some time although enough games reached it.
+pub(crate) const fn may_be_delayed(threshold: u32) -> bool {
+    threshold >= MIN_DELAYED
 }
 
 #[cfg(test)]

@@ -21,7 +21,6 @@ mod lock;
 #[doc(hidden)]
 pub mod pages;
 pub(crate) mod partition_point;
-mod path;
 pub(crate) mod read;
 pub mod row;
 mod schema;
@@ -31,18 +30,14 @@ pub(crate) mod sink;
 pub(crate) mod space;
 pub(crate) mod sql;
 pub(crate) mod visit_set;
-pub(crate) mod visited_threshold;
 pub(crate) mod write;
 
 pub use crate::id::ImportId;
 pub use cell::WrongCell;
-pub(crate) use cell::read_rows;
-#[cfg(feature = "index")]
-pub(crate) use cell::{Cells, GAME_COLUMN, GAME_SET, OPENING, SOURCE, VISIT_SET, format_value};
-#[cfg(feature = "index")]
+pub(crate) use cell::{Cells, GAME_COLUMN, GAME_SET, OPENING, SOURCE, VISIT_SET, format_value, read_rows};
 pub(crate) use database::keep_temporary_files_in;
 pub use database::{Database, Stop, is_waiting};
-pub use error::{Error, Result};
+pub use error::{Error, ErrorKind, LockOwner, Result};
 #[cfg(feature = "serve")]
 pub(crate) use error::{no_game, no_source};
 pub use features::{FeatureQuery, GameFeatures};
@@ -50,13 +45,10 @@ pub use file_id::FileId;
 #[doc(hidden)]
 pub use frequent_keys::{FrequentKeyCounter, FrequentKeys};
 pub use game_set::GameSet;
-#[cfg(feature = "index")]
 pub(crate) use lock::directory_of;
-pub use lock::{LockOwner, WriterLock, is_file_of, remove_temporary_files};
-#[cfg(feature = "index")]
-pub(crate) use read::annotation::MOST_DEPTH;
-pub(crate) use read::annotation::game_annotations;
+pub use lock::{WriterLock, is_file_of, remove_temporary_files};
 pub use read::annotation::{GameAnnotations, PositionAnnotations, StoredVariation};
+pub(crate) use read::annotation::{MOST_DEPTH, game_annotations};
 pub use read::catalog::{Catalog, Relation, RelationKind, nearest};
 pub use read::filter::{DatePrefix, EcoRange, FilterError};
 pub use read::game::compared::ComparedGame;
@@ -94,10 +86,8 @@ pub use read::survey::narrowed::GameSortKey;
 pub use read::survey::problems::{ListedProblem, PROBLEM_KINDS, ProblemPage};
 pub use read::survey::statistics::{GameStatistics, OpeningCount, TreeSize};
 pub use row::{ImportTotals, NewImport, SourceDigest, SourceTotals};
-pub(crate) use schema::provide_exp;
 pub use schema::{APPLICATION_ID, PAGE_SIZE, migrate};
-#[cfg(feature = "index")]
-pub(crate) use schema::{schema_of, version_of};
+pub(crate) use schema::{provide_exp, schema_of, version_of};
 pub use schema_version::SchemaVersion;
 pub use space::{Need, Size, free_bytes, is_disk_full};
 pub use sql::{SqlLocation, is_complete};

@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
 
-use crate::store::error::{Error, Result};
+use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::schema_version::SchemaVersion;
 
 /// `PRAGMA application_id` of pgndex databases: `PGNd`.
@@ -40,7 +40,7 @@ pub(crate) enum FileKind {
 /// Determines the kind of a database without changing it.
 ///
 /// # Errors
-/// [`Error::NotADatabase`], [`Error::OtherProgram`], [`Error::TooNew`], [`Error::Unreleased`]; errors of
+/// [`Error::NotADatabase`], [`ErrorKind::OtherProgram`], [`ErrorKind::TooNew`], [`ErrorKind::Unreleased`]; errors of
 /// SQLite.
 pub(crate) fn inspect(connection: &Connection, path: &Path) -> Result<FileKind> {
     inspect_for(connection, path, SchemaVersion::LATEST)
@@ -56,15 +56,15 @@ fn inspect_for(connection: &Connection, path: &Path, supported: SchemaVersion) -
     let application = number("application_id")?;
     let found = SchemaVersion(number("user_version")?);
     if application == UNRELEASED_ID {
-        return Err(Error::Unreleased { path: path.to_owned() });
+        return Err(ErrorKind::Unreleased.at(path));
     }
     if application == APPLICATION_ID {
         if found > supported {
-            return Err(Error::TooNew { path: path.to_owned(), found, supported });
+            return Err(ErrorKind::TooNew { found, supported }.at(path));
         }
         // This program writes both numbers in one transaction, so this database is not its own.
         if found < SchemaVersion::OLDEST {
-            return Err(Error::OtherProgram { path: path.to_owned() });
+            return Err(ErrorKind::OtherProgram.at(path));
         }
         return Ok(FileKind::Ours(found));
     }
@@ -74,14 +74,14 @@ fn inspect_for(connection: &Connection, path: &Path, supported: SchemaVersion) -
     if application == 0 && found == SchemaVersion(0) && objects == 0 {
         Ok(FileKind::Blank)
     } else {
-        Err(Error::OtherProgram { path: path.to_owned() })
+        Err(ErrorKind::OtherProgram.at(path))
     }
 }
 
 /// Applies all pending migrations in one transaction. A blank database becomes a pgndex database.
 ///
 /// # Errors
-/// [`Error::NotADatabase`], [`Error::OtherProgram`], [`Error::TooNew`] or [`Error::Unreleased`] if the
+/// [`Error::NotADatabase`], [`ErrorKind::OtherProgram`], [`ErrorKind::TooNew`] or [`ErrorKind::Unreleased`] if the
 /// database cannot be opened; errors of SQLite. In each case, the database is unchanged.
 pub fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
     migrate_with(connection, path, &MIGRATIONS)
@@ -161,10 +161,16 @@ mod tests {
             for found in 1..=supported {
                 assert_eq!(inspect(found, supported).ok(), Some(FileKind::Ours(SchemaVersion(found))));
             }
-            assert!(matches!(inspect(supported + 1, supported), Err(Error::TooNew { .. })));
-            assert!(matches!(inspect(i32::MAX, supported), Err(Error::TooNew { .. })));
-            assert!(matches!(inspect(0, supported), Err(Error::OtherProgram { .. })));
-            assert!(matches!(inspect(-1, supported), Err(Error::OtherProgram { .. })));
+            assert!(matches!(
+                inspect(supported + 1, supported),
+                Err(Error::File { kind: ErrorKind::TooNew { .. }, .. })
+            ));
+            assert!(matches!(
+                inspect(i32::MAX, supported),
+                Err(Error::File { kind: ErrorKind::TooNew { .. }, .. })
+            ));
+            assert!(matches!(inspect(0, supported), Err(Error::File { kind: ErrorKind::OtherProgram, .. })));
+            assert!(matches!(inspect(-1, supported), Err(Error::File { kind: ErrorKind::OtherProgram, .. })));
         }
     }
 
@@ -195,7 +201,7 @@ mod tests {
         });
         assert_eq!(row, Ok(("Anderssen, Adolf".to_owned(), None)));
         assert!(
-            matches!(inspect(&connection, path), Err(Error::TooNew { .. })),
+            matches!(inspect(&connection, path), Err(Error::File { kind: ErrorKind::TooNew { .. }, .. })),
             "this program knows version 1 only"
         );
     }

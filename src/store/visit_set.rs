@@ -2,9 +2,9 @@
 
 use crate::board::ShortMove;
 use crate::id::GameId;
-#[cfg(feature = "index")]
-use crate::store::block_set::encode_with;
-use crate::store::block_set::{block_of, decode_within, encode, game_of, push_number, take_number};
+use crate::store::block_set::{
+    block_of, decode_within, encode, encode_with, game_of, push_number, take_number,
+};
 
 /// The last move that a game played from a position, if it played any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,7 +25,6 @@ impl PlayedMove {
     }
 
     /// The bits; [`ShortMove::MASK`] covers all of them.
-    #[cfg(feature = "index")]
     pub(crate) const fn bits(self) -> u16 {
         self.0
     }
@@ -118,7 +117,6 @@ pub(crate) fn pack_block(mut visits: Vec<(u16, PlayedMove)>) -> Vec<u8> {
 
 /// Merges the visits of a block with those of other games (`others`, in stored form too); `None` if `block`
 /// cannot be read.
-#[cfg(feature = "index")]
 pub(crate) fn add_to_block(mut block: &[u8], others: &[u8]) -> Option<Vec<u8>> {
     let mut new = Vec::new();
     for_each_visit(others, |number, played| new.push((number, played)));

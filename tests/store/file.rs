@@ -11,8 +11,8 @@ use pgndex::store::row::{
     GameId, GameRow, GameStatus, HeaderBatch, NameId, Ply, ProblemRow, Severity, SourceId, TagRow,
 };
 use pgndex::store::{
-    Build, BuildOptions, BulkLoader, Database, Error, HitOrder, ImportId, ImportTotals, Lines, NewImport,
-    Search, Selection, SourceDigest, SourceTotals, Totals, WriterLock,
+    Build, BuildOptions, BulkLoader, Database, Error, ErrorKind, HitOrder, ImportId, ImportTotals, Lines,
+    NewImport, Search, Selection, SourceDigest, SourceTotals, Totals, WriterLock,
 };
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -588,7 +588,7 @@ fn a_target_created_during_the_build_is_kept() {
     let path = directory.path().join("games.db");
     let build = Build::create(&path, BuildOptions::default()).expect("a build");
     fs::write(&path, "precious").expect("a file");
-    assert!(matches!(build.finish(), Err(Error::TargetExists { .. })));
+    assert!(matches!(build.finish(), Err(Error::File { kind: ErrorKind::TargetExists, .. })));
     assert_eq!(fs::read(&path).expect("a file"), b"precious");
     assert_eq!(names(directory.path()), ["games.db"]);
 }
@@ -772,7 +772,7 @@ fn wrong_rows_are_refused() {
     name.len -= 1;
     headers.players = vec![(NameId(1), name), (NameId(2), name)];
     let error = loader.append_headers(&headers).expect_err("a name twice");
-    assert!(matches!(loader.finish(), Err(Error::Unfinished { .. })));
+    assert!(matches!(loader.finish(), Err(Error::File { kind: ErrorKind::Unfinished, .. })));
     insta::assert_snapshot!(message(&error, directory.path()), @r"
     .games.db.pgndex-tmp: cannot write table player
       UNIQUE constraint failed: player.name

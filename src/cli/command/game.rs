@@ -7,7 +7,7 @@ use pgndex::board::{MoveCode, Position};
 use pgndex::picture::BoardPicture;
 use pgndex::query::{GameAnswer, NewMove, Novelty, novelty, replay, visit_games, write_pgn};
 use pgndex::store::row::{GameId, GameStatus};
-use pgndex::store::{Database, Error, GameAnnotations, GameProblem, GameRecord};
+use pgndex::store::{Database, ErrorKind, GameAnnotations, GameProblem, GameRecord};
 
 use crate::cli::args::{BoardPly, GameArgs, GameFormat, GameRange};
 use crate::cli::error::WrongValue;
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
     match missing {
         Some(game) => {
             let last = database.last_game()?;
-            Err(Error::NoSuchGame { path: args.database.clone(), game, last }.into())
+            Err(ErrorKind::NoSuchGame { game, last }.at(&args.database).into())
         }
         None => {
             let given = |range: &GameRange| u64::from(range.last - range.first) + 1;

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use pgndex::index::{LostDuplicates, Progress, Removal, RemovalSummary, removable, remove, shrink};
 use pgndex::query::{Choice, choose_games, similar_names};
-use pgndex::store::{Database, Error, GameFilter};
+use pgndex::store::{Database, ErrorKind, GameFilter};
 
 use crate::cli::args::{RemoveArgs, filter_option};
 use crate::cli::command::index::snapshot;
@@ -101,8 +101,8 @@ fn removal(args: &RemoveArgs) -> anyhow::Result<Option<Removal>> {
         for &game in &games {
             let is_there: bool = is_there.query_row([game.0], |row| row.get(0))?;
             if !is_there {
-                let (path, last) = (args.database.clone(), database.last_game()?);
-                return Err(Error::NoSuchGame { path, game, last }.into());
+                let last = database.last_game()?;
+                return Err(ErrorKind::NoSuchGame { game, last }.at(&args.database).into());
             }
         }
         return Ok(Some(Removal::Games(games)));

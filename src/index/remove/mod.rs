@@ -77,7 +77,7 @@ pub struct RemovalSummary {
 /// another transaction, and are not counted.
 ///
 /// # Errors
-/// If a source does not exist ([`Error::UnknownSource`](crate::store::Error::UnknownSource)), the database
+/// If a source does not exist ([`ErrorKind::UnknownSource`](crate::store::ErrorKind::UnknownSource)), the database
 /// cannot be written, its tables are inconsistent, or the run is [stopped](Progress::stop).
 pub fn remove(
     target: &Path,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::query::{self, PositionError};
-use crate::store;
+use crate::store::{self, ErrorKind};
 
 /// An error response: `application/problem+json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -115,12 +115,14 @@ impl From<store::Error> for Problem {
         use store::Error as E;
         match error {
             E::Interrupted => Self::too_slow(),
-            E::NoSuchGame { game, last, .. } => Self::not_found(store::no_game(game, last)),
-            E::Busy { .. } => Self::unavailable("database is locked", error.to_string()),
+            E::File { kind: ErrorKind::NoSuchGame { game, last }, .. } => {
+                Self::not_found(store::no_game(game, last))
+            }
+            error if error.is_busy() => Self::unavailable("database is locked", error.to_string()),
             E::Query { .. } | E::EmptyQuery | E::MultipleStatements | E::NotReadOnly => {
                 Self::new(400, "wrong SQL", error.to_string())
             }
-            E::UnknownSource { source_path, near, .. } => {
+            E::File { kind: ErrorKind::UnknownSource { source_path, near }, .. } => {
                 let near = near.first().map(|path| format!("; did you mean \"{}\"?", path.display()));
                 let detail = format!(
                     "source: {}{}; /api/sources lists the files of this database",

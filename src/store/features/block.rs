@@ -5,12 +5,14 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::sorted::SortedMap;
 use crate::store::block_set::BLOCK_GAMES;
-use crate::store::features::feature::{Feature, PIECE_SQUARES};
+use crate::store::features::feature::{Feature, FeatureKind, PIECE_SQUARES};
 use crate::store::features::games::{FeaturesOfGame, PieceSquares};
-use crate::store::features::kind::FeatureKind;
 
 /// All non-empty sets of a block, with their numbers in ascending order.
 pub(crate) type BlockSets = SortedMap<(FeatureKind, i64), Vec<u16>>;
+
+/// Receives sets.
+type Give<'g> = dyn FnMut(FeatureKind, i64, &[u16]) + 'g;
 
 /// The features of the games of a block. They take about 40 MB of memory for a block of long games.
 ///
@@ -47,55 +49,47 @@ impl FeatureBlock {
     }
 
     /// Passes all non-empty sets to `see`, in the order of the table, and clears the block.
-    pub(crate) fn take<E>(
-        &mut self,
-        mut see: impl FnMut(FeatureKind, i64, &[u16]) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let mut give = |kind, value, numbers: &[u16]| {
-            if numbers.is_empty() { Ok(()) } else { see(kind, value, numbers) }
+    pub(crate) fn take(&mut self, mut see: impl FnMut(FeatureKind, i64, &[u16])) {
+        let give: &mut Give<'_> = &mut |kind, value, numbers| {
+            if !numbers.is_empty() {
+                see(kind, value, numbers);
+            }
         };
         let features = self.features.iter().map(|&(feature, number)| (usize::from(feature), number));
         let features = Lists::of(features, Feature::COUNT);
-        let give_features = |kind, give: &mut dyn FnMut(_, _, &[u16]) -> Result<(), E>| {
-            Feature::all_of(kind).try_for_each(|feature| {
+        let give_features = |kind, give: &mut Give<'_>| {
+            for feature in Feature::all_of(kind) {
                 let (kind, value) = feature.place();
-                give(kind, value, features.list(usize::from(feature.index())))
-            })
+                give(kind, value, features.list(usize::from(feature.index())));
+            }
         };
-        give_features(FeatureKind::Capture, &mut give)?;
-        give_features(FeatureKind::Castling, &mut give)?;
-        give_features(FeatureKind::Check, &mut give)?;
-        give(FeatureKind::Game, 0, &self.games)?;
-        give_features(FeatureKind::Mate, &mut give)?;
-        self.take_materials(&mut give)?;
-        give_features(FeatureKind::Pawns, &mut give)?;
-        self.take_pieces(&mut give)?;
-        give_features(FeatureKind::Promotion, &mut give)?;
+        give_features(FeatureKind::Capture, give);
+        give_features(FeatureKind::Castling, give);
+        give_features(FeatureKind::Check, give);
+        give(FeatureKind::Game, 0, &self.games);
+        give_features(FeatureKind::Mate, give);
+        self.take_materials(give);
+        give_features(FeatureKind::Pawns, give);
+        self.take_pieces(give);
+        give_features(FeatureKind::Promotion, give);
         self.games.clear();
         self.pieces.clear();
         self.features.clear();
         self.materials.clear();
-        Ok(())
     }
 
-    fn take_materials<E>(
-        &mut self,
-        give: &mut impl FnMut(FeatureKind, i64, &[u16]) -> Result<(), E>,
-    ) -> Result<(), E> {
+    fn take_materials(&mut self, give: &mut Give<'_>) {
         let materials = self.materials.iter().map(|&(material, number)| (material as usize, number));
         let lists = Lists::of(materials, self.material_numbers.len());
         let mut materials: Vec<(u64, u32)> = self.material_numbers.drain().collect();
         materials.sort_unstable();
-        materials.into_iter().try_for_each(|(material, number)| {
-            give(FeatureKind::Material, material.cast_signed(), lists.list(number as usize))
-        })
+        for (material, number) in materials {
+            give(FeatureKind::Material, material.cast_signed(), lists.list(number as usize));
+        }
     }
 
     /// Converts the bits of each game into the list of games for each bit.
-    fn take_pieces<E>(
-        &self,
-        give: &mut impl FnMut(FeatureKind, i64, &[u16]) -> Result<(), E>,
-    ) -> Result<(), E> {
+    fn take_pieces(&self, give: &mut Give<'_>) {
         let mut numbers = Vec::with_capacity(BLOCK_GAMES as usize);
         let groups = self.pieces.len().div_ceil(64);
         let mut columns = vec![0; 64 * groups];
@@ -119,10 +113,9 @@ impl FeatureBlock {
                         bits &= bits - 1;
                     }
                 }
-                give(FeatureKind::Piece, (64 * piece + square) as i64, &numbers)?;
+                give(FeatureKind::Piece, (64 * piece + square) as i64, &numbers);
             }
         }
-        Ok(())
     }
 }
 

@@ -1,7 +1,53 @@
-//! Features other than material and pieces on squares, numbered consecutively.
+//! Kinds of features; and the features other than material and pieces on squares, numbered consecutively.
 
 use crate::board::{Color, PawnStructure, Piece, Square};
-use crate::store::features::kind::FeatureKind;
+
+/// A kind of features: the column `kind` of `game_set`. Kinds are in the order of their names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum FeatureKind {
+    /// A piece captures on a square.
+    Capture,
+    /// A side castles.
+    Castling,
+    /// A piece that moves to a square gives check or mate.
+    Check,
+    /// The game itself. The features of a game that is not in this set are unknown.
+    Game,
+    /// A piece that moves to a square gives mate.
+    Mate,
+    /// How many pieces of each kind are on the board.
+    Material,
+    /// The squares of all pawns, as a number that several structures share.
+    Pawns,
+    /// A piece is on a square.
+    Piece,
+    /// A pawn promotes to a piece on a square.
+    Promotion,
+}
+
+impl FeatureKind {
+    /// The kinds in order, with their names in the table.
+    const NAMES: [(Self, &str); 9] = [
+        (Self::Capture, "capture"),
+        (Self::Castling, "castling"),
+        (Self::Check, "check"),
+        (Self::Game, "game"),
+        (Self::Mate, "mate"),
+        (Self::Material, "material"),
+        (Self::Pawns, "pawns"),
+        (Self::Piece, "piece"),
+        (Self::Promotion, "promotion"),
+    ];
+
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::NAMES.into_iter().find(|kind| kind.1 == name).map(|kind| kind.0)
+    }
+
+    /// The name in the table.
+    pub(crate) const fn as_str(self) -> &'static str {
+        Self::NAMES[self as usize].1
+    }
+}
 
 /// The number of pairs of a piece (codes 2 to 13) and a square.
 pub(super) const PIECE_SQUARES: u16 = 12 * 64;

@@ -69,7 +69,6 @@ impl GameFeatures {
     }
 
     /// The games for whose index `is_kept` returns true.
-    #[cfg(feature = "index")]
     pub(crate) fn kept(&self, mut is_kept: impl FnMut(usize) -> bool) -> Self {
         let mut kept = Self::default();
         for (_, game) in self.iter().enumerate().filter(|(index, _)| is_kept(*index)) {

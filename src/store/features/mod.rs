@@ -7,18 +7,12 @@
 mod block;
 mod feature;
 mod games;
-mod kind;
 mod query;
 mod set_row;
 
 pub(crate) use block::{BlockSets, FeatureBlock};
-#[cfg(feature = "index")]
-pub(crate) use feature::Feature;
-pub(crate) use feature::piece_square;
-pub(crate) use games::FeatureRows;
+pub(crate) use feature::{Feature, FeatureKind, piece_square};
 pub use games::GameFeatures;
-#[cfg(feature = "index")]
-pub(crate) use games::{PieceSquares, features_of, set};
-pub(crate) use kind::FeatureKind;
+pub(crate) use games::{FeatureRows, PieceSquares, features_of, set};
 pub use query::FeatureQuery;
 pub(crate) use set_row::{SetRows, each_set};

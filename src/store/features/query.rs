@@ -7,8 +7,7 @@ use crate::board::{
     PieceKind, PositionDistance, SquareSet,
 };
 use crate::store::block_games::BlockGames;
-use crate::store::features::feature::{Feature, piece_square};
-use crate::store::features::kind::FeatureKind;
+use crate::store::features::feature::{Feature, FeatureKind, piece_square};
 
 const COLORS: [Color; 2] = [Color::White, Color::Black];
 

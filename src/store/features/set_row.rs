@@ -4,8 +4,8 @@
 //! value, from the value in the row's key), the length of the set in bytes, and the set. Numbers are varints:
 //! seven bits per byte, lowest bits first; all bytes but the last have the top bit set.
 
-use crate::store::block_set::push_number;
-use crate::store::features::kind::FeatureKind;
+use crate::store::block_set::{push_number, take_long_number};
+use crate::store::features::feature::FeatureKind;
 
 /// A row with at least this many bytes is complete. On average, half of a row's last page is unused, which
 /// hardly matters for a row of this length.
@@ -63,21 +63,14 @@ pub(crate) fn each_set<'b>(
 ) -> Option<()> {
     let (mut value, mut rest) = (first, bytes);
     while !rest.is_empty() {
-        let (more, behind) = take_number(rest)?;
-        let (length, behind) = take_number(behind)?;
+        let (more, behind) = take_long_number(rest)?;
+        let (length, behind) = take_long_number(behind)?;
         let (set, behind) = behind.split_at_checked(usize::try_from(length).ok()?)?;
         value = value.checked_add_unsigned(more)?;
         see(value, set)?;
         rest = behind;
     }
     Some(())
-}
-
-/// Reads a number of up to 63 bits, because differences of values can be greater than the numbers in sets.
-fn take_number(bytes: &[u8]) -> Option<(u64, &[u8])> {
-    let end = bytes.iter().take(9).position(|byte| byte & 0x80 == 0)?;
-    let number = bytes[..=end].iter().rev().fold(0, |all, byte| all << 7 | u64::from(byte & 0x7f));
-    Some((number, &bytes[end + 1..]))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::{COLUMNS, StoredColumn};
 use crate::id::GameId;
@@ -21,7 +21,10 @@ pub(crate) struct ColumnBuilder {
 /// A column of the current block.
 #[derive(Debug, Default)]
 struct OpenColumn {
-    column: ColumnBlock,
+    /// The distinct values, in any order.
+    values: Vec<ColumnValue>,
+    /// For each game number, the index of its value. All later numbers have NULL.
+    games: Vec<u32>,
     numbers: HashMap<i64, u32>,
     texts: HashMap<Box<str>, u32>,
     null: Option<u32>,
@@ -31,8 +34,10 @@ struct OpenColumn {
 
 impl OpenColumn {
     fn of(column: StoredColumn) -> Self {
-        let mut filling = Self { column: column.into(), ..Self::default() };
-        for (index, value) in (0..).zip(&filling.column.values) {
+        let values = column.values().map(ColumnValue::from).collect();
+        let games = column.ranks().iter().map(|&rank| rank.into()).collect();
+        let mut filling = Self { values, games, ..Self::default() };
+        for (index, value) in (0..).zip(&filling.values) {
             match value {
                 ColumnValue::Null => filling.null = Some(index),
                 ColumnValue::Integer(number) => _ = filling.numbers.insert(*number, index),
@@ -44,7 +49,7 @@ impl OpenColumn {
 
     /// The index of a cell's value. A new value is added.
     fn index(&mut self, cell: Cell<'_>) -> u32 {
-        let is_last = match (self.column.values.get(self.last as usize), cell) {
+        let is_last = match (self.values.get(self.last as usize), cell) {
             (Some(ColumnValue::Null), Cell::Null) => true,
             (Some(ColumnValue::Integer(last)), Cell::Integer(number)) => *last == number,
             (Some(ColumnValue::Text(last)), Cell::Text(text)) => **last == *text,
@@ -59,8 +64,8 @@ impl OpenColumn {
             Cell::Null => self.null,
         };
         self.last = known.unwrap_or_else(|| {
-            let index = self.column.values.len() as u32;
-            self.column.values.push(cell.into());
+            let index = self.values.len() as u32;
+            self.values.push(cell.into());
             match cell {
                 Cell::Integer(number) => _ = self.numbers.insert(number, index),
                 Cell::Text(text) => _ = self.texts.insert(text.into(), index),
@@ -73,9 +78,9 @@ impl OpenColumn {
 
     /// Appends NULL until the column has `count` numbers.
     fn fill(&mut self, count: usize) {
-        if self.column.games.len() < count {
+        if self.games.len() < count {
             let null = self.index(Cell::Null);
-            self.column.games.resize(count, null);
+            self.games.resize(count, null);
         }
     }
 
@@ -83,85 +88,12 @@ impl OpenColumn {
     fn set(&mut self, number: u16, cell: Cell<'_>) {
         self.fill(number.into());
         let index = self.index(cell);
-        match self.column.games.get_mut(usize::from(number)) {
+        match self.games.get_mut(usize::from(number)) {
             Some(place) => *place = index,
-            None => self.column.games.push(index),
-        }
-    }
-}
-
-/// A finished block of columns: its number, and the name and stored form of each column; `None` instead of
-/// the stored form if the block has no games.
-pub(crate) type StoredColumns = (u32, Vec<(&'static str, Option<(String, Vec<u8>)>)>);
-
-impl ColumnBuilder {
-    /// Continues a block that already has games.
-    pub(crate) fn resume(block: u32, columns: [StoredColumn; COLUMNS.len()]) -> Self {
-        Self { block: Some(block), columns: columns.map(OpenColumn::of), is_changed: false }
-    }
-
-    /// Adds a row of `game`: its number, and the cell of each of the [`COLUMNS`]. If the game begins another
-    /// block, returns the previous block if it has changed.
-    pub(crate) fn push<'c>(
-        &mut self,
-        game: GameId,
-        mut cell: impl FnMut(usize) -> Cell<'c>,
-    ) -> Option<StoredColumns> {
-        let (block, number) = block_of(game);
-        let done = if self.block == Some(block) { None } else { self.take() };
-        (self.block, self.is_changed) = (Some(block), true);
-        for (index, column) in self.columns.iter_mut().enumerate() {
-            column.set(number, cell(index));
-        }
-        done
-    }
-
-    /// Clears a number whose game was removed.
-    pub(crate) fn remove(&mut self, number: u16) {
-        self.is_changed = true;
-        for column in &mut self.columns {
-            if usize::from(number) < column.column.games.len() {
-                column.set(number, Cell::Null);
-            }
+            None => self.games.push(index),
         }
     }
 
-    /// Returns the current block, if it has changed.
-    pub(crate) fn take(&mut self) -> Option<StoredColumns> {
-        let block = self.block.take()?;
-        let is_changed = std::mem::take(&mut self.is_changed);
-        let columns = std::mem::take(&mut self.columns);
-        if !is_changed {
-            return None;
-        }
-        // A number without a result has no game.
-        let results = &columns[0].column;
-        let has_game = |&number: &usize| *results.value(number) != ColumnValue::Null;
-        let count = (0..results.games.len()).rev().find(has_game).map_or(0, |last| last + 1);
-        let columns = columns.map(|mut filling| {
-            filling.fill(count);
-            filling.column.games.truncate(count);
-            filling.column.encode()
-        });
-        Some((block, COLUMNS.into_iter().zip(columns).collect()))
-    }
-}
-
-/// The indexes of the [`COLUMNS`] among the columns of `game`.
-pub(crate) fn places<R: Columns>() -> [usize; COLUMNS.len()] {
-    COLUMNS.map(|name| R::COLUMNS.iter().position(|&column| column == name).expect("a column of `game`"))
-}
-
-/// A column of one block while it grows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct ColumnBlock {
-    /// The distinct values, in any order.
-    values: Vec<ColumnValue>,
-    /// For each game number, the index of its value. All later numbers have NULL.
-    games: Vec<u32>,
-}
-
-impl ColumnBlock {
     /// The stored form: `cells` and `games`; `None` if the column has no game numbers. If all values are
     /// NULL, `games` is empty.
     fn encode(&self) -> Option<(String, Vec<u8>)> {
@@ -195,17 +127,68 @@ impl ColumnBlock {
     }
 }
 
-impl From<StoredColumn> for ColumnBlock {
-    fn from(column: StoredColumn) -> Self {
-        Self {
-            values: column.values().map(ColumnValue::from).collect(),
-            games: column.ranks().iter().map(|&rank| rank.into()).collect(),
+/// A finished block of columns: its number, and the name and stored form of each column; `None` instead of
+/// the stored form if the block has no games.
+pub(crate) type StoredColumns = (u32, Vec<(&'static str, Option<(String, Vec<u8>)>)>);
+
+impl ColumnBuilder {
+    /// Continues a block that already has games.
+    pub(crate) fn resume(block: u32, columns: [StoredColumn; COLUMNS.len()]) -> Self {
+        Self { block: Some(block), columns: columns.map(OpenColumn::of), is_changed: false }
+    }
+
+    /// Adds a row of `game`: its number, and the cell of each of the [`COLUMNS`]. If the game begins another
+    /// block, returns the previous block if it has changed.
+    pub(crate) fn push<'c>(
+        &mut self,
+        game: GameId,
+        mut cell: impl FnMut(usize) -> Cell<'c>,
+    ) -> Option<StoredColumns> {
+        let (block, number) = block_of(game);
+        let done = if self.block == Some(block) { None } else { self.take() };
+        (self.block, self.is_changed) = (Some(block), true);
+        for (index, column) in self.columns.iter_mut().enumerate() {
+            column.set(number, cell(index));
         }
+        done
+    }
+
+    /// Clears a number whose game was removed.
+    pub(crate) fn remove(&mut self, number: u16) {
+        self.is_changed = true;
+        let columns = self.columns.iter_mut().filter(|column| usize::from(number) < column.games.len());
+        columns.for_each(|column| column.set(number, Cell::Null));
+    }
+
+    /// Returns the current block, if it has changed.
+    pub(crate) fn take(&mut self) -> Option<StoredColumns> {
+        let block = self.block.take()?;
+        let is_changed = std::mem::take(&mut self.is_changed);
+        let columns = std::mem::take(&mut self.columns);
+        if !is_changed {
+            return None;
+        }
+        // A number without a result has no game.
+        let results = &columns[0];
+        let has_game = |&number: &usize| *results.value(number) != ColumnValue::Null;
+        let count = (0..results.games.len()).rev().find(has_game).map_or(0, |last| last + 1);
+        let columns = columns.map(|mut filling| {
+            filling.fill(count);
+            filling.games.truncate(count);
+            filling.encode()
+        });
+        Some((block, COLUMNS.into_iter().zip(columns).collect()))
     }
 }
 
+/// The indexes of the [`COLUMNS`] among the columns of `game`.
+pub(crate) fn places<R: Columns>() -> [usize; COLUMNS.len()] {
+    COLUMNS.map(|name| R::COLUMNS.iter().position(|&column| column == name).expect("a column of `game`"))
+}
+
 /// A value of a column. Values are ordered as SQLite sorts them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(untagged)]
 enum ColumnValue {
     #[default]
     Null,
@@ -219,16 +202,6 @@ impl From<Cell<'_>> for ColumnValue {
             Cell::Integer(number) => Self::Integer(number),
             Cell::Text(text) => Self::Text(text.into()),
             Cell::Null => Self::Null,
-        }
-    }
-}
-
-impl Serialize for ColumnValue {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Null => serializer.serialize_unit(),
-            Self::Integer(number) => serializer.serialize_i64(*number),
-            Self::Text(text) => serializer.serialize_str(text),
         }
     }
 }

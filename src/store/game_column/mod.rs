@@ -5,12 +5,16 @@
 //! condition is evaluated once per distinct value.
 
 mod builder;
-mod condition;
 mod stored;
 
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
 pub(crate) use builder::{ColumnBuilder, StoredColumns, places};
-pub(crate) use condition::{Alternative, ColumnSource, Condition, Test};
 pub(crate) use stored::StoredColumn;
+
+use crate::store::block_games::BlockGames;
+use crate::store::row::virtual_table::Cell;
 
 /// The columns of `game` that are stored block by block.
 pub(crate) const COLUMNS: [&str; 17] = [
@@ -40,3 +44,135 @@ pub(crate) const RESULT: &str = "result";
 pub(crate) const WHITE_ELO: &str = "white_elo";
 pub(crate) const BLACK_ELO: &str = "black_elo";
 pub(crate) const DATE: &str = "date";
+
+/// The allowed values of a column. The conditions are equivalent to the SQL of
+/// [`Selection`](crate::store::Selection). NULL matches only [`Test::Missing`] and [`Test::NoneOf`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Test {
+    /// One of these numbers, in ascending order.
+    OneOf(Vec<i64>),
+    /// A number other than these (in ascending order), or NULL.
+    NoneOf(Vec<i64>),
+    /// One of these texts.
+    OneOfTexts(Vec<String>),
+    AtLeast(i64),
+    AtMost(i64),
+    /// From the first text up to, but not including, the second.
+    Between(String, String),
+    /// This text, ignoring the case of the letters A to Z.
+    AnyCase(String),
+    /// NULL.
+    Missing,
+    /// A date with a known year, from this date on. An unknown part matches if it could be late enough; the
+    /// parts after it are ignored.
+    Since(String),
+    /// A date with a known year that sorts before this text, with unknown parts read as 0.
+    Until(String),
+}
+
+impl Test {
+    /// One of these numbers, in any order.
+    pub(crate) fn one_of(numbers: impl IntoIterator<Item = i64>) -> Self {
+        let mut numbers: Vec<i64> = numbers.into_iter().collect();
+        numbers.sort_unstable();
+        Self::OneOf(numbers)
+    }
+
+    pub(crate) fn fits(&self, value: Cell<'_>) -> bool {
+        match (self, value) {
+            (Self::OneOf(numbers), Cell::Integer(number)) => numbers.binary_search(&number).is_ok(),
+            (Self::NoneOf(numbers), Cell::Integer(number)) => numbers.binary_search(&number).is_err(),
+            (Self::NoneOf(_), Cell::Null) => true,
+            (Self::AtLeast(least), Cell::Integer(number)) => number >= *least,
+            (Self::AtMost(most), Cell::Integer(number)) => number <= *most,
+            (Self::OneOfTexts(texts), Cell::Text(text)) => texts.iter().any(|other| other == text),
+            (Self::Between(first, end), Cell::Text(text)) => &**first <= text && text < &**end,
+            (Self::Missing, Cell::Null) => true,
+            (Self::AnyCase(wanted), Cell::Text(text)) => wanted.eq_ignore_ascii_case(text),
+            (Self::Since(first), Cell::Text(date)) => is_year_known(date) && date >= &**first,
+            (Self::Until(end), Cell::Text(date)) => {
+                let earliest = date.bytes().map(|byte| if byte == b'?' { b'0' } else { byte });
+                is_year_known(date) && earliest.lt(end.bytes())
+            }
+            _ => false,
+        }
+    }
+}
+
+fn is_year_known(date: &str) -> bool {
+    !date.bytes().take(4).any(|byte| byte == b'?')
+}
+
+/// Tests of columns, all of which must hold.
+pub(crate) type Alternative = Vec<(&'static str, Test)>;
+
+/// Provides the columns of a block.
+pub(crate) trait ColumnSource {
+    type Error;
+
+    /// The column with this name.
+    fn column(&self, name: &'static str) -> Result<Arc<StoredColumn>, Self::Error>;
+
+    /// The games for which a test of a column holds.
+    fn fitting(&self, name: &'static str, test: &Test) -> Result<BlockGames, Self::Error>;
+}
+
+/// A condition on a game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Condition {
+    /// All tests of one of the alternatives hold.
+    Tests(Vec<Alternative>),
+    /// The sum of two columns is in one of these ranges.
+    SumIn([&'static str; 2], Vec<RangeInclusive<i64>>),
+}
+
+impl Condition {
+    /// The games of a block that match.
+    pub(crate) fn games<S: ColumnSource>(&self, columns: &S) -> Result<BlockGames, S::Error> {
+        let alternatives = match self {
+            Self::Tests(alternatives) => alternatives,
+            Self::SumIn([one, other], ranges) => {
+                return Ok(sum_in(&*columns.column(one)?, &*columns.column(other)?, ranges));
+            }
+        };
+        let mut any = BlockGames::default();
+        for alternative in alternatives {
+            let mut all = BlockGames::default();
+            all.fill();
+            for (name, test) in alternative {
+                all.keep(&columns.fitting(name, test)?);
+            }
+            any.add(&all);
+        }
+        Ok(any)
+    }
+}
+
+impl StoredColumn {
+    /// The games for which a test holds.
+    pub(crate) fn fitting(&self, test: &Test) -> BlockGames {
+        self.games(|value| test.fits(value))
+    }
+}
+
+/// The games of a block for which both columns have numbers whose sum is in one of these ranges.
+fn sum_in(one: &StoredColumn, other: &StoredColumn, ranges: &[RangeInclusive<i64>]) -> BlockGames {
+    let numbers = |column: &StoredColumn| -> Vec<Option<i64>> {
+        let number = |cell| if let Cell::Integer(number) = cell { Some(number) } else { None };
+        column.values().map(number).collect()
+    };
+    let (ones, others) = (numbers(one), numbers(other));
+    let mut games = BlockGames::default();
+    let both = one.numbers().min(other.numbers());
+    for game in (0..=u16::MAX).take(both) {
+        let value = |column: &StoredColumn, values: &[Option<i64>]| {
+            values.get(usize::from(column.rank(game)?)).copied().flatten()
+        };
+        if let (Some(one), Some(other)) = (value(one, &ones), value(other, &others))
+            && ranges.iter().any(|range| range.contains(&(one + other)))
+        {
+            games.insert(game);
+        }
+    }
+    games
+}

@@ -4,10 +4,10 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use super::interior::Interior;
-use super::page::{PageBuilder, PageView};
+use super::leaf_writer::Cells;
+use super::page::{LEAF, PageBuilder, PageView};
 use super::record_reader::{first_number, is_before};
-use super::segment::Cells;
-use super::tree::Spine;
+use super::tree::{Place, Spine, read_page};
 use super::{BtreeError, LeafWriter, PageFile, PageNumber, Segment, Tree};
 use crate::id::GameId;
 use crate::store::game_set::GameSet;
@@ -26,14 +26,7 @@ pub fn assemble(
     root: PageNumber,
     segments: impl IntoIterator<Item = Segment>,
 ) -> Result<(), BtreeError> {
-    let mut page = vec![0; file.page_size().bytes()];
-    if root.0 < 2 || root.0 > file.page_count() {
-        return Err(BtreeError::Root { root });
-    }
-    file.read_page(root, &mut page)?;
-    if PageBuilder::from_leaf(&page).is_none_or(|fill| fill.count() > 0) {
-        return Err(BtreeError::Root { root });
-    }
+    file.check_root(root, |page| PageBuilder::from_leaf(page).is_some_and(|fill| fill.count() == 0))?;
     let page = assemble_replacement(file, segments)?;
     file.write_pages(root, &page)
 }
@@ -93,29 +86,19 @@ pub fn replace_end(
     row: OccurrenceRow,
     segments: impl IntoIterator<Item = Segment>,
 ) -> Result<RebuiltTree, BtreeError> {
-    let damaged = |leaf: PageNumber| BtreeError::Damaged { page: leaf };
-    let is_before = |cell: &[u8], leaf| is_before(cell, row).ok_or_else(|| damaged(leaf));
-    let divider = |leaf: usize| tree.divider(leaf).ok_or_else(|| damaged(tree.leaves()[leaf]));
-    let end = tree.leaves_before(row)?;
     // The rows of one more leaf are written again, because the last page must be a new one that can be
     // changed.
-    let kept = end.saturating_sub(1);
+    let kept = tree.leaves_before(row)?.saturating_sub(1);
     let mut assembly = Assembly::new(file);
     assembly.push_first_leaves(tree, kept)?;
-    let mut page = vec![0; file.page_size().bytes()];
-    for leaf in kept..=end {
-        let number = tree.leaves()[leaf];
-        file.read_page(number, &mut page)?;
-        let view = PageView::new(&page).filter(|view| view.is_leaf()).ok_or_else(|| damaged(number))?;
-        for index in 0..view.count() {
-            let cell = view.row(index).ok_or_else(|| damaged(number))?;
-            if is_before(cell, number)? {
-                assembly.loose.push_cell(cell)?;
-            }
+    let mut place = Place::new(file, tree, kept)?;
+    while !place.is_at_end()? {
+        let cell = place.row()?.ok_or_else(|| place.damaged())?;
+        if !is_before(cell, row).ok_or_else(|| place.damaged())? {
+            break;
         }
-        if leaf < end {
-            assembly.loose.push_cell(divider(leaf)?)?;
-        }
+        assembly.loose.push_cell(cell)?;
+        place.advance()?;
     }
     let root = assembly.run(segments)?;
     Ok(RebuiltTree { root, freed: tree.pages_without(kept).collect() })
@@ -331,12 +314,12 @@ impl<'f> Assembly<'f> {
         let (mut page, mut fill) = self.read_leaf(leaf)?;
         if fill.fits(row.len()) {
             fill.push(&mut page, [&row]);
-            fill.seal_leaf(&mut page);
+            fill.seal(&mut page, LEAF);
             self.file.write_pages(leaf, &page)?;
             return self.interior.finish(leaf);
         }
         let divider = fill.pop(&page).to_vec();
-        fill.seal_leaf(&mut page);
+        fill.seal(&mut page, LEAF);
         self.file.write_pages(leaf, &page)?;
         self.interior.push(leaf, &divider)?;
         self.finish_with(&[&row])
@@ -350,13 +333,12 @@ impl<'f> Assembly<'f> {
         for row in rows {
             fill.push(&mut page, [*row]);
         }
-        fill.seal_leaf(&mut page);
+        fill.seal(&mut page, LEAF);
         page
     }
 
     fn read_leaf(&self, number: PageNumber) -> Result<(Vec<u8>, PageBuilder), BtreeError> {
-        let mut page = vec![0; self.file.page_size().bytes()];
-        self.file.read_page(number, &mut page)?;
+        let page = read_page(self.file, number)?;
         let fill = PageBuilder::from_leaf(&page).filter(|fill| fill.count() > 0);
         let fill = fill.ok_or(BtreeError::Damaged { page: number })?;
         Ok((page, fill))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::assemble::assemble_after;
 use super::record_reader::compare;
-use super::tree::leaves::Leaves;
+use super::tree::Place;
 use super::{BtreeError, LeafWriter, PageFile, PageRun, RebuiltTree, Tree};
 use crate::store::partition_point::{near_partition_point, partition_point};
 
@@ -29,7 +29,7 @@ pub enum Combined {
 /// # Errors
 /// If a page cannot be read, or is damaged.
 pub fn count_unchanged_leaves(old: &Tree, (new_file, new): (&PageFile, &Tree)) -> Result<usize, BtreeError> {
-    let rows = Rows::starting(new_file, new, 0)?;
+    let rows = Rows(Place::new(new_file, new, 0)?);
     let Next::Row(first) = rows.next()? else { return Ok(0) };
     let end = partition_point(0..old.divider_count(), |leaf| {
         let order = old.divider(leaf).and_then(|divider| compare(divider, first));
@@ -52,7 +52,7 @@ pub fn combine(
     (old, stay): (&Tree, usize),
     (new_file, new): (&PageFile, &Tree),
 ) -> Result<Combined, BtreeError> {
-    let (mut old_rows, mut new) = (Rows::starting(file, old, stay)?, Rows::starting(new_file, new, 0)?);
+    let (mut old_rows, mut new) = (Rows(Place::new(file, old, stay)?), Rows(Place::new(new_file, new, 0)?));
     let mut writer = LeafWriter::new(Arc::clone(file));
     let is_whole = loop {
         match new.next()? {
@@ -65,7 +65,7 @@ pub fn combine(
             Next::End => break old_rows.copy(None, &mut writer)?,
             Next::Other => break false,
         }
-        new.advance()?;
+        new.0.advance()?;
     };
     let segment = writer.finish_segment()?;
     if !is_whole {
@@ -83,48 +83,21 @@ enum Next<'r> {
 }
 
 /// Iterates over the rows of a tree in order.
-struct Rows<'t> {
-    tree: &'t Tree,
-    leaves: Leaves<'t>,
-    leaf: usize,
-    /// The index of a cell on the leaf. The index after the last cell refers to the leaf's divider.
-    cell: usize,
-}
+struct Rows<'t>(Place<'t>);
 
-impl<'t> Rows<'t> {
-    /// The rows of the tree, from the first row of this leaf on.
-    fn starting(file: &'t PageFile, tree: &'t Tree, leaf: usize) -> Result<Self, BtreeError> {
-        let mut leaves = Leaves::new(file, tree);
-        leaves.load(leaf)?;
-        Ok(Self { tree, leaves, leaf, cell: 0 })
-    }
-
+impl Rows<'_> {
     fn next(&self) -> Result<Next<'_>, BtreeError> {
-        let page = self.leaves.get(self.leaf)?;
-        let row = if self.cell < page.count() {
-            page.row(self.cell)
-        } else {
-            let Some(divider) = self.tree.divider(self.leaf) else { return Ok(Next::End) };
-            Some(divider)
-        };
-        Ok(row.filter(|row| row.len() <= LONGEST_COMBINED).map_or(Next::Other, Next::Row))
-    }
-
-    fn advance(&mut self) -> Result<(), BtreeError> {
-        if self.cell < self.leaves.get(self.leaf)?.count() {
-            self.cell += 1;
-        } else {
-            self.leaf += 1;
-            self.cell = 0;
-            self.leaves.load(self.leaf)?;
-        }
-        Ok(())
+        Ok(match self.0.row()?.filter(|row| row.len() <= LONGEST_COMBINED) {
+            Some(row) => Next::Row(row),
+            None if self.0.is_at_end()? => Next::End,
+            None => Next::Other,
+        })
     }
 
     /// Copies the rows before `end`, or all rows. Returns whether all of them could be copied.
     fn copy(&mut self, end: Option<&[u8]>, writer: &mut LeafWriter) -> Result<bool, BtreeError> {
         loop {
-            let page = self.leaves.get(self.leaf)?;
+            let page = self.0.page()?;
             let to = match end {
                 Some(end) => {
                     let is_before = |index| match page.row(index).and_then(|row| compare(row, end)) {
@@ -132,25 +105,26 @@ impl<'t> Rows<'t> {
                         Some(Ordering::Greater) => Ok(false),
                         Some(Ordering::Equal) | None => Err(()),
                     };
-                    let Ok(to) = near_partition_point(self.cell..page.count(), is_before) else {
+                    let Ok(to) = near_partition_point(self.0.cell..page.count(), is_before) else {
                         return Ok(false);
                     };
                     to
                 }
                 None => page.count(),
             };
-            if to > self.cell && self.leaves.is_packed(self.leaf)? {
-                writer.push_packed(page, self.cell..to)?;
+            if to > self.0.cell && self.0.is_packed()? {
+                writer.push_packed(page, self.0.cell..to)?;
             } else {
-                for index in self.cell..to {
+                for index in self.0.cell..to {
                     let Some(row) = page.row(index).filter(|row| row.len() <= LONGEST_COMBINED) else {
                         return Ok(false);
                     };
                     writer.push_cell(row)?;
                 }
             }
-            self.cell = to;
-            if to < page.count() {
+            let is_left = to < page.count();
+            self.0.cell = to;
+            if is_left {
                 return Ok(true);
             }
             match (self.next()?, end) {
@@ -166,7 +140,7 @@ impl<'t> Rows<'t> {
                     writer.push_cell(divider)?;
                 }
             }
-            self.advance()?;
+            self.0.advance()?;
         }
     }
 }

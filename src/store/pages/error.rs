@@ -76,11 +76,7 @@ impl BtreeError {
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Self::Io { path, .. } | Self::Unsuitable { path, .. } => Some(path),
-            Self::Root { .. }
-            | Self::RowLength { .. }
-            | Self::Damaged { .. }
-            | Self::Room
-            | Self::Full { .. } => None,
+            _ => None,
         }
     }
 }

@@ -3,14 +3,17 @@
 use std::cmp::Ordering;
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering as Memory};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::BtreeError;
-use super::buffer::ALIGNMENT;
 use super::number::{PageNumber, PageRun, PageSize};
 use crate::positioned_io::{read_at, write_at};
+
+/// The alignment of addresses, lengths and offsets for direct writes. No common file system requires more.
+const ALIGNMENT: usize = 4096;
 
 /// The database file in which tables are built, shared by all threads.
 ///
@@ -38,8 +41,7 @@ impl PageFile {
     /// If the file cannot be opened or read, or pages cannot be appended to it.
     pub fn open(path: &Path) -> Result<Self, BtreeError> {
         let file = Self::open_longer(path)?;
-        let length = file.file.metadata().map_err(|error| file.io_error("examine", error))?.len();
-        if length == file.length() {
+        if file.real_length()? == file.length() {
             return Ok(file);
         }
         let reason = "its page count is not that of its header";
@@ -100,7 +102,7 @@ impl PageFile {
     /// # Errors
     /// If the file cannot be truncated, or has fewer pages.
     pub fn truncate(&self, count: u32) -> Result<(), BtreeError> {
-        let length = self.file.metadata().map_err(|error| self.io_error("examine", error))?.len();
+        let length = self.real_length()?;
         let wanted = u64::from(count) * self.page_size.bytes() as u64;
         match length.cmp(&wanted) {
             Ordering::Equal => Ok(()),
@@ -118,8 +120,7 @@ impl PageFile {
     /// # Errors
     /// If the file cannot be extended.
     pub fn extend_file(&self) -> Result<(), BtreeError> {
-        let length = self.file.metadata().map_err(|error| self.io_error("examine", error))?.len();
-        if length < self.length() {
+        if self.real_length()? < self.length() {
             self.file.set_len(self.length()).map_err(|error| self.io_error("make room in", error))?;
         }
         Ok(())
@@ -131,6 +132,11 @@ impl PageFile {
     /// If the system cannot write them.
     pub fn sync(&self) -> Result<(), BtreeError> {
         self.file.sync_data().map_err(|error| self.io_error("write to disk", error))
+    }
+
+    /// The length of the file in bytes.
+    fn real_length(&self) -> Result<u64, BtreeError> {
+        Ok(self.file.metadata().map_err(|error| self.io_error("examine", error))?.len())
     }
 
     /// The total length of all pages in bytes.
@@ -187,19 +193,18 @@ impl PageFile {
         write_at(&self.file, pages, offset).map_err(failed)
     }
 
-    /// Writes whole pages to newly allocated places, and calls `place` with each allocated run of pages.
-    pub(super) fn append_pages(
-        &self,
-        mut pages: &[u8],
-        mut place: impl FnMut(PageRun),
-    ) -> Result<(), BtreeError> {
+    /// Writes whole pages to newly allocated places, and adds these to `runs`.
+    pub(super) fn append_pages(&self, mut pages: &[u8], runs: &mut Vec<PageRun>) -> Result<(), BtreeError> {
         let size = self.page_size.bytes();
         while !pages.is_empty() {
             let wanted = u32::try_from(pages.len() / size).unwrap_or(u32::MAX);
             let run = self.allocate(wanted)?;
             let (now, later) = pages.split_at(run.count as usize * size);
             self.write_pages(run.first, now)?;
-            place(run);
+            match runs.last_mut() {
+                Some(last) if last.first.0 + last.count == run.first.0 => last.count += run.count,
+                _ => runs.push(run),
+            }
             pages = later;
         }
         Ok(())
@@ -224,21 +229,33 @@ impl PageFile {
         read_at(&self.file, page, self.offset(number)).map_err(|error| self.io_error("read a page of", error))
     }
 
+    /// Fails unless `root` can be the root page of a table and `is_empty` returns true for its contents.
+    pub(super) fn check_root(
+        &self,
+        root: PageNumber,
+        is_empty: impl FnOnce(&[u8]) -> bool,
+    ) -> Result<(), BtreeError> {
+        let mut page = vec![0; self.page_size.bytes()];
+        if root.0 < 2 || root.0 > self.page_count() {
+            return Err(BtreeError::Root { root });
+        }
+        self.read_page(root, &mut page)?;
+        if is_empty(&page) { Ok(()) } else { Err(BtreeError::Root { root }) }
+    }
+
     /// Writes the new page count into the database's header. The file is then a valid database again; it is
     /// not synced.
     ///
     /// # Errors
     /// If the header cannot be read or written, or the length of the file is not that of its pages.
     pub fn finish(&self) -> Result<(), BtreeError> {
-        let count = self.page_count();
-        let length = self.file.metadata().map_err(|error| self.io_error("examine", error))?.len();
-        if length != u64::from(count) * self.page_size.bytes() as u64 {
+        if self.real_length()? != self.length() {
             let reason = "its length is not that of its pages";
             return Err(BtreeError::Unsuitable { path: self.path.clone(), reason });
         }
         let mut header: Header = [0; 100];
         read_at(&self.file, &mut header, 0).map_err(|error| self.io_error("read the header of", error))?;
-        header[28..32].copy_from_slice(&count.to_be_bytes());
+        header[28..32].copy_from_slice(&self.page_count().to_be_bytes());
         // SQLite uses the page count only if "version valid for" equals the change counter.
         header.copy_within(24..28, 92);
         write_at(&self.file, &header, 0).map_err(|error| self.io_error("write the header of", error))
@@ -303,6 +320,38 @@ fn examine_header(header: &Header) -> Result<(PageSize, u32), &'static str> {
         return Err("it has pointer-map pages (auto_vacuum)");
     }
     Ok((page_size, count))
+}
+
+/// Zeroed bytes aligned to [`ALIGNMENT`].
+#[derive(Debug)]
+pub(super) struct AlignedBuffer {
+    bytes: Vec<u8>,
+    start: usize,
+    length: usize,
+}
+
+impl AlignedBuffer {
+    pub(super) fn new(length: usize) -> Self {
+        let bytes = vec![0; length + ALIGNMENT];
+        let start = bytes.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
+        Self { bytes, start, length }
+    }
+}
+
+impl Deref for AlignedBuffer {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        &self.bytes[self.start..self.start + self.length]
+    }
+}
+
+impl DerefMut for AlignedBuffer {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[self.start..self.start + self.length]
+    }
 }
 
 /// Allocates the pages in `free`, then page numbers after the last page, in ascending order and without the

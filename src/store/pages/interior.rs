@@ -1,6 +1,6 @@
 //! The pages above the leaves, built level by level as leaves arrive.
 
-use super::page::{CHILD, PageBuilder, PageView, child_of};
+use super::page::{CHILD, INTERIOR, PageBuilder, PageView, child_of};
 use super::{BtreeError, PageFile, PageNumber};
 
 /// All levels above the leaves.
@@ -72,7 +72,7 @@ impl<'f> Interior<'f> {
             page.push(child, divider);
             return Ok(());
         }
-        page.fill.seal_interior(&mut page.bytes, child);
+        page.fill.seal_interior(&mut page.bytes, INTERIOR, child);
         let next = InteriorPage::new(self.file);
         let full = std::mem::replace(page, next);
         match before.replace((full, divider.to_vec())) {
@@ -95,7 +95,7 @@ impl<'f> Interior<'f> {
             if let (0, Some((before, divider))) = (page.fill.count(), before.as_mut()) {
                 page.take_last_child(before, divider);
             }
-            page.fill.seal_interior(&mut page.bytes, child);
+            page.fill.seal_interior(&mut page.bytes, INTERIOR, child);
             let page = std::mem::take(&mut page.bytes);
             level += 1;
             match before.take() {
@@ -129,6 +129,6 @@ impl InteriorPage {
         divider.clear();
         divider.extend_from_slice(&cell[CHILD..]);
         let right = child_of(cell);
-        before.fill.seal_interior(&mut before.bytes, right);
+        before.fill.seal_interior(&mut before.bytes, INTERIOR, right);
     }
 }

@@ -1,15 +1,14 @@
-//! Builds the leaves of one worker: packs rows into pages.
+//! Builds the leaves of one worker, a segment for each key range: packs rows into pages.
 
 use std::mem;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::buffer::AlignedBuffer;
-use super::page::{PageBuilder, PageView};
+use super::file::AlignedBuffer;
+use super::page::{LEAF, PageBuilder, PageView, cell_length};
 use super::record::write_varint;
-use super::segment::Cells;
-use super::{BtreeError, PageFile, PageRun, Record, Segment};
+use super::{BtreeError, PageFile, PageNumber, PageRun, Record};
 
 /// Builds the leaf pages of segments, one segment after the other.
 ///
@@ -18,13 +17,8 @@ use super::{BtreeError, PageFile, PageRun, Record, Segment};
 /// an error, neither the segment nor the writer can be used.
 #[derive(Debug)]
 pub struct LeafWriter {
-    file: Arc<PageFile>,
     max_payload: usize,
-    /// Adjacent pages: first the complete pages (`complete` is their number), then the current page.
-    buffer: AlignedBuffer,
-    complete: usize,
-    fill: PageBuilder,
-    leaves: Vec<PageRun>,
+    pages: PageBuffer,
     /// The cells of the rows between the leaves so far.
     dividers: Vec<u8>,
     /// The start of the last divider in `dividers`.
@@ -55,19 +49,14 @@ impl LeafWriter {
     /// A writer that buffers `pages` full pages.
     #[must_use]
     pub fn with_buffer(file: Arc<PageFile>, pages: NonZeroUsize) -> Self {
-        let size = file.page_size();
         Self {
-            max_payload: size.max_payload(),
+            max_payload: file.page_size().max_payload(),
             // One page more: the last full page is held back, because the end of the segment may take a row
             // from it.
-            buffer: AlignedBuffer::new((pages.get() + 1) * size.bytes()),
-            complete: 0,
-            fill: PageBuilder::leaf(size),
-            leaves: Vec::new(),
+            pages: PageBuffer::new(file, pages.get() + 1),
             dividers: Vec::new(),
             last_divider: 0,
             scratch: Vec::new(),
-            file,
         }
     }
 
@@ -78,16 +67,16 @@ impl LeafWriter {
     #[inline]
     pub fn push(&mut self, row: &impl Record) -> Result<(), BtreeError> {
         let room = row.max_length();
-        if room <= self.max_payload && self.fill.fits(room + CELL_OVERHEAD) {
-            // Calling `current` would borrow all of `self`.
-            let size = self.file.page_size().bytes();
-            let page = &mut self.buffer[self.complete * size..][..size];
-            let space = self.fill.free_space(page);
+        if room <= self.max_payload && self.pages.fill.fits(room + CELL_OVERHEAD) {
+            // Calling `current` would borrow all of `pages`.
+            let size = self.pages.file.page_size().bytes();
+            let page = &mut self.pages.bytes[self.pages.complete * size..][..size];
+            let space = self.pages.fill.free_space(page);
             let length = row.write_at_end(space);
             let mut start = space.len() - length;
             write_varint(space, &mut start, length as u64);
             let length = space.len() - start;
-            self.fill.accept(page, length);
+            self.pages.fill.accept(page, length);
             return Ok(());
         }
         self.push_at_page_end(row)
@@ -98,7 +87,10 @@ impl LeafWriter {
     /// # Errors
     /// As [`push`](Self::push); also if the row has fewer than 3 bytes.
     pub fn push_payload(&mut self, payload: &[u8]) -> Result<(), BtreeError> {
-        self.check_length(payload.len())?;
+        let (length, max) = (payload.len(), self.max_payload);
+        if !(MIN_PAYLOAD..=max).contains(&length) {
+            return Err(BtreeError::RowLength { length, max });
+        }
         let mut prefix = [0; LENGTH_PREFIX];
         let mut start = LENGTH_PREFIX;
         write_varint(&mut prefix, &mut start, payload.len() as u64);
@@ -117,8 +109,8 @@ impl LeafWriter {
         mut rows: Range<usize>,
     ) -> Result<(), BtreeError> {
         while !rows.is_empty() {
-            let page = self.current();
-            rows.start += self.fill.push_packed(&mut self.buffer[page], leaf, rows.clone());
+            let page = self.pages.current();
+            rows.start += self.pages.fill.push_packed(&mut self.pages.bytes[page], leaf, rows.clone());
             // The next row does not fit on the page, and becomes a divider.
             if let Some(index) = rows.next() {
                 self.push_cell(leaf.row(index).expect("a packed leaf has its rows whole"))?;
@@ -132,31 +124,27 @@ impl LeafWriter {
     /// # Errors
     /// If the pages cannot be written.
     pub fn finish_segment(&mut self) -> Result<Segment, BtreeError> {
-        if self.complete == 0 && self.leaves.is_empty() {
-            let rows = self.fill.cells(&self.buffer[self.current()]).flatten().copied().collect();
-            self.fill = PageBuilder::leaf(self.file.page_size());
+        if self.pages.complete == 0 && self.pages.runs.is_empty() {
+            let rows =
+                self.pages.fill.cells(&self.pages.bytes[self.pages.current()]).flatten().copied().collect();
+            self.pages.fill = PageBuilder::leaf(self.pages.file.page_size());
             return Ok(Segment { leaves: Vec::new(), rows: Cells { bytes: rows } });
         }
-        if self.fill.count() == 1 {
+        if self.pages.fill.count() == 1 {
             self.give_last_page_a_second_row();
         }
         // A segment must end with a divider. If the current page has no cells, the last row is already a
         // divider.
-        if self.fill.count() > 0 {
-            let page = self.current();
-            self.add_divider_from_page(page.clone());
-            self.complete_page(page);
+        if self.pages.fill.count() > 0 {
+            let page = self.pages.current();
+            self.last_divider = self.dividers.len();
+            self.dividers.extend_from_slice(self.pages.fill.pop(&self.pages.bytes[page.clone()]));
+            self.pages.seal(LEAF);
         }
-        self.write_complete(self.complete)?;
+        self.pages.write(self.pages.complete)?;
         let rows = Cells { bytes: self.dividers.as_slice().into() };
         self.dividers.clear();
-        Ok(Segment { leaves: mem::take(&mut self.leaves), rows })
-    }
-
-    /// The place of the current page in the buffer.
-    fn current(&self) -> Range<usize> {
-        let size = self.file.page_size().bytes();
-        self.complete * size..(self.complete + 1) * size
+        Ok(Segment { leaves: mem::take(&mut self.pages.runs), rows })
     }
 
     #[cold]
@@ -170,77 +158,147 @@ impl LeafWriter {
         result
     }
 
-    fn check_length(&self, length: usize) -> Result<(), BtreeError> {
-        if (MIN_PAYLOAD..=self.max_payload).contains(&length) {
-            Ok(())
-        } else {
-            Err(BtreeError::RowLength { length, max: self.max_payload })
-        }
-    }
-
     #[inline]
     fn push_parts(&mut self, prefix: &[u8], rest: &[u8]) -> Result<(), BtreeError> {
-        let page = self.current();
-        if self.fill.fits(prefix.len() + rest.len()) {
-            self.fill.push(&mut self.buffer[page], [prefix, rest]);
+        let page = self.pages.current();
+        if self.pages.fill.fits(prefix.len() + rest.len()) {
+            self.pages.fill.push(&mut self.pages.bytes[page], [prefix, rest]);
             return Ok(());
         }
         self.last_divider = self.dividers.len();
         self.dividers.extend_from_slice(prefix);
         self.dividers.extend_from_slice(rest);
-        self.complete_page(page);
+        self.pages.seal(LEAF);
         self.keep_last_page()
-    }
-
-    /// Seals the current page and starts the next.
-    fn complete_page(&mut self, page: Range<usize>) {
-        self.fill.seal_leaf(&mut self.buffer[page]);
-        self.fill = PageBuilder::leaf(self.file.page_size());
-        self.complete += 1;
     }
 
     /// If the buffer is full, writes all pages but the last.
     fn keep_last_page(&mut self) -> Result<(), BtreeError> {
-        if self.current().end <= self.buffer.len() {
+        if self.pages.current().end <= self.pages.bytes.len() {
             return Ok(());
         }
-        self.write_complete(self.complete - 1)?;
-        let last = self.buffer.len() - self.file.page_size().bytes()..;
-        self.buffer.copy_within(last, 0);
-        self.complete = 1;
+        self.pages.write(self.pages.complete - 1)?;
+        let last = self.pages.bytes.len() - self.pages.file.page_size().bytes()..;
+        self.pages.bytes.copy_within(last, 0);
+        self.pages.complete = 1;
         Ok(())
-    }
-
-    /// Writes the first `pages` complete pages and clears the buffer.
-    fn write_complete(&mut self, pages: usize) -> Result<(), BtreeError> {
-        let bytes = &self.buffer[..pages * self.file.page_size().bytes()];
-        self.complete = 0;
-        self.file.append_pages(bytes, |run| match self.leaves.last_mut() {
-            Some(last) if last.first.0 + last.count == run.first.0 => last.count += run.count,
-            _ => self.leaves.push(run),
-        })
-    }
-
-    /// Moves the last row of the current page to the dividers.
-    fn add_divider_from_page(&mut self, page: Range<usize>) {
-        let cell = self.fill.pop(&self.buffer[page]);
-        self.last_divider = self.dividers.len();
-        self.dividers.extend_from_slice(cell);
     }
 
     /// Called if the current page has only one row, which must become the divider at the end of the segment.
     /// The last divider moves to this page, and the last row of the page before becomes the divider between
     /// the two pages.
     fn give_last_page_a_second_row(&mut self) {
-        let page = self.current();
-        let row = self.fill.pop(&self.buffer[page.clone()]).to_vec();
+        let page = self.pages.current();
+        let row = self.pages.fill.pop(&self.pages.bytes[page.clone()]).to_vec();
         let divider = self.dividers.split_off(self.last_divider);
-        self.fill.push(&mut self.buffer[page.clone()], [&divider]);
-        self.fill.push(&mut self.buffer[page.clone()], [&row]);
+        self.pages.fill.push(&mut self.pages.bytes[page.clone()], [&divider]);
+        self.pages.fill.push(&mut self.pages.bytes[page.clone()], [&row]);
 
-        let before = &mut self.buffer[page.start - page.len()..page.start];
+        let before = &mut self.pages.bytes[page.start - page.len()..page.start];
         let mut fill = PageBuilder::from_leaf(before).expect("a page of the buffer is a leaf");
         self.dividers.extend_from_slice(fill.pop(before));
-        fill.seal_leaf(before);
+        fill.seal(before, LEAF);
+    }
+}
+
+/// Adjacent pages to write: first the complete pages, then the current page.
+#[derive(Debug)]
+pub(super) struct PageBuffer {
+    pub(super) file: Arc<PageFile>,
+    pub(super) bytes: AlignedBuffer,
+    /// The number of complete pages.
+    pub(super) complete: usize,
+    /// The fill state of the current page.
+    pub(super) fill: PageBuilder,
+    /// The pages written so far.
+    pub(super) runs: Vec<PageRun>,
+}
+
+impl PageBuffer {
+    /// A buffer for this number of pages. The current page is a leaf.
+    pub(super) fn new(file: Arc<PageFile>, pages: usize) -> Self {
+        let size = file.page_size();
+        let (bytes, fill) = (AlignedBuffer::new(pages * size.bytes()), PageBuilder::leaf(size));
+        Self { file, bytes, complete: 0, fill, runs: Vec::new() }
+    }
+
+    /// The place of the current page in the buffer.
+    pub(super) fn current(&self) -> Range<usize> {
+        let size = self.file.page_size().bytes();
+        self.complete * size..(self.complete + 1) * size
+    }
+
+    /// Completes the current page, a leaf of this kind, and starts the next.
+    pub(super) fn seal(&mut self, kind: u8) {
+        let page = self.current();
+        self.fill.seal(&mut self.bytes[page], kind);
+        self.fill = PageBuilder::leaf(self.file.page_size());
+        self.complete += 1;
+    }
+
+    /// Writes the first `pages` complete pages and clears the buffer.
+    pub(super) fn write(&mut self, pages: usize) -> Result<(), BtreeError> {
+        let bytes = &self.bytes[..pages * self.file.page_size().bytes()];
+        self.complete = 0;
+        self.file.append_pages(bytes, &mut self.runs)
+    }
+}
+
+/// The rows of one contiguous key range: leaf pages in the file, and the rows between them.
+///
+/// Leaves and rows alternate in key order: each leaf is followed by its divider, so that the segment ends
+/// with a divider. In the tree, another leaf must follow this divider. A segment whose rows all fit on one
+/// page has no leaves, only rows.
+#[derive(Clone, Debug, Default)]
+#[must_use = "a segment that is not assembled leaves its pages out of the tree"]
+pub struct Segment {
+    pub(super) leaves: Vec<PageRun>,
+    /// One row per leaf, or all rows if there are no leaves.
+    pub(super) rows: Cells,
+}
+
+impl Segment {
+    /// Whether the segment has no rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.bytes.is_empty()
+    }
+
+    /// The memory that the segment uses, in bytes.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.rows.bytes.len() + self.leaves.len() * size_of::<PageRun>()
+    }
+
+    /// The pages of the segment's leaves.
+    #[must_use]
+    pub fn runs(&self) -> &[PageRun] {
+        &self.leaves
+    }
+
+    /// The leaves, each with the cell of its divider.
+    pub(super) fn leaves(&self) -> impl Iterator<Item = (PageNumber, &[u8])> {
+        self.leaves.iter().flat_map(|run| run.pages()).zip(self.rows.iter())
+    }
+}
+
+/// Concatenated rows as leaf cells (each preceded by its length).
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cells {
+    pub(super) bytes: Box<[u8]>,
+}
+
+impl Cells {
+    /// The cells in key order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let mut rest = &*self.bytes;
+        std::iter::from_fn(move || {
+            if rest.is_empty() {
+                return None;
+            }
+            let (cell, behind) = rest.split_at(cell_length(rest));
+            rest = behind;
+            Some(cell)
+        })
     }
 }

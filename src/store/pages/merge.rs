@@ -1,54 +1,24 @@
 //! Copies rows of a tree of `occurrence` into a new one.
 
 use super::page::PageView;
-use super::record_reader::{game_of, is_before, is_row, key_of, occurrence_of};
-use super::tree::leaves::Leaves;
+use super::record_reader::{game_of, is_row, key_of, occurrence_of};
+use super::tree::{LevelRange, Place};
 use super::{BtreeError, LeafWriter, PageFile, Tree};
 use crate::board::PositionKey;
 use crate::id::Level;
 use crate::store::frequent_keys::FrequentKeyCounter;
 use crate::store::game_set::GameSet;
-use crate::store::partition_point::near_partition_point;
 use crate::store::row::{Occurrence, OccurrenceRow};
-
-/// A range of rows of a level, from `start` up to, but not including, `end`.
-#[derive(Clone, Copy, Debug)]
-pub struct LevelRange {
-    /// The level.
-    pub level: Level,
-    /// The lower bound of the rows.
-    pub start: OccurrenceRow,
-    /// The exclusive upper bound; `None` if the range extends to the end of the table.
-    pub end: Option<OccurrenceRow>,
-}
-
-impl LevelRange {
-    /// The part of a level within a range of occurrences. `next` is the level after it in the table, if there
-    /// is one.
-    #[must_use]
-    pub fn new(level: Level, next: Option<Level>, (start, end): (Occurrence, Option<Occurrence>)) -> Self {
-        let end = end.map(|occurrence| OccurrenceRow { level, occurrence });
-        Self {
-            level,
-            start: OccurrenceRow { level, occurrence: start },
-            end: end.or(next.map(OccurrenceRow::first_of)),
-        }
-    }
-}
 
 /// The rows of one level and key range of a tree of `occurrence`, copied in order and interleaved with new
 /// rows.
 #[derive(Debug)]
 pub struct OldRows<'t> {
-    tree: &'t Tree,
     level: Level,
     /// The end of the range.
     end: Option<OccurrenceRow>,
-    leaves: Leaves<'t>,
-    /// The leaf of the next row.
-    leaf: usize,
-    /// The index of the next row on its leaf. The index after the last cell refers to the leaf's divider.
-    cell: usize,
+    /// The place of the next row.
+    place: Place<'t>,
     /// The key of the last copied row, and the number of copied rows with this key, counted up to
     /// `most_counted`.
     run: Option<(PositionKey, u32)>,
@@ -93,14 +63,10 @@ impl<'t> OldRows<'t> {
         most_counted: u32,
     ) -> Result<Self, BtreeError> {
         let LevelRange { level, start, end } = range;
-        let leaves = Leaves::new(file, tree);
-        let mut rows = Self {
-            tree,
+        Ok(Self {
             level,
             end,
-            leaves,
-            leaf: tree.leaves_before(start)?,
-            cell: 0,
+            place: Place::of(file, tree, start)?,
             run: None,
             most_counted,
             removed,
@@ -109,10 +75,7 @@ impl<'t> OldRows<'t> {
             left_out: None,
             going: None,
             gone: 0,
-        };
-        rows.leaves.load(rows.leaf)?;
-        rows.cell = rows.first_from(start)?;
-        Ok(rows)
+        })
     }
 
     /// Makes [`copy_rest`](Self::copy_rest) return the keys of all removed rows.
@@ -161,12 +124,12 @@ impl<'t> OldRows<'t> {
         writer: &mut LeafWriter,
         keys: &mut FrequentKeyCounter,
     ) -> Result<(), BtreeError> {
-        while self.leaf < self.tree.leaves().len() {
+        loop {
             let to = match end {
-                Some(end) => self.first_from(end)?,
+                Some(end) => self.place.first_from(end)?,
                 None => self.page()?.count(),
             };
-            while to > self.cell {
+            while to > self.place.cell {
                 self.copy_next(to, writer, keys)?;
             }
             if to < self.page()?.count() {
@@ -175,7 +138,7 @@ impl<'t> OldRows<'t> {
                 let is_there = self.page()?.row(to).and_then(|cell| is_row(cell, end));
                 return if is_there == Some(false) { Ok(()) } else { Err(self.damaged()) };
             }
-            match self.divider(self.leaf)? {
+            match self.divider()? {
                 Some((_, divider)) if end == Some(divider) => return Err(self.damaged()),
                 Some((_, divider)) if end.is_some_and(|end| divider > end) => return Ok(()),
                 Some((_, divider)) if self.removed.contains(divider.occurrence.game()) => {
@@ -191,15 +154,10 @@ impl<'t> OldRows<'t> {
                     self.end_removed(Some(key));
                     self.run = Some((key, (self.rows_of(key) + 1).min(self.most_counted)));
                 }
-                None => {}
+                None => return Ok(()),
             }
-            self.leaf += 1;
-            self.cell = 0;
-            if self.leaf < self.tree.leaves().len() {
-                self.leaves.load(self.leaf)?;
-            }
+            self.place.next_leaf()?;
         }
-        Ok(())
     }
 
     /// Copies the leaf's rows before index `to`, or before the first row of a removed game, which is skipped.
@@ -212,7 +170,7 @@ impl<'t> OldRows<'t> {
         let mut next = to;
         if !self.removed.is_empty() {
             let page = self.page()?;
-            for index in self.cell..to {
+            for index in self.place.cell..to {
                 let game = page.row(index).and_then(game_of).ok_or_else(|| self.damaged())?;
                 if self.removed.contains(game) {
                     next = index;
@@ -220,14 +178,14 @@ impl<'t> OldRows<'t> {
                 }
             }
         }
-        if next > self.cell {
+        if next > self.place.cell {
             self.copy_cells(next, writer, keys)?;
         }
         if next < to {
             self.record_removed(next)?;
-            self.cell = next + 1;
+            self.place.cell = next + 1;
         } else {
-            self.cell = to;
+            self.place.cell = to;
         }
         Ok(())
     }
@@ -287,57 +245,49 @@ impl<'t> OldRows<'t> {
         keys: &mut FrequentKeyCounter,
     ) -> Result<(), BtreeError> {
         if self.going.is_some() {
-            self.end_removed(Some(self.key(self.page()?, self.cell)?));
+            self.end_removed(Some(self.key(self.page()?, self.place.cell)?));
         }
         let page = self.page()?;
-        if self.leaves.is_packed(self.leaf)? {
-            writer.push_packed(page, self.cell..to)?;
+        if self.place.is_packed()? {
+            writer.push_packed(page, self.place.cell..to)?;
         } else {
-            for index in self.cell..to {
+            for index in self.place.cell..to {
                 writer.push_cell(page.row(index).ok_or_else(|| self.damaged())?)?;
             }
         }
-        for index in self.cell..to {
+        for index in self.place.cell..to {
             keys.observe(self.key(page, index)?, 1);
         }
         let key = self.key(page, to - 1)?;
         let mut count = 1;
         let mut first = to - 1;
-        while first > self.cell && count < self.most_counted && self.key(page, first - 1)? == key {
+        while first > self.place.cell && count < self.most_counted && self.key(page, first - 1)? == key {
             first -= 1;
             count += 1;
         }
-        if first == self.cell {
+        if first == self.place.cell {
             count = (count + self.rows_of(key)).min(self.most_counted);
         }
         self.run = Some((key, count));
-        self.cell = to;
+        self.place.cell = to;
         Ok(())
-    }
-
-    /// The index of the leaf's first row, from the current row on, that is not before `end`.
-    fn first_from(&self, end: OccurrenceRow) -> Result<usize, BtreeError> {
-        let page = self.page()?;
-        near_partition_point(self.cell..page.count(), |index| {
-            page.row(index).and_then(|cell| is_before(cell, end)).ok_or_else(|| self.damaged())
-        })
     }
 
     fn key(&self, page: PageView<'_>, index: usize) -> Result<PositionKey, BtreeError> {
         page.row(index).and_then(key_of).ok_or_else(|| self.damaged())
     }
 
-    fn divider(&self, leaf: usize) -> Result<Option<(&'t [u8], OccurrenceRow)>, BtreeError> {
-        let Some(cell) = self.tree.divider(leaf) else { return Ok(None) };
+    fn divider(&self) -> Result<Option<(&'t [u8], OccurrenceRow)>, BtreeError> {
+        let Some(cell) = self.place.divider() else { return Ok(None) };
         Ok(Some((cell, occurrence_of(cell).ok_or_else(|| self.damaged())?)))
     }
 
     /// The leaf of the next rows.
     fn page(&self) -> Result<PageView<'_>, BtreeError> {
-        self.leaves.get(self.leaf)
+        self.place.page()
     }
 
     fn damaged(&self) -> BtreeError {
-        self.leaves.damaged(self.leaf)
+        self.place.damaged()
     }
 }

@@ -31,7 +31,6 @@
 //! [file format]: https://www.sqlite.org/fileformat2.html
 
 mod assemble;
-mod buffer;
 mod combine;
 mod error;
 mod file;
@@ -42,8 +41,6 @@ mod number;
 mod page;
 mod record;
 mod record_reader;
-mod row_record;
-mod segment;
 mod table;
 mod tree;
 
@@ -51,14 +48,10 @@ pub use assemble::{RebuiltTree, assemble, assemble_replacement, copy_without_gam
 pub use combine::{Combined, LONGEST_COMBINED, combine, count_unchanged_leaves};
 pub use error::BtreeError;
 pub use file::PageFile;
-pub use leaf_writer::LeafWriter;
-pub use merge::{LevelRange, OldRows, RemovedKeys};
+pub use leaf_writer::{LeafWriter, Segment};
+pub use merge::{OldRows, RemovedKeys};
 pub use number::{PageNumber, PageRun, PageSize};
+pub(crate) use record::RowRecord;
 pub use record::{BoardFen, Fen, PositionRecord, Record};
-#[cfg(feature = "index")]
-pub(crate) use row_record::RowRecord;
-pub use segment::Segment;
 pub use table::TableWriter;
-pub use tree::Tree;
-pub use tree::cursor::OccurrenceCursor;
-pub use tree::position::{PositionReader, PositionTrees};
+pub use tree::{LevelRange, OccurrenceCursor, PositionReader, PositionTrees, Tree};

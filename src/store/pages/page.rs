@@ -5,13 +5,13 @@ use std::ops::Range;
 use super::{PageNumber, PageSize};
 
 /// The first byte of an interior page of an index B-tree.
-const INTERIOR: u8 = 2;
+pub(super) const INTERIOR: u8 = 2;
 /// The first byte of a leaf page of an index B-tree.
-const LEAF: u8 = 10;
+pub(super) const LEAF: u8 = 10;
 /// The first byte of an interior page of a table B-tree (a table with rowids).
-const TABLE_INTERIOR: u8 = 5;
+pub(super) const TABLE_INTERIOR: u8 = 5;
 /// The first byte of a leaf page of a table B-tree.
-const TABLE_LEAF: u8 = 13;
+pub(super) const TABLE_LEAF: u8 = 13;
 /// The length of a leaf's page header, in bytes.
 pub(super) const LEAF_HEADER: usize = 8;
 /// The length of an interior page's header, in bytes. It ends with the number of the right-most child.
@@ -140,29 +140,9 @@ impl PageBuilder {
         })
     }
 
-    /// Completes a leaf.
-    pub(super) fn seal_leaf(&self, page: &mut [u8]) {
-        debug_assert_eq!(self.header, LEAF_HEADER);
-        self.seal(page, LEAF);
-    }
-
-    /// Completes an interior page with the last child `right`.
-    pub(super) fn seal_interior(&self, page: &mut [u8], right: PageNumber) {
-        debug_assert_eq!(self.header, INTERIOR_HEADER);
-        self.seal(page, INTERIOR);
-        page[8..12].copy_from_slice(&right.0.to_be_bytes());
-    }
-
-    /// Completes a leaf of a table with rowids.
-    pub(super) fn seal_table_leaf(&self, page: &mut [u8]) {
-        debug_assert_eq!(self.header, LEAF_HEADER);
-        self.seal(page, TABLE_LEAF);
-    }
-
-    /// Completes an interior page of a table with rowids, with the last child `right`.
-    pub(super) fn seal_table_interior(&self, page: &mut [u8], right: PageNumber) {
-        debug_assert_eq!(self.header, INTERIOR_HEADER);
-        self.seal(page, TABLE_INTERIOR);
+    /// Completes an interior page of this kind with the last child `right`.
+    pub(super) fn seal_interior(&self, page: &mut [u8], kind: u8, right: PageNumber) {
+        self.seal(page, kind);
         page[8..12].copy_from_slice(&right.0.to_be_bytes());
     }
 
@@ -171,7 +151,9 @@ impl PageBuilder {
         child_of(&page[8..])
     }
 
-    fn seal(&self, page: &mut [u8], kind: u8) {
+    /// Completes a leaf of this kind.
+    pub(super) fn seal(&self, page: &mut [u8], kind: u8) {
+        debug_assert_eq!(self.header == LEAF_HEADER, matches!(kind, LEAF | TABLE_LEAF));
         let count = (self.count() as u16).to_be_bytes();
         // 65536, the start in an empty page of that size, is written as 0.
         let start = (self.cells_start as u16).to_be_bytes();
@@ -313,7 +295,7 @@ mod tests {
                 fits
             })
             .collect();
-        fill.seal_leaf(&mut page);
+        fill.seal(&mut page, LEAF);
         let mut fill = PageBuilder::from_leaf(&page).unwrap();
         assert_eq!(fill.count(), fitting.len());
         assert_eq!(fill.cells(&page).collect::<Vec<_>>(), fitting);
@@ -342,7 +324,7 @@ mod tests {
     fn other_pages_are_not_leaves() {
         assert!(PageBuilder::from_leaf(&[0; 512]).is_none());
         let mut page = vec![0; 512];
-        PageBuilder::interior(PageSize::new(512).unwrap()).seal_interior(&mut page, PageNumber(7));
+        PageBuilder::interior(PageSize::new(512).unwrap()).seal_interior(&mut page, INTERIOR, PageNumber(7));
         assert!(PageBuilder::from_leaf(&page).is_none());
         assert_eq!(PageBuilder::right_child(&page), PageNumber(7));
     }

@@ -7,6 +7,7 @@
 //! the code does not branch on it.
 
 use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position, PositionKey};
+use crate::store::row::virtual_table::Cell;
 use crate::store::row::{EvalRow, GameId, OccurrenceRow, Ply};
 
 /// A row that can be written as a record.
@@ -182,16 +183,14 @@ impl Record for EvalRow {
         let mut end = EVAL_MAX_LENGTH;
         let mut types = [0; 8];
         types[0] = 8;
-        let unsigned = |value: Option<u32>| value.map(i64::from);
-        let signed = |value: Option<i32>| value.map(i64::from);
-        let columns = [
-            unsigned(Some(self.game.0)),
-            unsigned(Some(self.ply.0)),
-            unsigned(self.clock),
-            unsigned(self.elapsed),
-            signed(self.eval_cp),
-            signed(self.eval_mate),
-            unsigned(self.depth),
+        let columns: [Option<i64>; 7] = [
+            Some(self.game.0.into()),
+            Some(self.ply.0.into()),
+            self.clock.map(i64::from),
+            self.elapsed.map(i64::from),
+            self.eval_cp.map(i64::from),
+            self.eval_mate.map(i64::from),
+            self.depth.map(i64::from),
         ];
         for (value, serial_type) in columns.into_iter().zip(&mut types[1..]).rev() {
             if let Some(value) = value {
@@ -281,6 +280,66 @@ fn write_long_varint(space: &mut [u8], end: &mut usize, value: u64) {
 #[inline]
 fn write_word(space: &mut [u8], end: usize, word: u64) {
     space[end - 8..end].copy_from_slice(&word.to_be_bytes());
+}
+
+/// The maximum length of a varint, in bytes.
+const VARINT: usize = 9;
+
+/// Builds records value by value. One builder is reused for many rows.
+#[derive(Debug, Default)]
+pub(crate) struct RowRecord {
+    types: Vec<u8>,
+    values: Vec<u8>,
+    bytes: Vec<u8>,
+}
+
+impl RowRecord {
+    /// Encodes values as a record, without its length prefix.
+    #[inline]
+    pub(crate) fn of<'c>(&mut self, values: impl IntoIterator<Item = Cell<'c>>) -> &[u8] {
+        self.types.clear();
+        self.values.clear();
+        for value in values {
+            self.push(value);
+        }
+        self.bytes.clear();
+        // The length of the header includes itself.
+        let length = self.types.len() + 1;
+        let length = if length < 0x80 { length } else { length + 1 };
+        push_varint(&mut self.bytes, length as u64);
+        self.bytes.extend_from_slice(&self.types);
+        self.bytes.extend_from_slice(&self.values);
+        &self.bytes
+    }
+
+    #[inline]
+    fn push(&mut self, value: Cell<'_>) {
+        match value {
+            Cell::Null => self.types.push(0),
+            Cell::Integer(number) => {
+                let mut space = [0; 8];
+                let mut start = space.len();
+                self.types.push(write_signed(&mut space, &mut start, number));
+                self.values.extend_from_slice(&space[start..]);
+            }
+            Cell::Text(text) => {
+                push_varint(&mut self.types, 13 + 2 * text.len() as u64);
+                self.values.extend_from_slice(text.as_bytes());
+            }
+        }
+    }
+}
+
+#[inline]
+pub(super) fn push_varint(bytes: &mut Vec<u8>, value: u64) {
+    if value < 0x80 {
+        bytes.push(value as u8);
+        return;
+    }
+    let mut space = [0; VARINT];
+    let mut start = VARINT;
+    write_varint(&mut space, &mut start, value);
+    bytes.extend_from_slice(&space[start..]);
 }
 
 #[cfg(test)]

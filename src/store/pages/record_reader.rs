@@ -91,20 +91,13 @@ pub(super) fn compare(cell: &[u8], other: &[u8]) -> Option<Ordering> {
 
 /// The first column of the row in a leaf cell; `None` if it is not an integer.
 pub(super) fn first_number(cell: &[u8]) -> Option<i64> {
-    match Columns::of(cell)?.next()?? {
-        Value::Integer(number) => Some(number),
-        _ => None,
-    }
+    Columns::of(cell)?.integer()
 }
 
 /// Game and ply of the row of `game_position` in a cell; `None` if the cell has another format.
 pub(super) fn position_place(cell: &[u8]) -> Option<(i64, i64)> {
     let mut columns = Columns::of(cell)?;
-    let mut number = || match columns.next()?? {
-        Value::Integer(number) => Some(number),
-        _ => None,
-    };
-    Some((number()?, number()?))
+    Some((columns.integer()?, columns.integer()?))
 }
 
 /// The FEN and the move of the row of `game_position` in a cell; `None` if the cell has another format.
@@ -144,6 +137,11 @@ impl<'c> Columns<'c> {
         let (header, types) = read_varint(record)?;
         let values = record.get(header..)?;
         Some(Self { types: types.get(..header.checked_sub(record.len() - types.len())?)?, values })
+    }
+
+    /// The next column; `None` if it is not an integer.
+    fn integer(&mut self) -> Option<i64> {
+        if let Value::Integer(number) = self.next()?? { Some(number) } else { None }
     }
 
     fn read(&mut self) -> Option<Value<'c>> {

@@ -1,13 +1,12 @@
 //! Builds the B-tree of a table with rowids.
 
 use std::mem;
-use std::ops::Range;
 use std::sync::Arc;
 
-use super::buffer::AlignedBuffer;
-use super::page::{CHILD, INTERIOR_HEADER, POINTER, PageBuilder, is_empty_table};
-use super::row_record::push_varint;
-use super::{BtreeError, PageFile, PageNumber, PageRun};
+use super::leaf_writer::PageBuffer;
+use super::page::{CHILD, INTERIOR_HEADER, POINTER, PageBuilder, TABLE_INTERIOR, TABLE_LEAF, is_empty_table};
+use super::record::push_varint;
+use super::{BtreeError, PageFile, PageNumber};
 
 /// Builds the B-tree of a table with rowids, row by row.
 ///
@@ -15,13 +14,7 @@ use super::{BtreeError, PageFile, PageNumber, PageRun};
 /// table are soon looked up.
 #[derive(Debug)]
 pub struct TableWriter {
-    file: Arc<PageFile>,
-    /// Adjacent pages: first the complete pages (`complete` is their number), then the current page.
-    buffer: AlignedBuffer,
-    complete: usize,
-    fill: PageBuilder,
-    /// The leaves written so far.
-    leaves: Vec<PageRun>,
+    pages: PageBuffer,
     /// The last rowid of each complete leaf, including those written.
     last_rowids: Vec<u32>,
     last_rowid: u32,
@@ -43,16 +36,11 @@ impl TableWriter {
     /// A writer of one table.
     #[must_use]
     pub fn new(file: Arc<PageFile>) -> Self {
-        let size = file.page_size();
         Self {
-            buffer: AlignedBuffer::new(Self::PAGES * size.bytes()),
-            complete: 0,
-            fill: PageBuilder::leaf(size),
-            leaves: Vec::new(),
+            pages: PageBuffer::new(file, Self::PAGES),
             last_rowids: Vec::new(),
             last_rowid: 0,
             prefix: Vec::new(),
-            file,
         }
     }
 
@@ -66,18 +54,16 @@ impl TableWriter {
         prefix.clear();
         push_varint(&mut prefix, record.len() as u64);
         push_varint(&mut prefix, rowid.into());
-        let on_leaf = self.file.page_size().table_payload_on_leaf(record.len());
-        let overflow = if on_leaf < record.len() {
-            Some(self.write_overflow(&record[on_leaf..])?.0.to_be_bytes())
-        } else {
-            None
+        let on_leaf = self.pages.file.page_size().table_payload_on_leaf(record.len());
+        let overflow = match &record[on_leaf..] {
+            [] => Vec::new(),
+            rest => self.write_overflow(rest)?.0.to_be_bytes().to_vec(),
         };
-        let overflow = overflow.as_ref().map_or(&[][..], |number| &number[..]);
-        if !self.fill.fits(prefix.len() + on_leaf + overflow.len()) {
+        if !self.pages.fill.fits(prefix.len() + on_leaf + overflow.len()) {
             self.complete_page()?;
         }
-        let page = self.current();
-        self.fill.push(&mut self.buffer[page], [&prefix, &record[..on_leaf], overflow]);
+        let page = self.pages.current();
+        self.pages.fill.push(&mut self.pages.bytes[page], [&prefix, &record[..on_leaf], &overflow]);
         self.prefix = prefix;
         self.last_rowid = rowid;
         Ok(())
@@ -88,55 +74,30 @@ impl TableWriter {
     /// # Errors
     /// If `root` is not the root page of an empty table with rowids, or pages cannot be read or written.
     pub fn finish(mut self, root: PageNumber) -> Result<(), BtreeError> {
-        let mut page = vec![0; self.file.page_size().bytes()];
-        if root.0 < 2 || root.0 > self.file.page_count() {
-            return Err(BtreeError::Root { root });
-        }
-        self.file.read_page(root, &mut page)?;
-        if !is_empty_table(&page) {
-            return Err(BtreeError::Root { root });
-        }
-        let current = self.current();
+        self.pages.file.check_root(root, is_empty_table)?;
+        let current = self.pages.current();
         if self.last_rowids.is_empty() {
-            self.fill.seal_table_leaf(&mut self.buffer[current.clone()]);
-            return self.file.write_pages(root, &self.buffer[current]);
+            self.pages.fill.seal(&mut self.pages.bytes[current.clone()], TABLE_LEAF);
+            return self.pages.file.write_pages(root, &self.pages.bytes[current]);
         }
         // The current page has a row, because it was started for one.
         self.complete_page()?;
-        self.write_complete()?;
-        let leaves = self.leaves.iter().flat_map(|run| run.pages()).zip(self.last_rowids).collect();
-        let page = write_interior(&self.file, leaves)?;
-        self.file.write_pages(root, &page)
-    }
-
-    /// The place of the current page in the buffer.
-    fn current(&self) -> Range<usize> {
-        let size = self.file.page_size().bytes();
-        self.complete * size..(self.complete + 1) * size
+        self.pages.write(self.pages.complete)?;
+        let leaves = self.pages.runs.iter().flat_map(|run| run.pages()).zip(self.last_rowids).collect();
+        let page = write_interior(&self.pages.file, leaves)?;
+        self.pages.file.write_pages(root, &page)
     }
 
     /// Completes the current page and starts the next.
     fn complete_page(&mut self) -> Result<(), BtreeError> {
-        let page = self.current();
-        self.fill.seal_table_leaf(&mut self.buffer[page]);
-        self.fill = PageBuilder::leaf(self.file.page_size());
+        self.pages.seal(TABLE_LEAF);
         self.last_rowids.push(self.last_rowid);
-        self.complete += 1;
-        if self.complete == Self::PAGES { self.write_complete() } else { Ok(()) }
-    }
-
-    fn write_complete(&mut self) -> Result<(), BtreeError> {
-        let bytes = &self.buffer[..self.complete * self.file.page_size().bytes()];
-        self.complete = 0;
-        self.file.append_pages(bytes, |run| match self.leaves.last_mut() {
-            Some(last) if last.first.0 + last.count == run.first.0 => last.count += run.count,
-            _ => self.leaves.push(run),
-        })
+        if self.pages.complete == Self::PAGES { self.pages.write(Self::PAGES) } else { Ok(()) }
     }
 
     /// Writes the end of a row to overflow pages and returns the first of them.
     fn write_overflow(&self, bytes: &[u8]) -> Result<PageNumber, BtreeError> {
-        let size = self.file.page_size();
+        let size = self.pages.file.page_size();
         let mut page = vec![0; size.bytes()];
         let mut next = PageNumber(0);
         // Writes from the last page to the first, because each page contains the number of the next.
@@ -144,7 +105,7 @@ impl TableWriter {
             page.fill(0);
             page[..CHILD].copy_from_slice(&next.0.to_be_bytes());
             page[CHILD..CHILD + part.len()].copy_from_slice(part);
-            next = self.file.append_page(&page)?;
+            next = self.pages.file.append_page(&page)?;
         }
         Ok(next)
     }
@@ -172,7 +133,7 @@ fn write_interior(file: &PageFile, mut level: Vec<Child>) -> Result<Vec<u8>, Btr
                 push_varint(&mut cell, rowid.into());
                 fill.push(&mut bytes, [&cell]);
             }
-            fill.seal_table_interior(&mut bytes, right);
+            fill.seal_interior(&mut bytes, TABLE_INTERIOR, right);
             if pages == 1 {
                 return Ok(bytes);
             }

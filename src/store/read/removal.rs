@@ -9,7 +9,7 @@ use crate::id::{GameId, ImportId, SourceId};
 use crate::sorted::sort_by_key;
 use crate::store::cell::{Cells, DUPLICATE, IMPORT, SETTING, SOURCE};
 use crate::store::database::Database;
-use crate::store::error::{Error, Result};
+use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::game_set::GameSet;
 use crate::store::read::snapshot::Snapshot;
 
@@ -98,7 +98,7 @@ impl Snapshot {
     /// runs differ from the number of games, or `game_position` has rows of games after the last game.
     ///
     /// # Errors
-    /// [`Error::CountsDiffer`]; errors of SQLite.
+    /// [`ErrorKind::CountsDiffer`]; errors of SQLite.
     pub fn check_counts(&self) -> Result<()> {
         let sql = "SELECT (SELECT count(*) FROM game), (SELECT CAST(total(games) AS INTEGER) FROM source),
              (SELECT CAST(total(games) AS INTEGER) FROM import)";
@@ -108,8 +108,8 @@ impl Snapshot {
         if games == of_sources && games == of_runs && !self.has_orphans()? {
             return Ok(());
         }
-        let told = if games == of_sources { of_runs } else { of_sources };
-        Err(Error::CountsDiffer { path: self.path().to_owned(), games, told })
+        let counted = if games == of_sources { of_runs } else { of_sources };
+        Err(ErrorKind::CountsDiffer { games, counted }.at(self.path()))
     }
 }
 

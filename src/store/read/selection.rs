@@ -249,7 +249,7 @@ impl Database {
     /// Prepares a filter by looking up its names.
     ///
     /// # Errors
-    /// [`Error::UnknownSource`](crate::store::Error::UnknownSource); errors of SQLite.
+    /// [`ErrorKind::UnknownSource`](crate::store::ErrorKind::UnknownSource); errors of SQLite.
     pub fn select(&self, filter: &GameFilter) -> Result<Selection> {
         let mut selection = Selection::default();
         self.add_players(&mut selection, filter)?;

@@ -11,7 +11,7 @@ use crate::store::cell::{
     read_rows,
 };
 use crate::store::database::open_file;
-use crate::store::error::{Error, Result};
+use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::game_indexes::HASH_BLOCKS;
 use crate::store::read::game::compared::ComparedGame;
 use crate::store::read::game::outcome::GameOutcome;
@@ -260,7 +260,7 @@ impl Snapshot {
     /// and it cannot be written.
     ///
     /// # Errors
-    /// [`Error::ViewForTable`]; errors of SQLite.
+    /// [`ErrorKind::ViewForTable`]; errors of SQLite.
     pub fn check_tables(&self) -> Result<()> {
         let tables = "SELECT json_group_array(name) FROM sqlite_schema WHERE type = 'table'";
         let tables: String = schema_of(SchemaVersion::LATEST)
@@ -270,7 +270,7 @@ impl Snapshot {
              WHERE type = 'view' AND lower(name) IN (SELECT value FROM json_each(?1)) LIMIT 1";
         match self.connection.query_row(sql, [tables], |row| row.get(0)).optional() {
             Ok(None) => Ok(()),
-            Ok(Some(name)) => Err(Error::ViewForTable { path: self.path.clone(), name }),
+            Ok(Some(name)) => Err(ErrorKind::ViewForTable(name).at(&self.path)),
             Err(source) => Err(self.failed(source)),
         }
     }
@@ -279,12 +279,12 @@ impl Snapshot {
     /// left.
     ///
     /// # Errors
-    /// [`Error::NumbersUsedUp`]; errors of SQLite.
+    /// [`ErrorKind::NumbersUsedUp`]; errors of SQLite.
     pub fn check_numbers(&self) -> Result<()> {
         for table in [IMPORT, SOURCE, GAME, PLAYER, EVENT, SITE] {
             let last = self.last(table)?;
             if last == u32::MAX {
-                return Err(Error::NumbersUsedUp { path: self.path.clone(), table: table.name, last });
+                return Err(ErrorKind::NumbersUsedUp { table: table.name, last }.at(&self.path));
             }
         }
         Ok(())

@@ -6,7 +6,7 @@ use crate::id::SourceId;
 use crate::sorted::sort;
 use crate::store::cell::{Cells, SOURCE, read_rows};
 use crate::store::database::Database;
-use crate::store::error::{Error, Result};
+use crate::store::error::{Error, ErrorKind, Result};
 
 /// The maximum number of suggested paths.
 const SUGGESTED: usize = 3;
@@ -16,7 +16,7 @@ impl Database {
     /// number of a reading, returns all readings of that reading's file.
     ///
     /// # Errors
-    /// [`Error::UnknownSource`] if there is no such file; errors of SQLite.
+    /// [`ErrorKind::UnknownSource`] if there is no such file; errors of SQLite.
     pub fn readings_of(&self, path: &Path) -> Result<Vec<SourceId>> {
         let sources =
             self.sources().map_err(|source| Error::sqlite(self.path(), "read table source", source))?;
@@ -33,7 +33,7 @@ impl Database {
         if readings.is_empty() {
             let near = near(path, sources.into_iter().map(|(_, path)| path));
             let source_path = path.to_owned();
-            return Err(Error::UnknownSource { path: self.path().to_owned(), source_path, near });
+            return Err(ErrorKind::UnknownSource { source_path, near }.at(self.path()));
         }
         Ok(readings)
     }

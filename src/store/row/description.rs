@@ -3,21 +3,35 @@
 use rusqlite::Row;
 
 use super::stored::{OnInvalidCell, StoredId, StoredText};
-use super::text::Text;
 use crate::board::{GameResult, MoveCode, PositionKey};
 use crate::id::{GameId, ImportId, NameId, OpeningId, Ply, SourceId};
-use crate::store::row::virtual_table::{Cell, Rows};
+use crate::store::row::virtual_table::Cell;
 
-/// Rows and the statement that inserts them.
-pub(in crate::store) trait InsertRows: Rows {
-    const TABLE: &'static str;
-    /// `write table …`, for error messages.
-    const ACTION: &'static str;
-    /// `INSERT INTO … SELECT … FROM` the virtual table. Without `OR ROLLBACK`, SQLite would keep a statement
-    /// journal in a temporary file.
-    const INSERT: &'static str;
-    /// Whether the statement has the run's number as a parameter.
-    const NAMES_RUN: bool;
+/// A range of a batch's text: byte offset and length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Text {
+    /// Offset in bytes.
+    pub start: u32,
+    /// Length in bytes.
+    pub len: u32,
+}
+
+impl Text {
+    /// Appends `piece` to a batch's text.
+    ///
+    /// # Panics
+    /// If the batch's text, or `piece`, has 4 GiB or more.
+    pub fn push(text: &mut String, piece: &str) -> Self {
+        let start = u32::try_from(text.len()).expect("batch text under 4 GiB");
+        text.push_str(piece);
+        Self { start, len: u32::try_from(piece.len()).expect("text under 4 GiB") }
+    }
+
+    /// The text itself.
+    #[must_use]
+    pub fn of(self, text: &str) -> &str {
+        &text[self.start as usize..][..self.len as usize]
+    }
 }
 
 /// A value that a column can contain. Texts are stored in the batch's text.
@@ -90,21 +104,21 @@ values! {
     GameResult: Text(result => result.as_str()), StoredText;
 }
 
-/// Declares the columns of a table, each with its name in SQL and its value in a row. The value of one more
-/// column can be a parameter of the statement (`with`).
+/// Declares the columns of a table, each with its name in SQL and its value in a row. The number of the run can
+/// be one more column (`with`).
 macro_rules! columns {
     (
         $kind:ident: $row:ident in $table:literal,
-        |$this:ident| { $first:literal => $first_value:expr $(, $column:literal => $value:expr)* $(,)? }
-        $(with $extra:literal = $parameter:literal)?
+        |$this:ident| { $($column:literal => $value:expr),* $(,)? }
+        $(with $run:literal)?
     ) => {
         impl super::virtual_table::Columns for $kind {
             type Row = $row;
 
-            const NAME: &'static std::ffi::CStr = super::description::c_str(concat!("batch_", $table, "\0"));
-            const DECLARATION: &'static std::ffi::CStr =
-                super::description::c_str(concat!("CREATE TABLE x (", $first $(, ", ", $column)*, ")\0"));
-            const COLUMNS: &'static [&'static str] = &[$first $(, $column)*];
+            const TABLE: &'static str = $table;
+            const ACTION: &'static str = concat!("write table ", $table);
+            const COLUMNS: &'static [&'static str] = &[$($column),*];
+            const RUN: &'static [&'static str] = &[$($run)?];
 
             #[inline]
             fn value<'a>(
@@ -114,9 +128,6 @@ macro_rules! columns {
             ) -> Option<super::virtual_table::Cell<'a>> {
                 use super::description::Value as _;
                 let mut before = 0..;
-                if before.next() == Some(column) {
-                    return $first_value.cell(text);
-                }
                 $(
                     if before.next() == Some(column) {
                         return $value.cell(text);
@@ -124,16 +135,6 @@ macro_rules! columns {
                 )*
                 None
             }
-        }
-
-        impl super::description::InsertRows for $kind {
-            const TABLE: &'static str = $table;
-            const ACTION: &'static str = concat!("write table ", $table);
-            const INSERT: &'static str = concat!(
-                "INSERT OR ROLLBACK INTO ", $table, " (", $first $(, ", ", $column)* $(, ", ", $extra)?, ")
-                 SELECT ", $first $(, ", ", $column)* $(, ", ", $parameter)?, " FROM batch_", $table
-            );
-            const NAMES_RUN: bool = false $(|| !$parameter.is_empty())?;
         }
     };
 }
@@ -150,17 +151,17 @@ macro_rules! table_row {
         pub struct $row:ident in $table:literal, key $key:literal, stored as $stored:ident {
             $($(#[$field_meta:meta])* $column:literal pub $field:ident: $type:ty,)*
         }
-        with $extra:literal $extra_field:ident: $extra_type:ty = $parameter:literal
+        with $run:literal $run_field:ident: $run_type:ty
     ) => {
         super::description::table_row! {
             $(#[$meta])*
             pub struct $row in $table {
                 $($(#[$field_meta])* $column pub $field: $type,)*
             }
-            with $extra = $parameter
+            with $run
         }
         super::description::stored_row! {
-            $stored in $table, key $key { $($column $field: $type,)* $extra $extra_field: $extra_type, }
+            $stored in $table, key $key { $($column $field: $type,)* $run $run_field: $run_type, }
         }
     };
     (
@@ -188,7 +189,7 @@ macro_rules! table_row {
         pub struct $row:ident in $table:literal {
             $($(#[$field_meta:meta])* $column:literal pub $field:ident: $type:ty,)*
         }
-        $(with $extra:literal = $parameter:literal)?
+        $(with $run:literal)?
     ) => {
         $(#[$meta])*
         pub struct $row {
@@ -198,7 +199,7 @@ macro_rules! table_row {
         super::description::columns! {
             $row: $row in $table,
             |row| { $($column => row.$field),* }
-            $(with $extra = $parameter)?
+            $(with $run)?
         }
     };
 }
@@ -284,10 +285,3 @@ macro_rules! batch {
     };
 }
 pub(super) use batch;
-
-pub(super) const fn c_str(text: &'static str) -> &'static std::ffi::CStr {
-    match std::ffi::CStr::from_bytes_with_nul(text.as_bytes()) {
-        Ok(text) => text,
-        Err(_) => panic!("one zero byte, at the end"),
-    }
-}

@@ -2,16 +2,13 @@
 
 use rusqlite::Connection;
 
-use super::annotation::{CommandRow, CommentRow, EvalRow, NagRow, VariationMoveRow, VariationRow};
-use super::description::{InsertRows, SideRow, batch, columns};
-use super::game::{GameNames, GameRow, TagRow};
-use super::problem::{DuplicateRow, ProblemRow};
-use super::text::Text;
-use super::virtual_table::{Cell, RowTable};
-use crate::id::NameId;
-#[cfg(feature = "index")]
-use crate::id::{GameId, SourceId};
-use crate::store::error::Result;
+use super::description::{SideRow, Text, batch, columns};
+use super::tables::{
+    CommandRow, CommentRow, DuplicateRow, EvalRow, GameNames, GameRow, NagRow, ProblemRow, TagRow,
+    VariationMoveRow, VariationRow,
+};
+use super::virtual_table::{Cell, RowTable, Rows};
+use crate::id::{GameId, NameId, SourceId};
 use crate::store::features::GameFeatures;
 
 /// A side table of `game`. Its rows are added and removed together with the games.
@@ -28,15 +25,9 @@ pub(crate) struct SideTable {
 }
 
 impl SideTable {
-    const fn of<R: SideRow + InsertRows<Batch = HeaderBatch>>() -> Self {
+    const fn of<R: SideRow + Rows<Batch = HeaderBatch>>() -> Self {
         Self { name: R::TABLE, columns: R::COLUMNS, key: R::KEY, len: R::len, cell: R::cell }
     }
-}
-
-/// Writes the rows of a batch to one table.
-pub(in crate::store) trait InsertInto {
-    /// Writes the rows through the virtual table that SQL reads them from.
-    fn insert<R: InsertRows>(&self, table: &RowTable<R>, batch: &R::Batch) -> Result<()>;
 }
 
 /// Declares the batch of the small tables, with one line per side table of `game`: the field with the table's
@@ -99,7 +90,6 @@ macro_rules! header_batch {
 
             /// Renumbers the games in the rows of `game` and of its side tables. Removes the rows of games
             /// for which `number` returns `None`.
-            #[cfg(feature = "index")]
             pub(crate) fn renumber_games(&mut self, number: impl Fn(GameId) -> Option<GameId>) {
                 let renumber = |game: &mut GameId| number(*game).map(|new| *game = new).is_some();
                 self.games.retain_mut(|row| renumber(&mut row.game));
@@ -107,7 +97,6 @@ macro_rules! header_batch {
             }
 
             /// Sets the source of all games, problems and duplicates.
-            #[cfg(feature = "index")]
             pub(crate) fn set_source(&mut self, source: SourceId) {
                 self.games.iter_mut().for_each(|row| row.source = source);
                 self.problems.iter_mut().for_each(|row| row.source = source);
@@ -115,14 +104,12 @@ macro_rules! header_batch {
             }
 
             /// The number of rows of `game` and of each of its side tables.
-            #[cfg(feature = "index")]
             pub(crate) fn game_rows(&self) -> GameRows {
                 GameRows { games: self.games.len(), $($side: self.$side.len()),* }
             }
 
             /// Removes the rows of `game` and of its side tables that were added after the batch had these
             /// numbers of rows.
-            #[cfg(feature = "index")]
             pub(crate) fn truncate_game_rows(&mut self, rows: &GameRows) {
                 self.games.truncate(rows.games);
                 $(self.$side.truncate(rows.$side);)*
@@ -130,47 +117,24 @@ macro_rules! header_batch {
         }
 
         /// The number of rows of `game` and of each of its side tables in a batch.
-        #[cfg(feature = "index")]
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub(crate) struct GameRows {
             pub(crate) games: usize,
             $(pub(crate) $side: usize,)*
         }
 
-        /// The virtual tables from which SQL reads a batch.
-        pub(in crate::store) struct HeaderTables {
-            players: RowTable<PlayerRows>,
-            events: RowTable<EventRows>,
-            sites: RowTable<SiteRows>,
-            games: RowTable<GameRow>,
-            $($side: RowTable<$row>,)*
-            problems: RowTable<ProblemRow>,
-            duplicates: RowTable<DuplicateRow>,
-        }
-
-        impl HeaderTables {
-            /// Registers the tables with a connection.
-            pub(in crate::store) fn register(connection: &Connection) -> rusqlite::Result<Self> {
-                Ok(Self {
-                    players: RowTable::register(connection)?,
-                    events: RowTable::register(connection)?,
-                    sites: RowTable::register(connection)?,
-                    games: RowTable::register(connection)?,
-                    $($side: RowTable::register(connection)?,)*
-                    problems: RowTable::register(connection)?,
-                    duplicates: RowTable::register(connection)?,
-                })
-            }
-
-            /// Writes all rows of a batch. Rows to which other rows refer come first.
-            pub(in crate::store) fn insert(&self, batch: &HeaderBatch, into: &impl InsertInto) -> Result<()> {
-                into.insert(&self.players, batch)?;
-                into.insert(&self.events, batch)?;
-                into.insert(&self.sites, batch)?;
-                into.insert(&self.games, batch)?;
-                $(into.insert(&self.$side, batch)?;)*
-                into.insert(&self.problems, batch)?;
-                into.insert(&self.duplicates, batch)
+        impl RowTable<HeaderBatch> {
+            /// The tables of a batch. Tables to which others refer come first.
+            pub(in crate::store) fn register_all(connection: &Connection) -> rusqlite::Result<Vec<Self>> {
+                Ok(vec![
+                    Self::register::<PlayerRows>(connection)?,
+                    Self::register::<EventRows>(connection)?,
+                    Self::register::<SiteRows>(connection)?,
+                    Self::register::<GameRow>(connection)?,
+                    $(Self::register::<$row>(connection)?,)*
+                    Self::register::<ProblemRow>(connection)?,
+                    Self::register::<DuplicateRow>(connection)?,
+                ])
             }
         }
     };
@@ -206,31 +170,10 @@ impl HeaderBatch {
 /// A name and its number.
 type NameRow = (NameId, Text);
 
-/// New rows of `player`.
-pub(in crate::store) struct PlayerRows;
-/// New rows of `event`.
-pub(in crate::store) struct EventRows;
-/// New rows of `site`.
-pub(in crate::store) struct SiteRows;
+struct PlayerRows;
+struct EventRows;
+struct SiteRows;
 
-columns! {
-    PlayerRows: NameRow in "player",
-    |row| {
-        "player_id" => row.0,
-        "name" => row.1,
-    }
-}
-columns! {
-    EventRows: NameRow in "event",
-    |row| {
-        "event_id" => row.0,
-        "name" => row.1,
-    }
-}
-columns! {
-    SiteRows: NameRow in "site",
-    |row| {
-        "site_id" => row.0,
-        "name" => row.1,
-    }
-}
+columns! { PlayerRows: NameRow in "player", |row| { "player_id" => row.0, "name" => row.1 } }
+columns! { EventRows: NameRow in "event", |row| { "event_id" => row.0, "name" => row.1 } }
+columns! { SiteRows: NameRow in "site", |row| { "site_id" => row.0, "name" => row.1 } }

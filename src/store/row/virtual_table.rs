@@ -4,17 +4,19 @@
 //! is an eponymous virtual table: it exists only for the connection and is not part of the schema. This uses
 //! SQLite's own interface, not `rusqlite::vtab`, whose result setter copies each text once more.
 //!
-//! Why the unsafe code is sound: a [`RowTable`] has a batch only while [`RowTable::execute`] runs, which
+//! Why the unsafe code is sound: a [`RowTable`] has a batch only while [`RowTable::insert`] runs, which
 //! borrows the batch for that time. A cursor takes the batch when a statement begins to read. Only the
-//! statement passed to `execute` runs in that time, and it is finished before `execute` returns.
+//! statement of `insert` runs in that time, and it is finished before `insert` returns.
 #![allow(unsafe_code)]
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CString, c_char, c_int, c_void};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rusqlite::{Connection, Params, ffi};
+use rusqlite::{Connection, ffi, params_from_iter};
+
+use crate::id::ImportId;
 
 /// One value of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,14 +42,17 @@ pub(crate) trait Columns: 'static {
     /// The type of a row.
     type Row;
 
-    /// The table's name in SQL.
-    const NAME: &'static CStr;
+    /// The table into which SQL inserts the rows. `batch_` and this name is the name of the virtual table.
+    const TABLE: &'static str;
 
-    /// `CREATE TABLE x(…)`: the columns.
-    const DECLARATION: &'static CStr;
+    /// `write table …`, for error messages.
+    const ACTION: &'static str;
 
     /// The columns' names in order.
     const COLUMNS: &'static [&'static str];
+
+    /// The column of `TABLE` for the number of the run, if it has one.
+    const RUN: &'static [&'static str];
 
     /// The value of a column in a row whose texts are in `text`; `None` if there is no such column or text.
     /// Must not panic.
@@ -57,7 +62,7 @@ pub(crate) trait Columns: 'static {
 /// Rows with these columns, in a batch that SQL can read as a table.
 pub(crate) trait Rows: Columns {
     /// The type of the batch.
-    type Batch: ?Sized + Sync;
+    type Batch: Sync;
 
     /// The rows of a batch.
     fn rows(batch: &Self::Batch) -> &[Self::Row];
@@ -78,15 +83,15 @@ pub(crate) trait Rows: Columns {
 }
 
 /// The batch being read, if any.
-struct Slot<B: ?Sized>(Mutex<Option<NonNull<B>>>);
+struct Slot<B>(Mutex<Option<NonNull<B>>>);
 
-// SAFETY: the pointer is dereferenced only for shared access to a `Sync` batch that `RowTable::execute` keeps
+// SAFETY: the pointer is dereferenced only for shared access to a `Sync` batch that `RowTable::insert` keeps
 // borrowed.
-unsafe impl<B: ?Sized + Sync> Send for Slot<B> {}
+unsafe impl<B: Sync> Send for Slot<B> {}
 // SAFETY: as above; the slot itself is behind a mutex.
-unsafe impl<B: ?Sized + Sync> Sync for Slot<B> {}
+unsafe impl<B: Sync> Sync for Slot<B> {}
 
-impl<B: ?Sized> Slot<B> {
+impl<B> Slot<B> {
     fn set(&self, batch: Option<NonNull<B>>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = batch;
     }
@@ -96,56 +101,69 @@ impl<B: ?Sized> Slot<B> {
     }
 }
 
-/// A virtual table registered with one connection.
-pub(crate) struct RowTable<R: Rows> {
-    slot: Arc<Slot<R::Batch>>,
-    /// Not `Sync`: two threads in `execute` could end each other's borrow of a batch.
+/// A virtual table registered with one connection, and the statement that inserts its rows.
+pub(in crate::store) struct RowTable<B> {
+    pub(in crate::store) table: &'static str,
+    /// For error messages.
+    pub(in crate::store) action: &'static str,
+    /// The number of the table's rows in a batch.
+    pub(in crate::store) len: fn(&B) -> usize,
+    sql: String,
+    /// Whether the statement has the run's number as a parameter.
+    names_run: bool,
+    slot: Arc<Slot<B>>,
+    /// Not `Sync`: two threads in `insert` could end each other's borrow of a batch.
     not_sync: PhantomData<std::cell::Cell<()>>,
 }
 
-impl<R: Rows> RowTable<R> {
-    /// Registers the table with `connection`. It has rows only during [`execute`](Self::execute).
-    pub(crate) fn register(connection: &Connection) -> rusqlite::Result<Self> {
+impl<B> RowTable<B> {
+    /// Registers the table with `connection`. It has rows only during [`insert`](Self::insert).
+    pub(in crate::store) fn register<R: Rows<Batch = B>>(connection: &Connection) -> rusqlite::Result<Self> {
+        let name = CString::new(format!("batch_{}", R::TABLE))?;
         let slot = Arc::new(Slot(Mutex::new(None)));
         let aux = Arc::into_raw(Arc::clone(&slot)).cast_mut().cast::<c_void>();
-        // SAFETY: the handle is open while `connection` is borrowed; name and module are static; `aux` is an
-        // owned reference that `drop_aux` releases. SQLite calls `drop_aux` even if the registration fails.
+        // SAFETY: the handle is open while `connection` is borrowed; SQLite copies the name; the module is static;
+        // `aux` is an owned reference that `drop_aux` releases, which SQLite calls even if the registration fails.
         let code = unsafe {
             ffi::sqlite3_create_module_v2(
                 connection.handle(),
-                R::NAME.as_ptr(),
+                name.as_ptr(),
                 Module::<R>::STATIC,
                 aux,
                 Some(drop_aux::<R>),
             )
         };
-        if code == ffi::SQLITE_OK {
-            Ok(Self { slot, not_sync: PhantomData })
-        } else {
-            Err(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None))
+        if code != ffi::SQLITE_OK {
+            return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None));
         }
+        let (table, columns) = (R::TABLE, R::COLUMNS.join(", "));
+        let (column, value) = R::RUN.first().map(|run| (format!(", {run}"), ", ?1")).unwrap_or_default();
+        // Without `OR ROLLBACK`, SQLite would keep a statement journal in a temporary file.
+        let sql = format!(
+            "INSERT OR ROLLBACK INTO {table} ({columns}{column}) SELECT {columns}{value} FROM batch_{table}"
+        );
+        let (action, names_run) = (R::ACTION, !R::RUN.is_empty());
+        Ok(Self { table, action, len: R::len, sql, names_run, slot, not_sync: PhantomData })
     }
 
-    /// Runs `sql` to completion, with the rows of `batch` as the table, and returns the number of changed
-    /// rows.
-    pub(crate) fn execute(
+    /// Inserts the rows of a batch for the run `run`, and returns the number of inserted rows.
+    pub(in crate::store) fn insert(
         &self,
         connection: &Connection,
-        batch: &R::Batch,
-        sql: &str,
-        params: impl Params,
+        batch: &B,
+        run: Option<ImportId>,
     ) -> rusqlite::Result<usize> {
-        struct Clear<'s, B: ?Sized>(&'s Slot<B>);
-        impl<B: ?Sized> Drop for Clear<'_, B> {
+        struct Clear<'s, B>(&'s Slot<B>);
+        impl<B> Drop for Clear<'_, B> {
             fn drop(&mut self) {
                 self.0.set(None);
             }
         }
-        let mut statement = connection.prepare_cached(sql)?;
+        let mut statement = connection.prepare_cached(&self.sql)?;
         self.slot.set(Some(NonNull::from(batch)));
         let _clear = Clear(&self.slot);
         // This resets the statement in any case, which closes its cursors and drops their pointers to texts.
-        statement.execute(params)
+        statement.execute(params_from_iter(self.names_run.then_some(run.map(|run| run.0))))
     }
 }
 
@@ -213,8 +231,11 @@ unsafe extern "C" fn connect<R: Rows>(
     table: *mut *mut ffi::sqlite3_vtab,
     _error: *mut *mut c_char,
 ) -> c_int {
-    // SAFETY: SQLite passes its own open handle; the declaration is static.
-    let code = unsafe { ffi::sqlite3_declare_vtab(db, R::DECLARATION.as_ptr()) };
+    let Ok(declaration) = CString::new(format!("CREATE TABLE x ({})", R::COLUMNS.join(", "))) else {
+        return ffi::SQLITE_ERROR;
+    };
+    // SAFETY: SQLite passes its own open handle, and only reads the declaration.
+    let code = unsafe { ffi::sqlite3_declare_vtab(db, declaration.as_ptr()) };
     if code != ffi::SQLITE_OK {
         return code;
     }
@@ -276,7 +297,7 @@ unsafe extern "C" fn filter<R: Rows>(
     };
     cursor.batch = table.slot.get();
     cursor.row = 0;
-    // SAFETY: `RowTable::execute`, which is still running, borrows the batch in the slot.
+    // SAFETY: `RowTable::insert`, which is still running, borrows the batch in the slot.
     cursor.len = cursor.batch.map_or(0, |batch| R::len(unsafe { batch.as_ref() }));
     ffi::SQLITE_OK
 }
@@ -300,7 +321,7 @@ unsafe extern "C" fn column<R: Rows>(
 ) -> c_int {
     // SAFETY: the cursor comes from `open`.
     let cursor = unsafe { &*cursor.cast::<Cursor<R>>() };
-    // SAFETY: `RowTable::execute` borrows the batch until the statement that owns this cursor is reset.
+    // SAFETY: `RowTable::insert` borrows the batch until the statement that owns this cursor is reset.
     let batch = cursor.batch.as_ref().map(|batch| unsafe { batch.as_ref() });
     let cell = batch.and_then(|batch| R::cell(batch, cursor.row, column.try_into().ok()?));
     // SAFETY: `context` is SQLite's own for this call. The text lives as long as the batch, so it can be

@@ -1,7 +1,6 @@
 //! Rows of `visited_position` and `continuation`.
 
-use super::description::{batch, columns};
-use super::text::Text;
+use super::description::{Text, batch, columns};
 use crate::board::{Color, MoveCode, PositionKey};
 
 /// The sum and the number of known ratings.

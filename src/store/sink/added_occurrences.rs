@@ -7,13 +7,12 @@ use crate::board::PositionKey;
 use crate::parallel;
 use crate::store::GameSet;
 use crate::store::error::{Error, Result};
-use crate::store::frequent_keys::{FrequentKeyCounter, FrequentKeyCursor, FrequentKeys};
+use crate::store::frequent_keys::{FrequentKeyCounter, FrequentKeyCursor, FrequentKeys, rows_in_level};
 use crate::store::pages::{
     BtreeError, LeafWriter, LevelRange, OccurrenceCursor, OldRows, PageFile, RebuiltTree, RemovedKeys,
     Segment, Tree, replace_end,
 };
 use crate::store::row::{Level, Occurrence, OccurrenceRow};
-use crate::store::visited_threshold::rows_in_level;
 use crate::store::write::level::level_for;
 use crate::store::write::remove::RowsToRemove;
 
@@ -60,15 +59,23 @@ impl LevelRule {
     }
 }
 
+/// The levels of `occurrence`. The last ones are merged into one.
+#[derive(Debug)]
+pub(super) struct KeptLevels {
+    pub(super) levels: Vec<Level>,
+    /// The level to write; earlier levels stay. `None` if all levels stay.
+    pub(super) target: Option<Level>,
+    /// The frequent keys of each of the earlier levels, if counted.
+    pub(super) frequent_keys: Vec<Option<FrequentKeys>>,
+}
+
 /// The table `occurrence` and its changes.
 #[derive(Debug)]
 pub(super) struct ChangedLevels<'l> {
     pub(super) file: &'l Arc<PageFile>,
     /// The existing tree.
     pub(super) tree: &'l Tree,
-    pub(super) levels: &'l [Level],
-    /// The frequent keys of each level that stays unchanged, if counted. These are the first levels.
-    pub(super) frequent_keys: &'l [Option<FrequentKeys>],
+    pub(super) kept: &'l KeptLevels,
     /// The level to write.
     pub(super) target: Level,
     /// Games whose rows are removed.
@@ -129,12 +136,14 @@ impl ChangedLevels<'_> {
         range: (Occurrence, Option<Occurrence>),
         is_wanted: impl Fn(Level) -> bool,
     ) -> Result<Vec<OccurrenceCursor<'_>>, BtreeError> {
-        let wanted = (0..self.levels.len()).filter(|&index| is_wanted(self.levels[index]));
+        let levels = &self.kept.levels;
+        let wanted = (0..levels.len()).filter(|&index| is_wanted(levels[index]));
         wanted.map(|index| OccurrenceCursor::new(self.file, self.tree, self.range(index, range))).collect()
     }
 
     fn range(&self, index: usize, range: (Occurrence, Option<Occurrence>)) -> LevelRange {
-        LevelRange::new(self.levels[index], self.levels.get(index + 1).copied(), range)
+        let levels = &self.kept.levels;
+        LevelRange::new(levels[index], levels.get(index + 1).copied(), range)
     }
 }
 
@@ -169,7 +178,8 @@ impl<'m> Merging<'m> {
         threshold: u32,
         writer: &'m mut LeafWriter,
     ) -> Result<Self, BtreeError> {
-        let ChangedLevels { file, tree, levels, frequent_keys, target, removed, .. } = *changed;
+        let ChangedLevels { file, tree, target, removed, .. } = *changed;
+        let KeptLevels { levels, frequent_keys, .. } = changed.kept;
         let old = levels.iter().position(|&level| level == target).map(|index| {
             let old = OldRows::new(file, tree, changed.range(index, range), removed, threshold)?;
             // With several levels, one level does not show how many rows a key has, so all keys are recorded.
@@ -250,7 +260,7 @@ impl<'m> Merging<'m> {
             None => RemovedKeys::default(),
         };
         left_out.thinned.append(&mut self.thinned);
-        if self.changed.levels.len() > 1 && !left_out.thinned.is_empty() {
+        if self.changed.kept.levels.len() > 1 && !left_out.thinned.is_empty() {
             self.look_into_all_levels(&mut left_out)?;
         }
         Ok((left_out, self.keys.finish()))

@@ -4,31 +4,27 @@
 //!
 //! If no pages can be written into the database, rows are inserted through SQL.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use rayon::ThreadPoolBuilder;
 
-use super::added_occurrences::{ChangedLevels, LevelRule, MergedLevels, is_merging_quicker};
+use super::added_occurrences::{ChangedLevels, KeptLevels, LevelRule, MergedLevels, is_merging_quicker};
 use super::added_rows::{AddedRows, RowFile};
 use super::encoder::{BatchNumber, GameLeafList, GameLeaves, LeafEncoder};
 use super::{
     DuplicateLinks, KeepingSink, NewOccurrences, NewRun, RunTotals, Sink, SortedOccurrences,
     UnsortedOccurrences, begin, end, link_duplicates,
 };
-use crate::id::{GameId, ImportId, Level};
+use crate::id::{GameId, ImportId};
 use crate::parallel;
 use crate::store::error::{Error, Result};
-use crate::store::frequent_keys::FrequentKeys;
 use crate::store::pages::{
     Combined, LONGEST_COMBINED, PageFile, PageNumber, PositionTrees, RebuiltTree, Tree, combine,
     copy_without_games, count_unchanged_leaves, extend,
 };
 use crate::store::row::HeaderBatch;
 use crate::store::write::remove::{RemainingRows, RowsToRemove};
-use crate::store::{
-    BulkLoader, Database, GameSet, PageTransaction, SideDatabase, SideIndex, Snapshot, WriterLock,
-};
+use crate::store::{BulkLoader, Database, PageTransaction, SideDatabase, SideIndex, Snapshot, WriterLock};
 
 /// Adds games in one transaction, mostly as new pages beside those that readers use. Removes games in the
 /// same transaction. The added games may have been skipped earlier as duplicates of the removed ones.
@@ -174,21 +170,21 @@ impl<'d> AddedPages<'d> {
         &mut self,
         mut pages: PageTransaction<'d>,
         new: NewRows,
-        staying: &KeptLevels,
+        kept: &KeptLevels,
         sorted: &S,
     ) -> Result<(), S::Error> {
         let NewRows { side, games: ChangedGames { trees, left_out, .. }, indexes } = new;
-        let (leaving, target) = (self.leaving, staying.target);
-        let file = Arc::clone(pages.file());
+        let (leaving, target, removed) = (self.leaving, kept.target, self.leaving.games);
+        let file = &Arc::clone(pages.file());
         let (root, positions) = (pages.root_page("occurrence")?, pages.root_page("game_position")?);
-        let tree = Tree::read(&file, root).map_err(Error::from)?;
-        let before = PositionTrees { file: &file, positions, occurrences: &tree, levels: &staying.levels };
+        let tree = &Tree::read(file, root).map_err(Error::from)?;
+        let before = PositionTrees { file, positions, occurrences: tree, levels: &kept.levels };
         let counts_gone = left_out.is_some() && leaving.counts_positions(self.database)?;
-        let changed = staying.changes(&file, &tree, leaving.games, counts_gone);
+        let changed = target.map(|target| ChangedLevels { file, tree, kept, target, removed, counts_gone });
         let room = changed.as_ref().map_or(0, |changed| changed.max_pages(sorted));
         let loader = self.publish(&mut pages, trees, &indexes, room)?;
         // Unchanged levels can contain rows of removed games.
-        let is_level_gone = target.is_some_and(|target| leaving.games.iter().all(|game| game.0 >= target.0));
+        let is_level_gone = target.is_some_and(|target| removed.iter().all(|game| game.0 >= target.0));
         let rows = match &left_out {
             Some(positions) => RemainingRows::Gone { positions },
             None if is_level_gone => RemainingRows::InGamePosition,
@@ -197,7 +193,7 @@ impl<'d> AddedPages<'d> {
         // If no index is rewritten, no other thread needs the rows to remove.
         let is_removed_meanwhile = is_level_gone && indexes.is_empty();
         let (merged, built) = std::thread::scope(|scope| {
-            let merged = scope.spawn(|| merge_trees(&file, changed.as_ref(), &indexes, sorted));
+            let merged = scope.spawn(|| merge_trees(file, changed.as_ref(), &indexes, sorted));
             let written = sorted.update_visited(loader, Some(before), |loader| {
                 loader.take_rows(side)?;
                 if is_removed_meanwhile {
@@ -211,7 +207,7 @@ impl<'d> AddedPages<'d> {
         let mut changed_trees = Vec::new();
         let (mut frequent_keys, mut gone) = (None, 0);
         if let Some(merged) = merged {
-            if staying.levels.last() > target.as_ref() {
+            if kept.levels.last() > target.as_ref() {
                 sorted.set_recounted_keys(merged.frequent_keys.with_rows(sorted.threshold()));
             }
             changed_trees.push((root, merged.tree));
@@ -282,12 +278,6 @@ fn merge_trees<S: NewOccurrences>(
     Ok((merged?, built?))
 }
 
-/// The frequent keys of each of the `levels`, if counted.
-fn frequent_keys(database: &Path, levels: &[Level]) -> Result<Vec<Option<FrequentKeys>>> {
-    let known = Snapshot::open(database)?;
-    levels.iter().map(|&level| known.frequent_keys(level)).collect()
-}
-
 /// New data before it is merged with existing data.
 struct NewRows {
     /// The new rows of the small tables.
@@ -295,29 +285,6 @@ struct NewRows {
     games: ChangedGames,
     /// The indexes of `game` to rewrite.
     indexes: Vec<GameIndex>,
-}
-
-/// The levels of `occurrence`. The last ones are merged into one.
-struct KeptLevels {
-    levels: Vec<Level>,
-    /// The level to write; earlier levels stay. `None` if all levels stay.
-    target: Option<Level>,
-    /// The frequent keys of the earlier levels.
-    frequent_keys: Vec<Option<FrequentKeys>>,
-}
-
-impl KeptLevels {
-    /// The table `occurrence` and its changes; `None` if all levels stay.
-    fn changes<'l>(
-        &'l self,
-        file: &'l Arc<PageFile>,
-        tree: &'l Tree,
-        removed: &'l GameSet,
-        counts_gone: bool,
-    ) -> Option<ChangedLevels<'l>> {
-        let Self { levels, target, frequent_keys } = self;
-        target.map(|target| ChangedLevels { file, tree, levels, frequent_keys, target, removed, counts_gone })
-    }
 }
 
 /// The changes of `game_position` and `move_eval`.
@@ -414,7 +381,10 @@ impl<S: NewOccurrences> KeepingSink<S> for AddedPages<'_> {
         let stay = levels.partition_point(|&level| target.is_some_and(|target| level < target));
         let path = self.database.path();
         let (new, frequent_keys) = std::thread::scope(|scope| {
-            let keys = scope.spawn(|| frequent_keys(path, &levels[..stay]));
+            let keys = scope.spawn(|| {
+                let known = Snapshot::open(path)?;
+                levels[..stay].iter().map(|&level| known.frequent_keys(level)).collect::<Result<_>>()
+            });
             let new = self.new_rows(&pages, side, sorted)?;
             let keys = keys.join().map_err(|_| sorted.unsorted().panicked())?;
             Ok::<_, S::Error>((new, keys?))

@@ -7,11 +7,11 @@ use super::{NewOccurrences, OccurrenceRows, UnsortedOccurrences as _};
 use crate::board::PositionKey;
 use crate::id::Level;
 use crate::store::error::{Error, Result};
+use crate::store::frequent_keys::{may_be_delayed, rows_in_level};
 use crate::store::pages::{PageFile, PageNumber, Segment, assemble};
 use crate::store::row::Occurrence;
-use crate::store::visited_threshold::{may_be_delayed, rows_in_level};
 use crate::store::write::remove::{RemainingRows, RowsToRemove};
-use crate::store::write::temporary::{Temporary, root_page};
+use crate::store::write::side_database::{Temporary, root_page};
 use crate::store::{BulkLoader, SideDatabase, WriterLock};
 
 /// New rows of `game_position` and `move_eval`, as pages of a temporary database. They are inserted once all

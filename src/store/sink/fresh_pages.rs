@@ -28,7 +28,8 @@ pub(crate) struct FreshPages<'b> {
     watch: &'b dyn Fn(&Connection),
     /// The database file. It is closed before SQLite opens it again.
     file: Option<Arc<PageFile>>,
-    roots: Roots,
+    /// The root pages of `game_position`, `move_eval` and `occurrence`.
+    roots: [PageNumber; 3],
     leaves: GameLeafList,
     /// Writes the rows of `game`; `None` once all games are written.
     games: Option<GameTable>,
@@ -40,14 +41,6 @@ pub(crate) struct FreshPages<'b> {
     small: Option<BulkLoader<'static>>,
 }
 
-/// The root pages of the large tables.
-#[derive(Clone, Copy, Debug)]
-struct Roots {
-    game_position: PageNumber,
-    move_eval: PageNumber,
-    occurrence: PageNumber,
-}
-
 impl<'b> FreshPages<'b> {
     /// Begins to fill a database. `watch` is called with each connection used. Unnamed temporary files are
     /// created in `directory`.
@@ -56,19 +49,17 @@ impl<'b> FreshPages<'b> {
         watch: &'b dyn Fn(&Connection),
         directory: &Path,
     ) -> Result<Self> {
-        let roots = Roots {
-            game_position: build.root_page("game_position")?,
-            move_eval: build.root_page("move_eval")?,
-            occurrence: build.root_page("occurrence")?,
-        };
-        let layout = GameLayout::read(build.connection(), build.root_page("game")?)
+        let root = |table| build.root_page(table);
+        let roots = [root("game_position")?, root("move_eval")?, root("occurrence")?];
+        let memory = build.cache_bytes() / 2;
+        let layout = GameLayout::read(build.connection(), root("game")?, memory, directory)
             .map_err(|source| Error::sqlite(build.path(), "read the schema", source))?;
         let side = build.side_database("headers")?;
         watch(side.connection());
         let small = BulkLoader::into_side_database(side)?;
         build.close()?;
         let file = Arc::new(PageFile::open(build.path())?);
-        let games = Some(GameTable::new(layout, &file, build.cache_bytes() / 2, directory));
+        let games = Some(GameTable::new(layout, &file));
         let (leaves, not_built) = (GameLeafList::default(), Vec::new());
         let (file, small) = (Some(file), Some(small));
         Ok(Self { build, watch, file, roots, leaves, games, import: ImportId(0), not_built, small })
@@ -101,7 +92,7 @@ impl OccurrenceRows for Leaves<'_> {
 /// trees. Returns the names of the indexes that SQLite must build.
 fn build_trees<S: SortedOccurrences>(
     file: &Arc<PageFile>,
-    roots: Roots,
+    roots: [PageNumber; 3],
     (positions, evals): (Vec<Segment>, Vec<Segment>),
     indexes: Vec<IndexRows>,
     sorted: &S,
@@ -116,10 +107,9 @@ fn build_trees<S: SortedOccurrences>(
         || parallel::map_with(None, partitions, || LeafWriter::new(Arc::clone(file)), build),
     );
     let (not_built, occurrences) = (not_built?.into_iter().flatten().collect(), occurrences?);
-    let assembled = assemble(file, roots.game_position, positions)
-        .and_then(|()| assemble(file, roots.move_eval, evals))
-        .and_then(|()| assemble(file, roots.occurrence, occurrences));
-    assembled.map_err(Error::from)?;
+    for (root, segments) in roots.into_iter().zip([positions, evals, occurrences]) {
+        assemble(file, root, segments).map_err(Error::from)?;
+    }
     Ok(not_built)
 }
 

@@ -5,21 +5,13 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Row};
 
 use super::sorter::Sorter;
+use crate::store::cell::read_rows;
 use crate::store::error::Result;
 use crate::store::pages::{LeafWriter, PageFile, PageNumber, RowRecord, assemble};
 use crate::store::row::virtual_table::Cell;
-
-/// An index of a table, according to the schema.
-#[derive(Debug)]
-pub(super) struct IndexLayout {
-    pub(super) name: String,
-    root: PageNumber,
-    /// `None` if SQLite must build the index.
-    key: Option<Key>,
-}
 
 /// The sort key of an index: the block of the game, `game_id >> shift`, then columns of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,22 +32,6 @@ enum Columns {
 
 /// The maximum length, in bytes, of a text that can be part of a number to sort.
 const MOST_TEXT: usize = 11;
-
-impl IndexLayout {
-    /// The indexes of a table that were created with `CREATE INDEX`.
-    pub(super) fn read_all(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Self>> {
-        let sql = "SELECT name, rootpage FROM sqlite_schema
-                   WHERE type = 'index' AND tbl_name = ?1 AND sql IS NOT NULL ORDER BY name";
-        let mut query = connection.prepare(sql)?;
-        let indexes = query.query_map([table], |row| Ok((row.get(0)?, PageNumber(row.get(1)?))))?;
-        let layout = |index: rusqlite::Result<(String, PageNumber)>| {
-            let (name, root) = index?;
-            let key = Key::of(connection, table, &name)?;
-            Ok(Self { name, root, key })
-        };
-        indexes.map(layout).collect()
-    }
-}
 
 impl Key {
     /// The key of an index; `None` if the index is of an unsupported kind.
@@ -187,19 +163,35 @@ const fn unbiased(number: u128) -> i64 {
     (number as u64 ^ 1 << 63).cast_signed()
 }
 
-/// The rows of an index, in the order of arrival.
+/// An index of a table, and its rows in the order of arrival.
 #[derive(Debug)]
 pub(super) struct IndexRows {
-    layout: IndexLayout,
-    /// `None` if the index is of an unsupported kind, or has an unsupported row.
+    name: String,
+    root: PageNumber,
+    /// `None` if SQLite must build the index: it is of an unsupported kind, or has an unsupported row.
     rows: Option<(Key, Sorter)>,
 }
 
 impl IndexRows {
-    /// An empty list. Rows beyond `memory` bytes are written to a file in `directory`.
-    pub(super) fn new(layout: IndexLayout, memory: u64, directory: &Path) -> Self {
-        let rows = layout.key.map(|key| (key, Sorter::new(memory, directory.to_owned())));
-        Self { layout, rows }
+    /// The indexes of a table that were created with `CREATE INDEX`. Rows beyond `memory` bytes are written to
+    /// files in `directory`.
+    pub(super) fn of_table(
+        connection: &Connection,
+        table: &str,
+        memory: u64,
+        directory: &Path,
+    ) -> rusqlite::Result<Vec<Self>> {
+        let sql = "SELECT name, rootpage FROM sqlite_schema
+                   WHERE type = 'index' AND tbl_name = ?1 AND sql IS NOT NULL ORDER BY name";
+        let read = |row: &Row<'_>| Ok((row.get(0)?, PageNumber(row.get(1)?)));
+        let indexes: Vec<(String, _)> = read_rows(&mut connection.prepare(sql)?, [table], read)?;
+        let share = memory / indexes.len().max(1) as u64;
+        let index = |(name, root): (String, _)| {
+            let key = Key::of(connection, table, &name)?;
+            let rows = key.map(|key| (key, Sorter::new(share, directory.to_owned())));
+            Ok(Self { name, root, rows })
+        };
+        indexes.into_iter().map(index).collect()
     }
 
     /// Adds the index row for a row of the table, whose values are in the order of the table's columns.
@@ -220,14 +212,13 @@ impl IndexRows {
         // Writes of so few pages go through the page cache. There the index is found when it is read soon
         // afterwards, to search for duplicate games.
         const PAGES: NonZeroUsize = NonZeroUsize::new(6).expect("six is not zero");
-        let Self { layout, rows } = self;
-        let Some((key, sorter)) = rows else { return Ok(Some(layout.name)) };
+        let Some((key, sorter)) = self.rows else { return Ok(Some(self.name)) };
         let mut writer = LeafWriter::with_buffer(Arc::clone(file), PAGES);
         let mut record = RowRecord::default();
         sorter.for_each(|number| {
             key.show(number, |values| Ok(writer.push_payload(record.of(values.iter().copied()))?))
         })?;
-        assemble(file, layout.root, [writer.finish_segment()?])?;
+        assemble(file, self.root, [writer.finish_segment()?])?;
         Ok(None)
     }
 }
@@ -316,8 +307,9 @@ mod tests {
             CREATE INDEX p1 ON t (a);
             CREATE INDEX p2 ON t (a, game_id);";
         connection.execute_batch(schema).unwrap();
-        let indexes = IndexLayout::read_all(&connection, "t").unwrap();
-        let keys: Vec<(&str, Option<Key>)> = indexes.iter().map(|index| (&*index.name, index.key)).collect();
+        let indexes = IndexRows::of_table(&connection, "t", 0, Path::new(".")).unwrap();
+        let key = |index: &IndexRows| index.rows.as_ref().map(|rows| rows.0);
+        let keys: Vec<(&str, Option<Key>)> = indexes.iter().map(|index| (&*index.name, key(index))).collect();
         let key = |shift, columns| Some(Key { shift, columns });
         let known = [
             ("i1", key(16, Columns::Integer(1))),

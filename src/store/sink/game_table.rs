@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rusqlite::Connection;
 
-use super::game_index::{IndexLayout, IndexRows};
+use super::game_index::IndexRows;
 use crate::id::ImportId;
 use crate::store::error::Result;
 use crate::store::pages::{PageFile, PageNumber, RowRecord, TableWriter};
@@ -17,7 +17,7 @@ use crate::store::row::{GameRow, HeaderBatch};
 pub(super) struct GameLayout {
     root: PageNumber,
     columns: Vec<Column>,
-    indexes: Vec<IndexLayout>,
+    indexes: Vec<IndexRows>,
 }
 
 /// Where the values of a column come from.
@@ -32,8 +32,14 @@ enum Column {
 }
 
 impl GameLayout {
-    /// Reads the schema of an empty database; `root` is the table's root page.
-    pub(super) fn read(connection: &Connection, root: PageNumber) -> rusqlite::Result<Self> {
+    /// Reads the schema of an empty database; `root` is the table's root page. Index rows beyond `memory` bytes
+    /// are written to files in `directory`.
+    pub(super) fn read(
+        connection: &Connection,
+        root: PageNumber,
+        memory: u64,
+        directory: &Path,
+    ) -> rusqlite::Result<Self> {
         let mut query = connection.prepare("SELECT name, pk FROM pragma_table_info('game') ORDER BY cid")?;
         let column = |name: String, is_key: bool| match GameRow::COLUMNS.iter().position(|own| *own == name) {
             Some(_) if is_key => Column::Rowid,
@@ -43,34 +49,28 @@ impl GameLayout {
         };
         let columns = query.query_map([], |row| Ok(column(row.get(0)?, row.get(1)?)))?;
         let columns = columns.collect::<rusqlite::Result<_>>()?;
-        Ok(Self { root, columns, indexes: IndexLayout::read_all(connection, "game")? })
+        Ok(Self { root, columns, indexes: IndexRows::of_table(connection, "game", memory, directory)? })
     }
 }
 
 /// Writes the rows of `game`, and collects the rows of its indexes for sorting.
 #[derive(Debug)]
 pub(super) struct GameTable {
-    root: PageNumber,
-    columns: Vec<Column>,
+    layout: GameLayout,
     rows: TableWriter,
     record: RowRecord,
-    indexes: Vec<IndexRows>,
 }
 
 impl GameTable {
-    /// Begins to write. Index rows beyond `memory` bytes are written to files in `directory`.
-    pub(super) fn new(layout: GameLayout, file: &Arc<PageFile>, memory: u64, directory: &Path) -> Self {
-        let GameLayout { root, columns, indexes } = layout;
-        let share = memory / indexes.len().max(1) as u64;
-        let indexes = indexes.into_iter().map(|index| IndexRows::new(index, share, directory)).collect();
-        let rows = TableWriter::new(Arc::clone(file));
-        Self { root, columns, rows, record: RowRecord::default(), indexes }
+    /// Begins to write.
+    pub(super) fn new(layout: GameLayout, file: &Arc<PageFile>) -> Self {
+        Self { layout, rows: TableWriter::new(Arc::clone(file)), record: RowRecord::default() }
     }
 
     /// Writes the games of a batch for the run `import`. The ids of these games must be greater than those of
     /// earlier batches.
     pub(super) fn append(&mut self, batch: &HeaderBatch, import: ImportId) -> Result<()> {
-        let Self { columns, rows, record, indexes, .. } = self;
+        let Self { layout: GameLayout { columns, indexes, .. }, rows, record } = self;
         let mut cells = Vec::with_capacity(columns.len());
         for (index, game) in batch.games.iter().enumerate() {
             let rowid = game.game.0;
@@ -94,7 +94,7 @@ impl GameTable {
 
     /// Completes the table. Returns its indexes, which the caller must build and can build in parallel.
     pub(super) fn finish(self) -> Result<Vec<IndexRows>> {
-        self.rows.finish(self.root)?;
-        Ok(self.indexes)
+        self.rows.finish(self.layout.root)?;
+        Ok(self.layout.indexes)
     }
 }

@@ -22,7 +22,6 @@ mod encoder;
 mod fresh_pages;
 mod game_index;
 mod game_table;
-mod null;
 mod sorter;
 
 use std::path::Path;
@@ -33,7 +32,6 @@ pub(crate) use added_occurrences::LevelRule;
 pub(crate) use added_pages::AddedPages;
 pub(crate) use encoder::{BatchNumber, GameMoves, PositionEncoder, PositionView, Takes};
 pub(crate) use fresh_pages::FreshPages;
-pub(crate) use null::NullSink;
 
 use super::error::Result;
 use super::row::{HeaderBatch, Occurrence};
@@ -209,9 +207,38 @@ pub(crate) trait OccurrenceRows {
     fn append(&mut self, rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()>;
 
     /// Whether `key`, which must be the key of the last row, has at least `count` rows, and
-    /// [enough](crate::store::visited_threshold::rows_in_level) of them in the level being written.
+    /// [enough](crate::store::frequent_keys::rows_in_level) of them in the level being written.
     /// `appended` is the number of appended rows with this key; existing rows count as well.
     fn has(&mut self, key: PositionKey, count: u32, appended: u32) -> Result<bool>;
+}
+
+/// A sink for runs that only check their input: it accepts everything and keeps nothing.
+#[derive(Debug)]
+pub(crate) struct NullSink;
+
+impl PositionEncoder for NullSink {
+    type Encoded = ();
+    const TAKES: Takes = Takes::Nothing;
+
+    fn another(&self) -> Self {
+        Self
+    }
+
+    fn take(&mut self, _: Option<()>) -> Result<Option<()>> {
+        Ok(None)
+    }
+}
+
+impl Sink for NullSink {
+    type Encoder = Self;
+
+    fn encoder(&self) -> Self {
+        Self
+    }
+
+    fn positions(&mut self, _: BatchNumber, (): ()) -> Result<Option<()>> {
+        Ok(None)
+    }
 }
 
 /// Writes the rows at the beginning of a run.

@@ -43,7 +43,7 @@ impl Sorter {
     #[inline]
     pub(super) fn push(&mut self, number: u128) -> Result<()> {
         if self.numbers.len() == self.most {
-            self.spill()?;
+            self.write_run()?;
         }
         self.numbers.push(number);
         Ok(())
@@ -51,8 +51,8 @@ impl Sorter {
 
     /// Calls `see` with all numbers in ascending order.
     pub(super) fn for_each(mut self, mut see: impl FnMut(u128) -> Result<()>) -> Result<()> {
-        self.numbers.sort_unstable();
         if self.runs.is_empty() {
+            self.numbers.sort_unstable();
             return self.numbers.into_iter().try_for_each(see);
         }
         self.write_run()?;
@@ -74,15 +74,11 @@ impl Sorter {
         Ok(())
     }
 
-    fn spill(&mut self) -> Result<()> {
-        self.numbers.sort_unstable();
-        self.write_run()
-    }
-
-    /// Appends the sorted numbers to the file as a run.
+    /// Sorts the numbers and appends them to the file as a run.
     fn write_run(&mut self) -> Result<()> {
         const BYTES: usize = 64 << 10;
         let Self { numbers, file, directory, .. } = self;
+        numbers.sort_unstable();
         let written = (|| {
             let file = match file {
                 Some(file) => file,

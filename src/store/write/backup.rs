@@ -9,11 +9,11 @@ use rusqlite::OpenFlags;
 use rusqlite::backup::{Backup, StepResult};
 
 use crate::store::database::{Database, open_file};
-use crate::store::error::{Error, Result};
+use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::lock::{WriterLock, directory_of};
 use crate::store::space::{Need, free_bytes};
 use crate::store::write::build::{check_target, rename_to_target, sync};
-use crate::store::write::temporary::Temporary;
+use crate::store::write::side_database::Temporary;
 
 /// The number of pages to copy before writers get a turn: 8 MiB with pages of 8 KiB.
 const PAGES: i32 = 1024;
@@ -42,8 +42,8 @@ impl Database {
     /// the copy.
     ///
     /// # Errors
-    /// [`Error::TargetExists`] if the target must not be replaced; [`Error::ForeignTarget`]; [`Error::Space`]
-    /// if there is too little space; [`Error::Interrupted`] if `tell` stops it; [`Error::Busy`]; errors of
+    /// [`ErrorKind::TargetExists`] if the target must not be replaced; [`ErrorKind::ForeignTarget`]; [`ErrorKind::Space`]
+    /// if there is too little space; [`Error::Interrupted`] if `tell` stops it; [`ErrorKind::Busy`]; errors of
     /// SQLite and the system. No incomplete copy remains.
     pub fn backup(
         &self,
@@ -53,29 +53,21 @@ impl Database {
     ) -> Result<u64> {
         let lock = WriterLock::acquire(target)?;
         check_target(lock.target(), overwrite)?;
-        let needed = self.check_space(lock.target())?;
+        let directory = directory_of(lock.target());
+        let needed = fs::metadata(self.path()).map_or(0, |metadata| metadata.len());
+        if let Some(free) = free_bytes(directory).filter(|&free| free < needed) {
+            return Err(ErrorKind::Space { needed, free }.at(directory));
+        }
         let temporary = Temporary(lock.temporary(""));
         let path = &temporary.0;
         let create = OpenOptions::new().write(true).create_new(true).open(path);
-        create.map_err(|source| Error::directory(directory_of(path), source))?;
+        create.map_err(|source| Error::directory(directory, source))?;
         self.copy_to(path, &mut tell)
             .and_then(|()| sync(path))
             .map_err(|error| error.needing(Some(Need::About(needed))))?;
         let length = fs::metadata(path).map_err(|source| Error::io(path, "read the size of", source))?.len();
         rename_to_target(path, lock.target(), overwrite)?;
         Ok(length)
-    }
-
-    /// Returns the expected size of a copy, in bytes. Fails if there is not enough space for it.
-    fn check_space(&self, target: &Path) -> Result<u64> {
-        let needed = fs::metadata(self.path()).map_or(0, |metadata| metadata.len());
-        let directory = directory_of(target);
-        match free_bytes(directory) {
-            Some(free) if free < needed => {
-                Err(Error::Space { directory: directory.to_owned(), needed, free })
-            }
-            _ => Ok(needed),
-        }
     }
 
     fn copy_to(&self, path: &Path, tell: &mut impl FnMut(BackupProgress) -> ControlFlow<()>) -> Result<()> {
@@ -97,7 +89,7 @@ impl Database {
                 StepResult::More => waiting = None,
                 _ => {
                     if waiting.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
-                        return Err(Error::Busy { path: self.path().to_owned(), holder: None });
+                        return Err(ErrorKind::Busy(None).at(self.path()));
                     }
                     std::thread::sleep(Duration::from_millis(20));
                 }

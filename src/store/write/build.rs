@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
-use crate::store::database::{SetUp, continuation_threshold, open_file};
-use crate::store::error::{Error, Result};
+use crate::store::database::{SetUp, open_file, setting};
+use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::lock::{WriterLock, directory_of};
 use crate::store::pages::PageNumber;
 use crate::store::schema;
-use crate::store::write::side_database::{SideDatabase, attach, copy_problems, copy_rows};
-use crate::store::write::temporary::{SIDE_FILES, Temporary, configure, root_page, with_suffix};
+use crate::store::write::side_database::{
+    SIDE_FILES, SideDatabase, Temporary, attach, configure, copy_problems, copy_rows, root_page, with_suffix,
+};
 
 /// The length of an SQLite file's header, in bytes.
 const HEADER: u64 = 100;
@@ -57,20 +58,15 @@ impl Build {
     /// and creates the empty schema in the temporary file.
     ///
     /// # Errors
-    /// [`Error::TargetExists`], [`Error::ForeignTarget`], [`Error::NotAFile`], [`Error::LongName`],
-    /// [`Error::Directory`], [`Error::Busy`], or errors of SQLite and the system.
+    /// [`ErrorKind::TargetExists`], [`ErrorKind::ForeignTarget`], [`ErrorKind::NotAFile`], [`ErrorKind::LongName`],
+    /// [`ErrorKind::Directory`], [`ErrorKind::Busy`], or errors of SQLite and the system.
     pub fn create(target: &Path, options: BuildOptions) -> Result<Self> {
         let lock = WriterLock::acquire(target)?;
         check_target(lock.target(), options.overwrite)?;
         let temporary = Temporary(lock.temporary(""));
         let create = OpenOptions::new().write(true).create_new(true).open(&temporary.0);
         create.map_err(|source| Error::directory(directory_of(lock.target()), source))?;
-        let mut build = Self { connection: None, temporary, options, lock, set_up: None, held: None };
-        build.reopen()?;
-        if let Some(connection) = &mut build.connection {
-            schema::migrate(connection, &build.temporary.0)?;
-        }
-        Ok(build)
+        Self { connection: None, temporary, options, lock, set_up: None, held: None }.begun()
     }
 
     /// Continues with a temporary file that is a copy of the lock's target. The connection `held` prevents
@@ -83,12 +79,15 @@ impl Build {
         held: Connection,
     ) -> Result<Self> {
         let (set_up, held) = (Some(set_up), Some(held));
-        let mut build = Self { connection: None, temporary, options, lock, set_up, held };
-        build.reopen()?;
-        if let Some(connection) = &mut build.connection {
-            schema::migrate(connection, &build.temporary.0)?;
+        Self { connection: None, temporary, options, lock, set_up, held }.begun()
+    }
+
+    fn begun(mut self) -> Result<Self> {
+        self.reopen()?;
+        if let Some(connection) = &mut self.connection {
+            schema::migrate(connection, &self.temporary.0)?;
         }
-        Ok(build)
+        Ok(self)
     }
 
     /// The minimum number of games of a visited position.
@@ -96,7 +95,7 @@ impl Build {
     /// # Errors
     /// Errors of SQLite, or a missing setting.
     pub fn continuation_threshold(&self) -> Result<u32> {
-        continuation_threshold(self.connection(), self.path())
+        setting(self.connection(), self.path(), "continuation_threshold")
     }
 
     /// The connection to the temporary file. Foreign keys are not enforced on it.
@@ -145,7 +144,7 @@ impl Build {
     /// Creates another temporary database beside the target, for rows to be [copied](Self::take_rows) later.
     ///
     /// # Errors
-    /// [`Error::Directory`], or errors of SQLite.
+    /// [`ErrorKind::Directory`], or errors of SQLite.
     pub fn side_database(&self, name: &str) -> Result<SideDatabase> {
         SideDatabase::create(&self.lock, name, self.options.cache_bytes)
     }
@@ -181,12 +180,12 @@ impl Build {
     /// WAL mode, copies the pages into the target instead.
     ///
     /// # Errors
-    /// [`Error::Unfinished`] if a transaction is open; [`Error::Busy`] if another program is writing the old
+    /// [`ErrorKind::Unfinished`] if a transaction is open; [`ErrorKind::Busy`] if another program is writing the old
     /// database; [`Error::DiskFull`] and others if the disk reports them. The target is then unchanged,
     /// unless only the directory could not be synced.
     pub fn finish(mut self) -> Result<()> {
         if !self.connection().is_autocommit() {
-            return Err(Error::Unfinished { path: self.path().to_owned() });
+            return Err(ErrorKind::Unfinished.at(self.path()));
         }
         self.close()?;
         sync(self.path())?;
@@ -247,7 +246,7 @@ fn copy_into(path: &Path, target: &Path) -> Result<()> {
     connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
     let copied = Backup::new(&source, &mut connection).and_then(|backup| backup.step(-1)).map_err(failed)?;
     if copied != StepResult::Done {
-        return Err(Error::Busy { path: target.to_owned(), holder: None });
+        return Err(ErrorKind::Busy(None).at(target));
     }
     // If others still read the old pages, the log stays, and the next writer writes it back.
     let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
@@ -267,10 +266,10 @@ pub(super) enum Target {
 pub(super) fn check_target(target: &Path, overwrite: bool) -> Result<Target> {
     let exists = target.exists();
     if !overwrite && fs::metadata(target).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0) {
-        return Err(Error::TargetExists { path: target.to_owned() });
+        return Err(ErrorKind::TargetExists.at(target));
     }
     if exists && !is_replaceable(target)? {
-        return Err(Error::ForeignTarget { path: target.to_owned() });
+        return Err(ErrorKind::ForeignTarget.at(target));
     }
     // SQLite would apply a journal beside the target to the new database and corrupt it.
     if SIDE_FILES.iter().any(|suffix| with_suffix(target, suffix).exists()) {
@@ -298,7 +297,7 @@ fn settle(target: &Path, exists: bool) -> Result<Target> {
         // Waits for a writer, and rolls back the journal of a crashed one.
         let settled = connection.execute_batch("BEGIN EXCLUSIVE; ROLLBACK");
         match settled.map_err(|source| Error::sqlite(target, "open the old database", source)) {
-            Ok(()) | Err(Error::NotADatabase { .. } | Error::Corrupt { .. }) => {}
+            Ok(()) | Err(Error::NotADatabase { .. } | Error::File { kind: ErrorKind::Corrupt, .. }) => {}
             Err(error) => return Err(error),
         }
         let _ = connection.close(); // Closing the last connection removes the write-ahead log.

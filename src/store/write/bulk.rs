@@ -4,25 +4,26 @@ use std::cell::Cell;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, Params, ToSql, params};
+use rusqlite::{Connection, Params, Row, ToSql, params};
 
 use crate::board::MoveCode;
 use crate::id::{GameId, ImportId, Level, Ply, SourceId};
-use crate::store::cell::{Cells, GAME_POSITION, read_rows};
+use crate::opening::{NamedPosition, OpeningBook};
+use crate::store::cell::{Cells, GAME_POSITION, StoredPath, read_rows};
 use crate::store::database::Database;
-use crate::store::error::{Error, Result};
+use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::game_column::ColumnBuilder;
 use crate::store::game_indexes::update_statistics;
-use crate::store::path::StoredPath;
-use crate::store::row::virtual_table::RowTable;
+use crate::store::row::virtual_table::{Columns as _, RowTable};
 use crate::store::row::{
-    ContinuationRow, HeaderBatch, HeaderTables, ImportTotals, InsertInto, InsertRows, NewImport,
-    SourceDigest, SourceTotals, VisitedPositionBatch, VisitedPositionRow,
+    ContinuationRow, GameRow, HeaderBatch, ImportTotals, NewImport, SourceDigest, SourceTotals,
+    VisitedPositionBatch, VisitedPositionRow,
 };
 use crate::store::write::features::FeatureSetWriter;
 use crate::store::write::hidden_index::{self, SchemaRow};
-use crate::store::write::side_database::{SideDatabase, attach, copy_problems, copy_rows, remove_replaced};
-use crate::store::write::temporary::Temporary;
+use crate::store::write::side_database::{
+    SideDatabase, Temporary, attach, copy_problems, copy_rows, remove_replaced,
+};
 
 /// A position of a game and the move played from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,9 +47,8 @@ pub struct BulkLoader<'c> {
     import: Option<ImportId>,
     /// The statements that create the indexes of a side database.
     indexes: Vec<String>,
-    headers: HeaderTables,
-    visited: RowTable<VisitedPositionRow>,
-    continuations: RowTable<ContinuationRow>,
+    headers: Vec<RowTable<HeaderBatch>>,
+    visited: [RowTable<VisitedPositionBatch>; 2],
     features: FeatureSetWriter,
     /// The side databases that stay attached until the end, each with its name.
     sides: Vec<(&'static str, Temporary)>,
@@ -83,7 +83,7 @@ impl<'c> BulkLoader<'c> {
     /// [`Database`](crate::store::Database). Errors contain `path`.
     ///
     /// # Errors
-    /// Errors of SQLite; [`Error::Busy`] if another program is writing.
+    /// Errors of SQLite; [`ErrorKind::Busy`] if another program is writing.
     pub fn begin(connection: &'c Connection, path: &Path) -> Result<Self> {
         Self::new(LoaderConnection::Borrowed(connection), path)?.begun()
     }
@@ -96,14 +96,12 @@ impl<'c> BulkLoader<'c> {
     pub(crate) fn into_side_database(side: SideDatabase) -> Result<Self> {
         let path = side.path().to_owned();
         let mut loader = Self::new(LoaderConnection::Own(Box::new(side)), &path)?.begun()?;
-        let dropped = drop_indexes(&loader.connection);
-        loader.indexes = dropped.map_err(|source| loader.failed("begin the bulk load", source))?;
+        loader.indexes = loader.run("begin the bulk load", drop_indexes)?;
         Ok(loader)
     }
 
     fn begun(self) -> Result<Self> {
-        let begun = self.connection.execute_batch("BEGIN IMMEDIATE");
-        begun.map_err(|source| self.failed("begin the bulk load", source))?;
+        self.run("begin the bulk load", |connection| connection.execute_batch("BEGIN IMMEDIATE"))?;
         Ok(self)
     }
 
@@ -122,9 +120,11 @@ impl<'c> BulkLoader<'c> {
         let failed = |source| Error::sqlite(path, "begin the bulk load", source);
         // Cached statements of an earlier loader would read the virtual tables of that loader.
         connection.flush_prepared_statement_cache();
-        let headers = HeaderTables::register(&connection).map_err(failed)?;
-        let visited = RowTable::register(&connection).map_err(failed)?;
-        let continuations = RowTable::register(&connection).map_err(failed)?;
+        let headers = RowTable::register_all(&connection).map_err(failed)?;
+        let visited = [
+            RowTable::register::<VisitedPositionRow>(&connection).map_err(failed)?,
+            RowTable::register::<ContinuationRow>(&connection).map_err(failed)?,
+        ];
         Ok(Self {
             connection,
             path: path.to_owned(),
@@ -134,7 +134,6 @@ impl<'c> BulkLoader<'c> {
             indexes: Vec::new(),
             headers,
             visited,
-            continuations,
             features: FeatureSetWriter::default(),
             sides: Vec::new(),
             hidden: Vec::new(),
@@ -198,6 +197,20 @@ impl<'c> BulkLoader<'c> {
         self.execute("write table setting", "INSERT INTO setting VALUES (?1, ?2)", params![name, value])
     }
 
+    /// Writes a list of openings, with the numbers that rows of `game` refer to. Call it once.
+    ///
+    /// # Errors
+    /// Errors of SQLite, such as [`Error::DiskFull`].
+    pub fn add_openings(&mut self, book: &OpeningBook) -> Result<()> {
+        let sql = "INSERT INTO opening (opening_id, eco, name, key, fen) VALUES (?1, ?2, ?3, ?4, ?5)";
+        self.run("write table opening", |connection| {
+            let mut statement = connection.prepare(sql)?;
+            book.iter().try_for_each(|(id, NamedPosition { opening, key, fen, .. })| {
+                statement.execute(params![id.0, opening.eco, opening.name, key.as_i64(), fen]).map(drop)
+            })
+        })
+    }
+
     /// Adds a row to `source`: a file whose games from `first_byte` on will follow.
     ///
     /// # Errors
@@ -240,22 +253,20 @@ impl<'c> BulkLoader<'c> {
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
     pub fn append_headers(&mut self, batch: &HeaderBatch) -> Result<()> {
-        self.headers.insert(batch, self)?;
-        self.push_sets(batch)
+        self.insert_headers(batch, true)
     }
 
     /// Like [`append_headers`](Self::append_headers), but does not write the table `game`.
     ///
     /// # Errors
     /// As [`append_headers`](Self::append_headers).
-    #[cfg(feature = "index")]
     pub(crate) fn append_headers_without_games(&mut self, batch: &HeaderBatch) -> Result<()> {
-        self.headers.insert(batch, &WithoutGames(self))?;
-        self.push_sets(batch)
+        self.insert_headers(batch, false)
     }
 
-    /// Adds games to the columns and sets being built.
-    fn push_sets(&mut self, batch: &HeaderBatch) -> Result<()> {
+    fn insert_headers(&mut self, batch: &HeaderBatch, with_games: bool) -> Result<()> {
+        let mut tables = self.headers.iter().filter(|rows| with_games || rows.table != GameRow::TABLE);
+        tables.try_for_each(|rows| self.insert(rows, batch))?;
         self.push_columns(batch)?;
         let appended = self.features.append(&self.connection, batch);
         appended.map_err(|source| self.failed("write table game_set", source))
@@ -266,8 +277,22 @@ impl<'c> BulkLoader<'c> {
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
     pub fn append_visited(&mut self, batch: &VisitedPositionBatch) -> Result<()> {
-        self.insert(&self.visited, batch)?;
-        self.insert(&self.continuations, batch)
+        self.visited.iter().try_for_each(|rows| self.insert(rows, batch))
+    }
+
+    /// Inserts the rows of a batch for one table.
+    fn insert<B>(&self, rows: &RowTable<B>, batch: &B) -> Result<()> {
+        let given = (rows.len)(batch);
+        if given == 0 {
+            return Ok(());
+        }
+        let written = rows.insert(&self.connection, batch, self.import);
+        let written = written.map_err(|source| self.failed(rows.action, source))?;
+        if written == given {
+            return Ok(());
+        }
+        self.broken.set(true);
+        Err(ErrorKind::RowsLost { table: rows.table, given, written }.at(&self.path))
     }
 
     /// Copies all rows of a side database except those of `problem` and `occurrence_level`.
@@ -276,9 +301,9 @@ impl<'c> BulkLoader<'c> {
     /// Errors of SQLite, such as [`Error::DiskFull`].
     pub(crate) fn take_rows(&mut self, side: SideDatabase) -> Result<()> {
         self.attach("side", side.close()?)?;
-        remove_replaced(&self.connection)
-            .and_then(|()| copy_rows(&self.connection, "side"))
-            .map_err(|source| self.failed("copy the small tables", source))
+        self.run("copy the small tables", |connection| {
+            remove_replaced(connection).and_then(|()| copy_rows(connection, "side"))
+        })
     }
 
     /// Copies the rows of a closed side database that has only rows of large tables.
@@ -287,8 +312,7 @@ impl<'c> BulkLoader<'c> {
     /// Errors of SQLite, such as [`Error::DiskFull`].
     pub(crate) fn take_large_rows(&mut self, rows: Temporary) -> Result<()> {
         self.attach("large", rows)?;
-        copy_rows(&self.connection, "large")
-            .map_err(|source| self.failed("write table game_position", source))
+        self.run("write table game_position", |connection| copy_rows(connection, "large"))
     }
 
     /// Adds the occurrences of the [copied](Self::take_large_rows) positions to a level.
@@ -302,8 +326,7 @@ impl<'c> BulkLoader<'c> {
     }
 
     fn attach(&mut self, name: &'static str, side: Temporary) -> Result<()> {
-        let attached = attach(&self.connection, &side, name);
-        attached.map_err(|source| self.failed("attach a temporary database", source))?;
+        self.run("attach a temporary database", |connection| attach(connection, &side, name))?;
         self.sides.push((name, side));
         Ok(())
     }
@@ -321,7 +344,7 @@ impl<'c> BulkLoader<'c> {
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
     pub fn take_problems(&mut self) -> Result<()> {
-        copy_problems(&self.connection).map_err(|source| self.failed("copy the problems", source))
+        self.run("copy the problems", copy_problems)
     }
 
     /// Hides indexes from the schema, so that adding rows does not update them.
@@ -329,8 +352,7 @@ impl<'c> BulkLoader<'c> {
     /// # Errors
     /// Errors of SQLite.
     pub fn hide_indexes(&mut self, names: &[&str]) -> Result<()> {
-        let rows = hidden_index::remove(&self.connection, names);
-        self.hidden = rows.map_err(|source| self.failed("hide indexes", source))?;
+        self.hidden = self.run("hide indexes", |connection| hidden_index::remove(connection, names))?;
         Ok(())
     }
 
@@ -340,8 +362,7 @@ impl<'c> BulkLoader<'c> {
     /// Errors of SQLite.
     pub fn restore_indexes(&mut self) -> Result<()> {
         let rows = std::mem::take(&mut self.hidden);
-        hidden_index::restore(&self.connection, &rows)
-            .map_err(|source| self.failed("restore indexes", source))
+        self.run("restore indexes", |connection| hidden_index::restore(connection, &rows))
     }
 
     /// Rebuilds an index from the rows of its table.
@@ -358,14 +379,14 @@ impl<'c> BulkLoader<'c> {
     /// Errors of SQLite; also if there is no such row.
     pub fn position_at(&self, game: GameId, ply: Ply) -> Result<PlayedPosition> {
         let sql = "SELECT game_id, ply, fen, move_code FROM game_position WHERE game_id = ?1 AND ply = ?2";
-        let row = self.connection.prepare_cached(sql).and_then(|mut query| {
-            query.query_row([game.0, ply.0], |row| {
-                let cells = Cells::new(row, GAME_POSITION);
-                let move_code = cells.get::<Option<u32>>("move_code")?.map(MoveCode::from_stored);
-                Ok(PlayedPosition { fen: cells.get("fen")?, move_code })
-            })
-        });
-        row.map_err(|source| self.failed("read table game_position", source))
+        let read = |row: &Row<'_>| {
+            let cells = Cells::new(row, GAME_POSITION);
+            let move_code = cells.get::<Option<u32>>("move_code")?.map(MoveCode::from_stored);
+            Ok(PlayedPosition { fen: cells.get("fen")?, move_code })
+        };
+        self.run("read table game_position", |connection| {
+            connection.prepare_cached(sql)?.query_row([game.0, ply.0], read)
+        })
     }
 
     /// Builds the indexes of a side database, once all its rows are written.
@@ -373,18 +394,14 @@ impl<'c> BulkLoader<'c> {
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
     pub(crate) fn make_indexes(&mut self) -> Result<()> {
-        for statement in std::mem::take(&mut self.indexes) {
-            self.connection
-                .execute_batch(&statement)
-                .map_err(|source| self.failed("create an index", source))?;
-        }
-        Ok(())
+        let statements = std::mem::take(&mut self.indexes).join(";\n");
+        self.run("create an index", |connection| connection.execute_batch(&statements))
     }
 
     /// Commits the transaction.
     ///
     /// # Errors
-    /// Errors of SQLite, such as [`Error::DiskFull`]; [`Error::Unfinished`] if an earlier call failed, or
+    /// Errors of SQLite, such as [`Error::DiskFull`]; [`ErrorKind::Unfinished`] if an earlier call failed, or
     /// indexes are still [hidden](Self::hide_indexes).
     pub fn finish(mut self) -> Result<()> {
         self.commit()
@@ -410,16 +427,13 @@ impl<'c> BulkLoader<'c> {
     /// Commits the transaction. Nothing can be written afterwards.
     fn commit(&mut self) -> Result<()> {
         if self.broken.get() || !self.hidden.is_empty() {
-            return Err(Error::Unfinished { path: self.path.clone() });
+            return Err(ErrorKind::Unfinished.at(&self.path));
         }
         self.end_columns()?;
         let written = self.features.write(&self.connection);
         written.map_err(|source| self.failed("write table game_set", source))?;
-        update_statistics(&self.connection)
-            .map_err(|source| self.failed("write table sqlite_stat1", source))?;
-        self.connection
-            .execute_batch("COMMIT")
-            .map_err(|source| self.failed("commit the bulk load", source))?;
+        self.run("write table sqlite_stat1", update_statistics)?;
+        self.run("commit the bulk load", |connection| connection.execute_batch("COMMIT"))?;
         self.finished = true;
         self.detach();
         Ok(())
@@ -431,8 +445,15 @@ impl<'c> BulkLoader<'c> {
 
     /// Runs a statement and returns the number of changed rows.
     pub(crate) fn changed(&self, action: &'static str, sql: &str, params: impl Params) -> Result<usize> {
-        let done = self.connection.prepare_cached(sql).and_then(|mut statement| statement.execute(params));
-        done.map_err(|source| self.failed(action, source))
+        self.run(action, |connection| connection.prepare_cached(sql)?.execute(params))
+    }
+
+    pub(super) fn run<T>(
+        &self,
+        action: &'static str,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T> {
+        work(&self.connection).map_err(|source| self.failed(action, source))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -442,38 +463,6 @@ impl<'c> BulkLoader<'c> {
     pub(crate) fn failed(&self, action: &'static str, source: rusqlite::Error) -> Error {
         self.broken.set(true);
         Error::sqlite(&self.path, action, source)
-    }
-}
-
-impl InsertInto for BulkLoader<'_> {
-    fn insert<R: InsertRows>(&self, table: &RowTable<R>, batch: &R::Batch) -> Result<()> {
-        let given = R::len(batch);
-        if given == 0 {
-            return Ok(());
-        }
-        let run = self.import.map(|id| id.0);
-        let written = match R::NAMES_RUN {
-            true => table.execute(&self.connection, batch, R::INSERT, [run]),
-            false => table.execute(&self.connection, batch, R::INSERT, []),
-        };
-        let written = written.map_err(|source| self.failed(R::ACTION, source))?;
-        if written == given {
-            Ok(())
-        } else {
-            self.broken.set(true);
-            Err(Error::RowsLost { path: self.path.clone(), table: R::TABLE, given, written })
-        }
-    }
-}
-
-/// Writes the rows of all tables except `game`.
-#[cfg(feature = "index")]
-struct WithoutGames<'l, 'c>(&'l BulkLoader<'c>);
-
-#[cfg(feature = "index")]
-impl InsertInto for WithoutGames<'_, '_> {
-    fn insert<R: InsertRows>(&self, table: &RowTable<R>, batch: &R::Batch) -> Result<()> {
-        if R::TABLE == crate::store::row::GameRow::TABLE { Ok(()) } else { self.0.insert(table, batch) }
     }
 }
 

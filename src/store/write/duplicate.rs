@@ -146,8 +146,7 @@ impl BulkLoader<'_> {
              SELECT short.source_id, short.byte_offset, short.byte_length, short.game_id, long.game_id, 'prefix',
                  max(short.import_id, long.import_id)
              FROM game AS short, game AS long WHERE short.game_id = ?1 AND long.game_id = ?2";
-        self.changed("write table duplicate", NOTE, [short.0, long.0])?;
-        Ok(())
+        self.execute("write table duplicate", NOTE, [short.0, long.0])
     }
 
     /// Reassigns the skipped duplicates of a removed game to the game that was read instead: the game at
@@ -196,10 +195,9 @@ impl BulkLoader<'_> {
         params: impl Params,
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>> {
-        self.connection()
-            .prepare_cached(sql)
-            .and_then(|mut query| read_rows(&mut query, params, read))
-            .map_err(|source| self.failed("look for duplicates", source))
+        self.run("look for duplicates", |connection| {
+            read_rows(&mut *connection.prepare_cached(sql)?, params, read)
+        })
     }
 }
 

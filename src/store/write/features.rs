@@ -1,7 +1,5 @@
 //! Writes the table `game_set`, the sets of games by feature, block by block.
 
-use std::convert::Infallible;
-
 use rusqlite::{Connection, params};
 
 use crate::store::block_games::BlockGames;
@@ -40,68 +38,21 @@ impl FeatureSetWriter {
         }
         if has_block(connection, self.number)? {
             let mut more = BlockSets::new();
-            let Ok(()) = self.block.take(|kind, value, numbers| {
-                more.insert((kind, value), numbers.to_vec());
-                Ok::<_, Infallible>(())
-            });
+            self.block.take(|kind, value, numbers| _ = more.insert((kind, value), numbers.to_vec()));
             return add_to_block(connection, self.number, more);
         }
-        let mut rows = RowWriter::new(connection, self.number)?;
-        self.block.take(|kind, value, numbers| rows.push(kind, value, numbers))?;
-        rows.finish()
-    }
-}
-
-/// Writes the rows of a block.
-struct RowWriter<'c> {
-    insert: rusqlite::CachedStatement<'c>,
-    block: u32,
-    rows: SetRows,
-    set: Vec<u8>,
-}
-
-impl<'c> RowWriter<'c> {
-    fn new(connection: &'c Connection, block: u32) -> rusqlite::Result<Self> {
-        let sql = "INSERT INTO main.game_set (block, kind, value, sets) VALUES (?1, ?2, ?3, ?4)";
-        let insert = connection.prepare_cached(sql)?;
-        Ok(Self { insert, block, rows: SetRows::default(), set: Vec::new() })
-    }
-
-    /// Adds the next set.
-    fn push(&mut self, kind: FeatureKind, value: i64, numbers: &[u16]) -> rusqlite::Result<()> {
-        let mut set = std::mem::take(&mut self.set);
-        set.clear();
-        encode(numbers, &mut set);
-        let pushed = self.push_encoded(kind, value, &set);
-        self.set = set;
-        pushed
-    }
-
-    /// Adds the next set, in stored form.
-    fn push_encoded(&mut self, kind: FeatureKind, value: i64, set: &[u8]) -> rusqlite::Result<()> {
-        let Self { insert, block, rows, .. } = self;
-        rows.push(kind, value, set, &mut |kind, first, sets| {
-            insert.execute(params![*block, kind.as_str(), first, sets]).map(drop)
-        })
-    }
-
-    fn finish(mut self) -> rusqlite::Result<()> {
-        let Self { insert, block, rows, .. } = &mut self;
-        rows.finish(&mut |kind, first, sets| {
-            insert.execute(params![*block, kind.as_str(), first, sets]).map(drop)
-        })
+        let mut sets = EncodedSets::default();
+        self.block.take(|kind, value, numbers| {
+            encode(numbers, &mut sets.bytes);
+            sets.end(kind, value);
+        });
+        sets.write(connection, self.number)
     }
 }
 
 /// Whether a block has sets.
 fn has_block(connection: &Connection, block: u32) -> rusqlite::Result<bool> {
     connection.prepare_cached("SELECT 1 FROM main.game_set WHERE block = ?1")?.exists([block])
-}
-
-/// A writer that replaces the existing sets of a block.
-fn replacement(connection: &Connection, block: u32) -> rusqlite::Result<RowWriter<'_>> {
-    connection.prepare_cached("DELETE FROM main.game_set WHERE block = ?1")?.execute([block])?;
-    RowWriter::new(connection, block)
 }
 
 /// Sets of a block in stored form, concatenated. They are buffered, because rows must not be replaced while
@@ -121,13 +72,18 @@ impl EncodedSets {
 
     /// Replaces the existing sets of a block by these sets.
     fn write(&self, connection: &Connection, block: u32) -> rusqlite::Result<()> {
-        let mut rows = replacement(connection, block)?;
-        let mut start = 0;
+        connection.prepare_cached("DELETE FROM main.game_set WHERE block = ?1")?.execute([block])?;
+        let sql = "INSERT INTO main.game_set (block, kind, value, sets) VALUES (?1, ?2, ?3, ?4)";
+        let mut insert = connection.prepare_cached(sql)?;
+        let mut write = |kind: FeatureKind, first: i64, sets: &[u8]| {
+            insert.execute(params![block, kind.as_str(), first, sets]).map(drop)
+        };
+        let (mut rows, mut start) = (SetRows::default(), 0);
         for &(kind, value, end) in &self.ends {
-            rows.push_encoded(kind, value, &self.bytes[start..end])?;
+            rows.push(kind, value, &self.bytes[start..end], &mut write)?;
             start = end;
         }
-        rows.finish()
+        rows.finish(&mut write)
     }
 }
 

@@ -123,7 +123,7 @@ impl BulkLoader<'_> {
     /// # Errors
     /// Errors of SQLite.
     pub(crate) fn set_frequent_keys(&self, level: Level, keys: &FrequentKeys) -> Result<()> {
-        put_frequent_keys(self.connection(), level, keys).map_err(|source| self.failed(WRITE_LEVELS, source))
+        self.run(WRITE_LEVELS, |connection| put_frequent_keys(connection, level, keys))
     }
 
     /// Whether a level has at least `rows` rows of a key, and at least one row.
@@ -133,8 +133,7 @@ impl BulkLoader<'_> {
     pub(crate) fn has_in_level(&self, level: Level, key: PositionKey, rows: u32) -> Result<bool> {
         let sql = "SELECT 1 FROM occurrence WHERE level = ?1 AND key = ?2 LIMIT 1 OFFSET ?3";
         let asked = params![level.0, key.as_i64(), rows.saturating_sub(1)];
-        let found = self.connection().prepare_cached(sql).and_then(|mut query| query.exists(asked));
-        found.map_err(|source| self.failed("read table occurrence", source))
+        self.run("read table occurrence", |connection| connection.prepare_cached(sql)?.exists(asked))
     }
 
     /// The keys with at least `rows` rows in a level.
@@ -144,8 +143,9 @@ impl BulkLoader<'_> {
     pub(crate) fn keys_in_level(&self, level: Level, rows: u32) -> Result<Vec<PositionKey>> {
         let sql = "SELECT key FROM occurrence WHERE level = ?1 GROUP BY key HAVING count(*) >= ?2";
         let read = |row: &rusqlite::Row<'_>| row.get(0).map(PositionKey::from_i64);
-        let query = || read_rows(&mut self.connection().prepare(sql)?, [level.0, rows], read);
-        query().map_err(|source| self.failed("read table occurrence", source))
+        self.run("read table occurrence", |connection| {
+            read_rows(&mut connection.prepare(sql)?, [level.0, rows], read)
+        })
     }
 
     /// Moves the rows of all levels after `level` to this level.
@@ -162,7 +162,7 @@ impl BulkLoader<'_> {
     /// # Errors
     /// Errors of SQLite.
     pub(crate) fn levels(&self) -> Result<Vec<Level>> {
-        levels(self.connection()).map_err(|source| self.failed(READ_LEVELS, source))
+        self.run(READ_LEVELS, levels)
     }
 }
 

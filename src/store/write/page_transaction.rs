@@ -6,9 +6,9 @@ use std::sync::Arc;
 use rusqlite::{Connection, OpenFlags, params};
 
 use crate::store::database::{Database, open_file};
-use crate::store::error::{Error, Result};
+use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::pages::{BtreeError, PageFile, PageNumber, PageRun, RebuiltTree};
-use crate::store::write::temporary::{root_page, with_suffix};
+use crate::store::write::side_database::{root_page, with_suffix};
 
 /// A write transaction on a database with a write-ahead log, in which new trees are built for tables: on free
 /// pages of the file, and after the end of the database, where nobody reads.
@@ -56,7 +56,7 @@ impl<'d> PageTransaction<'d> {
     /// are too small, or an invalid list of free pages.
     ///
     /// # Errors
-    /// [`Error::Busy`] if another program is writing; errors of SQLite and the operating system.
+    /// [`ErrorKind::Busy`] if another program is writing; errors of SQLite and the operating system.
     pub fn begin(database: &'d Database) -> Result<Option<Self>> {
         let (connection, path) = (database.connection(), database.path());
         let failed = |source| Error::sqlite(path, "begin the transaction", source);
@@ -184,7 +184,7 @@ impl<'d> PageTransaction<'d> {
         }
         // If the transaction has already ended, each page would be committed separately.
         if self.connection.is_autocommit() {
-            return Err(Error::Unfinished { path: self.path.to_owned() });
+            return Err(ErrorKind::Unfinished.at(self.path));
         }
         let failed = |source| Error::sqlite(self.path, "write pages", source);
         let mut header = first_page(self.connection).map_err(failed)?;

@@ -1,10 +1,11 @@
 //! Removes games from a database, and the tails of sources that are read again.
 
-use rusqlite::params;
+use rusqlite::{Row, params};
 
 use crate::board::PositionKey;
+use crate::store::cell::read_rows;
 use crate::store::database::Database;
-use crate::store::error::{Error, Result};
+use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::game_set::GameSet;
 use crate::store::read::known_sources::{READINGS, Tail};
 use crate::store::row::{GameId, HeaderBatch, SourceId};
@@ -98,14 +99,6 @@ const COUNT: &str =
 /// Records the last game, so that the ids of removed games are not reused.
 const KEEP_NUMBER: &str = "INSERT INTO setting (name, value) VALUES ('last_game', ?1)
      ON CONFLICT DO UPDATE SET value = max(value, excluded.value)";
-
-/// Removes sources whose games are removed; `?1` is a JSON array of the sources' ids.
-const REMOVE_SOURCES: [&str; 4] = [
-    "DELETE FROM problem WHERE source_id IN (SELECT value FROM json_each(?1))",
-    "DELETE FROM duplicate WHERE source_id IN (SELECT value FROM json_each(?1))",
-    "DELETE FROM removed_game WHERE source_id IN (SELECT value FROM json_each(?1))",
-    "DELETE FROM source WHERE source_id IN (SELECT value FROM json_each(?1))",
-];
 
 /// The skipped games that are read again: the source, the offset in bytes, and the number of the game in the
 /// source.
@@ -297,9 +290,11 @@ impl BulkLoader<'_> {
                     self.execute(COUNT_POSITIONS, COUNT_GONE_POSITIONS, [taken_out.last_game.0])?;
                 }
                 self.remove_games(leaving.games, rows)?;
-                REMOVE_SOURCES
-                    .into_iter()
-                    .try_for_each(|sql| self.execute("remove sources", sql, [&sources]))?;
+                for table in ["problem", "duplicate", "removed_game", "source"] {
+                    let sql =
+                        format!("DELETE FROM {table} WHERE source_id IN (SELECT value FROM json_each(?1))");
+                    self.execute("remove sources", &sql, [&sources])?;
+                }
             }
         }
         Ok(thinned)
@@ -351,10 +346,10 @@ impl BulkLoader<'_> {
 
     /// Returns the keys of the removed games' positions that have at least `threshold` rows.
     fn list_thinned(&self, threshold: u32) -> Result<Vec<PositionKey>> {
-        let failed = |source| self.failed("list positions of removed games", source);
-        let mut statement = self.connection().prepare(LIST_THINNED).map_err(failed)?;
-        let keys = statement.query_map([threshold], |row| row.get(0).map(PositionKey::from_i64));
-        keys.and_then(Iterator::collect).map_err(failed)
+        self.run("list positions of removed games", |connection| {
+            let read = |row: &Row<'_>| row.get(0).map(PositionKey::from_i64);
+            read_rows(&mut connection.prepare(LIST_THINNED)?, [threshold], read)
+        })
     }
 
     /// Removes the listed games.
@@ -365,18 +360,14 @@ impl BulkLoader<'_> {
             self.execute(ACTION, REMOVE_OCCURRENCES, [])?;
         }
         // The table `game` comes last, because rows of the other tables refer to it.
-        let mut tables = vec!["problem", "duplicate"];
-        if !rows.are_removed() {
-            tables.push("game_position");
-        }
-        let is_there = |table: &&str| *table != "move_eval" || !rows.are_removed();
-        tables.extend(HeaderBatch::SIDE_TABLES.iter().map(|table| table.name).filter(is_there));
-        tables.push("game");
-        for table in tables {
+        let sides = HeaderBatch::SIDE_TABLES.iter().map(|table| table.name);
+        let tables = ["problem", "duplicate", "game_position"].into_iter().chain(sides).chain(["game"]);
+        let is_left = |table: &&str| !rows.are_removed() || !["game_position", "move_eval"].contains(table);
+        for table in tables.filter(is_left) {
             let sql = format!("DELETE FROM {table} WHERE game_id IN (SELECT game_id FROM temp.removing)");
             let removed = self.changed(ACTION, &sql, [])?;
             if table == "game" && removed as u64 != games.len() {
-                return Err(Error::Kept { path: self.path().to_owned() });
+                return Err(ErrorKind::Kept.at(self.path()));
             }
         }
         self.remove_from_columns(games)

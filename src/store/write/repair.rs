@@ -1,6 +1,5 @@
 //! Rebuilds derived data from other rows.
 
-use std::borrow::Cow;
 use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags, Row, params};
@@ -9,7 +8,7 @@ use crate::board::{MoveCode, PositionKey};
 use crate::id::GameId;
 use crate::store::cell::{Cells, GAME, GAME_POSITION, POSITION_GAME, read_rows};
 use crate::store::database::{Database, open_file};
-use crate::store::error::{Error, Result};
+use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::lock::WriterLock;
 use crate::store::row::HeaderBatch;
 use crate::store::write::build::{Build, BuildOptions};
@@ -17,7 +16,7 @@ use crate::store::write::features::rebuild_sets;
 use crate::store::write::fill::fill_columns;
 use crate::store::write::level::fill_frequent_keys;
 use crate::store::write::remove::RECOUNT;
-use crate::store::write::temporary::Temporary;
+use crate::store::write::side_database::Temporary;
 
 /// Creates a row, with an unknown path, for each missing source of games, so that its games can stay or be
 /// removed.
@@ -151,7 +150,7 @@ impl Build {
         let temporary = Temporary(lock.temporary(""));
         let failed = |source| Error::sqlite(lock.target(), "copy the database", source);
         let Some(path) = temporary.0.to_str() else {
-            return Err(Error::PathNotUtf8 { path: temporary.0.clone() });
+            return Err(ErrorKind::PathNotUtf8.at(&temporary.0));
         };
         let held = begin_write(lock.target())?;
         database.connection().execute("VACUUM INTO ?1", [path]).map_err(failed)?;
@@ -166,20 +165,16 @@ impl Build {
     /// # Errors
     /// Errors of SQLite.
     pub fn repair_rows(&self) -> Result<RepairCounts> {
-        let changed = |sql: &str| {
-            let changed = self.connection().execute(sql, []);
-            changed.map(|rows| rows as u64).map_err(|source| self.failed(source))
-        };
+        let changed = |sql: &str| self.run(|connection| Ok(connection.execute(sql, [])? as u64));
         let sum = |statements: &[&str]| statements.iter().map(|sql| changed(sql)).sum::<Result<u64>>();
         let tables = HeaderBatch::SIDE_TABLES.iter().map(|table| table.name).chain(["game_position"]);
-        let orphans = tables.map(|name| {
-            Cow::Owned::<str>(format!("DELETE FROM {name} WHERE game_id NOT IN (SELECT game_id FROM game)"))
-        });
         let (sources, unknown_sources) = (changed(FORGET_EMPTIED)?, changed(NAME_UNKNOWN)?);
         let mut counts = RepairCounts { sources, unknown_sources, ..RepairCounts::default() };
-        for sql in orphans.chain(REMOVE.into_iter().map(Cow::Borrowed)) {
+        for table in tables {
+            let sql = format!("DELETE FROM {table} WHERE game_id NOT IN (SELECT game_id FROM game)");
             counts.rows += changed(&sql)?;
         }
+        counts.rows += sum(&REMOVE)?;
         counts.cleared = sum(&CLEAR)?;
         counts.ply_counts = sum(&COUNT_PLIES)?;
         counts.names = sum(&REMOVE_NAMES)?;
@@ -188,9 +183,9 @@ impl Build {
         sum(&RECOUNT)?;
         counts.sources += changed(FORGET)?;
         sum(&TOTALS)?;
-        fill_frequent_keys(self.connection()).map_err(|source| self.failed(source))?;
-        fill_columns(self.connection()).map_err(|source| self.failed(source))?;
-        rebuild_sets(self.connection()).map_err(|source| self.failed(source))?;
+        self.run(fill_frequent_keys)?;
+        self.run(fill_columns)?;
+        self.run(rebuild_sets)?;
         Ok(counts)
     }
 
@@ -205,8 +200,7 @@ impl Build {
         most_moves: usize,
         mut hash: impl FnMut(PositionKey, [&str; 2], Option<&str>, &[MoveCode]) -> Option<u64>,
     ) -> Result<u64> {
-        let mut run = || -> rusqlite::Result<u64> {
-            let connection = self.connection();
+        self.run(|connection| {
             let mut games = connection.prepare(
                 "SELECT game_id, prefix_hash, white.name, black.name, date FROM game
                  LEFT JOIN player AS white ON white.player_id = white_id
@@ -234,8 +228,7 @@ impl Build {
                 update.execute(params![game, expected])?;
             }
             Ok(wrong.len() as u64)
-        };
-        run().map_err(|source| self.failed(source))
+        })
     }
 
     /// The keys with at least `rows` rows of `occurrence`, in ascending order. The table must have been
@@ -244,14 +237,13 @@ impl Build {
     /// # Errors
     /// Errors of SQLite.
     pub fn keys_with(&self, rows: u32) -> Result<Vec<PositionKey>> {
-        let keys = || -> rusqlite::Result<Vec<PositionKey>> {
-            let mut statement = self.connection().prepare(
+        self.run(|connection| {
+            let mut statement = connection.prepare(
                 "SELECT key FROM occurrence WHERE level = 1 GROUP BY key HAVING count(*) >= ?1 ORDER BY key",
             )?;
             let read = |row: &Row<'_>| Ok(PositionKey::from_i64(Cells::new(row, POSITION_GAME).get("key")?));
             read_rows(&mut statement, [rows], read)
-        };
-        keys().map_err(|source| self.failed(source))
+        })
     }
 
     /// The first games with missing or surplus positions, at most `most` games.
@@ -259,20 +251,19 @@ impl Build {
     /// # Errors
     /// Errors of SQLite.
     pub fn broken_games(&self, most: u32) -> Result<Vec<GameId>> {
-        let games = || -> rusqlite::Result<Vec<GameId>> {
-            let mut statement = self.connection().prepare(
+        self.run(|connection| {
+            let mut statement = connection.prepare(
                 "SELECT game_id FROM game LEFT JOIN
                      (SELECT game_id, count(*) AS positions, max(ply) AS last FROM game_position GROUP BY 1) USING (game_id)
                  WHERE status <> 'skipped' AND (positions IS NOT ply_count + 1 OR last IS NOT ply_count)
                  ORDER BY game_id LIMIT ?1",
             )?;
             read_rows(&mut statement, [most], |row| Ok(GameId(row.get(0)?)))
-        };
-        games().map_err(|source| self.failed(source))
+        })
     }
 
-    fn failed(&self, source: rusqlite::Error) -> Error {
-        Error::sqlite(self.target(), "repair the database", source)
+    fn run<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        work(self.connection()).map_err(|source| Error::sqlite(self.target(), "repair the database", source))
     }
 }
 

@@ -28,7 +28,7 @@ impl BulkLoader<'_> {
     /// # Errors
     /// Errors of SQLite.
     pub(crate) fn resume_columns(&mut self, database: &Connection, removed: &GameSet) -> Result<()> {
-        let resume = || -> rusqlite::Result<Option<ColumnBuilder>> {
+        let resumed = self.run("read table game_column", |_| {
             let last = "SELECT max(block) AS block FROM game_column";
             let read = |row: &Row<'_>| Cells::new(row, GAME_COLUMN).get::<Option<u16>>("block");
             let Some(block) = database.query_row(last, [], read)?.map(u32::from) else { return Ok(None) };
@@ -38,11 +38,8 @@ impl BulkLoader<'_> {
             let gone = removed.iter().skip_while(|game| game.0 < first).take_while(|game| game.0 <= last);
             gone.for_each(|game| builder.remove(block_of(game).1));
             Ok(Some(builder))
-        };
-        if let Some(builder) = resume().map_err(|source| self.failed("read table game_column", source))? {
-            self.columns = builder;
-        }
-        Ok(())
+        });
+        resumed.map(|builder| self.columns = builder.unwrap_or_default())
     }
 
     /// Adds rows of `game` to the columns.
@@ -66,12 +63,12 @@ impl BulkLoader<'_> {
     }
 
     fn put_columns(&self, columns: &StoredColumns) -> Result<()> {
-        put_columns(self.connection(), columns).map_err(|source| self.failed(WRITE_COLUMNS, source))
+        self.run(WRITE_COLUMNS, |connection| put_columns(connection, columns))
     }
 
     /// Removes games from the columns.
     pub(super) fn remove_from_columns(&self, games: &GameSet) -> Result<()> {
-        let remove = || -> rusqlite::Result<()> {
+        self.run(WRITE_COLUMNS, |connection| {
             let mut builder = ColumnBuilder::default();
             let mut current = None;
             for game in games.iter() {
@@ -79,22 +76,21 @@ impl BulkLoader<'_> {
                 if current != Some(block) {
                     current = Some(block);
                     if let Some(done) = builder.take() {
-                        put_columns(self.connection(), &done)?;
+                        put_columns(connection, &done)?;
                     }
-                    if let Some(columns) = BlockColumns::new(self.connection(), block).all()? {
+                    if let Some(columns) = BlockColumns::new(connection, block).all()? {
                         builder = ColumnBuilder::resume(block, columns);
                     }
                 }
                 builder.remove(number);
             }
-            builder.take().map_or(Ok(()), |done| put_columns(self.connection(), &done))
-        };
-        remove().map_err(|source| self.failed(WRITE_COLUMNS, source))
+            builder.take().map_or(Ok(()), |done| put_columns(connection, &done))
+        })
     }
 
     /// Removes games from all sets.
     pub(super) fn remove_from_sets(&self, games: &GameSet) -> Result<()> {
-        let take_out = || -> rusqlite::Result<()> {
+        self.run("remove games from sets", |connection| {
             let mut games = games.iter().map(block_of).peekable();
             while let Some((block, number)) = games.next() {
                 let mut gone = BlockGames::default();
@@ -102,11 +98,10 @@ impl BulkLoader<'_> {
                 while let Some((_, number)) = games.next_if(|game| game.0 == block) {
                     gone.insert(number);
                 }
-                remove_from_block(self.connection(), block, &gone)?;
+                remove_from_block(connection, block, &gone)?;
             }
             Ok(())
-        };
-        take_out().map_err(|source| self.failed("remove games from sets", source))
+        })
     }
 
     /// Stores the games of a block that reached a visited position. If `games` is empty, the row is removed.
@@ -133,13 +128,11 @@ impl BulkLoader<'_> {
 
     /// Removes the sets of a position that is no longer a visited position.
     pub(super) fn remove_visit_sets(&self, key: PositionKey) -> Result<()> {
-        let last = || -> rusqlite::Result<Option<u16>> {
-            let mut last = self.connection().prepare_cached("SELECT max(block) AS block FROM visit_set")?;
+        let last: Option<u16> = self.run(WRITE_VISITS, |connection| {
+            let mut last = connection.prepare_cached("SELECT max(block) AS block FROM visit_set")?;
             last.query_row([], |row| Cells::new(row, VISIT_SET).get("block"))
-        };
-        let blocks = last()
-            .map_err(|source| self.failed(WRITE_VISITS, source))?
-            .map_or(0..0, |last| 0..u32::from(last) + 1);
-        blocks.into_iter().try_for_each(|block| self.put_visits(key, block, &[]))
+        })?;
+        last.map_or(0..0, |last| 0..u32::from(last) + 1)
+            .try_for_each(|block| self.put_visits(key, block, &[]))
     }
 }

@@ -10,14 +10,30 @@ use crate::store::read::occurrence::visit::{
 use crate::store::row::{ResultCounts, VisitedPositionBatch};
 use crate::store::write::bulk::BulkLoader;
 
+/// SQL that adds [`numbers`], the parameters from `?2` on, to the counts of a row.
+macro_rules! add_counts {
+    () => {
+        "games = games + ?2 + ?3 + ?4, white_wins = white_wins + ?2, draws = draws + ?3, black_wins = black_wins + ?4,
+         white_elo_sum = white_elo_sum + ?5, white_elo_games = white_elo_games + ?6,
+         black_elo_sum = black_elo_sum + ?7, black_elo_games = black_elo_games + ?8"
+    };
+}
+
+/// The results of games, with the sums and numbers of ratings, in the order of the columns.
+fn numbers(counts: &ResultCounts) -> [i64; 7] {
+    let ResultCounts { white_wins, draws, black_wins, white_elo, black_elo, .. } = *counts;
+    let [white_sum, black_sum] = [white_elo.sum, black_elo.sum].map(u64::cast_signed);
+    let [wins, draws, losses] = [white_wins, draws, black_wins].map(i64::from);
+    [wins, draws, losses, white_sum, white_elo.games.into(), black_sum, black_elo.games.into()]
+}
+
 impl BulkLoader<'_> {
     /// Whether `position_game` has at least `count` rows of a key. `count` must be at least 1.
     ///
     /// # Errors
     /// Errors of SQLite.
     pub fn has_occurrences(&self, key: PositionKey, count: u32) -> Result<bool> {
-        has_occurrences(self.connection(), key, count)
-            .map_err(|source| self.failed("read table position_game", source))
+        self.run("read table position_game", |connection| has_occurrences(connection, key, count))
     }
 
     /// Adds the batch's counts to the counts of existing rows, and replaces their lists of games, unless a
@@ -27,60 +43,36 @@ impl BulkLoader<'_> {
     /// Errors of SQLite, such as [`Error::DiskFull`](crate::store::Error::DiskFull).
     pub fn add_to_visited(&self, batch: &VisitedPositionBatch) -> Result<()> {
         for row in &batch.positions {
-            let ResultCounts { white_wins, draws, black_wins, white_elo, black_elo, .. } = row.counts;
+            let [wins, draws, losses, w_sum, w_rated, b_sum, b_rated] = numbers(&row.counts);
+            let (top, recent) = (row.top_games.of(&batch.text), row.recent_games.of(&batch.text));
+            let (key, unfinished) = (row.key.as_i64(), row.unfinished);
             self.execute(
                 "write table visited_position",
-                "UPDATE visited_position SET games = games + ?2 + ?3 + ?4, white_wins = white_wins + ?2,
-                 draws = draws + ?3, black_wins = black_wins + ?4, unfinished = unfinished + ?5,
-                 white_elo_sum = white_elo_sum + ?6, white_elo_games = white_elo_games + ?7,
-                 black_elo_sum = black_elo_sum + ?8, black_elo_games = black_elo_games + ?9,
-                 top_games = iif(?10 = '', top_games, ?10), recent_games = iif(?11 = '', recent_games, ?11)
-                 WHERE key = ?1",
-                params![
-                    row.key.as_i64(),
-                    white_wins,
-                    draws,
-                    black_wins,
-                    row.unfinished,
-                    white_elo.sum.cast_signed(),
-                    white_elo.games,
-                    black_elo.sum.cast_signed(),
-                    black_elo.games,
-                    row.top_games.of(&batch.text),
-                    row.recent_games.of(&batch.text),
-                ],
+                concat!(
+                    "UPDATE visited_position SET ",
+                    add_counts!(),
+                    ", unfinished = unfinished + ?9,
+                     top_games = iif(?10 = '', top_games, ?10), recent_games = iif(?11 = '', recent_games, ?11) WHERE key = ?1"
+                ),
+                params![key, wins, draws, losses, w_sum, w_rated, b_sum, b_rated, unfinished, top, recent],
             )?;
         }
         for row in &batch.continuations {
-            let ResultCounts { white_wins, draws, black_wins, white_elo, black_elo, first_year, last_year } =
-                row.counts;
+            let [wins, draws, losses, w_sum, w_rated, b_sum, b_rated] = numbers(&row.counts);
+            let ResultCounts { first_year: first, last_year: last, .. } = row.counts;
+            let (key, code) = (row.key.as_i64(), row.move_code.bits());
             self.execute(
                 "write table continuation",
-                "INSERT INTO continuation (key, move_code, games, white_wins, draws, black_wins,
+                concat!(
+                    "INSERT INTO continuation (key, move_code, games, white_wins, draws, black_wins,
                      white_elo_sum, white_elo_games, black_elo_sum, black_elo_games, first_year, last_year)
-                 VALUES (?1, ?2, ?3 + ?4 + ?5, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
-                 ON CONFLICT DO UPDATE SET games = games + excluded.games,
-                 white_wins = white_wins + excluded.white_wins, draws = draws + excluded.draws,
-                 black_wins = black_wins + excluded.black_wins,
-                 white_elo_sum = white_elo_sum + excluded.white_elo_sum,
-                 white_elo_games = white_elo_games + excluded.white_elo_games,
-                 black_elo_sum = black_elo_sum + excluded.black_elo_sum,
-                 black_elo_games = black_elo_games + excluded.black_elo_games,
-                 first_year = min(ifnull(first_year, excluded.first_year), ifnull(excluded.first_year, first_year)),
-                 last_year = max(ifnull(last_year, excluded.last_year), ifnull(excluded.last_year, last_year))",
-                params![
-                    row.key.as_i64(),
-                    row.move_code.bits(),
-                    white_wins,
-                    draws,
-                    black_wins,
-                    white_elo.sum.cast_signed(),
-                    white_elo.games,
-                    black_elo.sum.cast_signed(),
-                    black_elo.games,
-                    first_year,
-                    last_year,
-                ],
+                     VALUES (?1, ?9, ?2 + ?3 + ?4, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?10, ?11)
+                     ON CONFLICT DO UPDATE SET ",
+                    add_counts!(),
+                    ", first_year = min(ifnull(first_year, ?10), ifnull(?10, first_year)),
+                     last_year = max(ifnull(last_year, ?11), ifnull(?11, last_year))"
+                ),
+                params![key, wins, draws, losses, w_sum, w_rated, b_sum, b_rated, code, first, last],
             )?;
         }
         Ok(())
@@ -96,22 +88,13 @@ impl BulkLoader<'_> {
         counts: &ResultCounts,
         unfinished: u32,
     ) -> Result<()> {
-        let ResultCounts { white_wins, draws, black_wins, white_elo, black_elo, .. } = *counts;
-        let sql = "UPDATE visited_position SET games = games - ?2 - ?3 - ?4, white_wins = white_wins - ?2,
-             draws = draws - ?3, black_wins = black_wins - ?4, unfinished = unfinished - ?5,
-             white_elo_sum = white_elo_sum - ?6, white_elo_games = white_elo_games - ?7,
-             black_elo_sum = black_elo_sum - ?8, black_elo_games = black_elo_games - ?9 WHERE key = ?1";
-        let params = params![
-            key.as_i64(),
-            white_wins,
-            draws,
-            black_wins,
-            unfinished,
-            white_elo.sum.cast_signed(),
-            white_elo.games,
-            black_elo.sum.cast_signed(),
-            black_elo.games,
-        ];
+        let [wins, draws, losses, w_sum, w_rated, b_sum, b_rated] = numbers(counts).map(|number| -number);
+        let sql = concat!(
+            "UPDATE visited_position SET ",
+            add_counts!(),
+            ", unfinished = unfinished - ?9 WHERE key = ?1"
+        );
+        let params = params![key.as_i64(), wins, draws, losses, w_sum, w_rated, b_sum, b_rated, unfinished];
         self.execute("write table visited_position", sql, params)
     }
 
@@ -126,25 +109,10 @@ impl BulkLoader<'_> {
         counts: &ResultCounts,
     ) -> Result<()> {
         const ACTION: &str = "write table continuation";
-        let ResultCounts { white_wins, draws, black_wins, white_elo, black_elo, .. } = *counts;
-        let sql = "UPDATE continuation SET games = games - ?3 - ?4 - ?5, white_wins = white_wins - ?3,
-             draws = draws - ?4, black_wins = black_wins - ?5,
-             white_elo_sum = white_elo_sum - ?6, white_elo_games = white_elo_games - ?7,
-             black_elo_sum = black_elo_sum - ?8, black_elo_games = black_elo_games - ?9
-             WHERE key = ?1 AND move_code = ?2";
+        let [wins, draws, losses, w_sum, w_rated, b_sum, b_rated] = numbers(counts).map(|number| -number);
         let (key, code) = (key.as_i64(), code.bits());
-        let params = params![
-            key,
-            code,
-            white_wins,
-            draws,
-            black_wins,
-            white_elo.sum.cast_signed(),
-            white_elo.games,
-            black_elo.sum.cast_signed(),
-            black_elo.games,
-        ];
-        self.execute(ACTION, sql, params)?;
+        let sql = concat!("UPDATE continuation SET ", add_counts!(), " WHERE key = ?1 AND move_code = ?9");
+        self.execute(ACTION, sql, params![key, wins, draws, losses, w_sum, w_rated, b_sum, b_rated, code])?;
         let sql = "DELETE FROM continuation WHERE key = ?1 AND move_code = ?2 AND games <= 0";
         self.execute(ACTION, sql, params![key, code])
     }
@@ -188,11 +156,10 @@ impl BulkLoader<'_> {
 
 impl VisitedRows for BulkLoader<'_> {
     fn lists(&self, key: PositionKey) -> Result<Option<VisitedPositionLists>> {
-        visited_lists(self.connection(), key)
-            .map_err(|source| self.failed("read table visited_position", source))
+        self.run("read table visited_position", |connection| visited_lists(connection, key))
     }
 
     fn visits(&self, key: PositionKey, block: u32) -> Result<Option<Vec<u8>>> {
-        visits(self.connection(), key, block).map_err(|source| self.failed("read table visit_set", source))
+        self.run("read table visit_set", |connection| visits(connection, key, block))
     }
 }

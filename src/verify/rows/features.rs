@@ -1,7 +1,6 @@
 //! Checks the sets of games by feature: rebuilds each set from the rows of the games.
 
 use std::cmp::Ordering;
-use std::convert::Infallible;
 
 use rusqlite::Connection;
 
@@ -26,7 +25,7 @@ pub(crate) fn check(connection: &Connection, block: u32, findings: &Collector) -
         findings.about(FindingKind::SurplusRow, TABLE, row, "no game of the block has this feature");
     };
     let mut stored = stored.into_iter().peekable();
-    let Ok(()) = made.take(|kind, value, games| {
+    made.take(|kind, value, games| {
         while let Some((key, _)) = stored.next_if(|(key, _)| *key < (kind, value)) {
             surplus(key);
         }
@@ -41,7 +40,6 @@ pub(crate) fn check(connection: &Connection, block: u32, findings: &Collector) -
                 );
             }
         }
-        Ok::<_, Infallible>(())
     });
     for (key, _) in stored {
         surplus(key);

@@ -7,8 +7,8 @@ use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
 use rusqlite::{Connection, OptionalExtension as _, Row, Rows, params};
 
 use crate::id::{GameId, Ply};
+use crate::store::frequent_keys::may_be_delayed;
 use crate::store::row::StoredId;
-use crate::store::visited_threshold::may_be_delayed;
 use crate::verify::check::Check;
 use crate::verify::finding::{Collector, FindingKind, RowId};
 use crate::verify::rows::checksum::Checksum;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use pgndex::index::{DatabaseSettings, Error, IndexOptions, Plan, Progress, Summary};
-use pgndex::store::{self, Database, FileId};
+use pgndex::store::{Database, FileId};
 
 use crate::cli::args::WatchArgs;
 use crate::cli::command::index::{first_error, snapshot, status};
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Status> {
 fn check_database(path: &Path) -> anyhow::Result<()> {
     if fs::metadata(path).is_ok_and(|metadata| metadata.len() > 0)
         && let Err(error) = Database::open_read_only(path)
-        && !matches!(error, store::Error::Busy { .. })
+        && !error.is_busy()
     {
         return Err(error.into());
     }
@@ -202,7 +202,7 @@ impl Watch<'_> {
                 note("stopped; the games that were being added will be added at the next start");
                 return Ok(());
             }
-            Err(Error::Store(error @ store::Error::Busy { .. })) if !self.args.once => {
+            Err(Error::Store(error)) if error.is_busy() && !self.args.once => {
                 if !self.was_busy {
                     note(&format!("{error}; watch tries again"));
                 }

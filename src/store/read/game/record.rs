@@ -10,7 +10,7 @@ use crate::board::{GameResult, MoveCode, Position, PositionKey};
 use crate::sorted::SortedMap;
 use crate::store::cell::{Cells, GAME, GAME_POSITION, GAMES, PROBLEM, Stored, TAG, read_rows};
 use crate::store::database::Database;
-use crate::store::error::{Error, Result};
+use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::row::{GameId, GameStatus, Ply};
 
 /// The columns of [`GameSummary`]. They need the joins of `summary_joins`.
@@ -226,13 +226,13 @@ impl Database {
     /// One game with its tags and positions.
     ///
     /// # Errors
-    /// [`Error::NoSuchGame`]; errors of SQLite.
+    /// [`ErrorKind::NoSuchGame`]; errors of SQLite.
     pub fn game(&self, game: GameId) -> Result<GameRecord> {
         let record = game_record(self.connection(), game)
             .map_err(|source| Error::sqlite(self.path(), "look up a game", source))?;
         match record {
             Some(record) => Ok(record),
-            None => Err(Error::NoSuchGame { path: self.path().to_owned(), game, last: self.last_game()? }),
+            None => Err(ErrorKind::NoSuchGame { game, last: self.last_game()? }.at(self.path())),
         }
     }
 

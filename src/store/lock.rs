@@ -1,17 +1,16 @@
 //! The lock that allows one writer at a time.
 
-mod owner;
-
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-pub use owner::LockOwner;
+use rusqlite::Connection;
 
 use crate::path_bytes::ends_in_separator;
-use crate::store::error::{Error, Result};
+use crate::store::error::{Error, ErrorKind, LockOwner, Result};
+use crate::store::file_id::FileId;
 
 /// Part of the names of all pgndex files beside a database.
 const MARK: &str = ".pgndex-tmp";
@@ -26,7 +25,6 @@ const MOST_NAME: usize = 255 - (1 + MARK.len() + "-headers-journal".len());
 #[derive(Debug)]
 pub struct WriterLock {
     target: PathBuf,
-    lock_path: PathBuf,
     file: File,
 }
 
@@ -35,10 +33,10 @@ impl WriterLock {
     /// beside it.
     ///
     /// # Errors
-    /// [`Error::Busy`] if the lock is held already (this function never waits), [`Error::Directory`] if the
-    /// directory is missing or not writable, [`Error::NotAFile`] if `target` is a directory or a link to a
-    /// missing file, or has no file name, [`Error::LongName`] if its name is too long, [`Error::DiskFull`],
-    /// [`Error::Io`].
+    /// [`ErrorKind::Busy`] if the lock is held already (this function never waits), [`ErrorKind::Directory`] if the
+    /// directory is missing or not writable, [`ErrorKind::NotAFile`] if `target` is a directory or a link to a
+    /// missing file, or has no file name, [`ErrorKind::LongName`] if its name is too long, [`Error::DiskFull`],
+    /// [`ErrorKind::Io`].
     pub fn acquire(target: &Path) -> Result<Self> {
         // If `target` is a link, the lock file is beside the file that the link points to: a rename must not
         // cross file systems or replace the link.
@@ -47,15 +45,19 @@ impl WriterLock {
         // A path that is still a link points to a missing file.
         let is_no_file = is_open_end || target.is_dir() || target.is_symlink();
         let Some(name) = target.file_name().filter(|_| !is_no_file) else {
-            return Err(Error::NotAFile { path: target });
+            let reason = if target.is_symlink() {
+                "a link to a missing file, so no database is created here"
+            } else {
+                "a database cannot be created here"
+            };
+            return Err(ErrorKind::NotAFile(reason).at(&target));
         };
         if name.len() > MOST_NAME {
-            return Err(Error::LongName { most: MOST_NAME, path: target });
+            return Err(ErrorKind::LongName { most: MOST_NAME }.at(&target));
         }
-        let lock_path = beside(&target, &side_name(name, LOCK));
-        let file = lock(&target, &lock_path)?;
+        let file = lock(&target, &beside(&target, LOCK))?;
         held().push(target.clone());
-        let lock = Self { target, lock_path, file };
+        let lock = Self { target, file };
         clear_remains(&lock.target)?;
         Ok(lock)
     }
@@ -70,7 +72,7 @@ impl WriterLock {
     /// removes the file.
     #[must_use]
     pub fn temporary(&self, suffix: &str) -> PathBuf {
-        beside(&self.target, &side_name(self.target.file_name().unwrap_or_default(), suffix))
+        beside(&self.target, suffix)
     }
 }
 
@@ -116,7 +118,7 @@ pub fn remove_temporary_files() {
     let Ok(held) = HELD.try_lock() else { return };
     for target in held.iter() {
         let _ = clear_remains(target);
-        let _ = fs::remove_file(beside(target, &side_name(target.file_name().unwrap_or_default(), LOCK)));
+        let _ = fs::remove_file(beside(target, LOCK));
     }
 }
 
@@ -126,7 +128,7 @@ impl Drop for WriterLock {
         // The file is removed before it is unlocked: a process that opened it meanwhile notices that it was
         // removed, and creates a new one.
         if cfg!(unix) {
-            let _ = fs::remove_file(&self.lock_path);
+            let _ = fs::remove_file(beside(&self.target, LOCK));
         }
         let _ = self.file.unlock();
     }
@@ -155,11 +157,7 @@ fn resolved(path: &Path) -> PathBuf {
 
 /// The directory that contains a file.
 pub(crate) fn directory_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
-        Some(parent) => parent,
-        None => Path::new("."),
-    }
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn side_name(name: &OsStr, suffix: &str) -> OsString {
@@ -178,8 +176,8 @@ fn is_left_by_sqlite(name: &OsStr) -> bool {
     number.is_some_and(|number| (1..=16).contains(&number.len()) && number.iter().all(u8::is_ascii_hexdigit))
 }
 
-fn beside(target: &Path, name: &OsStr) -> PathBuf {
-    directory_of(target).join(name)
+fn beside(target: &Path, suffix: &str) -> PathBuf {
+    directory_of(target).join(side_name(target.file_name().unwrap_or_default(), suffix))
 }
 
 fn lock(target: &Path, lock_path: &Path) -> Result<File> {
@@ -196,16 +194,16 @@ fn lock(target: &Path, lock_path: &Path) -> Result<File> {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut text = String::new();
-                let holder = file.read_to_string(&mut text).ok().and_then(|_| LockOwner::parse(&text));
-                return Err(Error::Busy { path: target.to_owned(), holder });
+                let holder = file.read_to_string(&mut text).ok().and_then(|_| parse(&text));
+                return Err(ErrorKind::Busy(holder).at(target));
             }
             Err(TryLockError::Error(source)) => {
                 return Err(Error::io(lock_path, "lock the database", source));
             }
         }
         if is_still_at(&file, lock_path).map_err(failed)? {
-            let holder = LockOwner::this_process()
-                .map_err(|source| Error::sqlite(lock_path, "read the current time", source))?;
+            let holder =
+                this_process().map_err(|source| Error::sqlite(lock_path, "read the current time", source))?;
             // Truncate first, so that the previous owner is not reported.
             let written = file.set_len(0).and_then(|()| file.rewind());
             let written = written.and_then(|()| writeln!(file, "{} {}", holder.process, holder.since));
@@ -221,18 +219,25 @@ fn lock(target: &Path, lock_path: &Path) -> Result<File> {
     }
 }
 
-#[cfg(unix)]
+/// This process, as written to a lock file.
+fn this_process() -> rusqlite::Result<LockOwner> {
+    let now = "SELECT strftime('%Y-%m-%dT%H:%M:%SZ', 'now')";
+    let since = Connection::open_in_memory()?.query_row(now, [], |row| row.get(0))?;
+    Ok(LockOwner { process: std::process::id(), since })
+}
+
+/// Parses a lock file; `None` until its owner has written it.
+fn parse(text: &str) -> Option<LockOwner> {
+    let (process, since) = text.strip_suffix('\n')?.split_once(' ')?;
+    Some(LockOwner { process: process.parse().ok()?, since: since.to_owned() })
+}
+
+/// Whether a path still leads to this file. Elsewhere than on Unix, a writer leaves its lock file.
 fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
-    use std::os::unix::fs::MetadataExt;
-    let ours = file.metadata()?;
-    match fs::metadata(path) {
-        Ok(there) => Ok(ours.dev() == there.dev() && ours.ino() == there.ino()),
+    match FileId::from_path(path) {
+        _ if cfg!(not(unix)) => Ok(true),
+        Ok(there) => Ok(there == FileId::of(&file.metadata()?)?),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
     }
-}
-
-#[cfg(not(unix))]
-fn is_still_at(_file: &File, _path: &Path) -> io::Result<bool> {
-    Ok(true) // On this system, a writer leaves its lock file.
 }

@@ -1,0 +1,544 @@
+//! Existing trees: their pages, and their rows in order.
+
+use std::cell::OnceCell;
+use std::ops::Range;
+
+use super::page::{CHILD, INTERIOR_HEADER, LEAF_HEADER, POINTER, PageView};
+use super::record_reader::{is_before, occurrence_of, played_in, position_place};
+use super::{BtreeError, PageFile, PageNumber, PageSize};
+use crate::board::{MoveCode, PositionKey};
+use crate::id::{GameId, Level, Ply};
+use crate::store::game_set::GameSet;
+use crate::store::partition_point::{near_partition_point, partition_point};
+use crate::store::row::{Occurrence, OccurrenceRow};
+
+/// The maximum number of levels of a tree. SQLite does not read deeper trees either.
+const MOST_LEVELS: usize = 20;
+
+/// The pages on the path from a tree's root to its last leaf.
+#[derive(Debug)]
+pub(super) struct Spine {
+    pub(super) numbers: Vec<PageNumber>,
+    pub(super) pages: Vec<Vec<u8>>,
+}
+
+impl Spine {
+    pub(super) fn read(file: &PageFile, root: PageNumber) -> Result<Self, BtreeError> {
+        let mut spine = Self { numbers: Vec::new(), pages: Vec::new() };
+        let mut number = root;
+        while spine.pages.len() < MOST_LEVELS {
+            let bytes = read_page(file, number)?;
+            let view = PageView::new(&bytes).ok_or(BtreeError::Damaged { page: number })?;
+            let last_child = if view.is_leaf() { None } else { view.child(view.count()) };
+            spine.numbers.push(number);
+            spine.pages.push(bytes);
+            match last_child {
+                Some(child) => number = child,
+                None => return Ok(spine),
+            }
+        }
+        Err(BtreeError::Damaged { page: root })
+    }
+}
+
+/// The pages of a tree, and the rows above its leaves.
+#[derive(Debug)]
+pub struct Tree {
+    root: PageNumber,
+    /// Interior pages, including the root unless it is a leaf.
+    interior: Vec<PageNumber>,
+    /// The leaves in key order; there is at least one.
+    leaves: Vec<PageNumber>,
+    /// The rows between the leaves, as concatenated cells.
+    dividers: Vec<u8>,
+    /// The end of each divider in `dividers`.
+    ends: Vec<u32>,
+    /// The number of levels, including that of the leaves.
+    depth: usize,
+}
+
+impl Tree {
+    /// Reads all pages of a tree except its leaves.
+    ///
+    /// # Errors
+    /// [`BtreeError::Damaged`] if the tree is invalid, or an I/O error if a page cannot be read.
+    pub fn read(file: &PageFile, root: PageNumber) -> Result<Self, BtreeError> {
+        let depth = Spine::read(file, root)?.pages.len();
+        let (interior, leaves) = (Vec::new(), Vec::new());
+        let mut tree = Self { root, interior, leaves, dividers: Vec::new(), ends: Vec::new(), depth };
+        if depth == 1 {
+            tree.leaves.push(root);
+            return Ok(tree);
+        }
+        tree.descend(file, root, depth - 1)?;
+        Ok(tree)
+    }
+
+    /// Reads an interior page that is `height` levels above the leaves, and all interior pages below it.
+    fn descend(&mut self, file: &PageFile, number: PageNumber, height: usize) -> Result<(), BtreeError> {
+        let damaged = || BtreeError::Damaged { page: number };
+        if self.leaves.len() + self.interior.len() >= file.page_count() as usize {
+            return Err(damaged());
+        }
+        let bytes = read_page(file, number)?;
+        let view = PageView::new(&bytes).filter(|view| !view.is_leaf()).ok_or_else(damaged)?;
+        self.interior.push(number);
+        for index in 0..=view.count() {
+            let child = view.child(index).filter(|child| child.0 > 1).ok_or_else(damaged)?;
+            if height == 1 {
+                self.leaves.push(child);
+            } else {
+                self.descend(file, child, height - 1)?;
+            }
+            if index < view.count() {
+                self.dividers.extend_from_slice(view.row(index).ok_or_else(damaged)?);
+                self.ends.push(u32::try_from(self.dividers.len()).map_err(|_| damaged())?);
+            }
+        }
+        Ok(())
+    }
+
+    /// The maximum number of bytes that the rows of leaf number `leaf` and all later rows take on pages of
+    /// this size.
+    #[must_use]
+    pub fn bytes(&self, leaf: usize, page_size: PageSize) -> u64 {
+        let leaves = self.leaves.len().saturating_sub(leaf);
+        (leaves * page_size.bytes() + self.dividers.len() + self.ends.len() * POINTER) as u64
+    }
+
+    /// The maximum number of bytes that the rows of `occurrence` from `row` on, and the rows before `row` on
+    /// the same leaves, take on pages of this size.
+    #[must_use]
+    pub fn bytes_from(&self, row: OccurrenceRow, page_size: PageSize) -> u64 {
+        let before = self.leaves_before(row).unwrap_or(0);
+        let leaves = self.leaves.len() - before.saturating_sub(1);
+        (leaves * (page_size.bytes() + OccurrenceRow::LONGEST_CELL + POINTER)) as u64
+    }
+
+    /// The number of leaves whose rows all come before `row`. The tree must be that of `occurrence`.
+    pub(super) fn leaves_before(&self, row: OccurrenceRow) -> Result<usize, BtreeError> {
+        partition_point(0..self.divider_count(), |leaf| self.is_divider_before(leaf, row))
+    }
+
+    fn is_divider_before(&self, leaf: usize, row: OccurrenceRow) -> Result<bool, BtreeError> {
+        let is_before = self.divider(leaf).and_then(|cell| is_before(cell, row));
+        is_before.ok_or_else(|| self.damaged(leaf))
+    }
+
+    pub(super) fn damaged(&self, leaf: usize) -> BtreeError {
+        BtreeError::Damaged { page: self.leaves[leaf] }
+    }
+
+    /// The maximum number of pages above those leaves of this tree that a changed tree keeps. The pages above
+    /// its new leaves are not included.
+    #[must_use]
+    pub fn max_interior_pages(&self) -> u32 {
+        // Each level, plus one more, may end with two pages that are not full.
+        u32::try_from(self.interior.len() + 2 * self.depth).unwrap_or(u32::MAX)
+    }
+
+    /// The maximum number of pages, without the root, for rows of `bytes` bytes in `segments` segments. Pages
+    /// must have at least 1024 bytes, and no row may be longer than `longest` bytes as a cell.
+    #[must_use]
+    pub fn max_pages_for(bytes: u64, page_size: PageSize, longest: usize, segments: usize) -> u32 {
+        let (size, longest) = (page_size.bytes() as u64, (longest + POINTER) as u64);
+        // A leaf is full if the next row does not fit. At the end of a segment with leaves, up to two leaves
+        // are not full. Rows of segments without leaves are packed together.
+        let full = bytes / (size - LEAF_HEADER as u64 - longest);
+        let leaves = full + 2 * full.min(segments as u64) + 3;
+        // An interior page gives away at most one child, and the last page of each level may have only two
+        // children.
+        let children = ((size - INTERIOR_HEADER as u64) / (CHILD as u64 + longest) - 1).max(4);
+        let (mut pages, mut level) = (leaves + 2, leaves);
+        while level > children {
+            level = level / children + 2;
+            pages += level;
+        }
+        u32::try_from(pages).unwrap_or(u32::MAX)
+    }
+
+    /// All pages except the root.
+    pub fn pages(&self) -> impl Iterator<Item = PageNumber> {
+        self.pages_without(0)
+    }
+
+    /// All pages except the root and the first `leaves` leaves.
+    pub(super) fn pages_without(&self, leaves: usize) -> impl Iterator<Item = PageNumber> {
+        let pages = self.interior.iter().chain(&self.leaves[leaves..]).copied();
+        pages.filter(|&page| page != self.root)
+    }
+
+    pub(super) const fn root(&self) -> PageNumber {
+        self.root
+    }
+
+    /// The leaves in key order.
+    pub(super) fn leaves(&self) -> &[PageNumber] {
+        &self.leaves
+    }
+
+    /// The number of rows between leaves.
+    pub(super) fn divider_count(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The row after a leaf; `None` for the last leaf.
+    pub(super) fn divider(&self, leaf: usize) -> Option<&[u8]> {
+        let end = *self.ends.get(leaf)? as usize;
+        let start = if leaf == 0 { 0 } else { self.ends[leaf - 1] as usize };
+        Some(&self.dividers[start..end])
+    }
+}
+
+pub(super) fn read_page(file: &PageFile, number: PageNumber) -> Result<Vec<u8>, BtreeError> {
+    if number.0 == 0 || number.0 > file.page_count() {
+        return Err(BtreeError::Damaged { page: number });
+    }
+    let mut page = vec![0; file.page_size().bytes()];
+    file.read_page(number, &mut page)?;
+    Ok(page)
+}
+
+/// A place among the rows of a tree. It only moves forwards. Some leaves that are adjacent in the file are in
+/// memory.
+#[derive(Debug)]
+pub(super) struct Place<'t> {
+    file: &'t PageFile,
+    tree: &'t Tree,
+    pages: Vec<u8>,
+    /// The leaves in `pages`.
+    loaded: Range<usize>,
+    /// The number of leaves to read together.
+    at_once: usize,
+    /// Whether the rows of the current leaf are packed, cached once computed.
+    is_packed: OnceCell<bool>,
+    leaf: usize,
+    /// The index of a cell on the leaf. The index after the last cell refers to the leaf's divider.
+    pub(super) cell: usize,
+}
+
+impl<'t> Place<'t> {
+    /// The maximum number of pages read together.
+    const READ: usize = 64;
+
+    /// Skipping at least this many pages is faster than reading them.
+    const NEAR: usize = 8;
+
+    /// The place of the first row of a leaf.
+    pub(super) fn new(file: &'t PageFile, tree: &'t Tree, leaf: usize) -> Result<Self, BtreeError> {
+        let (pages, is_packed) = (Vec::new(), OnceCell::new());
+        let mut place = Self { file, tree, pages, loaded: 0..0, at_once: 1, is_packed, leaf, cell: 0 };
+        place.go_to_leaf(leaf)?;
+        Ok(place)
+    }
+
+    /// The place of the first row that is not before `row`. The tree must be that of `occurrence`.
+    pub(super) fn of(file: &'t PageFile, tree: &'t Tree, row: OccurrenceRow) -> Result<Self, BtreeError> {
+        let mut place = Self::new(file, tree, tree.leaves_before(row)?)?;
+        place.cell = place.first_from(row)?;
+        Ok(place)
+    }
+
+    /// Moves to the first row of a leaf.
+    fn go_to_leaf(&mut self, leaf: usize) -> Result<(), BtreeError> {
+        if !self.loaded.contains(&leaf) {
+            self.read(leaf)?;
+        }
+        (self.leaf, self.cell) = (leaf, 0);
+        self.is_packed = OnceCell::new();
+        self.page().map(|_| ())
+    }
+
+    /// Reads a leaf and some leaves after it.
+    fn read(&mut self, leaf: usize) -> Result<(), BtreeError> {
+        // For callers that read most leaves, many leaves are read at once. For callers that look for few
+        // rows, far apart, only one leaf is read.
+        let goes_on = (self.loaded.end..self.loaded.end + Self::NEAR).contains(&leaf);
+        self.at_once = if goes_on { Self::READ.min(2 * self.at_once) } else { 1 };
+        let leaves = &self.tree.leaves[leaf..];
+        let first = leaves[0];
+        let in_order = leaves.iter().zip(first.0..).take(self.at_once);
+        let count = in_order.take_while(|(leaf, number)| leaf.0 == *number).count();
+        self.pages.resize(count * self.file.page_size().bytes(), 0);
+        self.file.read_page(first, &mut self.pages)?;
+        self.loaded = leaf..leaf + count;
+        Ok(())
+    }
+
+    /// The current leaf.
+    pub(super) fn page(&self) -> Result<PageView<'_>, BtreeError> {
+        let size = self.file.page_size().bytes();
+        let at = (self.leaf - self.loaded.start) * size;
+        let page = PageView::new(&self.pages[at..at + size]).filter(|page| page.is_leaf());
+        page.ok_or_else(|| self.damaged())
+    }
+
+    /// Whether the rows of the current leaf are packed.
+    pub(super) fn is_packed(&self) -> Result<bool, BtreeError> {
+        let page = self.page()?;
+        Ok(*self.is_packed.get_or_init(|| page.is_packed()))
+    }
+
+    /// The row after the current leaf; `None` if it is the last one.
+    pub(super) fn divider(&self) -> Option<&'t [u8]> {
+        self.tree.divider(self.leaf)
+    }
+
+    /// The row at this place; `None` at the end, or if the row is not completely on its page.
+    pub(super) fn row(&self) -> Result<Option<&[u8]>, BtreeError> {
+        let page = self.page()?;
+        Ok(if self.cell < page.count() { page.row(self.cell) } else { self.divider() })
+    }
+
+    /// Whether there are no more rows.
+    pub(super) fn is_at_end(&self) -> Result<bool, BtreeError> {
+        Ok(self.divider().is_none() && self.cell >= self.page()?.count())
+    }
+
+    /// Moves to the next row.
+    pub(super) fn advance(&mut self) -> Result<(), BtreeError> {
+        if self.cell < self.page()?.count() {
+            self.cell += 1;
+            return Ok(());
+        }
+        self.next_leaf()
+    }
+
+    /// Moves to the first row of the next leaf, if there is one.
+    pub(super) fn next_leaf(&mut self) -> Result<(), BtreeError> {
+        if self.divider().is_some() { self.go_to_leaf(self.leaf + 1) } else { Ok(()) }
+    }
+
+    /// The index of the leaf's first row, from this place on, that is not before `row`. The tree must be that
+    /// of `occurrence`.
+    pub(super) fn first_from(&self, row: OccurrenceRow) -> Result<usize, BtreeError> {
+        let page = self.page()?;
+        near_partition_point(self.cell..page.count(), |index| {
+            page.row(index).and_then(|cell| is_before(cell, row)).ok_or_else(|| self.damaged())
+        })
+    }
+
+    pub(super) fn damaged(&self) -> BtreeError {
+        self.tree.damaged(self.leaf)
+    }
+}
+
+/// A range of rows of a level, from `start` up to, but not including, `end`.
+#[derive(Clone, Copy, Debug)]
+pub struct LevelRange {
+    /// The level.
+    pub level: Level,
+    /// The lower bound of the rows.
+    pub start: OccurrenceRow,
+    /// The exclusive upper bound; `None` if the range extends to the end of the table.
+    pub end: Option<OccurrenceRow>,
+}
+
+impl LevelRange {
+    /// The part of a level within a range of occurrences. `next` is the level after it in the table, if there
+    /// is one.
+    #[must_use]
+    pub fn new(level: Level, next: Option<Level>, (start, end): (Occurrence, Option<Occurrence>)) -> Self {
+        let end = end.map(|occurrence| OccurrenceRow { level, occurrence });
+        Self {
+            level,
+            start: OccurrenceRow { level, occurrence: start },
+            end: end.or(next.map(OccurrenceRow::first_of)),
+        }
+    }
+}
+
+/// Reads the rows of a range of a level in order.
+#[derive(Debug)]
+pub struct OccurrenceCursor<'t> {
+    range: LevelRange,
+    place: Place<'t>,
+    /// The row at this place.
+    row: Option<Occurrence>,
+}
+
+impl<'t> OccurrenceCursor<'t> {
+    /// A cursor at the first row of the range.
+    ///
+    /// # Errors
+    /// If a page cannot be read or is damaged.
+    pub fn new(file: &'t PageFile, tree: &'t Tree, range: LevelRange) -> Result<Self, BtreeError> {
+        let mut cursor = Self { range, place: Place::of(file, tree, range.start)?, row: None };
+        cursor.read_row()?;
+        Ok(cursor)
+    }
+
+    /// The row at this place; `None` at the end.
+    #[must_use]
+    pub const fn row(&self) -> Option<Occurrence> {
+        self.row
+    }
+
+    /// Moves to the next row. After the last row of the range, the cursor has no row.
+    ///
+    /// # Errors
+    /// If a page cannot be read or is damaged.
+    pub fn advance(&mut self) -> Result<(), BtreeError> {
+        self.place.advance()?;
+        self.read_row()
+    }
+
+    /// The number of rows of a key, at most `most`. Keys must be passed in ascending order.
+    ///
+    /// # Errors
+    /// If a page cannot be read or is damaged.
+    pub fn count(&mut self, key: PositionKey, most: u32) -> Result<u32, BtreeError> {
+        self.go_to(key)?;
+        let mut count = 0;
+        while count < most && self.row.is_some_and(|row| row.key() == key) {
+            count += 1;
+            self.advance()?;
+        }
+        Ok(count)
+    }
+
+    /// Whether a key has rows of games outside a set. Keys must be passed in ascending order.
+    ///
+    /// # Errors
+    /// If a page cannot be read or is damaged.
+    pub fn has_other(&mut self, key: PositionKey, games: &GameSet) -> Result<bool, BtreeError> {
+        self.go_to(key)?;
+        while let Some(row) = self.row.filter(|row| row.key() == key) {
+            if !games.contains(row.game()) {
+                return Ok(true);
+            }
+            self.advance()?;
+        }
+        Ok(false)
+    }
+
+    /// Moves to the first row whose key is not before `key`.
+    fn go_to(&mut self, key: PositionKey) -> Result<(), BtreeError> {
+        let occurrence = Occurrence::new(key, GameId(0), Ply(0));
+        let row = OccurrenceRow { level: self.range.level, occurrence };
+        let Place { tree, leaf, .. } = self.place;
+        let count = tree.divider_count();
+        if leaf < count && tree.is_divider_before(leaf, row)? {
+            let leaf = near_partition_point(leaf + 1..count, |leaf| tree.is_divider_before(leaf, row))?;
+            self.place.go_to_leaf(leaf)?;
+        }
+        self.place.cell = self.place.first_from(row)?;
+        self.read_row()
+    }
+
+    fn read_row(&mut self) -> Result<(), BtreeError> {
+        self.row = None;
+        if !self.place.is_at_end()? {
+            let row = self.place.row()?.and_then(occurrence_of).ok_or_else(|| self.place.damaged())?;
+            self.row = Some(row.occurrence).filter(|_| self.range.end.is_none_or(|end| row < end));
+        }
+        Ok(())
+    }
+}
+
+/// The trees of `game_position` and `occurrence`. These fields are valid until pages of these trees
+/// are overwritten.
+#[derive(Clone, Copy, Debug)]
+pub struct PositionTrees<'f> {
+    /// The database file.
+    pub file: &'f PageFile,
+    /// The root page of `game_position`.
+    pub positions: PageNumber,
+    /// The tree of `occurrence`.
+    pub occurrences: &'f Tree,
+    /// The levels of `occurrence`, in order.
+    pub levels: &'f [Level],
+}
+
+/// Looks up rows. Rows of `game_position` are found fastest in ascending order, because the pages on the path
+/// to the last row found are cached.
+///
+/// Reading scattered rows page by page is far faster than through a memory map. With a memory map, the first
+/// access to each page is a page fault, which also reads many of the following pages.
+#[derive(Debug)]
+pub struct PositionReader<'f> {
+    trees: PositionTrees<'f>,
+    /// The pages on the path from the root to the row looked up last, with their numbers.
+    way: Vec<(PageNumber, Vec<u8>)>,
+}
+
+impl<'f> PositionReader<'f> {
+    /// A reader that has not read anything yet.
+    #[must_use]
+    pub const fn new(trees: PositionTrees<'f>) -> Self {
+        Self { trees, way: Vec::new() }
+    }
+
+    /// Calls `see` with each game and ply in which a key occurs, in the order of games, then plies.
+    ///
+    /// # Errors
+    /// If a page cannot be read or is invalid.
+    pub fn for_each_occurrence(
+        &self,
+        key: PositionKey,
+        mut see: impl FnMut(GameId, Ply),
+    ) -> Result<(), BtreeError> {
+        let PositionTrees { file, occurrences, levels, .. } = self.trees;
+        let first = Occurrence::new(key, GameId(0), Ply(0));
+        let nexts = levels.iter().skip(1).copied().map(Some).chain([None]);
+        for (&level, next) in levels.iter().zip(nexts) {
+            let range = LevelRange::new(level, next, (first, None));
+            let mut cursor = OccurrenceCursor::new(file, occurrences, range)?;
+            while let Some(row) = cursor.row().filter(|row| row.key() == key) {
+                see(row.game(), row.ply());
+                cursor.advance()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `see` with the FEN of a position of a game and the move played there. Returns `None` if the
+    /// position has no row.
+    ///
+    /// # Errors
+    /// If a page cannot be read or is invalid: a row may be too long for its page, or contain wrong values.
+    pub fn played_at<T>(
+        &mut self,
+        game: GameId,
+        ply: Ply,
+        see: impl FnOnce(&str, Option<MoveCode>) -> T,
+    ) -> Result<Option<T>, BtreeError> {
+        let place = (i64::from(game.0), i64::from(ply.0));
+        let mut number = self.trees.positions;
+        for level in 0..MOST_LEVELS {
+            let page = self.load(level, number)?;
+            let damaged = || BtreeError::Damaged { page: number };
+            let view = PageView::new(page).ok_or_else(damaged)?;
+            let place_of = |index| view.row(index).and_then(position_place).ok_or_else(damaged);
+            let index = partition_point(0..view.count(), |index| Ok(place_of(index)? < place))?;
+            if index < view.count() && place_of(index)? == place {
+                let (fen, code) = view.row(index).and_then(played_in).ok_or_else(damaged)?;
+                return Ok(Some(see(fen, code)));
+            }
+            if view.is_leaf() {
+                return Ok(None);
+            }
+            number = view.child(index).filter(|child| child.0 > 1).ok_or_else(damaged)?;
+        }
+        Err(BtreeError::Damaged { page: self.trees.positions })
+    }
+
+    /// Loads page `number`, which is `level` levels below the root, unless it is cached.
+    fn load(&mut self, level: usize, number: PageNumber) -> Result<&[u8], BtreeError> {
+        let file = self.trees.file;
+        if number.0 == 0 || number.0 > file.page_count() {
+            return Err(BtreeError::Damaged { page: number });
+        }
+        if self.way.len() == level {
+            self.way.push((PageNumber(0), vec![0; file.page_size().bytes()]));
+        }
+        let (loaded, page) = &mut self.way[level];
+        if *loaded != number {
+            // If reading fails, the buffer contains neither the old page nor the new one.
+            *loaded = PageNumber(0);
+            file.read_page(number, page)?;
+            *loaded = number;
+        }
+        Ok(page)
+    }
+}
