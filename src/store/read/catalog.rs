@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use crate::store::cell::read_rows;
 use crate::store::database::Database;
-use crate::store::error::{Error, Result};
+use crate::store::error::Result;
 use crate::store::schema::{schema_of, version_of};
 use crate::store::schema_version::SchemaVersion;
 
@@ -110,13 +110,21 @@ pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&
     (near.0 <= most).then_some(near.1)
 }
 
+const ACTION: &str = "read the schema";
+
 impl Database {
     /// The names of tables, views, their columns, and functions.
     ///
     /// # Errors
     /// Errors of reading the schema.
     pub fn catalog(&self) -> Result<Catalog> {
-        self.read_catalog().map_err(|source| Error::sqlite(self.path(), "read the schema", source))
+        let functions =
+            "SELECT DISTINCT name FROM pragma_function_list WHERE name GLOB '[a-z_]*' ORDER BY name";
+        let read = || {
+            let relations = relations(self.connection())?;
+            Ok(Catalog { relations, functions: texts(self.connection(), functions)? })
+        };
+        read().map_err(self.failed(ACTION))
     }
 
     /// The version of the database's schema.
@@ -124,17 +132,27 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn schema_version(&self) -> Result<SchemaVersion> {
-        version_of(self.connection()).map_err(|source| Error::sqlite(self.path(), "read the schema", source))
+        version_of(self.connection()).map_err(self.failed(ACTION))
     }
 
-    fn read_catalog(&self) -> rusqlite::Result<Catalog> {
-        let relations = relations(self.connection())?;
-        let mut functions = self.connection().prepare(
-            "SELECT DISTINCT name FROM pragma_function_list WHERE name GLOB '[a-z_]*' ORDER BY name",
-        )?;
-        let functions = read_rows(&mut functions, [], |row| row.get(0))?;
-        Ok(Catalog { relations, functions })
+    /// The names of tables, views, indexes and triggers that users added.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn added_by_others(&self) -> Result<Vec<String>> {
+        let names =
+            "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
+        let ours = schema_of(SchemaVersion::LATEST).and_then(|schema| texts(&schema, names));
+        let ours = ours.map_err(self.failed(ACTION))?;
+        let mut found = texts(self.connection(), names).map_err(self.failed(ACTION))?;
+        found.retain(|name| !ours.contains(name));
+        Ok(found)
     }
+}
+
+/// The first column of a query.
+fn texts(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
+    read_rows(&mut connection.prepare(sql)?, [], |row| row.get(0))
 }
 
 /// Tables and views by name, except SQLite's own.
@@ -156,25 +174,6 @@ fn relations(connection: &Connection) -> rusqlite::Result<Vec<Relation>> {
         relations.push(Relation { name, kind, columns: vec![column] });
     }
     Ok(relations)
-}
-
-impl Database {
-    /// The names of tables, views, indexes and triggers that users added.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
-    pub fn added_by_others(&self) -> Result<Vec<String>> {
-        let names =
-            "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
-        let read = |connection: &Connection| -> rusqlite::Result<Vec<String>> {
-            read_rows(&mut connection.prepare(names)?, [], |row| row.get(0))
-        };
-        let failed = |source| Error::sqlite(self.path(), "read the schema", source);
-        let ours = schema_of(SchemaVersion::LATEST).and_then(|schema| read(&schema)).map_err(failed)?;
-        let mut found = read(self.connection()).map_err(failed)?;
-        found.retain(|name| !ours.contains(name));
-        Ok(found)
-    }
 }
 
 #[cfg(test)]

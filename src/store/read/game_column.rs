@@ -4,13 +4,13 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, params};
 
 use crate::board::GameResult;
 use crate::id::GameId;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::block_of;
-use crate::store::cell::{Cells, GAME, GAME_COLUMN};
+use crate::store::cell::{GAME, GAME_COLUMN};
 use crate::store::game_column::{
     BLACK_ELO, BLACK_ID, COLUMNS, ColumnSource, DATE, RESULT, StoredColumn, Test, WHITE_ELO, WHITE_ID,
 };
@@ -40,6 +40,15 @@ impl From<rusqlite::Error> for ColumnError {
     }
 }
 
+/// The result of reading columns; `None` if one is missing.
+pub(crate) fn if_known<T>(read: Result<T, ColumnError>) -> rusqlite::Result<Option<T>> {
+    match read {
+        Ok(found) => Ok(Some(found)),
+        Err(ColumnError::Missing) => Ok(None),
+        Err(ColumnError::Sql(error)) => Err(error),
+    }
+}
+
 impl<'c> BlockColumns<'c> {
     pub(crate) fn new(connection: &'c Connection, block: u32) -> Self {
         Self { connection, block, read: RefCell::default() }
@@ -53,11 +62,10 @@ impl<'c> BlockColumns<'c> {
     /// Reads a column, reusing the memory of `column`; `None` if the column is missing or invalid.
     fn read(&self, name: &str, mut column: StoredColumn) -> rusqlite::Result<Option<StoredColumn>> {
         let sql = "SELECT name, block, cells, games FROM game_column WHERE name = ?1 AND block = ?2";
-        let is_sound = self.connection.prepare_cached(sql)?.query_row(params![name, self.block], |row| {
-            let cells = Cells::new(row, GAME_COLUMN);
+        let is_sound = GAME_COLUMN.first(self.connection, sql, params![name, self.block], |cells| {
             Ok(column.read(cells.get("cells")?, cells.get("games")?))
         });
-        Ok(is_sound.optional()?.unwrap_or(false).then_some(column))
+        Ok(is_sound?.unwrap_or(false).then_some(column))
     }
 
     /// All columns of the block; a missing or invalid column is empty. `None` if no column can be used.
@@ -92,17 +100,15 @@ impl<'c> BlockColumns<'c> {
         /// game; reading the column of players takes several hundred microseconds.
         const MOST: usize = 1_000;
         let mut statement = self.connection.prepare_cached(sql)?;
-        let mut games = BlockGames::default();
-        let mut left = MOST;
+        let (mut games, mut read) = (BlockGames::default(), 0);
         for id in ids {
-            let mut rows = statement.query(params![self.block, id])?;
-            while let Some(row) = rows.next()? {
-                let Some(less) = left.checked_sub(1) else { return Ok(None) };
-                left = less;
-                games.insert(block_of(GameId(Cells::new(row, GAME).get(0)?)).1);
-            }
+            GAME.walk(statement.query(params![self.block, id])?, |cells| {
+                games.insert(block_of(GameId(cells.get(0)?)).1);
+                read += 1;
+                Ok(read <= MOST)
+            })?;
         }
-        Ok(Some(games))
+        Ok((read <= MOST).then_some(games))
     }
 
     /// The results, ratings and dates of the games of the block.

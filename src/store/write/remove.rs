@@ -6,7 +6,7 @@ use crate::board::PositionKey;
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::game_set::GameSet;
-use crate::store::read::known_sources::{READINGS, Tail};
+use crate::store::read::source::{READINGS, Tail};
 use crate::store::row::{GameId, HeaderBatch, SourceId};
 use crate::store::write::bulk::BulkLoader;
 

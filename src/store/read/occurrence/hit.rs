@@ -3,10 +3,10 @@
 use rusqlite::Row;
 
 use crate::board::{MoveCode, Position};
-use crate::store::cell::{Cells, GAME_POSITION, GAMES, TruncatedText, VARIATION_MOVE};
+use crate::store::cell::{Cells, GAME, GAME_POSITION, GAMES, TruncatedText, VARIATION_MOVE};
 use crate::store::database::Database;
 use crate::store::read::filter::bind;
-use crate::store::read::game::record::{GameSummary, summary, summary_columns, summary_joins};
+use crate::store::read::game::{GameSummary, summary, summary_columns, summary_joins};
 use crate::store::row::{GameId, Ply};
 
 /// The lines of games to search.
@@ -157,18 +157,29 @@ impl Database {
         bind(&mut statement, ":ply", place.ply.0)?;
         bind(&mut statement, ":fen", fen)?;
         let read = |row: &Row<'_>| {
-            let position = Cells::new(row, table);
+            let (position, game) = (Cells::new(row, table), Cells::new(row, GAMES));
             Ok(Hit {
-                game: summary::<TruncatedText>(row)?,
+                game: summary::<TruncatedText>(game)?,
                 line: place.line,
                 ply: place.ply,
                 fen: position.get("fen")?,
                 next: position.get::<Option<u32>>("move_code")?.map(MoveCode::from_stored),
-                start_fen: Cells::new(row, GAMES).get::<Option<TruncatedText>>("start_fen")?.map(Into::into),
+                start_fen: game.get::<Option<TruncatedText>>("start_fen")?.map(Into::into),
                 distance: None,
             })
         };
         statement.raw_query().next()?.map(read).transpose()
+    }
+
+    /// Whether a game has no result, and its rank in an order; `None` if the game does not exist.
+    pub(crate) fn rank(&self, game: GameId, order: HitOrder) -> rusqlite::Result<Option<(bool, i64)>> {
+        let sql = format!(
+            "SELECT game_id, game.result = '*' AS is_unfinished, {} AS place FROM game WHERE game_id = ?1",
+            rank_sql(order)
+        );
+        GAME.first(self.connection(), &sql, [game.0], |cells| {
+            Ok((cells.get::<u32>("is_unfinished")? != 0, cells.get("place")?))
+        })
     }
 
     /// Whether the position at a place has this FEN.

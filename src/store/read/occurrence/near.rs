@@ -5,7 +5,7 @@
 
 use std::collections::BinaryHeap;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, named_params};
 
 use crate::board::{Material, PositionDistance};
 use crate::id::{GameId, Ply};
@@ -13,17 +13,17 @@ use crate::parallel;
 use crate::sorted::SortedMap;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{BLOCK_GAMES, block_of, game_of};
-use crate::store::cell::{Cells, GAME_POSITION};
+use crate::store::cell::GAME_POSITION;
 use crate::store::database::Database;
-use crate::store::error::{Error, Result};
+use crate::store::error::Result;
 use crate::store::features::{FeatureKind, FeatureQuery, piece_square};
 use crate::store::read::features::{FeatureMatches, visit_sets};
-use crate::store::read::filter::bind;
-use crate::store::read::game_column::{BlockColumns, ColumnError};
-use crate::store::read::occurrence::candidate::GameRange;
+use crate::store::read::game_column::{BlockColumns, if_known};
 use crate::store::read::occurrence::hit::{Hit, HitLocation, Lines};
-use crate::store::read::occurrence::scan::{GAMES, Readers, scan_sql};
+use crate::store::read::occurrence::scan::{GAMES, GameRange, Readers, scan_sql};
 use crate::store::read::selection::Selection;
+
+const ACTION: &str = "look for the nearest positions";
 
 /// A search for the nearest positions, and the part of its hits to return.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +67,6 @@ impl Database {
     }
 
     fn nearest_dyn(&self, nearest: &Nearest<'_>, visit: &mut dyn FnMut(Hit) -> bool) -> Result<Option<u32>> {
-        let failed = |source| self.failed_near(source);
         let mut search = NearestSearch::new(self, nearest);
         if let Some(last) = self.last_game()? {
             let numbers = self.blocks_with_games()?;
@@ -80,7 +79,7 @@ impl Database {
         let unseen = search.unseen;
         for near in search.kept.into_sorted_vec().into_iter().skip(nearest.offset as usize) {
             let Near { distance, game, ply } = near;
-            let hit = self.hit(HitLocation::played(game, ply), None).map_err(failed)?;
+            let hit = self.hit(HitLocation::played(game, ply), None).map_err(self.failed(ACTION))?;
             if hit.is_some_and(|hit| !visit(Hit { distance: Some(distance), ..hit })) {
                 break;
             }
@@ -99,10 +98,6 @@ impl Database {
             next = game_of(block, u16::MAX).0.checked_add(1).map(GameId);
         }
         Ok(numbers)
-    }
-
-    fn failed_near(&self, source: rusqlite::Error) -> Error {
-        Error::sqlite(self.path(), "look for the nearest positions", source)
     }
 }
 
@@ -148,8 +143,7 @@ impl<'a> NearestSearch<'a> {
             let block = numbers[index];
             readers.with(|database| {
                 let last = if block == last_block { last_number } else { u16::MAX };
-                let block = Block::read(database.connection(), (block, last), nearest);
-                block.map_err(|source| database.failed_near(source))
+                Block::read(database.connection(), (block, last), nearest).map_err(database.failed(ACTION))
             })
         };
         parallel::map(None, numbers.len(), read)
@@ -162,7 +156,7 @@ impl<'a> NearestSearch<'a> {
         let of_block = |index: usize| {
             readers.with(|database| {
                 let others = blocks[index].others(database.connection(), nearest.to);
-                others.map_err(|source| database.failed_near(source))
+                others.map_err(database.failed(ACTION))
             })
         };
         parallel::map(None, blocks.len(), of_block)
@@ -199,7 +193,7 @@ impl<'a> NearestSearch<'a> {
             let look = |index: usize| {
                 readers.with(|database| {
                     let found = nearest_of(database.connection(), selection, to, &pieces[index]);
-                    found.map_err(|source| database.failed_near(source))
+                    found.map_err(database.failed(ACTION))
                 })
             };
             let found = parallel::map(None, pieces.len(), look)?;
@@ -280,14 +274,10 @@ impl Block {
         if selection.is_all() {
             return Ok(());
         }
-        match BlockColumns::new(connection, self.number).selected(selection) {
-            Ok(selected) => {
-                for games in [&mut self.alike, &mut self.unknown, &mut self.others] {
-                    games.keep(&selected);
-                }
+        if let Some(selected) = if_known(BlockColumns::new(connection, self.number).selected(selection))? {
+            for games in [&mut self.alike, &mut self.unknown, &mut self.others] {
+                games.keep(&selected);
             }
-            Err(ColumnError::Missing) => {}
-            Err(ColumnError::Sql(error)) => return Err(error),
         }
         Ok(())
     }
@@ -376,15 +366,11 @@ fn nearest_of(
     to: &PositionDistance,
     ranges: &[GameRange],
 ) -> rusqlite::Result<Vec<Near>> {
-    let mut statement = connection.prepare_cached(&scan_sql(selection, Lines::Main))?;
-    selection.bind(&mut statement)?;
+    let sql = scan_sql(selection, Lines::Main);
     let mut found: Vec<Near> = Vec::new();
     for &(first, last) in ranges {
-        bind(&mut statement, ":first", first.0)?;
-        bind(&mut statement, ":last", last.0)?;
-        let mut rows = statement.raw_query();
-        while let Some(row) = rows.next()? {
-            let cells = Cells::new(row, GAME_POSITION);
+        let params = named_params! { ":first": first.0, ":last": last.0 };
+        selection.each(connection, GAME_POSITION, &sql, params, |cells| {
             let (game, distance) = (GameId(cells.get(0)?), to.distance(cells.get::<&str>(3)?.as_bytes()));
             let near = |ply| Near { distance, game, ply };
             match found.last_mut() {
@@ -395,7 +381,8 @@ fn nearest_of(
                 }
                 _ => found.push(near(Ply(cells.get(2)?))),
             }
-        }
+            Ok(())
+        })?;
     }
     Ok(found)
 }

@@ -3,12 +3,9 @@
 
 use std::ops::RangeInclusive;
 
-use rusqlite::OptionalExtension as _;
-
 use crate::id::GameId;
-use crate::store::cell::{Cells, GAME};
 use crate::store::database::Database;
-use crate::store::error::{Error, Result};
+use crate::store::error::Result;
 use crate::store::game_column::{BLACK_ELO, Condition, Test, WHITE_ELO};
 use crate::store::read::name::{NameFilter, Named};
 use crate::store::read::occurrence::hit::{HitOrder, rank_sql};
@@ -32,20 +29,8 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn game_sort_key(&self, game: GameId, order: HitOrder) -> Result<Option<GameSortKey>> {
-        let look = || {
-            let sql = format!(
-                "SELECT game_id, game.result = '*' AS is_unfinished, {} AS place FROM game WHERE game_id = ?1",
-                rank_sql(order)
-            );
-            let mut statement = self.connection().prepare_cached(&sql)?;
-            let place = statement.query_row([game.0], |row| {
-                let cells = Cells::new(row, GAME);
-                let rank = row.get("place")?;
-                Ok(GameSortKey { is_unfinished: cells.get::<u32>("is_unfinished")? != 0, rank, game })
-            });
-            place.optional()
-        };
-        look().map_err(|source| Error::sqlite(self.path(), "look up a game", source))
+        let rank = self.rank(game, order).map_err(self.failed("look up a game"))?;
+        Ok(rank.map(|(is_unfinished, rank)| GameSortKey { is_unfinished, rank, game }))
     }
 
     /// Keeps only games whose event has a word in its name that begins with `casual`, or only all other
@@ -54,18 +39,16 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn narrow_to_casual(&self, selection: &mut Selection, is_casual: bool) -> Result<()> {
-        let events = self.names(Named::Event, &NameFilter::Word("casual".to_owned()))?;
-        let list: Vec<_> = events.iter().map(ToString::to_string).collect();
-        selection.set(":casual", format!("[{}]", list.join(",")));
-        let mut ids: Vec<i64> = events.into_iter().map(i64::from).collect();
+        let mut ids = self.names(Named::Event, &NameFilter::Word("casual".to_owned()))?;
+        selection.set(":casual", serde_json::json!(ids).to_string());
         ids.sort_unstable();
+        let ids = ids.into_iter().map(i64::from).collect();
         let (sql, test) = if is_casual {
             ("game.event_id IN (SELECT value FROM json_each(:casual))", Test::OneOf(ids))
         } else {
-            (
-                "(game.event_id IS NULL OR game.event_id NOT IN (SELECT value FROM json_each(:casual)))",
-                Test::NoneOf(ids),
-            )
+            let sql =
+                "(game.event_id IS NULL OR game.event_id NOT IN (SELECT value FROM json_each(:casual)))";
+            (sql, Test::NoneOf(ids))
         };
         selection.add_condition(false, sql.into(), Condition::Tests(vec![vec![("event_id", test)]]));
         Ok(())
