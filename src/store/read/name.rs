@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use rusqlite::params_from_iter;
+use rusqlite::{Params, params_from_iter};
 use serde::Serialize;
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::canonical_combining_class;
@@ -176,8 +176,6 @@ impl Named {
     }
 }
 
-const ACTION: &str = "look up a name";
-
 impl Database {
     /// Visits all names, in the order of their numbers, until `visit` returns `false`.
     ///
@@ -206,10 +204,7 @@ impl Database {
             }
             _ => format!("SELECT {id}, name FROM {name} WHERE name >= ?1 ORDER BY name"),
         };
-        let query = self.connection().prepare_cached(&sql);
-        let walked =
-            query.and_then(|mut query| table.walk(query.query([from])?, |cells| Ok(visit(cells.get(1)?))));
-        walked.map_err(self.failed(ACTION))
+        self.walk_rows(table, &sql, [from], &mut |_, name| visit(name))
     }
 
     /// The ids of the names that match. For players and openings see [`players`](Self::players) and
@@ -225,6 +220,20 @@ impl Database {
         Ok(ids)
     }
 
+    /// Visits the names that a query returns with their ids, until `visit` returns `false`.
+    pub(super) fn walk_rows(
+        &self,
+        table: Table,
+        sql: &str,
+        params: impl Params,
+        visit: &mut dyn FnMut(u32, &str) -> bool,
+    ) -> Result<()> {
+        let walked = self.connection().prepare_cached(sql).and_then(|mut query| {
+            table.walk(query.query(params)?, |cells| Ok(visit(cells.get(0)?, cells.get(1)?)))
+        });
+        walked.map_err(self.failed("look up a name"))
+    }
+
     /// Visits the name `exactly`, or all names, with their ids, until `visit` returns `false`.
     pub(crate) fn walk_names(
         &self,
@@ -235,12 +244,8 @@ impl Database {
         let table = named.table();
         let (name, id) = (table.name, table.key[0]);
         let rows = if exactly.is_some() { "WHERE name = ?1".to_owned() } else { format!("ORDER BY {id}") };
-        let query = self.connection().prepare_cached(&format!("SELECT {id}, name FROM {name} {rows}"));
-        let walked = query.and_then(|mut query| {
-            let rows = query.query(params_from_iter(exactly))?;
-            table.walk(rows, |cells| Ok(visit(cells.get(0)?, cells.get(1)?)))
-        });
-        walked.map_err(self.failed(ACTION))
+        let sql = format!("SELECT {id}, name FROM {name} {rows}");
+        self.walk_rows(table, &sql, params_from_iter(exactly), visit)
     }
 }
 

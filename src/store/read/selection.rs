@@ -248,7 +248,7 @@ impl Selection {
     fn add<const N: usize>(
         &mut self,
         indexed: bool,
-        sql: &'static str,
+        sql: impl Into<Cow<'static, str>>,
         alternatives: Vec<Alternative>,
         params: [(&'static str, Value); N],
     ) {
@@ -274,7 +274,12 @@ impl Selection {
     }
 }
 
-/// The values of a JSON array.
+/// SQL for a condition that a column has one of the values of a JSON array.
+fn is_in(column: &str, parameter: &str) -> String {
+    format!("game.{column} IN (SELECT value FROM json_each({parameter}))")
+}
+
+/// A JSON array.
 fn json(ids: &[u32]) -> Value {
     serde_json::json!(ids).to_string().into()
 }
@@ -287,17 +292,14 @@ impl Database {
     pub fn select(&self, filter: &GameFilter) -> Result<Selection> {
         let mut selection = Selection::default();
         self.add_players(&mut selection, filter)?;
-        let event = "game.event_id IN (SELECT value FROM json_each(:event))";
-        let site = "game.site_id IN (SELECT value FROM json_each(:site))";
-        let opening = "game.opening_id IN (SELECT value FROM json_each(:opening))";
-        for (field, named, parameter, column, name, indexed, sql) in [
-            ("event", Named::Event, ":event", "event_id", &filter.event, true, event),
-            ("site", Named::Site, ":site", "site_id", &filter.site, false, site),
-            ("opening", Named::Opening, ":opening", "opening_id", &filter.opening, true, opening),
+        for (named, parameter, column, name, indexed) in [
+            (Named::Event, ":event", "event_id", &filter.event, true),
+            (Named::Site, ":site", "site_id", &filter.site, false),
+            (Named::Opening, ":opening", "opening_id", &filter.opening, true),
         ] {
             if let Some(name) = name {
-                let ids = self.look_up(&mut selection, field, named, parameter, name)?;
-                selection.add(indexed, sql, vec![vec![(column, ids)]], []);
+                let ids = self.look_up(&mut selection, named, parameter, name)?;
+                selection.add(indexed, is_in(column, parameter), vec![vec![(column, ids)]], []);
             }
         }
         selection.add_eco(filter);
@@ -311,53 +313,47 @@ impl Database {
 
     /// The conditions on players.
     fn add_players(&self, selection: &mut Selection, filter: &GameFilter) -> Result<()> {
-        const SIDES: [&str; 2] = [
-            "game.white_id IN (SELECT value FROM json_each(:white))",
-            "game.black_id IN (SELECT value FROM json_each(:black))",
-        ];
-        const EITHER: &str = "(game.white_id IN (SELECT value FROM json_each(:player))
-            OR game.black_id IN (SELECT value FROM json_each(:player)))";
-        const BOTH: &str = "((game.white_id IN (SELECT value FROM json_each(:player))
-                AND game.black_id IN (SELECT value FROM json_each(:opponent)))
-            OR (game.black_id IN (SELECT value FROM json_each(:player))
-                AND game.white_id IN (SELECT value FROM json_each(:opponent))))";
         let (player, opponent) = match &filter.player {
             Some(_) => (&filter.player, &filter.opponent),
             None => (&filter.opponent, &None),
         };
-        let mut look_up = |field, parameter, name: &Option<NameFilter>| {
+        let mut look_up = |parameter, name: &Option<NameFilter>| {
             let name = name.as_ref();
-            name.map(|name| self.look_up(selection, field, Named::Player, parameter, name)).transpose()
+            name.map(|name| self.look_up(selection, Named::Player, parameter, name)).transpose()
         };
-        let white = look_up("white", ":white", &filter.white)?;
-        let black = look_up("black", ":black", &filter.black)?;
-        let player = look_up("player", ":player", player)?;
-        let opponent = look_up("opponent", ":opponent", opponent)?;
-        for (ids, column, sql) in [(white, WHITE_ID, SIDES[0]), (black, BLACK_ID, SIDES[1])] {
+        let white = look_up(":white", &filter.white)?;
+        let black = look_up(":black", &filter.black)?;
+        let player = look_up(":player", player)?;
+        let opponent = look_up(":opponent", opponent)?;
+        for (ids, column, parameter) in [(white, WHITE_ID, ":white"), (black, BLACK_ID, ":black")] {
             if let Some(ids) = ids {
-                selection.add(true, sql, vec![vec![(column, ids)]], []);
+                selection.add(true, is_in(column, parameter), vec![vec![(column, ids)]], []);
             }
         }
+        let [white, black] = [WHITE_ID, BLACK_ID].map(|column| is_in(column, ":player"));
         match (player, opponent) {
             (Some(one), Some(other)) => {
                 let sides = vec![(WHITE_ID, one.clone()), (BLACK_ID, other.clone())];
                 let exchanged = vec![(WHITE_ID, other), (BLACK_ID, one)];
-                selection.add(true, BOTH, vec![sides, exchanged], []);
+                let [other_white, other_black] =
+                    [WHITE_ID, BLACK_ID].map(|column| is_in(column, ":opponent"));
+                let sql = format!("(({white} AND {other_black}) OR ({black} AND {other_white}))");
+                selection.add(true, sql, vec![sides, exchanged], []);
             }
             (Some(one), None) => {
                 let sides = vec![vec![(WHITE_ID, one.clone())], vec![(BLACK_ID, one)]];
-                selection.add(true, EITHER, sides, []);
+                selection.add(true, format!("({white} OR {black})"), sides, []);
             }
             (None, _) => {}
         }
         Ok(())
     }
 
-    /// Looks up the ids of a name, adds them as a parameter, and returns a test for them.
+    /// Looks up the ids of a name, adds them as a parameter, which is named like the field of the filter, and
+    /// returns a test for them.
     fn look_up(
         &self,
         selection: &mut Selection,
-        field: &'static str,
         named: Named,
         parameter: &'static str,
         name: &NameFilter,
@@ -367,6 +363,7 @@ impl Database {
             Named::Opening => self.openings(name)?,
             Named::Event | Named::Site => self.names(named, name)?,
         };
+        let field = &parameter[1..];
         if ids.is_empty() {
             selection.unknown.push(UnknownName { field, named, filter: name.clone() });
         }
@@ -410,7 +407,7 @@ impl Database {
             ids.extend(self.readings_of(source)?.into_iter().map(|id| id.0));
         }
         let test = Test::one_of(ids.iter().map(|&id| id.into()));
-        let sql = "game.source_id IN (SELECT value FROM json_each(:sources))";
+        let sql = is_in("source_id", ":sources");
         selection.add(false, sql, vec![vec![("source_id", test)]], [(":sources", json(&ids))]);
         Ok(())
     }

@@ -8,16 +8,18 @@ use crate::board::{KeySet, MoveCode, PositionKey};
 use crate::id::ImportId;
 use crate::store::block_set::game_of;
 use crate::store::cell::{
-    Cells, EVENT, GAME, GAME_POSITION, IMPORT, PLAYER, SETTING, SITE, SOURCE, Table, VISITED_POSITION,
+    CONTINUATION, Cells, EVENT, GAME, GAME_POSITION, IMPORT, PLAYER, SETTING, SITE, SOURCE, Table,
+    VISITED_POSITION,
 };
 use crate::store::database::open_file;
 use crate::store::error::{Error, Result};
 use crate::store::game_indexes::HASH_BLOCKS;
 use crate::store::read::game::{ComparedGame, GameOutcome};
 use crate::store::read::game_column::{BlockColumns, Outcomes, if_known};
+use crate::store::read::occurrence::hit::listed_games;
 use crate::store::read::occurrence::visit::{
     VisitedCounts, VisitedPositionLists, VisitedRows, for_each_occurrence, for_each_visit_set,
-    has_occurrences, played_at, visited_counts, visited_lists, visits,
+    has_occurrences, played_at, visited_lists, visits,
 };
 use crate::store::read::source::{KnownSource, KnownSources, READINGS, Tail};
 use crate::store::row::{GameId, NameId, Ply, SourceId};
@@ -197,7 +199,21 @@ impl Snapshot {
     /// # Errors
     /// Errors of SQLite.
     pub fn visited_counts(&self, key: PositionKey) -> Result<Option<VisitedCounts>> {
-        visited_counts(&self.connection, key).map_err(|source| self.failed(source))
+        let sql =
+            "SELECT key, games, unfinished, top_games, recent_games FROM visited_position WHERE key = ?1";
+        let found = self.row(VISITED_POSITION, sql, [key.as_i64()], |cells| {
+            let games = cells.get::<u64>("games")?.saturating_add(cells.get("unfinished")?);
+            Ok((games, [listed_games(cells, "top_games")?, listed_games(cells, "recent_games")?].concat()))
+        });
+        let Some((games, listed)) = found? else { return Ok(None) };
+        let sql = "SELECT key, move_code, first_year, last_year FROM continuation WHERE key = ?1";
+        let mut years = Vec::new();
+        self.each(CONTINUATION, sql, [key.as_i64()], |cells| {
+            let code = MoveCode::from_stored(cells.get("move_code")?);
+            years.push((code, cells.get("first_year")?, cells.get("last_year")?));
+            Ok(())
+        })?;
+        Ok(Some(VisitedCounts { games, listed, years }))
     }
 
     /// Calls `see` with each game in the sets of a visited position, and with the last move that the game

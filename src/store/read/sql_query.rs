@@ -173,15 +173,12 @@ impl Error {
             rusqlite::Error::SqliteFailure(error, _) if is_of_file(error.code) => {
                 Self::sqlite(database.path(), "run the statement", source)
             }
-            rusqlite::Error::InvalidParameterCount(0, needed) => {
-                let message = format!(
-                    "the query needs {needed} value(s) for its parameters; write the values into the query"
-                );
-                Self::Query { message, place: None, source }
-            }
             rusqlite::Error::InvalidParameterCount(given, needed) => {
-                let message =
-                    format!("the query needs {needed} value(s) for its parameters, but {given} are given");
+                let rest = match given {
+                    0 => "; write the values into the query".to_owned(),
+                    given => format!(", but {given} are given"),
+                };
+                let message = format!("the query needs {needed} value(s) for its parameters{rest}");
                 Self::Query { message, place: None, source }
             }
             source => Self::Query { message: source.to_string(), place: None, source },

@@ -247,31 +247,22 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn frequent_openings(&self, limit: u32) -> Result<Vec<OpeningCount>> {
-        let read = |cells: Cells<'_>| {
-            let (eco, name) = (cells.get("eco")?, cells.get("name")?);
-            Ok(OpeningCount { eco, name, games: cells.get("games")? })
-        };
         // Counts with the index alone first, then looks up the names.
-        let named = self.all(
-            "count the openings",
-            OPENING,
-            "SELECT eco, name, sum(positions.games) AS games
+        let named = "SELECT eco, name, sum(positions.games) AS games
              FROM (SELECT opening_id, count(*) AS games FROM game WHERE opening_id IS NOT NULL GROUP BY opening_id) AS positions
-             JOIN opening USING (opening_id) GROUP BY eco, name ORDER BY games DESC, eco, name LIMIT ?1",
-            [limit],
-            read,
-        )?;
-        if !named.is_empty() {
-            return Ok(named);
+             JOIN opening USING (opening_id) GROUP BY eco, name ORDER BY games DESC, eco, name LIMIT ?1";
+        let by_code = "SELECT eco, NULL AS name, count(*) AS games FROM game WHERE eco IS NOT NULL
+             GROUP BY eco ORDER BY games DESC, eco LIMIT ?1";
+        let mut openings = Vec::new();
+        for sql in [named, by_code] {
+            if openings.is_empty() {
+                openings = self.all("count the openings", OPENING, sql, [limit], |cells| {
+                    let (eco, name) = (cells.get("eco")?, cells.get("name")?);
+                    Ok(OpeningCount { eco, name, games: cells.get("games")? })
+                })?;
+            }
         }
-        self.all(
-            "count the openings",
-            OPENING,
-            "SELECT eco, NULL AS name, count(*) AS games FROM game WHERE eco IS NOT NULL
-             GROUP BY eco ORDER BY games DESC, eco LIMIT ?1",
-            [limit],
-            read,
-        )
+        Ok(openings)
     }
 
     /// The sizes of all tables and indexes, largest first. Reads the whole file.

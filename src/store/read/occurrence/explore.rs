@@ -119,7 +119,11 @@ impl Database {
             };
             let (mut exploration, games) = match counted {
                 Some(counted) => counted,
-                None => asked.count(selection, empty())?,
+                None => {
+                    let mut tally = empty();
+                    asked.for_each_game(selection, true, &mut |game| tally.add(&game))?;
+                    asked.exploration(tally)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?
+                }
             };
             if let Some(games) = games.filter(|_| !before.is_empty()) {
                 exploration.transposed = self.count_transposed(&games, before)?;
@@ -230,16 +234,6 @@ impl ExploreTarget<'_> {
         POSITION_GAME.first(self.database.connection(), sql, params, |cells| cells.get(0).map(GameId))
     }
 
-    /// Counts the games of a selection one by one.
-    fn count(
-        &self,
-        selection: &Selection,
-        mut tally: Tally,
-    ) -> rusqlite::Result<(PositionCounts, Option<Games>)> {
-        self.for_each_game(selection, true, &mut |game| tally.add(&game))?;
-        self.exploration(tally)?.ok_or(rusqlite::Error::QueryReturnedNoRows)
-    }
-
     /// The result of counting, with the listed games and the only games of moves; `None` if one of these
     /// games does not exist or did not reach the position.
     fn exploration(&self, tally: Tally) -> rusqlite::Result<Option<(PositionCounts, Option<Games>)>> {
@@ -257,7 +251,7 @@ impl ExploreTarget<'_> {
         sort_by_key(&mut continuations, |continuation| Reverse(continuation.results.games()));
         let lists = (self.hits(&tally.lists.top.ids())?, self.hits(&tally.lists.recent.ids())?);
         let (Some(top_games), Some(recent_games)) = lists else { return Ok(None) };
-        let Tally { results, rated, unfinished, games, .. } = tally;
+        let Tally { all: MoveTally { results, rated, .. }, unfinished, games, .. } = tally;
         let transposed = None;
         let exploration =
             PositionCounts { results, rated, unfinished, transposed, continuations, top_games, recent_games };

@@ -201,38 +201,6 @@ pub(crate) fn listed_games(cells: Cells<'_>, column: &str) -> rusqlite::Result<V
     Ok(ids.into_iter().map(GameId).collect())
 }
 
-/// How many more hits to skip, and then to return.
-pub(crate) struct Part {
-    pub(crate) skip: u32,
-    /// `None`: no limit.
-    pub(crate) left: Option<u32>,
-}
-
-/// What to do with a hit.
-pub(crate) enum Flow {
-    Skip,
-    Hit { is_last: bool },
-    End,
-}
-
-impl Part {
-    /// Counts one more hit, and returns what to do with it.
-    pub(crate) fn take(&mut self) -> Flow {
-        if self.skip > 0 {
-            self.skip -= 1;
-            return Flow::Skip;
-        }
-        match &mut self.left {
-            None => Flow::Hit { is_last: false },
-            Some(0) => Flow::End,
-            Some(left) => {
-                *left -= 1;
-                Flow::Hit { is_last: *left == 0 }
-            }
-        }
-    }
-}
-
 /// Whether another position with the same placement has the same key.
 pub(crate) fn shares_key(fen: &str) -> bool {
     Position::from_fen(fen.as_bytes()).is_ok_and(|(position, _)| position.shares_key())

@@ -9,7 +9,6 @@ use rusqlite::{Connection, named_params};
 
 use crate::board::{Material, PositionDistance};
 use crate::id::{GameId, Ply};
-use crate::parallel;
 use crate::sorted::SortedMap;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{BLOCK_GAMES, block_of, game_of};
@@ -70,9 +69,15 @@ impl Database {
         let mut search = NearestSearch::new(self, nearest);
         if let Some(last) = self.last_game()? {
             let numbers = self.blocks_with_games()?;
-            let blocks = search.blocks(&numbers, last)?;
+            let (last_block, last_number) = block_of(last);
+            let blocks = search.readers.map(ACTION, numbers.len(), |database, index| {
+                let last = if numbers[index] == last_block { last_number } else { u16::MAX };
+                Block::read(database.connection(), (numbers[index], last), nearest)
+            })?;
             if !search.read_games(bounded(blocks.iter().map(Block::same_pawns_and_material)))? {
-                let others = search.others(&blocks)?;
+                let others = search.readers.map(ACTION, blocks.len(), |database, index| {
+                    blocks[index].others(database.connection(), nearest.to)
+                })?;
                 search.read_games(bounded(others.into_iter()))?;
             }
         }
@@ -136,32 +141,6 @@ impl<'a> NearestSearch<'a> {
         }
     }
 
-    fn blocks(&self, numbers: &[u32], last: GameId) -> Result<Vec<Block>> {
-        let Self { readers, nearest, .. } = self;
-        let (last_block, last_number) = block_of(last);
-        let read = |index: usize| {
-            let block = numbers[index];
-            readers.with(|database| {
-                let last = if block == last_block { last_number } else { u16::MAX };
-                Block::read(database.connection(), (block, last), nearest).map_err(database.failed(ACTION))
-            })
-        };
-        parallel::map(None, numbers.len(), read)
-    }
-
-    /// The games that never have the target's pawns, or never its material, each with the lower bound of its
-    /// distance.
-    fn others(&self, blocks: &[Block]) -> Result<Vec<Bounded>> {
-        let Self { readers, nearest, .. } = self;
-        let of_block = |index: usize| {
-            readers.with(|database| {
-                let others = blocks[index].others(database.connection(), nearest.to);
-                others.map_err(database.failed(ACTION))
-            })
-        };
-        parallel::map(None, blocks.len(), of_block)
-    }
-
     /// Whether a game with this lower bound can still be among the wanted games.
     fn can_take(&self, bound: u32, game: GameId) -> bool {
         self.kept.len() < self.wanted
@@ -190,13 +169,9 @@ impl<'a> NearestSearch<'a> {
             }
             let pieces = self.pieces(&mut games, width);
             let Self { readers, nearest: Nearest { selection, to, .. }, .. } = self;
-            let look = |index: usize| {
-                readers.with(|database| {
-                    let found = nearest_of(database.connection(), selection, to, &pieces[index]);
-                    found.map_err(database.failed(ACTION))
-                })
-            };
-            let found = parallel::map(None, pieces.len(), look)?;
+            let found = readers.map(ACTION, pieces.len(), |database, index| {
+                nearest_of(database.connection(), selection, to, &pieces[index])
+            })?;
             for near in found.into_iter().flatten() {
                 if self.can_take(near.distance, near.game) {
                     self.kept.push(near);
@@ -261,25 +236,18 @@ impl Block {
         others.keep(&unknown.others());
         let missing = missing(connection, number, nearest.to)?;
         let mut block = Self { number, alike: matching, unknown, others, missing };
-        block.keep_selected(connection, nearest.selection)?;
+        // If the columns of the block cannot be used, the filters are applied when rows are read.
+        let selected = match nearest.selection {
+            all if all.is_all() => None,
+            selection => if_known(BlockColumns::new(connection, number).selected(selection))?,
+        };
         for games in [&mut block.alike, &mut block.unknown, &mut block.others] {
+            if let Some(selected) = &selected {
+                games.keep(selected);
+            }
             games.limit(0..=last);
         }
         Ok(block)
-    }
-
-    /// Keeps only the games that match the filters, if the columns of the block can be used. Otherwise the
-    /// filters are applied when rows are read.
-    fn keep_selected(&mut self, connection: &Connection, selection: &Selection) -> rusqlite::Result<()> {
-        if selection.is_all() {
-            return Ok(());
-        }
-        if let Some(selected) = if_known(BlockColumns::new(connection, self.number).selected(selection))? {
-            for games in [&mut self.alike, &mut self.unknown, &mut self.others] {
-                games.keep(&selected);
-            }
-        }
-        Ok(())
     }
 
     /// The games that may have a position with the target's pawns and its material, each with the lower bound

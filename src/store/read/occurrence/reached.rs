@@ -5,10 +5,10 @@ use std::collections::hash_map::Entry;
 
 use rusqlite::{named_params, params};
 
-use crate::board::{GameResult, MoveCode, Position, PositionKey, ShortMove};
+use crate::board::{GameResult, MoveCode, Position, PositionKey};
 use crate::id::GameId;
 use crate::store::block_games::BlockGames;
-use crate::store::block_set::game_of;
+use crate::store::block_set::{decode_within, game_of};
 use crate::store::cell::{Cells, GAME, GAME_POSITION};
 use crate::store::database::Database;
 use crate::store::error::Result;
@@ -17,7 +17,7 @@ use crate::store::read::occurrence::hit::{Lines, join, shares_key};
 use crate::store::read::occurrence::visit::for_each_visit_set;
 use crate::store::read::selection::Selection;
 use crate::store::row::day_number;
-use crate::store::visit_set::{PlayedMove, for_each_visit_within};
+use crate::store::visit_set::take_move;
 
 pub(super) const ACTION: &str = "explore a position";
 
@@ -162,9 +162,8 @@ impl<'d> ReachedGames<'d> {
         mut see: impl FnMut(ReachedGame),
     ) -> std::result::Result<(), ColumnError> {
         let (connection, selection, blocks) = (self.database.connection(), self.selection, &mut self.blocks);
-        let mut codes = Codes { position, last: None };
         let mut has_block = false;
-        for_each_visit_set(connection, position.key(), |block, games| {
+        for_each_visit_set(connection, position.key(), |block, mut games| {
             has_block = true;
             let SelectedBlock { selected, outcomes } = match blocks.entry(block) {
                 Entry::Occupied(known) => known.into_mut(),
@@ -176,49 +175,26 @@ impl<'d> ReachedGames<'d> {
                     })
                 }
             };
-            let mut fits = true;
-            let is_whole = for_each_visit_within(
-                games,
-                |word| selected.word(word),
-                |number, played| {
-                    // A game that somebody deleted through SQL is still in the set.
-                    let Some(result) = outcomes.result(number) else { return };
-                    let Some(played) = codes.of(played) else {
-                        fits = false;
-                        return;
-                    };
-                    let (elos, day) = (outcomes.elos(number), outcomes.day(number));
-                    see(ReachedGame { game: game_of(block, number), played, result, elos, day });
-                },
-            );
-            if is_whole && fits { Ok(()) } else { Err(ColumnError::Missing) }
+            while !games.is_empty() {
+                let (played, set) = take_move(games).ok_or(ColumnError::Missing)?;
+                let played = match played.played() {
+                    Some(short) => Some(position.clone().make_short(short).ok_or(ColumnError::Missing)?),
+                    None => None,
+                };
+                let rest = decode_within(
+                    set,
+                    |word| selected.word(word),
+                    |number| {
+                        // A game that somebody deleted through SQL is still in the set.
+                        let Some(result) = outcomes.result(number) else { return };
+                        let (elos, day) = (outcomes.elos(number), outcomes.day(number));
+                        see(ReachedGame { game: game_of(block, number), played, result, elos, day });
+                    },
+                );
+                games = rest.ok_or(ColumnError::Missing)?;
+            }
+            Ok::<_, ColumnError>(())
         })?;
         if has_block { Ok(()) } else { Err(ColumnError::Missing) }
-    }
-}
-
-/// Converts short moves to codes. Many successive games in sets have the same move, so the last result is
-/// kept.
-struct Codes<'p> {
-    position: &'p Position,
-    last: Option<(PlayedMove, Option<Option<MoveCode>>)>,
-}
-
-impl Codes<'_> {
-    /// The code of the move, or `Some(None)` if no move was played; `None` if the move is not possible in the
-    /// position.
-    fn of(&mut self, played: PlayedMove) -> Option<Option<MoveCode>> {
-        if let Some((last, code)) = self.last
-            && last == played
-        {
-            return code;
-        }
-        let code = |short: ShortMove| self.position.clone().make_short(short);
-        let code = match played.played() {
-            Some(short) => code(short).map(Some),
-            None => Some(None),
-        };
-        self.last = Some((played, code));
-        code
     }
 }

@@ -17,7 +17,7 @@ use crate::store::database::{Database, SetUp, Stop};
 use crate::store::error::Result;
 use crate::store::features::FeatureQuery;
 use crate::store::read::features::FeatureMatches;
-use crate::store::read::occurrence::hit::{Flow, Hit, HitLocation, HitOrder, Lines, Part};
+use crate::store::read::occurrence::hit::{Hit, HitLocation, HitOrder, Lines};
 use crate::store::read::occurrence::visit::last_block;
 use crate::store::read::selection::Selection;
 use crate::store::row::{GameId, Ply};
@@ -115,16 +115,24 @@ impl<'a> Readers<'a> {
         Ok(database)
     }
 
-    pub(super) fn with<T>(&self, work: impl FnOnce(&Database) -> Result<T>) -> Result<T> {
+    fn with<T>(&self, work: impl FnOnce(&Database) -> Result<T>) -> Result<T> {
         let index = rayon::current_thread_index().unwrap_or(0);
-        let mut reader = parallel::lock(&self.open[index]);
-        if reader.is_none() {
-            *reader = Some(self.open()?);
-        }
-        match &*reader {
+        match &mut *parallel::lock(&self.open[index]) {
             Some(database) => work(database),
-            None => work(&self.open()?),
+            reader => work(reader.insert(self.open()?)),
         }
+    }
+
+    /// The results of `work` for each number below `count`, in order. All threads work.
+    pub(super) fn map<T: Send>(
+        &self,
+        action: &'static str,
+        count: usize,
+        work: impl Fn(&Database, usize) -> rusqlite::Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        parallel::map(None, count, |index| {
+            self.with(|database| work(database, index).map_err(database.failed(action)))
+        })
     }
 }
 
@@ -160,14 +168,18 @@ impl Database {
         visit: &mut dyn FnMut(Hit) -> bool,
     ) -> Result<()> {
         let failed = self.failed(LOOK);
-        let mut rest = Part { skip: scan.offset, left: scan.limit };
-        let mut pass = |place| match rest.take() {
-            Flow::Skip => Ok(true),
-            Flow::End => Ok(false),
-            Flow::Hit { is_last } => {
-                let hit = self.hit(place, None).map_err(failed)?;
-                Ok(hit.is_none_or(&mut *visit) && !is_last)
+        let (mut skip, mut left) = (scan.offset, scan.limit);
+        if left == Some(0) {
+            return Ok(());
+        }
+        let mut pass = |place| {
+            if skip > 0 {
+                skip -= 1;
+                return Ok(true);
             }
+            left = left.map(|left| left - 1);
+            let hit = self.hit(place, None).map_err(failed)?;
+            Ok(hit.is_none_or(&mut *visit) && left != Some(0))
         };
         if scan.order == HitOrder::Game {
             return self.scan_in_order(scan, question, look, &mut pass);

@@ -8,8 +8,7 @@ use crate::store::cell::{Cells, GAME, POSITION_GAME, VARIATION_MOVE, VISITED_POS
 use crate::store::database::Database;
 use crate::store::error::Result;
 use crate::store::read::occurrence::hit::{
-    Flow, Hit, HitLocation, HitOrder, Lines, OCCURRENCES, Part, join, join_variations, listed_games,
-    rank_sql, shares_key,
+    Hit, HitLocation, HitOrder, Lines, OCCURRENCES, join, join_variations, listed_games, rank_sql, shares_key,
 };
 use crate::store::read::occurrence::visit::has_occurrences;
 use crate::store::read::selection::Selection;
@@ -123,18 +122,18 @@ impl Database {
     }
 
     fn visit_hits_dyn(&self, search: &Search<'_>, visit: &mut dyn FnMut(Hit) -> bool) -> Result<()> {
-        let mut part = Part { skip: search.offset, left: search.limit };
+        let (mut skip, mut left) = (search.offset, search.limit);
+        if left == Some(0) {
+            return Ok(());
+        }
         let mut found = |place| {
-            if part.skip > 0 {
-                part.skip -= u32::from(self.is_at(place, search.fen)?);
+            if skip > 0 {
+                skip -= u32::from(self.is_at(place, search.fen)?);
                 return Ok(true);
             }
             let Some(hit) = self.hit(place, Some(search.fen))? else { return Ok(true) };
-            Ok(match part.take() {
-                Flow::Skip => true,
-                Flow::End => false,
-                Flow::Hit { is_last } => visit(hit) && !is_last,
-            })
+            left = left.map(|left| left - 1);
+            Ok(visit(hit) && left != Some(0))
         };
         let mut walk = || match self.plan(search)? {
             Plan::Listed(games) => self.walk_listed(search.key, &games, &mut found),
@@ -319,11 +318,10 @@ impl Database {
         found: &mut dyn FnMut(HitLocation) -> rusqlite::Result<bool>,
     ) -> rusqlite::Result<()> {
         let sql = "SELECT key, game_id, ply FROM position_game WHERE key = ?1 AND game_id = ?2 ORDER BY ply";
-        let mut statement = self.connection().prepare_cached(sql)?;
         for &game in games {
-            let mut rows = statement.query((key.as_i64(), game.0))?;
-            while let Some(row) = rows.next()? {
-                let ply = Ply(Cells::new(row, POSITION_GAME).get("ply")?);
+            let plies = POSITION_GAME
+                .all(self.connection(), sql, (key.as_i64(), game.0), |cells| cells.get("ply").map(Ply))?;
+            for ply in plies {
                 if !found(HitLocation::played(game, ply))? {
                     return Ok(());
                 }

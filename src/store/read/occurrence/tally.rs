@@ -36,8 +36,8 @@ pub(super) type Games = SortedMap<u32, BlockGames>;
 pub(super) struct Tally {
     /// The side whose score is counted, if any.
     pub(super) side: Option<Color>,
-    pub(super) results: ResultCounts,
-    pub(super) rated: RatedScore,
+    /// All games with a result.
+    pub(super) all: MoveTally,
     pub(super) unfinished: u64,
     /// The games with a result; `None` if they are not needed.
     pub(super) games: Option<Games>,
@@ -51,17 +51,18 @@ pub(super) struct GameLists {
     pub(super) recent: GameList,
 }
 
+/// The counts of all games, or of the games with a move.
 #[derive(Default)]
 pub(super) struct MoveTally {
     pub(super) results: ResultCounts,
     pub(super) rated: RatedScore,
-    /// The last game counted with this move.
+    /// The last game counted.
     pub(super) game: GameId,
 }
 
 impl MoveTally {
     #[inline]
-    pub(super) fn add(&mut self, game: &ReachedGame, side: Option<Color>) {
+    fn add(&mut self, game: &ReachedGame, side: Option<Color>) {
         self.results.count(game.result, game.elos, year_of(game.day));
         if let Some(side) = side
             && let Some(half_points) = game.result.half_points(side)
@@ -73,7 +74,7 @@ impl MoveTally {
     }
 
     /// Adds the counts of another tally, whose games have greater numbers.
-    pub(super) fn add_all(&mut self, later: &Self) {
+    fn add_all(&mut self, later: &Self) {
         self.results.add(&later.results);
         self.rated.add(&later.rated);
         self.game = later.game;
@@ -84,8 +85,7 @@ impl Tally {
     pub(super) fn new(lists: ListLengths, side: Option<Color>, wants_games: bool) -> Self {
         Self {
             side,
-            results: ResultCounts::default(),
-            rated: RatedScore::default(),
+            all: MoveTally::default(),
             unfinished: 0,
             games: wants_games.then(Games::new),
             moves: SortedMap::new(),
@@ -99,9 +99,7 @@ impl Tally {
             self.unfinished += 1;
             return;
         }
-        let mut counted = MoveTally::default();
-        counted.add(last, self.side);
-        self.add_all(&counted);
+        self.all.add(last, self.side);
         if let Some(code) = last.played {
             self.moves.entry(code).add(last, self.side);
         }
@@ -111,18 +109,12 @@ impl Tally {
         }
         self.lists.insert(last);
     }
-
-    /// Adds the results and the score of a move's tally, but no moves and no lists.
-    pub(super) fn add_all(&mut self, counted: &MoveTally) {
-        self.results.add(&counted.results);
-        self.rated.add(&counted.rated);
-    }
 }
 
 impl GameLists {
     /// Inserts a game into the lists if it ranks high enough.
     #[inline]
-    pub(super) fn insert(&mut self, game: &ReachedGame) {
+    fn insert(&mut self, game: &ReachedGame) {
         if let Some(sum) = elo_sum(game.elos) {
             self.top.insert(sum, game.game);
         }
@@ -211,7 +203,7 @@ impl Counted {
         let Self { mut tally, moves, blocks } = self;
         let (position, _) = Position::from_fen(fen.as_bytes()).ok()?;
         for (played, counted) in moves {
-            tally.add_all(&counted);
+            tally.all.add_all(&counted);
             if let Some(short) = played.played() {
                 tally.moves.insert(position.clone().make_short(short)?, counted);
             }

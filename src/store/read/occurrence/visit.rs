@@ -7,7 +7,7 @@ use crate::board::{MoveCode, PositionKey};
 use crate::id::{GameId, Ply};
 use crate::store::Result;
 use crate::store::block_set::block_of;
-use crate::store::cell::{CONTINUATION, Cells, GAME_POSITION, POSITION_GAME, VISIT_SET, VISITED_POSITION};
+use crate::store::cell::{Cells, GAME_POSITION, POSITION_GAME, VISIT_SET, VISITED_POSITION};
 
 /// The data of a visited position that may change when games are removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,25 +18,6 @@ pub struct VisitedCounts {
     pub listed: Vec<GameId>,
     /// The moves played, each with its first and last year.
     pub years: Vec<(MoveCode, Option<u16>, Option<u16>)>,
-}
-
-/// The data of a visited position; `None` if it has no row.
-pub(crate) fn visited_counts(
-    connection: &Connection,
-    key: PositionKey,
-) -> rusqlite::Result<Option<VisitedCounts>> {
-    let sql = "SELECT key, games, unfinished, top_games, recent_games FROM visited_position WHERE key = ?1";
-    let found = VISITED_POSITION.first(connection, sql, [key.as_i64()], |cells| {
-        let games = cells.get::<u64>("games")?.saturating_add(cells.get("unfinished")?);
-        Ok((games, [listed_games(cells, "top_games")?, listed_games(cells, "recent_games")?].concat()))
-    });
-    let Some((games, listed)) = found? else { return Ok(None) };
-    let sql = "SELECT key, move_code, first_year, last_year FROM continuation WHERE key = ?1";
-    let years = CONTINUATION.all(connection, sql, [key.as_i64()], |cells| {
-        let code = MoveCode::from_stored(cells.get("move_code")?);
-        Ok((code, cells.get("first_year")?, cells.get("last_year")?))
-    })?;
-    Ok(Some(VisitedCounts { games, listed, years }))
 }
 
 /// The columns of `visited_position` other than counts.

@@ -162,12 +162,7 @@ impl Database {
         mut visit: impl FnMut(NameId, &str) -> bool,
     ) -> Result<()> {
         let sql = "SELECT player_id, name FROM player WHERE name >= ?1 AND name < ?2 ORDER BY name";
-        let query = self.connection().prepare_cached(sql);
-        let walked = query.and_then(|mut query| {
-            let rows = query.query([begin, end])?;
-            PLAYER.walk(rows, |cells| Ok(visit(NameId(cells.get(0)?), cells.get(1)?)))
-        });
-        walked.map_err(self.failed("look up a name"))
+        self.walk_rows(PLAYER, sql, [begin, end], &mut |id, name| visit(NameId(id), name))
     }
 
     /// The names with these numbers, in the order of the numbers.
