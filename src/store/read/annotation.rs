@@ -8,8 +8,7 @@ use crate::board::MoveCode;
 use crate::id::{GameId, Ply};
 use crate::pgn::{Eval, MoveNumbers};
 use crate::store::cell::{COMMAND, COMMENT, MOVE_EVAL, NAG, VARIATION, VARIATION_MOVE};
-use crate::store::database::Database;
-use crate::store::error::Result;
+use crate::store::{Database, Result};
 
 /// The maximum nesting depth of variations.
 pub(crate) const MOST_DEPTH: usize = 1000;

@@ -2,11 +2,8 @@
 
 use rusqlite::Connection;
 
-use crate::store::cell::read_rows;
-use crate::store::database::Database;
-use crate::store::error::Result;
 use crate::store::schema::{schema_of, version_of};
-use crate::store::schema_version::SchemaVersion;
+use crate::store::{Database, Result, SchemaVersion, read_rows};
 
 /// Tables, views and functions of a database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,10 +7,11 @@ use rusqlite::{Connection, params};
 
 use crate::board::MoveCode;
 use crate::id::GameId;
+use crate::store::FeatureQuery;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{block_of, decode_whole, games_of};
 use crate::store::cell::{Cells, GAME_POSITION, GAME_SET};
-use crate::store::features::{BlockSets, FeatureBlock, FeatureKind, FeatureQuery, FeatureRows, each_set};
+use crate::store::features::{BlockSets, FeatureBlock, FeatureKind, FeatureRows, each_set};
 
 /// The games of a block that can match: games in the sets, and games whose features are unknown.
 pub(crate) struct FeatureMatches {

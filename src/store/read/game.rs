@@ -9,9 +9,8 @@ use serde::Serialize;
 use crate::board::{GameResult, MoveCode, Position, PositionKey, ShortMove};
 use crate::sorted::SortedMap;
 use crate::store::cell::{Cells, GAME, GAME_POSITION, GAMES, PROBLEM, Stored, TAG};
-use crate::store::database::Database;
-use crate::store::error::{Error, Result};
 use crate::store::row::{GameId, GameStatus, Ply};
+use crate::store::{Database, Error, Result};
 
 /// The columns of [`GameSummary`]. They need the joins of `summary_joins`.
 macro_rules! summary_columns {

@@ -8,13 +8,13 @@ use rusqlite::{Connection, params};
 
 use crate::board::GameResult;
 use crate::id::GameId;
+use crate::store::Selection;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::block_of;
 use crate::store::cell::{GAME, GAME_COLUMN};
 use crate::store::game_column::{
     BLACK_ELO, BLACK_ID, COLUMNS, ColumnSource, DATE, RESULT, StoredColumn, Test, WHITE_ELO, WHITE_ID,
 };
-use crate::store::read::selection::Selection;
 use crate::store::row::day_number;
 use crate::store::row::virtual_table::Cell;
 

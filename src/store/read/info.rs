@@ -9,11 +9,7 @@ use serde::{Serialize, Serializer};
 
 use crate::id::{GameId, ImportId, SourceId};
 use crate::store::cell::{Cells, DUPLICATE, IMPORT, PROBLEM, SOURCE, Table};
-use crate::store::database::Database;
-use crate::store::error::{Error, Result};
-use crate::store::read::game::GameProblem;
-use crate::store::row::ImportTotals;
-use crate::store::schema_version::SchemaVersion;
+use crate::store::{Database, Error, GameProblem, ImportTotals, Result, SchemaVersion};
 
 /// The contents of a database.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,9 +8,7 @@ use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::canonical_combining_class;
 
 use crate::store::cell::{EVENT, OPENING, PLAYER, SITE, Table};
-use crate::store::database::Database;
-use crate::store::error::Result;
-use crate::store::read::filter::FilterError;
+use crate::store::{Database, FilterError, Result};
 
 /// A name to look for.
 ///

@@ -4,12 +4,9 @@
 use std::ops::RangeInclusive;
 
 use crate::id::GameId;
-use crate::store::database::Database;
-use crate::store::error::Result;
 use crate::store::game_column::{BLACK_ELO, Condition, Test, WHITE_ELO};
-use crate::store::read::name::{NameFilter, Named};
-use crate::store::read::occurrence::hit::{HitOrder, rank_sql};
-use crate::store::read::selection::Selection;
+use crate::store::read::occurrence::hit::rank_sql;
+use crate::store::{Database, HitOrder, NameFilter, Named, Result, Selection};
 
 /// The place of a game in an order of games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,9 +5,7 @@ use rusqlite::params;
 use crate::board::{Position, PositionKey};
 use crate::opening::{Opening, OpeningBook};
 use crate::store::cell::{Cells, OPENING};
-use crate::store::database::Database;
-use crate::store::error::Result;
-use crate::store::read::name::{NameFilter, Named, fold};
+use crate::store::{Database, NameFilter, Named, Result, fold};
 
 impl Database {
     /// The list of openings that the database was built with.

@@ -8,10 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 use crate::id::{GameId, ImportId, SourceId};
 use crate::sorted::sort_by_key;
 use crate::store::cell::{DUPLICATE, IMPORT, SETTING, SOURCE};
-use crate::store::database::Database;
-use crate::store::error::{Error, Result};
-use crate::store::game_set::GameSet;
-use crate::store::read::snapshot::Snapshot;
+use crate::store::{Database, Error, GameSet, Result, Snapshot};
 
 /// A reading of a file in which games were skipped as duplicates.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,8 +3,7 @@
 use rusqlite::{Connection, OptionalExtension as _, Params, Rows};
 
 use crate::store::cell::{Cells, Table};
-use crate::store::database::Database;
-use crate::store::error::{Error, Result};
+use crate::store::{Database, Error, Result};
 
 /// Queries whose rows are rows of this table, so that a message about a wrong cell can name the row.
 impl Table {

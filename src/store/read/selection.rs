@@ -11,15 +11,13 @@ use crate::board::{Color, GameResult};
 use crate::id::NameId;
 use crate::pgn::{Speed, TimeControl};
 use crate::store::cell::{Cells, OPENING, Table};
-use crate::store::database::Database;
-use crate::store::error::Result;
 use crate::store::game_column::{
     Alternative, BLACK_ELO, BLACK_ID, Condition as ColumnCondition, DATE, RESULT, Test, WHITE_ELO, WHITE_ID,
 };
-use crate::store::read::filter::{DatePrefix, EcoRange, FilterError, bind};
-use crate::store::read::name::{NameFilter, Named};
+use crate::store::read::filter::bind;
 #[cfg(feature = "parquet")]
 use crate::store::row::virtual_table::Cell;
+use crate::store::{Database, DatePrefix, EcoRange, FilterError, NameFilter, Named, Result};
 
 /// A filter on games: all given conditions must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

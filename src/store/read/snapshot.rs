@@ -12,20 +12,20 @@ use crate::store::cell::{
     VISITED_POSITION,
 };
 use crate::store::database::open_file;
-use crate::store::error::{Error, Result};
 use crate::store::game_indexes::HASH_BLOCKS;
-use crate::store::read::game::{ComparedGame, GameOutcome};
 use crate::store::read::game_column::{BlockColumns, Outcomes, if_known};
 use crate::store::read::occurrence::hit::listed_games;
 use crate::store::read::occurrence::visit::{
-    VisitedCounts, VisitedPositionLists, VisitedRows, for_each_occurrence, for_each_visit_set,
-    has_occurrences, played_at, visited_lists, visits,
+    VisitedPositionLists, VisitedRows, for_each_occurrence, for_each_visit_set, has_occurrences, played_at,
+    visited_lists, visits,
 };
-use crate::store::read::source::{KnownSource, KnownSources, READINGS, Tail};
+use crate::store::read::source::READINGS;
 use crate::store::row::{GameId, NameId, Ply, SourceId};
 use crate::store::schema::schema_of;
-use crate::store::schema_version::SchemaVersion;
 use crate::store::visit_set::{PlayedMove, for_each_visit};
+use crate::store::{
+    ComparedGame, Error, GameOutcome, KnownSource, KnownSources, Result, SchemaVersion, Tail, VisitedCounts,
+};
 
 /// A table of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::sorted::sort;
 use crate::store::cell::SOURCE;
-use crate::store::database::Database;
-use crate::store::error::{Error, Result};
 use crate::store::row::{GameId, SourceId};
+use crate::store::{Database, Error, Result};
 
 /// One reading of a source: a row of `source`.
 #[derive(Clone, Debug, PartialEq, Eq)]

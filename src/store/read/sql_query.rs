@@ -3,11 +3,10 @@
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::{Batch, ErrorCode, Params, Rows, Statement, ffi};
 
-use crate::store::database::Database;
-use crate::store::error::{Error, Result};
 #[cfg(feature = "bundled")]
-use crate::store::sql::SqlLocation;
+use crate::store::SqlLocation;
 use crate::store::sql::words;
+use crate::store::{Database, Error, Result};
 
 /// A prepared statement of the user.
 #[derive(Debug)]

@@ -5,10 +5,8 @@ use serde::Serialize;
 use crate::board::GameResult;
 use crate::sorted::SortedMap;
 use crate::store::cell::{Cells, GAME, OPENING, Table};
-use crate::store::database::Database;
-use crate::store::error::Result;
-use crate::store::read::selection::Selection;
 use crate::store::row::{GameId, GameStatus};
+use crate::store::{Database, Result, Selection};
 
 /// Statistics of the games.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

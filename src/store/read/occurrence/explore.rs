@@ -7,13 +7,11 @@ use rusqlite::{Transaction, named_params};
 use crate::board::{Color, MoveCode, Position, PositionKey};
 use crate::sorted::{SortedMap, sort_by_key};
 use crate::store::cell::{CONTINUATION, Cells, POSITION_GAME, VISITED_POSITION};
-use crate::store::database::Database;
-use crate::store::error::Result;
-use crate::store::read::occurrence::hit::{Hit, HitLocation, listed_games, shares_key};
+use crate::store::read::occurrence::hit::{HitLocation, listed_games, shares_key};
 use crate::store::read::occurrence::reached::{ACTION, ExploreTarget};
-use crate::store::read::occurrence::tally::{Games, ListLengths, MoveTally, Tally};
-use crate::store::read::selection::Selection;
+use crate::store::read::occurrence::tally::{Games, MoveTally, Tally};
 use crate::store::row::{GameId, Ply, RatedScore, RatingSum, ResultCounts};
+use crate::store::{Database, Hit, ListLengths, Result, Selection};
 
 /// A move played from a position. A game that returned to the position counts with the last move it played
 /// there.

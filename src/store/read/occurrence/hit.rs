@@ -4,10 +4,10 @@ use rusqlite::Row;
 
 use crate::board::{MoveCode, Position};
 use crate::store::cell::{Cells, GAME, GAME_POSITION, GAMES, TruncatedText, VARIATION_MOVE};
-use crate::store::database::Database;
 use crate::store::read::filter::bind;
-use crate::store::read::game::{GameSummary, summary, summary_columns, summary_joins};
+use crate::store::read::game::{summary, summary_columns, summary_joins};
 use crate::store::row::{GameId, Ply};
+use crate::store::{Database, GameSummary};
 
 /// The lines of games to search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -13,14 +13,12 @@ use crate::sorted::SortedMap;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{BLOCK_GAMES, block_of, game_of};
 use crate::store::cell::GAME_POSITION;
-use crate::store::database::Database;
-use crate::store::error::Result;
-use crate::store::features::{FeatureKind, FeatureQuery, piece_square};
+use crate::store::features::{FeatureKind, piece_square};
 use crate::store::read::features::{FeatureMatches, visit_sets};
 use crate::store::read::game_column::{BlockColumns, if_known};
-use crate::store::read::occurrence::hit::{Hit, HitLocation, Lines};
+use crate::store::read::occurrence::hit::HitLocation;
 use crate::store::read::occurrence::scan::{GAMES, GameRange, Readers, scan_sql};
-use crate::store::read::selection::Selection;
+use crate::store::{Database, FeatureQuery, Hit, Lines, Result, Selection};
 
 const ACTION: &str = "look for the nearest positions";
 

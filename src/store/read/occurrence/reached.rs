@@ -10,14 +10,12 @@ use crate::id::GameId;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{decode_within, game_of};
 use crate::store::cell::{Cells, GAME, GAME_POSITION};
-use crate::store::database::Database;
-use crate::store::error::Result;
 use crate::store::read::game_column::{BlockColumns, ColumnError, Outcomes, if_known};
-use crate::store::read::occurrence::hit::{Lines, join, shares_key};
+use crate::store::read::occurrence::hit::{join, shares_key};
 use crate::store::read::occurrence::visit::for_each_visit_set;
-use crate::store::read::selection::Selection;
 use crate::store::row::day_number;
 use crate::store::visit_set::take_move;
+use crate::store::{Database, Lines, Result, Selection};
 
 pub(super) const ACTION: &str = "explore a position";
 

@@ -13,14 +13,12 @@ use crate::sorted::{SortedMap, sort, sort_by_key};
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{block_of, game_of, games_of};
 use crate::store::cell::{GAME_POSITION, VARIATION, VARIATION_MOVE};
-use crate::store::database::{Database, SetUp, Stop};
-use crate::store::error::Result;
-use crate::store::features::FeatureQuery;
+use crate::store::database::SetUp;
 use crate::store::read::features::FeatureMatches;
-use crate::store::read::occurrence::hit::{Hit, HitLocation, HitOrder, Lines};
+use crate::store::read::occurrence::hit::HitLocation;
 use crate::store::read::occurrence::visit::last_block;
-use crate::store::read::selection::Selection;
 use crate::store::row::{GameId, Ply};
+use crate::store::{Database, FeatureQuery, Hit, HitOrder, Lines, Result, Selection, Stop};
 
 /// The number of games per chunk. A chunk has about 20,000 positions, and reading it takes a few
 /// milliseconds.
@@ -54,13 +52,17 @@ pub trait Seek: Sync {
     type Line;
 
     /// Whether [`matters`](Self::matters) and [`observe`](Self::observe) need the moves.
-    fn asks_for_moves(&self) -> bool;
+    fn asks_for_moves(&self) -> bool {
+        false
+    }
 
     /// Whether a position is relevant. For other positions, the remaining columns are not read.
     fn matters(&self, fen: &[u8], played: Option<MoveCode>) -> bool;
 
     /// The query for the games whose main line can match.
-    fn feature_query(&self) -> FeatureQuery;
+    fn feature_query(&self) -> FeatureQuery {
+        FeatureQuery::any()
+    }
 
     /// Starts a line.
     fn begin(&self) -> Self::Line;
@@ -74,16 +76,8 @@ pub trait Seek: Sync {
 impl<F: Fn(&[u8]) -> bool + Sync> Seek for F {
     type Line = ();
 
-    fn asks_for_moves(&self) -> bool {
-        false
-    }
-
     fn matters(&self, fen: &[u8], _: Option<MoveCode>) -> bool {
         self(fen)
-    }
-
-    fn feature_query(&self) -> FeatureQuery {
-        FeatureQuery::any()
     }
 
     fn begin(&self) {}

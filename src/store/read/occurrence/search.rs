@@ -5,14 +5,12 @@ use serde::Serialize;
 
 use crate::board::PositionKey;
 use crate::store::cell::{Cells, GAME, POSITION_GAME, VARIATION_MOVE, VISITED_POSITION};
-use crate::store::database::Database;
-use crate::store::error::Result;
 use crate::store::read::occurrence::hit::{
-    Hit, HitLocation, HitOrder, Lines, OCCURRENCES, join, join_variations, listed_games, rank_sql, shares_key,
+    HitLocation, OCCURRENCES, join, join_variations, listed_games, rank_sql, shares_key,
 };
 use crate::store::read::occurrence::visit::has_occurrences;
-use crate::store::read::selection::Selection;
 use crate::store::row::{GameId, Ply};
+use crate::store::{Database, Hit, HitOrder, Lines, Result, Selection};
 
 /// The target of the search, and the part of the hits to return.
 #[derive(Clone, Copy, Debug)]

@@ -6,11 +6,11 @@ use crate::sorted::SortedMap;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{block_of, decode_within, game_of};
 use crate::store::read::game_column::{BlockColumns, ColumnError, Outcomes, if_known};
-use crate::store::read::occurrence::reached::{ExploreTarget, ReachedGame};
+use crate::store::read::occurrence::reached::ExploreTarget;
 use crate::store::read::occurrence::visit::for_each_visit_set;
-use crate::store::read::selection::Selection;
 use crate::store::row::{GameList, LISTED_GAMES, RatedScore, ResultCounts, elo_sum, year_of};
 use crate::store::visit_set::{PlayedMove, take_move};
+use crate::store::{ReachedGame, Selection};
 
 /// How many games [`Database::explore`](crate::store::Database::explore) lists at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,17 +5,15 @@ use crate::sorted::SortedMap;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::block_of;
 use crate::store::cell::GAME;
-use crate::store::database::Database;
-use crate::store::error::Result;
 use crate::store::game_column::{ColumnSource as _, Condition, DATE, RESULT, Test};
 use crate::store::read::game_column::{BlockColumns, ColumnError, if_known};
 use crate::store::read::occurrence::reached::ExploreTarget;
 use crate::store::read::occurrence::tally::Games;
 use crate::store::read::occurrence::visit::{for_each_visit_set, has_occurrences, last_block};
-use crate::store::read::selection::Selection;
 use crate::store::row::virtual_table::Cell;
 use crate::store::row::{day_number, year_of};
 use crate::store::visit_set::for_each_visit_within;
+use crate::store::{Database, Result, Selection};
 
 /// Positions without sets are searched for only if their key has fewer occurrences than this.
 const FEW: u32 = 5_000;

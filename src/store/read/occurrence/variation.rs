@@ -5,12 +5,9 @@ use rusqlite::named_params;
 use crate::board::{MoveCode, Position, PositionKey};
 use crate::sorted::{SortedMap, distinct};
 use crate::store::cell::{VARIATION, VARIATION_MOVE};
-use crate::store::database::Database;
-use crate::store::error::Result;
 use crate::store::read::occurrence::hit::HitLocation;
-use crate::store::read::occurrence::search::OccurrenceCount;
-use crate::store::read::selection::Selection;
 use crate::store::row::{GameId, Ply};
+use crate::store::{Database, OccurrenceCount, Result, Selection};
 
 const ACTION: &str = "look for variations";
 

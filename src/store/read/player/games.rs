@@ -9,13 +9,10 @@ use crate::id::{GameId, NameId};
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::block_of;
 use crate::store::cell::{GAME, GAME_POSITION, PLAYER};
-use crate::store::database::Database;
-use crate::store::error::Result;
 use crate::store::features::FeatureKind;
 use crate::store::read::features::visit_sets;
-use crate::store::read::game::OpeningName;
-use crate::store::read::selection::Selection;
 use crate::store::read::statistics::year_of_date;
+use crate::store::{Database, OpeningName, Result, Selection};
 
 const COUNT: &str = "count the games of players";
 const READ: &str = "read the games of a player";

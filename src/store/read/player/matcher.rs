@@ -7,9 +7,8 @@ use memchr::memmem::Finder;
 use super::name::{PlayerWords, can_be_one_person, fold_player, is_full};
 use crate::sorted::distinct;
 use crate::store::cell::PLAYER_ALIAS;
-use crate::store::database::Database;
-use crate::store::error::Result;
-use crate::store::read::name::{NameFilter, Named, is_account};
+use crate::store::read::name::is_account;
+use crate::store::{Database, NameFilter, Named, Result};
 
 /// A filter on players' names, prepared for matching many names.
 pub(crate) struct PlayerMatcher<'f> {
