@@ -1,9 +1,7 @@
-//! Values of filters on games: parsing, errors, and binding.
+//! Values of filters on games: parsing, and errors.
 
 use std::fmt;
 use std::str::FromStr;
-
-use rusqlite::{Statement, ToSql};
 
 /// Why a text is not a valid filter value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -169,14 +167,6 @@ impl EcoRange {
     /// A text greater than all codes of the range, even those with letters after the code, as in some files.
     pub(super) fn end(&self) -> String {
         format!("{}~", self.last)
-    }
-}
-
-/// Binds a value if the statement has a parameter with this name.
-pub(crate) fn bind(statement: &mut Statement<'_>, name: &str, value: impl ToSql) -> rusqlite::Result<()> {
-    match statement.parameter_index(name)? {
-        Some(index) => statement.raw_bind_parameter(index, value),
-        None => Ok(()),
     }
 }
 

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use crate::id::GameId;
 use crate::store::game_column::{BLACK_ELO, Condition, Test, WHITE_ELO};
 use crate::store::read::occurrence::hit::rank_sql;
+use crate::store::read::selection::{is_in, json};
 use crate::store::{Database, HitOrder, NameFilter, Named, Result, Selection};
 
 /// The place of a game in an order of games.
@@ -37,17 +38,16 @@ impl Database {
     /// Errors of SQLite.
     pub fn narrow_to_casual(&self, selection: &mut Selection, is_casual: bool) -> Result<()> {
         let mut ids = self.names(Named::Event, &NameFilter::Word("casual".to_owned()))?;
-        selection.set(":casual", serde_json::json!(ids).to_string());
         ids.sort_unstable();
+        let params = [(":casual", json(&ids))];
+        let is_in = is_in("event_id", ":casual");
         let ids = ids.into_iter().map(i64::from).collect();
         let (sql, test) = if is_casual {
-            ("game.event_id IN (SELECT value FROM json_each(:casual))", Test::OneOf(ids))
+            (is_in, Test::OneOf(ids))
         } else {
-            let sql =
-                "(game.event_id IS NULL OR game.event_id NOT IN (SELECT value FROM json_each(:casual)))";
-            (sql, Test::NoneOf(ids))
+            (format!("(game.event_id IS NULL OR NOT {is_in})"), Test::NoneOf(ids))
         };
-        selection.add_condition(false, sql.into(), Condition::Tests(vec![vec![("event_id", test)]]));
+        selection.add(false, sql, vec![vec![("event_id", test)]], params);
         Ok(())
     }
 }
@@ -67,12 +67,6 @@ impl Selection {
         self.add_condition(false, sql.into(), Condition::SumIn([WHITE_ELO, BLACK_ELO], sums));
     }
 
-    /// Whether the selection is the rest of a list. The parameter `:from_game` is the first game of this
-    /// rest.
-    pub(crate) fn is_rest(&self) -> bool {
-        self.has(":from_game")
-    }
-
     /// Removes the games before a place in an order, so that the rest of a list remains.
     pub fn begin_at(&mut self, order: HitOrder, place: GameSortKey) {
         let sign = if order.is_descending() { "-" } else { "" };
@@ -84,9 +78,11 @@ impl Selection {
             ),
         };
         // The condition cannot be evaluated on columns, so all games pass there.
-        self.add_condition(false, sql.into(), Condition::Tests(vec![Vec::new()]));
-        self.set(":from_game", i64::from(place.game.0));
-        self.set(":from_unfinished", i64::from(place.is_unfinished));
-        self.set(":from_rank", place.rank);
+        let params = [
+            (":from_game", i64::from(place.game.0).into()),
+            (":from_unfinished", i64::from(place.is_unfinished).into()),
+            (":from_rank", place.rank.into()),
+        ];
+        self.add(false, sql, vec![Vec::new()], params);
     }
 }

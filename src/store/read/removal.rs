@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use crate::id::{GameId, ImportId, SourceId};
 use crate::sorted::sort_by_key;
-use crate::store::cell::{DUPLICATE, IMPORT, SETTING, SOURCE};
+use crate::store::cell::{DUPLICATE, GAME, IMPORT, SETTING, SOURCE};
 use crate::store::{Database, Error, GameSet, Result, Snapshot};
 
 /// A reading of a file in which games were skipped as duplicates.
@@ -144,9 +144,8 @@ impl Database {
     pub fn games_of_sources(&self, sources: &[SourceId]) -> Result<GameSet> {
         let ids = serde_json::json!(sources.iter().map(|source| source.0).collect::<Vec<_>>()).to_string();
         let sql = "SELECT game_id FROM game WHERE source_id IN (SELECT value FROM json_each(?1))";
-        let mut query = self.connection().prepare_cached(sql).map_err(self.failed("read table game"))?;
-        let games = query.query_map([ids], |row| Ok(GameId(row.get(0)?)));
-        games.and_then(Iterator::collect).map_err(self.failed("read table game"))
+        let games = self.all("read table game", GAME, sql, [ids], |cells| cells.get(0).map(GameId))?;
+        Ok(games.into_iter().collect())
     }
 
     /// Whether a game exists.

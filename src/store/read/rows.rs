@@ -1,6 +1,6 @@
 //! Runs queries, and reads their rows.
 
-use rusqlite::{Connection, OptionalExtension as _, Params, Rows};
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Params, Rows, ToSql};
 
 use crate::store::cell::{Cells, Table};
 use crate::store::{Database, Error, Result};
@@ -58,6 +58,21 @@ impl Table {
     ) -> rusqlite::Result<Option<T>> {
         connection.prepare_cached(sql)?.query_row(params, |row| read(Cells::new(row, self))).optional()
     }
+}
+
+/// Prepares a query, and binds those of some values for which it has a parameter.
+pub(super) fn prepare<'c, 'v>(
+    connection: &'c Connection,
+    sql: &str,
+    params: impl IntoIterator<Item = (&'v str, &'v dyn ToSql)>,
+) -> rusqlite::Result<CachedStatement<'c>> {
+    let mut statement = connection.prepare_cached(sql)?;
+    for (name, value) in params {
+        if let Some(index) = statement.parameter_index(name)? {
+            statement.raw_bind_parameter(index, value)?;
+        }
+    }
+    Ok(statement)
 }
 
 impl Database {

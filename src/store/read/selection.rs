@@ -14,7 +14,7 @@ use crate::store::cell::{Cells, OPENING, Table};
 use crate::store::game_column::{
     Alternative, BLACK_ELO, BLACK_ID, Condition as ColumnCondition, DATE, RESULT, Test, WHITE_ELO, WHITE_ID,
 };
-use crate::store::read::filter::bind;
+use crate::store::read::rows::prepare;
 #[cfg(feature = "parquet")]
 use crate::store::row::virtual_table::Cell;
 use crate::store::{Database, DatePrefix, EcoRange, FilterError, NameFilter, Named, Result};
@@ -202,14 +202,8 @@ impl Selection {
         sql: &str,
         params: &[(&str, &dyn ToSql)],
     ) -> rusqlite::Result<CachedStatement<'c>> {
-        let mut statement = connection.prepare_cached(sql)?;
-        for (name, value) in &self.params {
-            bind(&mut statement, name, value)?;
-        }
-        for (name, value) in params {
-            bind(&mut statement, name, value)?;
-        }
-        Ok(statement)
+        let own = self.params.iter().map(|(name, value)| (*name, value as &dyn ToSql));
+        prepare(connection, sql, own.chain(params.iter().copied()))
     }
 
     /// Passes all rows of a query on games of the selection to `see`.
@@ -243,7 +237,7 @@ impl Selection {
     }
 
     /// Adds a condition, with the values of its parameters.
-    fn add<const N: usize>(
+    pub(super) fn add<const N: usize>(
         &mut self,
         indexed: bool,
         sql: impl Into<Cow<'static, str>>,
@@ -263,22 +257,20 @@ impl Selection {
         self.conditions.push(Condition { sql, indexed, on_columns });
     }
 
-    pub(super) fn has(&self, parameter: &str) -> bool {
-        self.params.iter().any(|(name, _)| *name == parameter)
-    }
-
-    pub(super) fn set(&mut self, name: &'static str, value: impl Into<Value>) {
-        self.params.push((name, value.into()));
+    /// Whether the selection is the rest of a list. The parameter `:from_game` is the first game of this
+    /// rest.
+    pub(super) fn is_rest(&self) -> bool {
+        self.params.iter().any(|(name, _)| *name == ":from_game")
     }
 }
 
 /// SQL for a condition that a column has one of the values of a JSON array.
-fn is_in(column: &str, parameter: &str) -> String {
+pub(super) fn is_in(column: &str, parameter: &str) -> String {
     format!("game.{column} IN (SELECT value FROM json_each({parameter}))")
 }
 
 /// A JSON array.
-fn json(ids: &[u32]) -> Value {
+pub(super) fn json(ids: &[u32]) -> Value {
     serde_json::json!(ids).to_string().into()
 }
 
@@ -365,7 +357,7 @@ impl Database {
         if ids.is_empty() {
             selection.unknown.push(UnknownName { field, named, filter: name.clone() });
         }
-        selection.set(parameter, json(&ids));
+        selection.params.push((parameter, json(&ids)));
         let test = Test::one_of(ids.iter().map(|&id| id.into()));
         if named == Named::Player && !ids.is_empty() {
             let ids = ids.into_iter().map(NameId).collect();

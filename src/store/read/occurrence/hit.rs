@@ -1,11 +1,11 @@
 //! Positions found in games, and their order.
 
-use rusqlite::Row;
+use rusqlite::{Row, ToSql};
 
 use crate::board::{MoveCode, Position};
 use crate::store::cell::{Cells, GAME, GAME_POSITION, GAMES, TruncatedText, VARIATION_MOVE};
-use crate::store::read::filter::bind;
 use crate::store::read::game::{summary, summary_columns, summary_joins};
+use crate::store::read::rows::prepare;
 use crate::store::row::{GameId, Ply};
 use crate::store::{Database, GameSummary};
 
@@ -151,11 +151,10 @@ impl Database {
         );
         let (sql, table) =
             if place.line == 0 { (played, GAME_POSITION) } else { (in_variation, VARIATION_MOVE) };
-        let mut statement = self.connection().prepare_cached(sql)?;
-        bind(&mut statement, ":game", place.game.0)?;
-        bind(&mut statement, ":line", place.line)?;
-        bind(&mut statement, ":ply", place.ply.0)?;
-        bind(&mut statement, ":fen", fen)?;
+        let HitLocation { game, line, ply } = place;
+        let params: [(_, &dyn ToSql); 4] =
+            [(":game", &game.0), (":line", &line), (":ply", &ply.0), (":fen", &fen)];
+        let mut statement = prepare(self.connection(), sql, params)?;
         let read = |row: &Row<'_>| {
             let (position, game) = (Cells::new(row, table), Cells::new(row, GAMES));
             Ok(Hit {

@@ -69,8 +69,7 @@ pub struct PlayedGame {
 
 impl PlayerGames {
     fn add_year(&mut self, year: Option<u16>) {
-        self.first_year =
-            year.map(|year| self.first_year.map_or(year, |first| first.min(year))).or(self.first_year);
+        self.first_year = self.first_year.into_iter().chain(year).min();
         self.last_year = self.last_year.max(year);
     }
 }
