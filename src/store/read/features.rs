@@ -28,16 +28,13 @@ impl FeatureMatches {
     /// Errors of SQLite; a wrong cell.
     pub(crate) fn read(connection: &Connection, block: u32, query: &FeatureQuery) -> rusqlite::Result<Self> {
         let mut known = BlockGames::default();
-        let mut read = |kind: FeatureKind,
-                        values: RangeInclusive<i64>,
-                        is_wanted: &dyn Fn(i64) -> bool,
-                        games: &mut BlockGames| {
-            visit_sets(connection, (block, kind), values, is_wanted, |_, number| games.insert(number))
-        };
-        read(FeatureKind::Game, 0..=0, &|_| true, &mut known)?;
+        let all_games = (block, FeatureKind::Game);
+        visit_sets(connection, all_games, 0..=0, &|_| true, |_, number| known.insert(number))?;
         let mut matching = known.clone();
         if !known.is_empty() {
-            matching.keep(&query.answer(&mut read)?);
+            matching.keep(&query.answer(&mut |kind, values, is_wanted, games| {
+                visit_sets(connection, (block, kind), values, is_wanted, |_, number| games.insert(number))
+            })?);
         }
         Ok(Self { matching, unknown: known.others() })
     }

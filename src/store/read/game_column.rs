@@ -95,11 +95,12 @@ impl<'c> BlockColumns<'c> {
 
     /// The games of a few players, found by an index; `None` if the players have so many games that reading
     /// the column is faster.
-    fn with_players(&self, sql: &str, ids: &[i64]) -> rusqlite::Result<Option<BlockGames>> {
+    fn with_players(&self, column: &str, ids: &[i64]) -> rusqlite::Result<Option<BlockGames>> {
         /// The maximum number of games to look up in the index. A look-up takes less than a microsecond per
         /// game; reading the column of players takes several hundred microseconds.
         const MOST: usize = 1_000;
-        let mut statement = self.connection.prepare_cached(sql)?;
+        let sql = format!("SELECT game_id FROM game WHERE game_id >> 16 = ?1 AND {column} = ?2");
+        let mut statement = self.connection.prepare_cached(&sql)?;
         let (mut games, mut read) = (BlockGames::default(), 0);
         for id in ids {
             GAME.walk(statement.query(params![self.block, id])?, |cells| {
@@ -151,9 +152,9 @@ impl ColumnSource for BlockColumns<'_> {
     }
 
     fn fitting(&self, name: &'static str, test: &Test) -> Result<BlockGames, ColumnError> {
-        if let (Some(sql), Test::OneOf(ids)) = (player_sql(name), test)
+        if let (WHITE_ID | BLACK_ID, Test::OneOf(ids)) = (name, test)
             && ids.len() <= FEW_PLAYERS
-            && let Some(games) = self.with_players(sql, ids)?
+            && let Some(games) = self.with_players(name, ids)?
         {
             return Ok(games);
         }
@@ -163,15 +164,6 @@ impl ColumnSource for BlockColumns<'_> {
 
 /// For more names than this, the column is read instead of the index.
 const FEW_PLAYERS: usize = 8;
-
-/// SQL for the games of a block with a player on one side, if the column contains players.
-fn player_sql(column: &str) -> Option<&'static str> {
-    match column {
-        WHITE_ID => Some("SELECT game_id FROM game WHERE game_id >> 16 = ?1 AND white_id = ?2"),
-        BLACK_ID => Some("SELECT game_id FROM game WHERE game_id >> 16 = ?1 AND black_id = ?2"),
-        _ => None,
-    }
-}
 
 /// A column with converted values.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Finds the games that reached a position, and lists the games of a selection regardless of positions.
 
-use rusqlite::{Row, ToSql, named_params};
+use rusqlite::{ToSql, named_params};
 use serde::Serialize;
 
 use crate::board::PositionKey;
@@ -44,10 +44,9 @@ pub struct OccurrenceCount {
 
 impl OccurrenceCount {
     /// Reads the occurrences, the games, and how many rows were counted, at most `cap`.
-    pub(super) fn read(row: &Row<'_>, cap: i64) -> rusqlite::Result<Self> {
-        let count = |column: usize| row.get::<_, i64>(column).map(i64::cast_unsigned);
-        let capped = row.get::<_, i64>(2)? == cap;
-        Ok(Self { occurrences: count(0)?, games: count(1)?, capped })
+    pub(super) fn read(cells: Cells<'_>, cap: i64) -> rusqlite::Result<Self> {
+        let capped = cells.get::<i64>(2)? == cap;
+        Ok(Self { occurrences: cells.get(0)?, games: cells.get(1)?, capped })
     }
 }
 
@@ -218,11 +217,10 @@ impl Database {
              FROM (SELECT game_id, ply FROM {OCCURRENCES} WHERE key = :key ORDER BY l.level, game_id, ply LIMIT {cap}) AS o
              CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply"
         );
-        let counts = self.connection().prepare_cached(&sql).and_then(|mut query| {
-            let params = named_params! { ":key": key.as_i64(), ":fen": fen };
-            query.query_row(params, |row| OccurrenceCount::read(row, cap))
-        });
-        counts.map_err(self.failed("count the occurrences of a position"))
+        let params = named_params! { ":key": key.as_i64(), ":fen": fen };
+        let read = |cells: Cells<'_>| OccurrenceCount::read(cells, cap);
+        let counts = POSITION_GAME.first(self.connection(), &sql, params, read);
+        Ok(counts.map_err(self.failed("count the occurrences of a position"))?.unwrap_or_default())
     }
 
     fn plan(&self, search: &Search<'_>) -> rusqlite::Result<Plan> {

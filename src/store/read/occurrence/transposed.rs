@@ -72,12 +72,11 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn finished_by_year(&self, selection: &Selection) -> Result<Years> {
-        let years = match if_known(self.finished_in_columns(selection)) {
-            Ok(None) => self.finished_in_rows(selection),
-            Ok(Some(years)) => Ok(years),
-            Err(error) => Err(error),
+        let count = || match if_known(self.finished_in_columns(selection))? {
+            Some(years) => Ok(years),
+            None => self.finished_in_rows(selection),
         };
-        years.map_err(self.failed("count games by year"))
+        count().map_err(self.failed("count games by year"))
     }
 
     fn finished_in_columns(&self, selection: &Selection) -> Result<Years, ColumnError> {

@@ -4,7 +4,7 @@ use rusqlite::named_params;
 
 use crate::board::{MoveCode, Position, PositionKey};
 use crate::sorted::{SortedMap, distinct};
-use crate::store::cell::{VARIATION, VARIATION_MOVE};
+use crate::store::cell::{Cells, VARIATION, VARIATION_MOVE};
 use crate::store::read::occurrence::hit::HitLocation;
 use crate::store::row::{GameId, Ply};
 use crate::store::{Database, OccurrenceCount, Result, Selection};
@@ -95,8 +95,8 @@ impl Database {
                 count(*)
             FROM (SELECT game_id, fen FROM variation_move WHERE key = :key LIMIT :cap) AS v";
         let params = named_params! { ":key": key.as_i64(), ":fen": fen, ":cap": cap };
-        let mut query = self.connection().prepare_cached(sql)?;
-        query.query_row(params, |row| OccurrenceCount::read(row, i64::from(cap)))
+        let read = |cells: Cells<'_>| OccurrenceCount::read(cells, cap.into());
+        Ok(VARIATION_MOVE.first(self.connection(), sql, params, read)?.unwrap_or_default())
     }
 
     /// Visits the moves of variations that lead to a position, each with the place of the position, in the

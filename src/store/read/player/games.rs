@@ -251,7 +251,7 @@ impl Database {
             for games in games.chunk_by(|one, other| block_of(*one).0 == block_of(*other).0) {
                 for (&game, told) in games.iter().zip(candidates_of_block(connection, games)?) {
                     endings.push(match told {
-                        Some(told) if can_be(told, |kind| !kind.is_decided_by_material()) => {
+                        Some(told) if depends_on_squares(told) => {
                             let of_rows = of_rows(connection, game, |kind| told.contains(kind))?;
                             Endings::where_each(|kind| {
                                 if kind.is_decided_by_material() { &told } else { &of_rows }.contains(kind)
@@ -272,9 +272,9 @@ fn json(ids: &[NameId]) -> String {
     serde_json::json!(ids.iter().map(|id| id.0).collect::<Vec<_>>()).to_string()
 }
 
-/// Whether `endings` includes a kind for which `is_asked` is true.
-fn can_be(endings: Endings, is_asked: impl Fn(Ending) -> bool) -> bool {
-    !Endings::where_each(|kind| is_asked(kind) && endings.contains(kind)).is_empty()
+/// Whether the pieces' squares decide about some kind.
+fn depends_on_squares(told: Endings) -> bool {
+    !Endings::where_each(|kind| told.contains(kind) && !kind.is_decided_by_material()).is_empty()
 }
 
 /// The endings that games of a block can have reached, by their materials; `None` for games whose features
