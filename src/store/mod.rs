@@ -57,7 +57,6 @@ pub use lock::{LockOwner, WriterLock, is_file_of, remove_temporary_files};
 pub(crate) use read::annotation::MOST_DEPTH;
 pub(crate) use read::annotation::game_annotations;
 pub use read::annotation::{GameAnnotations, PositionAnnotations, StoredVariation};
-pub use read::catalog::{Catalog, Relation, RelationKind, nearest};
 pub use read::filter::{DatePrefix, EcoRange, FilterError};
 pub(crate) use read::game::game_record;
 pub use read::game::{
@@ -88,7 +87,7 @@ pub(crate) use read::selection::RowFilter;
 pub use read::selection::{GameFilter, KnownPlayers, Selection, UnknownName};
 pub use read::snapshot::{NameTable, Snapshot};
 pub use read::source::{KnownSource, KnownSources, Tail};
-pub use read::sql_query::{Query, QueryRows, Statements};
+pub use read::sql_query::{Catalog, Query, QueryRows, Relation, RelationKind, Statements, nearest};
 pub use read::statistics::{GameCharts, GameStatistics, OpeningCount, Outcomes, PlayedOpening, TreeSize};
 pub use row::{ImportTotals, NewImport, SourceDigest, SourceTotals};
 pub(crate) use schema::provide_exp;
