@@ -119,7 +119,7 @@ impl PlayersQuery<'_> {
         let fide_ids: HashMap<&str, u32> =
             aliases.values().filter_map(|alias| Some((alias.name.as_str(), alias.fide_id?))).collect();
         let (mut groups, mut at) = (Vec::<Group>::new(), HashMap::<String, usize>::new());
-        self.database.walk_names(Named::Player, None, |id, spelling| {
+        self.database.walk_names(Named::Player, None, &mut |id, spelling| {
             if asked.as_ref().is_some_and(|asked| asked.binary_search(&id).is_err()) {
                 return true;
             }

@@ -49,42 +49,38 @@ pub(crate) use lock::directory_of;
 pub use lock::{WriterLock, is_file_of, remove_temporary_files};
 pub use read::annotation::{GameAnnotations, PositionAnnotations, StoredVariation};
 pub(crate) use read::annotation::{MOST_DEPTH, game_annotations};
-pub use read::catalog::{Catalog, Relation, RelationKind, nearest};
 pub use read::filter::{DatePrefix, EcoRange, FilterError};
-pub use read::game::compared::ComparedGame;
-pub use read::game::outcome::GameOutcome;
-pub(crate) use read::game::record::game_record;
-pub use read::game::record::{GameProblem, GameRecord, GameSummary, OpeningName, StoredPosition};
-pub use read::info::{DuplicateCount, ImportInfo, Info, ProblemCount, SourceContent, SourceInfo, Totals};
-pub use read::known_sources::{KnownSource, KnownSources, Tail};
+pub(crate) use read::game::game_record;
+pub use read::game::{
+    ComparedGame, GameMarks, GameOutcome, GameProblem, GameRecord, GameSummary, OpeningName, StoredPosition,
+};
+pub use read::info::{
+    DuplicateCount, ImportInfo, Info, ListedProblem, PROBLEM_KINDS, ProblemCount, ProblemPage, SourceContent,
+    SourceInfo, Totals,
+};
 pub use read::name::{NameFilter, Named, fold};
+pub use read::narrowed::GameSortKey;
 pub use read::occurrence::explore::{Continuation, ExploreOptions, PositionCounts};
 pub use read::occurrence::hit::{Hit, HitOrder, Lines};
-pub use read::occurrence::listing::Listing;
 pub use read::occurrence::near::Nearest;
-pub use read::occurrence::reached::ReachedGames;
+pub use read::occurrence::reached::{ReachedGame, ReachedGames};
 pub use read::occurrence::scan::{Scan, Seek};
-pub use read::occurrence::search::{HitCount, OccurrenceCount, Search};
+pub use read::occurrence::search::{HitCount, Listing, OccurrenceCount, Search};
 pub use read::occurrence::tally::ListLengths;
-pub use read::occurrence::target::ReachedGame;
 pub use read::occurrence::variation::VariationMoves;
 pub use read::occurrence::visit::VisitedCounts;
-pub use read::player::alias::PlayerAlias;
 pub(crate) use read::player::games::GamePlayers;
-pub use read::player::games::PlayerGames;
+pub use read::player::games::{PlayedGame, PlayerGames};
+pub use read::player::matcher::PlayerAlias;
 pub(crate) use read::player::name::{PlayerWords, can_be_one_person, have_same_words, is_initial};
-pub use read::player::record::PlayedGame;
 pub use read::removal::{SkippedDuplicate, SkippedSource};
 #[cfg(feature = "parquet")]
-pub(crate) use read::row_filter::RowFilter;
+pub(crate) use read::selection::RowFilter;
 pub use read::selection::{GameFilter, KnownPlayers, Selection, UnknownName};
 pub use read::snapshot::{NameTable, Snapshot};
-pub use read::sql_query::{Query, QueryRows, Statements};
-pub use read::survey::charts::{GameCharts, Outcomes, PlayedOpening};
-pub use read::survey::marks::GameMarks;
-pub use read::survey::narrowed::GameSortKey;
-pub use read::survey::problems::{ListedProblem, PROBLEM_KINDS, ProblemPage};
-pub use read::survey::statistics::{GameStatistics, OpeningCount, TreeSize};
+pub use read::source::{KnownSource, KnownSources, Tail};
+pub use read::sql_query::{Catalog, Query, QueryRows, Relation, RelationKind, Statements, nearest};
+pub use read::statistics::{GameCharts, GameStatistics, OpeningCount, Outcomes, PlayedOpening, TreeSize};
 pub use row::{ImportTotals, NewImport, SourceDigest, SourceTotals};
 pub use schema::{APPLICATION_ID, PAGE_SIZE, migrate};
 pub(crate) use schema::{provide_exp, schema_of, version_of};

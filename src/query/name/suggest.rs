@@ -253,7 +253,7 @@ fn candidates(database: &Database) -> store::Result<Vec<Candidate>> {
         .flat_map(|row| [row.alias, row.name.clone()].map(|name| (name, (row.name.clone(), row.fide_id))))
         .collect();
     let mut candidates = Vec::new();
-    database.walk_names(Named::Player, None, |id, name| {
+    database.walk_names(Named::Player, None, &mut |id, name| {
         let mut words = PlayerWords::default();
         words.read(name);
         let known = known.get(name);

@@ -7,9 +7,8 @@ use rusqlite::Connection;
 use crate::board::MoveCode;
 use crate::id::{GameId, Ply};
 use crate::pgn::{Eval, MoveNumbers};
-use crate::store::cell::{COMMAND, COMMENT, Cells, MOVE_EVAL, NAG, Table, VARIATION, VARIATION_MOVE};
-use crate::store::database::Database;
-use crate::store::error::{Error, Result};
+use crate::store::cell::{COMMAND, COMMENT, MOVE_EVAL, NAG, VARIATION, VARIATION_MOVE};
+use crate::store::{Database, Result};
 
 /// The maximum nesting depth of variations.
 pub(crate) const MOST_DEPTH: usize = 1000;
@@ -82,43 +81,9 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn annotations(&self, game: GameId) -> Result<GameAnnotations> {
-        game_annotations(self.connection(), game)
-            .map_err(|source| Error::sqlite(self.path(), "look up the annotations of a game", source))
+        game_annotations(self.connection(), game).map_err(self.failed("look up the annotations of a game"))
     }
 }
-
-/// A query for the rows of a game in one table, in the order of their key.
-struct Rows {
-    table: Table,
-    sql: &'static str,
-}
-
-const NUMBERS: Rows = Rows {
-    table: MOVE_EVAL,
-    sql: "SELECT game_id, ply, clock, elapsed, eval_cp, eval_mate, depth FROM move_eval WHERE game_id = ?1
-          ORDER BY ply",
-};
-const COMMENTS: Rows = Rows {
-    table: COMMENT,
-    sql: "SELECT game_id, line, ply, number, text FROM comment WHERE game_id = ?1 ORDER BY line, ply, number",
-};
-const NAGS: Rows = Rows {
-    table: NAG,
-    sql: "SELECT game_id, line, ply, nag FROM nag WHERE game_id = ?1 ORDER BY line, ply, nag",
-};
-const COMMANDS: Rows = Rows {
-    table: COMMAND,
-    sql: "SELECT game_id, line, ply, number, name, value FROM command WHERE game_id = ?1
-          ORDER BY line, ply, number",
-};
-const VARIATIONS: Rows = Rows {
-    table: VARIATION,
-    sql: "SELECT game_id, line, parent_line, ply FROM variation WHERE game_id = ?1 ORDER BY line",
-};
-const VARIATION_MOVES: Rows = Rows {
-    table: VARIATION_MOVE,
-    sql: "SELECT game_id, line, ply, move_code FROM variation_move WHERE game_id = ?1 ORDER BY line, ply",
-};
 
 /// Determines which tables of annotations, except `variation_move`, have rows of a game. Most games have few
 /// annotations or none, so one query is faster than one per table.
@@ -129,30 +94,16 @@ const HAS_ROWS: &str = "SELECT
     EXISTS (SELECT 1 FROM command WHERE game_id = ?1),
     EXISTS (SELECT 1 FROM variation WHERE game_id = ?1)";
 
-impl Rows {
-    /// Passes the rows of a game to `visit`.
-    fn each(
-        &self,
-        connection: &Connection,
-        game: GameId,
-        visit: &mut dyn FnMut(Cells<'_>) -> rusqlite::Result<()>,
-    ) -> rusqlite::Result<()> {
-        let mut statement = connection.prepare_cached(self.sql)?;
-        let mut rows = statement.query([game.0])?;
-        while let Some(row) = rows.next()? {
-            visit(Cells::new(row, self.table))?;
-        }
-        Ok(())
-    }
-}
-
 pub(crate) fn game_annotations(connection: &Connection, game: GameId) -> rusqlite::Result<GameAnnotations> {
     let mut annotations = GameAnnotations::default();
     let [numbers, comments, nags, commands, variations]: [bool; 5] = connection
         .prepare_cached(HAS_ROWS)?
         .query_row([game.0], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?]))?;
     if numbers {
-        NUMBERS.each(connection, game, &mut |cells| {
+        let sql =
+            "SELECT game_id, ply, clock, elapsed, eval_cp, eval_mate, depth FROM move_eval WHERE game_id = ?1
+             ORDER BY ply";
+        MOVE_EVAL.each(connection, sql, [game.0], |cells| {
             annotations.remarks(0, cells.get("ply")?).numbers = MoveNumbers {
                 clock: cells.get("clock")?,
                 elapsed: cells.get("elapsed")?,
@@ -163,19 +114,24 @@ pub(crate) fn game_annotations(connection: &Connection, game: GameId) -> rusqlit
         })?;
     }
     if comments {
-        COMMENTS.each(connection, game, &mut |cells| {
+        let sql = "SELECT game_id, line, ply, number, text FROM comment WHERE game_id = ?1
+             ORDER BY line, ply, number";
+        COMMENT.each(connection, sql, [game.0], |cells| {
             annotations.remarks(cells.get("line")?, cells.get("ply")?).comments.push(cells.get("text")?);
             Ok(())
         })?;
     }
     if nags {
-        NAGS.each(connection, game, &mut |cells| {
+        let sql = "SELECT game_id, line, ply, nag FROM nag WHERE game_id = ?1 ORDER BY line, ply, nag";
+        NAG.each(connection, sql, [game.0], |cells| {
             annotations.remarks(cells.get("line")?, cells.get("ply")?).nags.push(cells.get("nag")?);
             Ok(())
         })?;
     }
     if commands {
-        COMMANDS.each(connection, game, &mut |cells| {
+        let sql = "SELECT game_id, line, ply, number, name, value FROM command WHERE game_id = ?1
+             ORDER BY line, ply, number";
+        COMMAND.each(connection, sql, [game.0], |cells| {
             let command = (cells.get("name")?, cells.get("value")?);
             annotations.remarks(cells.get("line")?, cells.get("ply")?).commands.push(command);
             Ok(())
@@ -194,7 +150,8 @@ fn game_variations(
 ) -> rusqlite::Result<BTreeMap<(u32, Ply), Vec<StoredVariation>>> {
     let mut leaves = Vec::new();
     let mut depths = HashMap::from([(0, 0)]);
-    VARIATIONS.each(connection, game, &mut |cells| {
+    let sql = "SELECT game_id, line, parent_line, ply FROM variation WHERE game_id = ?1 ORDER BY line";
+    VARIATION.each(connection, sql, [game.0], |cells| {
         let (line, parent): (u32, u32) = (cells.get("line")?, cells.get("parent_line")?);
         // This program gives a line a greater number than its parent, and limits the depth. Rows that break
         // these rules were written by another program.
@@ -206,7 +163,9 @@ fn game_variations(
         Ok(())
     })?;
     let mut moves: HashMap<u32, Vec<MoveCode>> = HashMap::new();
-    VARIATION_MOVES.each(connection, game, &mut |cells| {
+    let sql =
+        "SELECT game_id, line, ply, move_code FROM variation_move WHERE game_id = ?1 ORDER BY line, ply";
+    VARIATION_MOVE.each(connection, sql, [game.0], |cells| {
         moves.entry(cells.get("line")?).or_default().push(MoveCode::from_stored(cells.get("move_code")?));
         Ok(())
     })?;

@@ -7,13 +7,11 @@ use rusqlite::{Connection, params};
 
 use crate::board::MoveCode;
 use crate::id::GameId;
+use crate::store::FeatureQuery;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{block_of, decode_whole, games_of};
 use crate::store::cell::{Cells, GAME_POSITION, GAME_SET};
-use crate::store::features::{BlockSets, FeatureBlock, FeatureKind, FeatureQuery, FeatureRows, each_set};
-
-/// The expected contents of a column of sets.
-const EXPECTED: &str = "sets of games, each value once";
+use crate::store::features::{BlockSets, FeatureBlock, FeatureKind, FeatureRows, each_set};
 
 /// The games of a block that can match: games in the sets, and games whose features are unknown.
 pub(crate) struct FeatureMatches {
@@ -30,29 +28,16 @@ impl FeatureMatches {
     /// Errors of SQLite; a wrong cell.
     pub(crate) fn read(connection: &Connection, block: u32, query: &FeatureQuery) -> rusqlite::Result<Self> {
         let mut known = BlockGames::default();
-        let mut read =
-            |kind: FeatureKind,
-             values: RangeInclusive<i64>,
-             is_wanted: &dyn Fn(i64) -> bool,
-             games: &mut _| { add_sets(connection, (block, kind), values, is_wanted, games) };
-        read(FeatureKind::Game, 0..=0, &|_| true, &mut known)?;
+        let all_games = (block, FeatureKind::Game);
+        visit_sets(connection, all_games, 0..=0, &|_| true, |_, number| known.insert(number))?;
         let mut matching = known.clone();
         if !known.is_empty() {
-            matching.keep(&query.answer(&mut read)?);
+            matching.keep(&query.answer(&mut |kind, values, is_wanted, games| {
+                visit_sets(connection, (block, kind), values, is_wanted, |_, number| games.insert(number))
+            })?);
         }
         Ok(Self { matching, unknown: known.others() })
     }
-}
-
-/// Adds the games of the wanted sets of a kind to `games`.
-fn add_sets(
-    connection: &Connection,
-    place: (u32, FeatureKind),
-    values: RangeInclusive<i64>,
-    is_wanted: &dyn Fn(i64) -> bool,
-    games: &mut BlockGames,
-) -> rusqlite::Result<()> {
-    visit_sets(connection, place, values, is_wanted, |_, number| games.insert(number))
 }
 
 /// Visits each game of the wanted sets of a kind, with the set's value.
@@ -66,23 +51,20 @@ pub(crate) fn visit_sets(
     // The first wanted set can be in the middle of a row.
     let sql = "SELECT block, kind, value, sets FROM game_set WHERE block = ?1 AND kind = ?2 AND value <= ?4 AND value >= ifnull(
                    (SELECT max(value) FROM game_set WHERE block = ?1 AND kind = ?2 AND value <= ?3), ?3)";
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query(params![block, kind.as_str(), values.start(), values.end()])?;
-    while let Some(row) = rows.next()? {
-        each_set_of(Cells::new(row, GAME_SET), |value, set| {
+    GAME_SET.each(connection, sql, params![block, kind.as_str(), values.start(), values.end()], |cells| {
+        each_set_of(cells, |value, set| {
             if !values.contains(&value) || !is_wanted(value) {
                 return Some(());
             }
             decode_whole(set, |number| see(value, number))
-        })?;
-    }
-    Ok(())
+        })
+    })
 }
 
 /// Passes each value of a row, with its set, to `see`.
 fn each_set_of<'r>(cells: Cells<'r>, see: impl FnMut(i64, &'r [u8]) -> Option<()>) -> rusqlite::Result<()> {
     let first = cells.get("value")?;
-    cells.read("sets", EXPECTED, |value| match value {
+    cells.read("sets", "sets of games, each value once", |value| match value {
         ValueRef::Blob(bytes) => each_set(first, bytes, see),
         _ => None,
     })
@@ -110,17 +92,13 @@ pub(crate) fn each_block_set(
     let sql = format!(
         "SELECT block, kind, value, sets FROM {schema}.game_set WHERE block = ?1 ORDER BY block, kind, value"
     );
-    let mut statement = connection.prepare(&sql)?;
-    let mut rows = statement.query([block])?;
-    while let Some(row) = rows.next()? {
-        let cells = Cells::new(row, GAME_SET);
+    GAME_SET.each(connection, &sql, [block], |cells| {
         let kind = cells.read("kind", "a kind of sets", |value| match value {
             ValueRef::Text(name) => FeatureKind::from_name(std::str::from_utf8(name).ok()?),
             _ => None,
         })?;
-        each_set_of(cells, |value, set| see(kind, value, set))?;
-    }
-    Ok(())
+        each_set_of(cells, |value, set| see(kind, value, set))
+    })
 }
 
 /// Adds features of the wanted games of a block from their rows. Games with an unreadable row are not added.
@@ -172,5 +150,5 @@ pub(crate) fn fill_block(
 pub(crate) fn blocks(connection: &Connection) -> rusqlite::Result<Vec<u32>> {
     let last = block_of(GameId(u32::MAX)).0;
     let sql = "SELECT DISTINCT block FROM game_set WHERE typeof(block) = 'integer' AND block BETWEEN 0 AND ?1 ORDER BY 1";
-    crate::store::read_rows(&mut connection.prepare(sql)?, [last], |row| row.get(0))
+    GAME_SET.all(connection, sql, [last], |cells| cells.get(0))
 }

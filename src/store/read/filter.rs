@@ -1,9 +1,7 @@
-//! Values of filters on games: parsing, errors, and binding.
+//! Values of filters on games: parsing, and errors.
 
 use std::fmt;
 use std::str::FromStr;
-
-use rusqlite::{Statement, ToSql};
 
 /// Why a text is not a valid filter value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -172,10 +170,55 @@ impl EcoRange {
     }
 }
 
-/// Binds a value if the statement has a parameter with this name.
-pub(crate) fn bind(statement: &mut Statement<'_>, name: &str, value: impl ToSql) -> rusqlite::Result<()> {
-    match statement.parameter_index(name)? {
-        Some(index) => statement.raw_bind_parameter(index, value),
-        None => Ok(()),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_read_in_many_forms() {
+        let read = |text: &str| text.parse::<DatePrefix>().map(|date| date.0);
+        for (text, date) in [
+            ("1992", "1992"),
+            ("1992.5", "1992.05"),
+            ("1992-05", "1992.05"),
+            ("1992/5/1", "1992.05.01"),
+            ("2024-02-29", "2024.02.29"),
+        ] {
+            assert_eq!(read(text).as_deref(), Ok(date), "{text}");
+        }
+        for text in [
+            "",
+            "92",
+            "1992.13",
+            "1992.00",
+            "1992.1.32",
+            "1992.1.1.1",
+            "1992.",
+            "+992",
+            "19920",
+            "yesterday",
+            "'",
+        ] {
+            assert_eq!(read(text), Err(FilterError::Date), "{text}");
+        }
+        for (text, days) in [("2021-02-31", 28), ("2024.2.30", 29), ("1900.02.29", 28), ("2000.11.31", 30)] {
+            assert_eq!(read(text), Err(FilterError::NoSuchDay { days }), "{text}");
+        }
+        assert_eq!(read("2000.02.29").as_deref(), Ok("2000.02.29"));
+    }
+
+    #[test]
+    fn codes_and_ranges_of_codes() {
+        let read = |text: &str| text.parse::<EcoRange>().map(|range| (range.first.clone(), range.end()));
+        for (text, first, end) in
+            [("B90", "B90", "B90~"), ("b9", "B9", "B9~"), ("B", "B", "B~"), ("B90-C1", "B90", "C1~")]
+        {
+            assert_eq!(read(text), Ok((first.into(), end.into())), "{text}");
+        }
+        for text in ["", "F10", "B900", "B9x", "B90-", "-B90", "B90-B95-B99"] {
+            assert_eq!(read(text), Err(FilterError::Eco), "{text}");
+        }
+        assert_eq!(read("C10-B90"), Err(FilterError::EmptyRange));
+        assert_eq!(read("B9-B95").map(|(_, end)| end).as_deref(), Ok("B95~"));
     }
 }

@@ -4,17 +4,17 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, params};
 
 use crate::board::GameResult;
 use crate::id::GameId;
+use crate::store::Selection;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::block_of;
-use crate::store::cell::{Cells, GAME, GAME_COLUMN};
+use crate::store::cell::{GAME, GAME_COLUMN};
 use crate::store::game_column::{
     BLACK_ELO, BLACK_ID, COLUMNS, ColumnSource, DATE, RESULT, StoredColumn, Test, WHITE_ELO, WHITE_ID,
 };
-use crate::store::read::selection::Selection;
 use crate::store::row::day_number;
 use crate::store::row::virtual_table::Cell;
 
@@ -40,6 +40,15 @@ impl From<rusqlite::Error> for ColumnError {
     }
 }
 
+/// The result of reading columns; `None` if one is missing.
+pub(crate) fn if_known<T>(read: Result<T, ColumnError>) -> rusqlite::Result<Option<T>> {
+    match read {
+        Ok(found) => Ok(Some(found)),
+        Err(ColumnError::Missing) => Ok(None),
+        Err(ColumnError::Sql(error)) => Err(error),
+    }
+}
+
 impl<'c> BlockColumns<'c> {
     pub(crate) fn new(connection: &'c Connection, block: u32) -> Self {
         Self { connection, block, read: RefCell::default() }
@@ -53,11 +62,10 @@ impl<'c> BlockColumns<'c> {
     /// Reads a column, reusing the memory of `column`; `None` if the column is missing or invalid.
     fn read(&self, name: &str, mut column: StoredColumn) -> rusqlite::Result<Option<StoredColumn>> {
         let sql = "SELECT name, block, cells, games FROM game_column WHERE name = ?1 AND block = ?2";
-        let is_sound = self.connection.prepare_cached(sql)?.query_row(params![name, self.block], |row| {
-            let cells = Cells::new(row, GAME_COLUMN);
+        let is_sound = GAME_COLUMN.first(self.connection, sql, params![name, self.block], |cells| {
             Ok(column.read(cells.get("cells")?, cells.get("games")?))
         });
-        Ok(is_sound.optional()?.unwrap_or(false).then_some(column))
+        Ok(is_sound?.unwrap_or(false).then_some(column))
     }
 
     /// All columns of the block; a missing or invalid column is empty. `None` if no column can be used.
@@ -87,22 +95,21 @@ impl<'c> BlockColumns<'c> {
 
     /// The games of a few players, found by an index; `None` if the players have so many games that reading
     /// the column is faster.
-    fn with_players(&self, sql: &str, ids: &[i64]) -> rusqlite::Result<Option<BlockGames>> {
+    fn with_players(&self, column: &str, ids: &[i64]) -> rusqlite::Result<Option<BlockGames>> {
         /// The maximum number of games to look up in the index. A look-up takes less than a microsecond per
         /// game; reading the column of players takes several hundred microseconds.
         const MOST: usize = 1_000;
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let mut games = BlockGames::default();
-        let mut left = MOST;
+        let sql = format!("SELECT game_id FROM game WHERE game_id >> 16 = ?1 AND {column} = ?2");
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let (mut games, mut read) = (BlockGames::default(), 0);
         for id in ids {
-            let mut rows = statement.query(params![self.block, id])?;
-            while let Some(row) = rows.next()? {
-                let Some(less) = left.checked_sub(1) else { return Ok(None) };
-                left = less;
-                games.insert(block_of(GameId(Cells::new(row, GAME).get(0)?)).1);
-            }
+            GAME.walk(statement.query(params![self.block, id])?, |cells| {
+                games.insert(block_of(GameId(cells.get(0)?)).1);
+                read += 1;
+                Ok(read <= MOST)
+            })?;
         }
-        Ok(Some(games))
+        Ok((read <= MOST).then_some(games))
     }
 
     /// The results, ratings and dates of the games of the block.
@@ -145,9 +152,9 @@ impl ColumnSource for BlockColumns<'_> {
     }
 
     fn fitting(&self, name: &'static str, test: &Test) -> Result<BlockGames, ColumnError> {
-        if let (Some(sql), Test::OneOf(ids)) = (player_sql(name), test)
+        if let (WHITE_ID | BLACK_ID, Test::OneOf(ids)) = (name, test)
             && ids.len() <= FEW_PLAYERS
-            && let Some(games) = self.with_players(sql, ids)?
+            && let Some(games) = self.with_players(name, ids)?
         {
             return Ok(games);
         }
@@ -157,15 +164,6 @@ impl ColumnSource for BlockColumns<'_> {
 
 /// For more names than this, the column is read instead of the index.
 const FEW_PLAYERS: usize = 8;
-
-/// SQL for the games of a block with a player on one side, if the column contains players.
-fn player_sql(column: &str) -> Option<&'static str> {
-    match column {
-        WHITE_ID => Some("SELECT game_id FROM game WHERE game_id >> 16 = ?1 AND white_id = ?2"),
-        BLACK_ID => Some("SELECT game_id FROM game WHERE game_id >> 16 = ?1 AND black_id = ?2"),
-        _ => None,
-    }
-}
 
 /// A column with converted values.
 #[derive(Debug)]

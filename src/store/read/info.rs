@@ -1,19 +1,15 @@
-//! The contents of a database, without counting the rows of large tables.
+//! The contents of a database, without counting the rows of large tables: runs, sources, problems.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::Row;
+use rusqlite::named_params;
 use serde::{Serialize, Serializer};
 
-use crate::id::ImportId;
+use crate::id::{GameId, ImportId, SourceId};
 use crate::store::cell::{Cells, DUPLICATE, IMPORT, PROBLEM, SOURCE, Table};
-use crate::store::database::Database;
-use crate::store::error::{Error, Result};
-use crate::store::row::ImportTotals;
-use crate::store::row::SourceId;
-use crate::store::schema_version::SchemaVersion;
+use crate::store::{Database, Error, GameProblem, ImportTotals, Result, SchemaVersion};
 
 /// The contents of a database.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,8 +85,7 @@ pub struct ImportInfo {
     #[cfg_attr(test, schemars(with = "serde_json::Value"))]
     pub options: String,
     /// Totals of what the run added.
-    #[serde(flatten, serialize_with = "as_counts")]
-    #[cfg_attr(test, schemars(with = "Counts"))]
+    #[serde(flatten)]
     pub totals: ImportTotals,
 }
 
@@ -144,39 +139,70 @@ pub struct ProblemCount {
     pub count: u64,
 }
 
+/// The names of the kinds of problems.
+pub const PROBLEM_KINDS: &[&str] = &[
+    "unreadable-source",
+    "damaged-archive",
+    "illegal-move",
+    "ambiguous-move",
+    "unreadable-move",
+    "unclosed-comment",
+    "unclosed-variation",
+    "invalid-fen",
+    "unsupported-variant",
+    "long-tags",
+    "long-annotations",
+    "long-game",
+    "variation-move",
+    "stray-opening",
+    "stray-closing",
+    "unknown-token",
+    "missing-space",
+    "missing-result",
+    "result-mismatch",
+    "unclosed-tag",
+    "invalid-tag",
+    "duplicate-tag",
+    "invalid-text",
+    "many-pieces",
+    "outside-text",
+    "no-game",
+];
+
+/// Selects the problems to list.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ProblemPage<'a> {
+    /// Only problems with a greater number.
+    pub after: u64,
+    /// The maximum number of problems.
+    pub limit: u32,
+    /// Only problems of this kind, such as `illegal-move`.
+    pub kind: Option<&'a str>,
+    /// Only problems of this severity: `warning` or `error`.
+    pub severity: Option<&'a str>,
+}
+
+/// A problem and its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedProblem {
+    /// The number of the problem.
+    pub problem: u64,
+    /// The path of the file; `None` if the database has no such source.
+    pub source: Option<PathBuf>,
+    /// The game; `None` if the problem is outside any game, or the game was not kept.
+    pub game: Option<GameId>,
+    /// The number of the game in the source, from 1; `None` if the problem is outside any game.
+    pub game_number: Option<u64>,
+    /// The problem itself.
+    pub problem_of_game: GameProblem,
+}
+
 /// A run's options as JSON; invalid JSON as a string.
 fn as_json<S: Serializer>(options: &str, serializer: S) -> Result<S::Ok, S::Error> {
     match serde_json::from_str::<serde_json::Value>(options) {
         Ok(options) => options.serialize(serializer),
         Err(_) => options.serialize(serializer),
     }
-}
-
-/// Totals of what a run added.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Counts {
-    /// Number of games added.
-    games: u64,
-    /// Number of half-moves of these games.
-    plies: u64,
-    /// Number of positions of these games.
-    positions: u64,
-    /// Number of different positions among them.
-    distinct_positions: u64,
-    /// Number of problems found.
-    problems: u64,
-    /// Number of games skipped as duplicates.
-    duplicates: u64,
-    /// Wall time, in seconds.
-    seconds: f64,
-}
-
-fn as_counts<S: Serializer>(totals: &ImportTotals, serializer: S) -> Result<S::Ok, S::Error> {
-    let ImportTotals { games, plies, positions, distinct_positions, problems, duplicates, elapsed } = *totals;
-    let seconds = elapsed.as_secs_f64();
-    Counts { games, plies, positions, distinct_positions, problems, duplicates, seconds }
-        .serialize(serializer)
 }
 
 fn as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
@@ -193,6 +219,7 @@ impl Database {
             .map_err(|source| Error::io(self.path(), "read the size of the database", source))?;
         let imports = self.all(
             "read table import",
+            IMPORT,
             "SELECT import_id, started_at, finished_at, program_version, options, games, plies, positions, distinct_positions,
                     problems, duplicates, seconds FROM import ORDER BY import_id",
             [],
@@ -221,23 +248,21 @@ impl Database {
             sources: self.source_infos()?,
             problems: self.all(
                 "read table problem",
+                PROBLEM,
                 "SELECT kind, severity, count(*) AS count FROM problem
                  GROUP BY kind, severity ORDER BY count DESC, kind, severity",
                 [],
-                |row| {
-                    let cells = Cells::new(row, PROBLEM);
+                |cells| {
                     let (kind, severity) = (cells.get("kind")?, cells.get("severity")?);
                     Ok(ProblemCount { kind, severity, count: cells.get("count")? })
                 },
             )?,
             duplicates: self.all(
                 "read table duplicate",
+                DUPLICATE,
                 "SELECT kind, count(*) AS count FROM duplicate GROUP BY kind ORDER BY count DESC, kind",
                 [],
-                |row| {
-                    let cells = Cells::new(row, DUPLICATE);
-                    Ok(DuplicateCount { kind: cells.get("kind")?, count: cells.get("count")? })
-                },
+                |cells| Ok(DuplicateCount { kind: cells.get("kind")?, count: cells.get("count")? }),
             )?,
         })
     }
@@ -249,20 +274,70 @@ impl Database {
     pub fn source_infos(&self) -> Result<Vec<SourceInfo>> {
         let sql = "SELECT source_id, path, bytes, digest, games, plies, problems, duplicates, indexed_at
                    FROM source ORDER BY source_id";
-        self.all("read table source", sql, [], source)
+        self.all("read table source", SOURCE, sql, [], |cells| {
+            Ok(SourceInfo {
+                source: SourceId(cells.get("source_id")?),
+                path: cells.get("path")?,
+                bytes: cells.get("bytes")?,
+                digest: cells.get("digest")?,
+                games: cells.get("games")?,
+                plies: cells.get("plies")?,
+                problems: cells.get("problems")?,
+                duplicates: cells.get("duplicates")?,
+                indexed_at: cells.get("indexed_at")?,
+            })
+        })
     }
 
     fn number(&self, sql: &str) -> Result<u64> {
         // An error concerns the whole database: there is no row to name.
         let whole = Table::new("the database", &[]);
-        let number = self.connection().query_row(sql, [], |row| Cells::new(row, whole).get(0));
-        number.map_err(|source| Error::sqlite(self.path(), "read what the database holds", source))
+        let number = whole.first(self.connection(), sql, [], |cells| cells.get(0));
+        Ok(number.map_err(self.failed("read what the database holds"))?.unwrap_or_default())
+    }
+
+    /// The games and size of each file, in the order in which the files were first read.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn source_contents(&self) -> Result<Vec<SourceContent>> {
+        let sql = "SELECT path, sum(games) AS games, max(bytes) AS bytes FROM source
+             GROUP BY path ORDER BY min(source_id)";
+        self.all("read table source", SOURCE, sql, [], |cells| {
+            Ok(SourceContent { path: cells.get(0)?, games: cells.get(1)?, bytes: cells.get(2)? })
+        })
+    }
+
+    /// The problems of a page, in the order of their numbers.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn problem_page(&self, page: &ProblemPage<'_>) -> Result<Vec<ListedProblem>> {
+        let ProblemPage { after, limit, kind, severity } = *page;
+        self.all(
+            "read table problem",
+            PROBLEM,
+            "SELECT problem_id, source.path AS path, game_id, game_number, line, column_number, problem.byte_offset AS byte_offset, ply,
+                 token, kind, severity, message
+             FROM problem LEFT JOIN source USING (source_id)
+             WHERE problem_id > :after AND (:kind IS NULL OR kind = :kind) AND (:severity IS NULL OR severity = :severity)
+             ORDER BY problem_id LIMIT :limit",
+            named_params! { ":after": after.cast_signed(), ":limit": limit, ":kind": kind, ":severity": severity },
+            |cells| {
+                Ok(ListedProblem {
+                    problem: cells.get("problem_id")?,
+                    source: cells.get("path")?,
+                    game: cells.get::<Option<u32>>("game_id")?.map(GameId),
+                    game_number: cells.get("game_number")?,
+                    problem_of_game: GameProblem::read(cells)?,
+                })
+            },
+        )
     }
 }
 
-fn import(row: &Row<'_>) -> rusqlite::Result<ImportInfo> {
-    let cells = Cells::new(row, IMPORT);
-    let seconds: Option<f64> = cells.get("seconds")?;
+fn import(cells: Cells<'_>) -> rusqlite::Result<ImportInfo> {
+    let elapsed = cells.get::<Option<f64>>("seconds")?.map(Duration::try_from_secs_f64);
     Ok(ImportInfo {
         import: ImportId(cells.get("import_id")?),
         started_at: cells.get("started_at")?,
@@ -276,39 +351,7 @@ fn import(row: &Row<'_>) -> rusqlite::Result<ImportInfo> {
             distinct_positions: cells.get("distinct_positions")?,
             problems: cells.get("problems")?,
             duplicates: cells.get("duplicates")?,
-            elapsed: seconds
-                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-                .unwrap_or_default(),
+            elapsed: elapsed.and_then(Result::ok).unwrap_or_default(),
         },
-    })
-}
-
-impl Database {
-    /// The games and size of each file, in the order in which the files were first read.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
-    pub fn source_contents(&self) -> Result<Vec<SourceContent>> {
-        let sql = "SELECT path, sum(games) AS games, max(bytes) AS bytes FROM source
-             GROUP BY path ORDER BY min(source_id)";
-        self.all("read table source", sql, [], |row| {
-            let cells = Cells::new(row, SOURCE);
-            Ok(SourceContent { path: cells.get(0)?, games: cells.get(1)?, bytes: cells.get(2)? })
-        })
-    }
-}
-
-fn source(row: &Row<'_>) -> rusqlite::Result<SourceInfo> {
-    let cells = Cells::new(row, SOURCE);
-    Ok(SourceInfo {
-        source: SourceId(cells.get("source_id")?),
-        path: cells.get("path")?,
-        bytes: cells.get("bytes")?,
-        digest: cells.get("digest")?,
-        games: cells.get("games")?,
-        plies: cells.get("plies")?,
-        problems: cells.get("problems")?,
-        duplicates: cells.get("duplicates")?,
-        indexed_at: cells.get("indexed_at")?,
     })
 }

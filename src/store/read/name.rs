@@ -2,14 +2,13 @@
 
 use std::str::FromStr;
 
+use rusqlite::{Params, params_from_iter};
 use serde::Serialize;
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::canonical_combining_class;
 
-use crate::store::cell::{Cells, EVENT, OPENING, PLAYER, SITE};
-use crate::store::database::Database;
-use crate::store::error::{Error, Result};
-use crate::store::read::filter::{FilterError, bind};
+use crate::store::cell::{EVENT, OPENING, PLAYER, SITE, Table};
+use crate::store::{Database, FilterError, Result};
 
 /// A name to look for.
 ///
@@ -60,6 +59,14 @@ impl NameFilter {
     pub fn text(&self) -> &str {
         match self {
             Self::Exactly(text) | Self::Account(text) | Self::Word(text) => text,
+        }
+    }
+
+    /// The only name that matches, if there is only one.
+    pub(crate) const fn only(&self) -> Option<&str> {
+        match self {
+            Self::Exactly(name) => Some(name.as_str()),
+            Self::Account(_) | Self::Word(_) => None,
         }
     }
 
@@ -155,13 +162,25 @@ pub enum Named {
     Opening,
 }
 
+impl Named {
+    /// The table of the names.
+    const fn table(self) -> Table {
+        match self {
+            Self::Player => PLAYER,
+            Self::Event => EVENT,
+            Self::Site => SITE,
+            Self::Opening => OPENING,
+        }
+    }
+}
+
 impl Database {
     /// Visits all names, in the order of their numbers, until `visit` returns `false`.
     ///
     /// # Errors
     /// Errors of SQLite.
     pub fn visit_names(&self, named: Named, mut visit: impl FnMut(&str) -> bool) -> Result<()> {
-        self.walk_names(named, None, |_, name| visit(name))
+        self.walk_names(named, None, &mut |_, name| visit(name))
     }
 
     /// Visits the names from a text on, in the order of their bytes, until `visit` returns `false`.
@@ -174,37 +193,23 @@ impl Database {
         from: &str,
         mut visit: impl FnMut(&str) -> bool,
     ) -> Result<()> {
-        let (table, sql) = match named {
-            Named::Player => (PLAYER, "SELECT player_id, name FROM player WHERE name >= ?1 ORDER BY name"),
-            Named::Event => (EVENT, "SELECT event_id, name FROM event WHERE name >= ?1 ORDER BY name"),
-            Named::Site => (SITE, "SELECT site_id, name FROM site WHERE name >= ?1 ORDER BY name"),
-            Named::Opening => (
-                OPENING,
-                "SELECT min(opening_id) AS opening_id, name FROM opening WHERE name >= ?1 GROUP BY name",
-            ),
-        };
-        let mut walk = || {
-            let mut statement = self.connection().prepare_cached(sql)?;
-            let mut rows = statement.query([from])?;
-            while let Some(row) = rows.next()? {
-                if !visit(Cells::new(row, table).get(1)?) {
-                    break;
-                }
+        let table = named.table();
+        let (name, id) = (table.name, table.key[0]);
+        let sql = match named {
+            // Several openings can have one name.
+            Named::Opening => {
+                format!("SELECT min({id}) AS {id}, name FROM {name} WHERE name >= ?1 GROUP BY name")
             }
-            Ok(())
+            _ => format!("SELECT {id}, name FROM {name} WHERE name >= ?1 ORDER BY name"),
         };
-        walk().map_err(|source| Error::sqlite(self.path(), "look up a name", source))
+        self.walk_rows(table, &sql, [from], &mut |_, name| visit(name))
     }
 
     /// The ids of the names that match. For players and openings see [`players`](Self::players) and
     /// [`openings`](Self::openings).
     pub(crate) fn names(&self, named: Named, filter: &NameFilter) -> Result<Vec<u32>> {
-        let exactly = match filter {
-            NameFilter::Exactly(name) => Some(name.as_str()),
-            NameFilter::Account(_) | NameFilter::Word(_) => None,
-        };
         let (mut ids, mut fits) = (Vec::new(), filter.matcher());
-        self.walk_names(named, exactly, |id, name| {
+        self.walk_names(named, filter.only(), &mut |id, name| {
             if fits(name) {
                 ids.push(id);
             }
@@ -213,51 +218,32 @@ impl Database {
         Ok(ids)
     }
 
+    /// Visits the names that a query returns with their ids, until `visit` returns `false`.
+    pub(super) fn walk_rows(
+        &self,
+        table: Table,
+        sql: &str,
+        params: impl Params,
+        visit: &mut dyn FnMut(u32, &str) -> bool,
+    ) -> Result<()> {
+        let walked = self.connection().prepare_cached(sql).and_then(|mut query| {
+            table.walk(query.query(params)?, |cells| Ok(visit(cells.get(0)?, cells.get(1)?)))
+        });
+        walked.map_err(self.failed("look up a name"))
+    }
+
     /// Visits the name `exactly`, or all names, with their ids, until `visit` returns `false`.
     pub(crate) fn walk_names(
         &self,
         named: Named,
         exactly: Option<&str>,
-        mut visit: impl FnMut(u32, &str) -> bool,
-    ) -> Result<()> {
-        self.walk_names_dyn(named, exactly, &mut visit)
-    }
-
-    fn walk_names_dyn(
-        &self,
-        named: Named,
-        exactly: Option<&str>,
         visit: &mut dyn FnMut(u32, &str) -> bool,
     ) -> Result<()> {
-        let sql = match (named, exactly) {
-            (Named::Player, None) => "SELECT player_id, name FROM player ORDER BY player_id",
-            (Named::Player, Some(_)) => "SELECT player_id, name FROM player WHERE name = :name",
-            (Named::Event, None) => "SELECT event_id, name FROM event ORDER BY event_id",
-            (Named::Event, Some(_)) => "SELECT event_id, name FROM event WHERE name = :name",
-            (Named::Site, None) => "SELECT site_id, name FROM site ORDER BY site_id",
-            (Named::Site, Some(_)) => "SELECT site_id, name FROM site WHERE name = :name",
-            (Named::Opening, None) => "SELECT opening_id, name FROM opening ORDER BY opening_id",
-            (Named::Opening, Some(_)) => "SELECT opening_id, name FROM opening WHERE name = :name",
-        };
-        let table = match named {
-            Named::Player => PLAYER,
-            Named::Event => EVENT,
-            Named::Site => SITE,
-            Named::Opening => OPENING,
-        };
-        let mut walk = || {
-            let mut statement = self.connection().prepare_cached(sql)?;
-            bind(&mut statement, ":name", exactly)?;
-            let mut rows = statement.raw_query();
-            while let Some(row) = rows.next()? {
-                let cells = Cells::new(row, table);
-                if !visit(cells.get(0)?, cells.get(1)?) {
-                    break;
-                }
-            }
-            Ok(())
-        };
-        walk().map_err(|source| Error::sqlite(self.path(), "look up a name", source))
+        let table = named.table();
+        let (name, id) = (table.name, table.key[0]);
+        let rows = if exactly.is_some() { "WHERE name = ?1".to_owned() } else { format!("ORDER BY {id}") };
+        let sql = format!("SELECT {id}, name FROM {name} {rows}");
+        self.walk_rows(table, &sql, params_from_iter(exactly), visit)
     }
 }
 

@@ -1,12 +1,11 @@
-//! Names of openings: the table `opening`.
+//! Names of openings: the table `opening`, and how typed words match names.
 
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::params;
 
 use crate::board::{Position, PositionKey};
 use crate::opening::{Opening, OpeningBook};
 use crate::store::cell::{Cells, OPENING};
-use crate::store::database::Database;
-use crate::store::error::{Error, Result};
+use crate::store::{Database, NameFilter, Named, Result, fold};
 
 impl Database {
     /// The list of openings that the database was built with.
@@ -14,21 +13,13 @@ impl Database {
     /// # Errors
     /// Errors of SQLite, or an invalid FEN in a row.
     pub fn opening_book(&self) -> Result<OpeningBook> {
-        let failed = |source| Error::sqlite(self.path(), "read table opening", source);
         let sql = "SELECT opening_id, eco, name, fen FROM opening ORDER BY opening_id";
-        let mut query = self.connection().prepare(sql).map_err(failed)?;
-        let mut rows = query.query([]).map_err(failed)?;
-        let mut openings = Vec::new();
-        while let Some(row) = rows.next().map_err(failed)? {
-            let cells = Cells::new(row, OPENING);
-            let read = || {
-                let position = cells.read("fen", "the FEN of a legal position", |value| {
-                    Position::from_fen(value.as_bytes().ok()?).ok().map(|(position, _)| position)
-                })?;
-                Ok((opening(cells)?, position))
-            };
-            openings.push(read().map_err(failed)?);
-        }
+        let openings = self.all("read table opening", OPENING, sql, [], |cells| {
+            let position = cells.read("fen", "the FEN of a legal position", |value| {
+                Position::from_fen(value.as_bytes().ok()?).ok().map(|(position, _)| position)
+            })?;
+            Ok((opening(cells)?, position))
+        })?;
         Ok(OpeningBook::from_positions(openings))
     }
 
@@ -38,12 +29,9 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn opening_of(&self, key: PositionKey, fen: &str) -> Result<Option<Opening>> {
-        let failed = |source| Error::sqlite(self.path(), "look up an opening", source);
         let sql = "SELECT eco, name FROM opening WHERE key = ?1 AND fen = ?2";
-        let mut statement = self.connection().prepare_cached(sql).map_err(failed)?;
-        let opening =
-            statement.query_row(params![key.as_i64(), fen], |row| opening(Cells::new(row, OPENING)));
-        opening.optional().map_err(failed)
+        let found = OPENING.first(self.connection(), sql, params![key.as_i64(), fen], opening);
+        found.map_err(self.failed("look up an opening"))
     }
 
     /// The openings of many positions, in the order of the positions. Takes a few microseconds per position.
@@ -56,8 +44,150 @@ impl Database {
     ) -> Result<Vec<Option<Opening>>> {
         positions.into_iter().map(|(key, fen)| self.opening_of(key, fen)).collect()
     }
+
+    /// The ids of the openings that a name matches. If the words are consecutive in some names, names with
+    /// scattered words do not match.
+    pub(crate) fn openings(&self, name: &NameFilter) -> Result<Vec<u32>> {
+        let NameFilter::Word(typed) = name else { return self.names(Named::Opening, name) };
+        let wanted = words(typed);
+        let (mut phrases, mut others) = (Vec::new(), Vec::new());
+        self.walk_names(Named::Opening, None, &mut |id, name| {
+            match fit(&wanted, name) {
+                Some(Fit::Phrase) => phrases.push(id),
+                Some(Fit::Words) => others.push(id),
+                None => {}
+            }
+            true
+        })?;
+        Ok(if phrases.is_empty() { others } else { phrases })
+    }
 }
 
 fn opening(cells: Cells<'_>) -> rusqlite::Result<Opening> {
     Ok(Opening { eco: cells.get("eco")?, name: cells.get("name")? })
+}
+
+/// The way in which a name matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fit {
+    /// The words are consecutive in the name, in the order in which they were typed; the last word may be a
+    /// prefix.
+    Phrase,
+    /// Each word is a word of the name, or a prefix of such a word, in any order.
+    Words,
+}
+
+/// How the name of an opening matches the typed words, if it does.
+///
+/// Letter case, accents, apostrophes and hyphens are ignored, and usual spellings are accepted: `caro kann`,
+/// `kings gambit`, `Queen’s Gambit Defence` and `petroff` match `Caro-Kann Defense`, `King's Gambit`,
+/// `Queen's Gambit Defense` and `Petrov's Defense`.
+fn fit(wanted: &[Word], name: &str) -> Option<Fit> {
+    let (last, before) = wanted.split_last()?;
+    let name = words(name);
+    let is_phrase = |run: &[Word]| {
+        let (end, start) = run.split_last().expect("a run has as many words as are wanted");
+        start.iter().zip(before).all(|(word, wanted)| word.is(wanted)) && end.begins_with(last)
+    };
+    if name.windows(wanted.len()).any(is_phrase) {
+        return Some(Fit::Phrase);
+    }
+    let is_there = |wanted: &Word| name.iter().any(|word| word.begins_with(wanted));
+    wanted.iter().all(is_there).then_some(Fit::Words)
+}
+
+/// A word (folded) in two forms: as written, and with normalized spelling.
+struct Word {
+    written: String,
+    sound: String,
+}
+
+impl Word {
+    fn new(written: &str) -> Self {
+        /// Alternative spellings, each with the normalized one.
+        const SPELLINGS: [(&str, &str); 9] = [
+            ("defence", "defense"),
+            ("centre", "center"),
+            ("tsch", "ch"),
+            ("tch", "ch"),
+            ("ue", "u"),
+            ("oe", "o"),
+            ("ae", "a"),
+            ("w", "v"),
+            ("y", "i"),
+        ];
+        let mut sound = SPELLINGS.iter().fold(written.to_owned(), |word, (from, to)| word.replace(from, to));
+        if sound.len() > 3 && sound.ends_with('s') {
+            sound.pop();
+        }
+        if let Some(stem) = sound.strip_suffix("ff") {
+            sound = format!("{stem}v");
+        }
+        Self { written: written.to_owned(), sound }
+    }
+
+    fn is(&self, wanted: &Self) -> bool {
+        self.sound == wanted.sound
+    }
+
+    fn begins_with(&self, wanted: &Self) -> bool {
+        self.written.starts_with(&wanted.written) || self.sound.starts_with(&wanted.sound)
+    }
+}
+
+fn words(name: &str) -> Vec<Word> {
+    let is_apostrophe = |letter: char| matches!(letter, '\'' | '’' | '‘' | 'ʼ' | '`' | '´');
+    let name: String = name.chars().filter(|&letter| !is_apostrophe(letter)).collect();
+    let folded = fold(&name);
+    let words = folded.split(|letter: char| !letter.is_alphanumeric());
+    words.filter(|word| !word.is_empty()).map(Word::new).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn openings_match_in_common_spellings() {
+        let fit = |typed: &str, name: &str| fit(&words(typed), name);
+        for (typed, name) in [
+            ("kings gambit", "King's Gambit Accepted: Kieseritzky Gambit"),
+            ("King Gambit", "King's Gambit"),
+            ("Queen’s Gambit", "Queen's Gambit Declined"),
+            ("queens gamb", "Queen's Gambit"),
+            ("Caro Kann", "Caro-Kann Defense: Advance Variation"),
+            ("caro-kann", "Caro-Kann Defense"),
+            ("Sicilian Defence", "Sicilian Defense"),
+            ("Sicilian Def", "Sicilian Defence"),
+            ("Petroff", "Petrov's Defense"),
+            ("petroffs defence", "Petrov's Defense: Cochrane Gambit"),
+            ("Gruenfeld", "Grünfeld Defense"),
+            ("Grunfeld Defence", "Grünfeld Defense"),
+            ("Tchigorin", "Chigorin Defense"),
+            ("Nimzovich", "Nimzowitsch Defense"),
+            ("Alekhine's Defence", "Alekhine Defense"),
+            ("Sokolski", "Polish Opening: Sokolsky Variation"),
+            ("nimzo indian", "Nimzo-Indian Defense"),
+            ("reti", "Réti Opening"),
+            ("Sicilian Defense: Najdorf", "Sicilian Defense: Najdorf Variation"),
+            ("naj", "Sicilian Defense: Najdorf Variation"),
+        ] {
+            assert_eq!(fit(typed, name), Some(Fit::Phrase), "{typed}: {name}");
+        }
+        for (typed, name) in [
+            ("Sicilian Najdorf", "Sicilian Defense: Najdorf Variation"),
+            ("najdorf sicilian", "Sicilian Defense: Najdorf Variation"),
+            ("gambit kings", "King's Gambit"),
+        ] {
+            assert_eq!(fit(typed, name), Some(Fit::Words), "{typed}: {name}");
+        }
+        for (typed, name) in [
+            ("icilian", "Sicilian Defense"),
+            ("Sicilian Dragon", "Sicilian Defense: Najdorf Variation"),
+            ("'", "King's Gambit"),
+            ("", "King's Gambit"),
+        ] {
+            assert_eq!(fit(typed, name), None, "{typed}: {name}");
+        }
+    }
 }

@@ -7,11 +7,8 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use crate::id::{GameId, ImportId, SourceId};
 use crate::sorted::sort_by_key;
-use crate::store::cell::{Cells, DUPLICATE, IMPORT, SETTING, SOURCE};
-use crate::store::database::Database;
-use crate::store::error::{Error, ErrorKind, Result};
-use crate::store::game_set::GameSet;
-use crate::store::read::snapshot::Snapshot;
+use crate::store::cell::{DUPLICATE, GAME, IMPORT, SETTING, SOURCE};
+use crate::store::{Database, ErrorKind, GameSet, Result, Snapshot};
 
 /// A reading of a file in which games were skipped as duplicates.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,9 +54,7 @@ impl Snapshot {
                  WHERE original_id = ?1 AND game_id IS NULL",
             )?;
             for original in originals.iter() {
-                let mut rows = statement.query([original.0])?;
-                while let Some(row) = rows.next()? {
-                    let cells = Cells::new(row, DUPLICATE);
+                DUPLICATE.walk(statement.query([original.0])?, |cells| {
                     let game = SkippedDuplicate {
                         byte_offset: cells.get("byte_offset")?,
                         byte_length: cells.get("byte_length")?,
@@ -67,7 +62,8 @@ impl Snapshot {
                         game_number: cells.get("game_number")?,
                     };
                     found.entry(SourceId(cells.get("source_id")?)).or_default().push(game);
-                }
+                    Ok(true)
+                })?;
             }
             gone.iter().for_each(|source| _ = found.remove(source));
             let mut sources = Vec::with_capacity(found.len());
@@ -119,16 +115,14 @@ fn skipped_source(
     games: Vec<SkippedDuplicate>,
 ) -> rusqlite::Result<Option<SkippedSource>> {
     let sql = "SELECT source_id, path, bytes, digest, import_id FROM source WHERE source_id = ?1";
-    let read = |row: &Row<'_>| {
-        let cells = Cells::new(row, SOURCE);
+    let found = SOURCE.first(connection, sql, [id.0], |cells| {
         let text = cells.get::<Option<u64>>("bytes")?.zip(cells.get("digest")?);
         Ok((cells.get("path")?, text, ImportId(cells.get("import_id")?)))
-    };
-    let found = connection.prepare_cached(sql)?.query_row([id.0], read).optional()?;
-    let Some((path, text, import)) = found else { return Ok(None) };
+    });
+    let Some((path, text, import)) = found? else { return Ok(None) };
     let sql = "SELECT import_id, options FROM import WHERE import_id = ?1";
-    let read = |row: &Row<'_>| Cells::new(row, IMPORT).get("options");
-    let options = connection.prepare_cached(sql)?.query_row([import.0], read).optional()?.unwrap_or_default();
+    let options =
+        IMPORT.first(connection, sql, [import.0], |cells| cells.get("options"))?.unwrap_or_default();
     Ok(Some(SkippedSource { id, path, text, import, options, games }))
 }
 
@@ -139,9 +133,8 @@ impl Database {
     /// Errors of SQLite.
     pub fn removed_games(&self) -> Result<u64> {
         let sql = "SELECT name, value FROM setting WHERE name = 'removed_games'";
-        let read = |row: &Row<'_>| Cells::new(row, SETTING).get("value");
-        let found = self.connection().query_row(sql, [], read).optional();
-        Ok(found.map_err(|source| Error::sqlite(self.path(), "read table setting", source))?.unwrap_or(0))
+        let found = SETTING.first(self.connection(), sql, [], |cells| cells.get("value"));
+        Ok(found.map_err(self.failed("read table setting"))?.unwrap_or(0))
     }
 
     /// The games of some sources.
@@ -151,11 +144,8 @@ impl Database {
     pub fn games_of_sources(&self, sources: &[SourceId]) -> Result<GameSet> {
         let ids = serde_json::json!(sources.iter().map(|source| source.0).collect::<Vec<_>>()).to_string();
         let sql = "SELECT game_id FROM game WHERE source_id IN (SELECT value FROM json_each(?1))";
-        let read = || -> rusqlite::Result<GameSet> {
-            let mut statement = self.connection().prepare(sql)?;
-            statement.query_map([ids], |row| Ok(GameId(row.get(0)?)))?.collect()
-        };
-        read().map_err(|source| Error::sqlite(self.path(), "read table game", source))
+        let games = self.all("read table game", GAME, sql, [ids], |cells| cells.get(0).map(GameId))?;
+        Ok(games.into_iter().collect())
     }
 
     /// Whether a game exists.
@@ -163,9 +153,8 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn has_game(&self, game: GameId) -> Result<bool> {
-        let has =
-            || self.connection().prepare_cached("SELECT 1 FROM game WHERE game_id = ?1")?.exists([game.0]);
-        has().map_err(|source| Error::sqlite(self.path(), "read table game", source))
+        let query = self.connection().prepare_cached("SELECT 1 FROM game WHERE game_id = ?1");
+        query.and_then(|mut query| query.exists([game.0])).map_err(self.failed("read table game"))
     }
 
     /// Rewrites the file without unused pages.
@@ -173,8 +162,7 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn vacuum(&self) -> Result<()> {
-        self.connection()
-            .execute_batch("VACUUM")
-            .map_err(|source| Error::sqlite(self.path(), "rewrite the file without free pages", source))
+        let failed = self.failed("rewrite the file without free pages");
+        self.connection().execute_batch("VACUUM").map_err(failed)
     }
 }

@@ -5,19 +5,19 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use rusqlite::types::Value;
-use rusqlite::{Statement, named_params};
+use rusqlite::{CachedStatement, Connection, ToSql, named_params};
 
 use crate::board::{Color, GameResult};
 use crate::id::NameId;
 use crate::pgn::{Speed, TimeControl};
-use crate::store::cell::{Cells, OPENING};
-use crate::store::database::Database;
-use crate::store::error::Result;
+use crate::store::cell::{Cells, OPENING, Table};
 use crate::store::game_column::{
     Alternative, BLACK_ELO, BLACK_ID, Condition as ColumnCondition, DATE, RESULT, Test, WHITE_ELO, WHITE_ID,
 };
-use crate::store::read::filter::{DatePrefix, EcoRange, FilterError, bind};
-use crate::store::read::name::{NameFilter, Named};
+use crate::store::read::rows::prepare;
+#[cfg(feature = "parquet")]
+use crate::store::row::virtual_table::Cell;
+use crate::store::{Database, DatePrefix, EcoRange, FilterError, NameFilter, Named, Result};
 
 /// A filter on games: all given conditions must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -189,21 +189,34 @@ impl Selection {
     /// SQL like [`sql`](Self::sql), with only the conditions that use an index; `None` if no condition uses
     /// an index.
     pub(crate) fn indexed_sql(&self) -> Option<String> {
-        let indexed: String = self
-            .conditions
-            .iter()
-            .filter(|condition| condition.indexed)
-            .map(|condition| format!(" AND {}", condition.sql))
-            .collect();
+        let indexed = self.conditions.iter().filter(|condition| condition.indexed);
+        let indexed: String = indexed.map(|condition| format!(" AND {}", condition.sql)).collect();
         (!indexed.is_empty()).then_some(indexed)
     }
 
-    /// Binds the values of the parameters that a statement has.
-    pub(crate) fn bind(&self, statement: &mut Statement<'_>) -> rusqlite::Result<()> {
-        for (name, value) in &self.params {
-            bind(statement, name, value)?;
-        }
-        Ok(())
+    /// Prepares a query on games of the selection, and binds those of its values, and of `params`, for which
+    /// the query has a parameter.
+    pub(crate) fn prepare<'c>(
+        &self,
+        connection: &'c Connection,
+        sql: &str,
+        params: &[(&str, &dyn ToSql)],
+    ) -> rusqlite::Result<CachedStatement<'c>> {
+        let own = self.params.iter().map(|(name, value)| (*name, value as &dyn ToSql));
+        prepare(connection, sql, own.chain(params.iter().copied()))
+    }
+
+    /// Passes all rows of a query on games of the selection to `see`.
+    pub(crate) fn each(
+        &self,
+        connection: &Connection,
+        table: Table,
+        sql: &str,
+        params: &[(&str, &dyn ToSql)],
+        mut see: impl FnMut(Cells<'_>) -> rusqlite::Result<()>,
+    ) -> rusqlite::Result<()> {
+        let mut statement = self.prepare(connection, sql, params)?;
+        table.walk(statement.raw_query(), |cells| see(cells).map(|()| true))
     }
 
     /// The conditions, for columns of games.
@@ -223,8 +236,16 @@ impl Selection {
         selection
     }
 
-    fn add(&mut self, indexed: bool, sql: &'static str, alternatives: impl Into<Vec<Alternative>>) {
-        self.add_condition(indexed, sql.into(), ColumnCondition::Tests(alternatives.into()));
+    /// Adds a condition, with the values of its parameters.
+    pub(super) fn add<const N: usize>(
+        &mut self,
+        indexed: bool,
+        sql: impl Into<Cow<'static, str>>,
+        alternatives: Vec<Alternative>,
+        params: [(&'static str, Value); N],
+    ) {
+        self.add_condition(indexed, sql.into(), ColumnCondition::Tests(alternatives));
+        self.params.extend(params);
     }
 
     pub(super) fn add_condition(
@@ -236,13 +257,21 @@ impl Selection {
         self.conditions.push(Condition { sql, indexed, on_columns });
     }
 
-    pub(super) fn has(&self, parameter: &str) -> bool {
-        self.params.iter().any(|(name, _)| *name == parameter)
+    /// Whether the selection is the rest of a list. The parameter `:from_game` is the first game of this
+    /// rest.
+    pub(super) fn is_rest(&self) -> bool {
+        self.params.iter().any(|(name, _)| *name == ":from_game")
     }
+}
 
-    pub(super) fn set(&mut self, name: &'static str, value: impl Into<Value>) {
-        self.params.push((name, value.into()));
-    }
+/// SQL for a condition that a column has one of the values of a JSON array.
+pub(super) fn is_in(column: &str, parameter: &str) -> String {
+    format!("game.{column} IN (SELECT value FROM json_each({parameter}))")
+}
+
+/// A JSON array.
+pub(super) fn json(ids: &[u32]) -> Value {
+    serde_json::json!(ids).to_string().into()
 }
 
 impl Database {
@@ -253,39 +282,14 @@ impl Database {
     pub fn select(&self, filter: &GameFilter) -> Result<Selection> {
         let mut selection = Selection::default();
         self.add_players(&mut selection, filter)?;
-        let others = [
-            (
-                "event",
-                Named::Event,
-                ":event",
-                "event_id",
-                &filter.event,
-                true,
-                "game.event_id IN (SELECT value FROM json_each(:event))",
-            ),
-            (
-                "site",
-                Named::Site,
-                ":site",
-                "site_id",
-                &filter.site,
-                false,
-                "game.site_id IN (SELECT value FROM json_each(:site))",
-            ),
-            (
-                "opening",
-                Named::Opening,
-                ":opening",
-                "opening_id",
-                &filter.opening,
-                true,
-                "game.opening_id IN (SELECT value FROM json_each(:opening))",
-            ),
-        ];
-        for (field, named, parameter, column, name, indexed, condition) in others {
+        for (named, parameter, column, name, indexed) in [
+            (Named::Event, ":event", "event_id", &filter.event, true),
+            (Named::Site, ":site", "site_id", &filter.site, false),
+            (Named::Opening, ":opening", "opening_id", &filter.opening, true),
+        ] {
             if let Some(name) = name {
-                let ids = self.look_up(&mut selection, field, named, parameter, name)?;
-                selection.add(indexed, condition, [vec![(column, ids)]]);
+                let ids = self.look_up(&mut selection, named, parameter, name)?;
+                selection.add(indexed, is_in(column, parameter), vec![vec![(column, ids)]], []);
             }
         }
         selection.add_eco(filter);
@@ -299,53 +303,47 @@ impl Database {
 
     /// The conditions on players.
     fn add_players(&self, selection: &mut Selection, filter: &GameFilter) -> Result<()> {
-        const SIDES: [&str; 2] = [
-            "game.white_id IN (SELECT value FROM json_each(:white))",
-            "game.black_id IN (SELECT value FROM json_each(:black))",
-        ];
-        const EITHER: &str = "(game.white_id IN (SELECT value FROM json_each(:player))
-            OR game.black_id IN (SELECT value FROM json_each(:player)))";
-        const BOTH: &str = "((game.white_id IN (SELECT value FROM json_each(:player))
-                AND game.black_id IN (SELECT value FROM json_each(:opponent)))
-            OR (game.black_id IN (SELECT value FROM json_each(:player))
-                AND game.white_id IN (SELECT value FROM json_each(:opponent))))";
         let (player, opponent) = match &filter.player {
             Some(_) => (&filter.player, &filter.opponent),
             None => (&filter.opponent, &None),
         };
-        let mut look_up = |field, parameter, name: &Option<NameFilter>| {
+        let mut look_up = |parameter, name: &Option<NameFilter>| {
             let name = name.as_ref();
-            name.map(|name| self.look_up(selection, field, Named::Player, parameter, name)).transpose()
+            name.map(|name| self.look_up(selection, Named::Player, parameter, name)).transpose()
         };
-        let white = look_up("white", ":white", &filter.white)?;
-        let black = look_up("black", ":black", &filter.black)?;
-        let player = look_up("player", ":player", player)?;
-        let opponent = look_up("opponent", ":opponent", opponent)?;
-        for (ids, column, sql) in [(white, WHITE_ID, SIDES[0]), (black, BLACK_ID, SIDES[1])] {
+        let white = look_up(":white", &filter.white)?;
+        let black = look_up(":black", &filter.black)?;
+        let player = look_up(":player", player)?;
+        let opponent = look_up(":opponent", opponent)?;
+        for (ids, column, parameter) in [(white, WHITE_ID, ":white"), (black, BLACK_ID, ":black")] {
             if let Some(ids) = ids {
-                selection.add(true, sql, [vec![(column, ids)]]);
+                selection.add(true, is_in(column, parameter), vec![vec![(column, ids)]], []);
             }
         }
+        let [white, black] = [WHITE_ID, BLACK_ID].map(|column| is_in(column, ":player"));
         match (player, opponent) {
             (Some(one), Some(other)) => {
-                let sides = [(WHITE_ID, one.clone()), (BLACK_ID, other.clone())];
-                let exchanged = [(WHITE_ID, other), (BLACK_ID, one)];
-                selection.add(true, BOTH, [sides.to_vec(), exchanged.to_vec()]);
+                let sides = vec![(WHITE_ID, one.clone()), (BLACK_ID, other.clone())];
+                let exchanged = vec![(WHITE_ID, other), (BLACK_ID, one)];
+                let [other_white, other_black] =
+                    [WHITE_ID, BLACK_ID].map(|column| is_in(column, ":opponent"));
+                let sql = format!("(({white} AND {other_black}) OR ({black} AND {other_white}))");
+                selection.add(true, sql, vec![sides, exchanged], []);
             }
             (Some(one), None) => {
-                let sides = [vec![(WHITE_ID, one.clone())], vec![(BLACK_ID, one)]];
-                selection.add(true, EITHER, sides);
+                let sides = vec![vec![(WHITE_ID, one.clone())], vec![(BLACK_ID, one)]];
+                selection.add(true, format!("({white} OR {black})"), sides, []);
             }
             (None, _) => {}
         }
         Ok(())
     }
 
-    /// Looks up the ids of a name, adds them as a parameter, and returns a test for them.
+    /// Looks up the ids of a name, adds them as a parameter, which is named like the field of the filter, and
+    /// returns a test for them.
     fn look_up(
         &self,
         selection: &mut Selection,
-        field: &'static str,
         named: Named,
         parameter: &'static str,
         name: &NameFilter,
@@ -355,11 +353,11 @@ impl Database {
             Named::Opening => self.openings(name)?,
             Named::Event | Named::Site => self.names(named, name)?,
         };
+        let field = &parameter[1..];
         if ids.is_empty() {
             selection.unknown.push(UnknownName { field, named, filter: name.clone() });
         }
-        let list: Vec<_> = ids.iter().map(u32::to_string).collect();
-        selection.set(parameter, format!("[{}]", list.join(",")));
+        selection.params.push((parameter, json(&ids)));
         let test = Test::one_of(ids.iter().map(|&id| id.into()));
         if named == Named::Player && !ids.is_empty() {
             let ids = ids.into_iter().map(NameId).collect();
@@ -368,27 +366,24 @@ impl Database {
         }
         Ok(test)
     }
-}
 
-impl Database {
     /// The condition on the code of the opening that a game's positions show, not on the tag `ECO`.
     fn add_opening_codes(&self, selection: &mut Selection, filter: &GameFilter) -> Result<()> {
-        if let Some(eco) = &filter.opening_eco {
-            let ids = self.all(
-                "look up openings",
-                "SELECT opening_id FROM opening WHERE eco >= :first AND eco < :end",
-                named_params! { ":first": eco.first, ":end": eco.end() },
-                |row| Cells::new(row, OPENING).get::<i64>(0),
-            )?;
-            selection.add(
-                true,
-                "game.opening_id IN
-                  (SELECT opening_id FROM opening WHERE opening.eco >= :opening_first AND opening.eco < :opening_end)",
-                [vec![("opening_id", Test::one_of(ids))]],
-            );
-            selection.set(":opening_first", eco.first.clone());
-            selection.set(":opening_end", eco.end());
-        }
+        let Some(eco) = &filter.opening_eco else { return Ok(()) };
+        let ids = self.all(
+            "look up openings",
+            OPENING,
+            "SELECT opening_id FROM opening WHERE eco >= :first AND eco < :end",
+            named_params! { ":first": eco.first, ":end": eco.end() },
+            |cells| cells.get::<i64>(0),
+        )?;
+        selection.add(
+            true,
+            "game.opening_id IN
+              (SELECT opening_id FROM opening WHERE opening.eco >= :opening_first AND opening.eco < :opening_end)",
+            vec![vec![("opening_id", Test::one_of(ids))]],
+            [(":opening_first", eco.first.clone().into()), (":opening_end", eco.end().into())],
+        );
         Ok(())
     }
 
@@ -399,12 +394,11 @@ impl Database {
         }
         let mut ids = Vec::new();
         for source in &filter.sources {
-            ids.extend(self.readings_of(source)?.into_iter().map(|id| i64::from(id.0)));
+            ids.extend(self.readings_of(source)?.into_iter().map(|id| id.0));
         }
-        let list: Vec<_> = ids.iter().map(i64::to_string).collect();
-        let sql = "game.source_id IN (SELECT value FROM json_each(:sources))";
-        selection.add(false, sql, [vec![("source_id", Test::one_of(ids))]]);
-        selection.set(":sources", format!("[{}]", list.join(",")));
+        let test = Test::one_of(ids.iter().map(|&id| id.into()));
+        let sql = is_in("source_id", ":sources");
+        selection.add(false, sql, vec![vec![("source_id", test)]], [(":sources", json(&ids))]);
         Ok(())
     }
 }
@@ -414,9 +408,8 @@ impl Selection {
     fn add_eco(&mut self, filter: &GameFilter) {
         let Some(eco) = &filter.eco else { return };
         let test = Test::Between(eco.first.clone(), eco.end());
-        self.add(true, "game.eco >= :eco_first AND game.eco < :eco_end", [vec![("eco", test)]]);
-        self.set(":eco_first", eco.first.clone());
-        self.set(":eco_end", eco.end());
+        let params = [(":eco_first", eco.first.clone().into()), (":eco_end", eco.end().into())];
+        self.add(true, "game.eco >= :eco_first AND game.eco < :eco_end", vec![vec![("eco", test)]], params);
     }
 
     /// The condition on the variant.
@@ -424,142 +417,150 @@ impl Selection {
         const STANDARD: &str = "standard";
         let Some(variant) = &filter.variant else { return };
         let named = vec![("variant", Test::AnyCase(variant.clone()))];
-        if variant.eq_ignore_ascii_case(STANDARD) {
+        let (sql, tests) = if variant.eq_ignore_ascii_case(STANDARD) {
             let sql = "(game.variant IS NULL OR game.variant = :variant COLLATE NOCASE)";
-            self.add(false, sql, [vec![("variant", Test::Missing)], named]);
+            (sql, vec![vec![("variant", Test::Missing)], named])
         } else {
-            self.add(false, "game.variant = :variant COLLATE NOCASE", [named]);
-        }
-        self.set(":variant", variant.clone());
+            ("game.variant = :variant COLLATE NOCASE", vec![named])
+        };
+        self.add(false, sql, tests, [(":variant", variant.clone().into())]);
     }
 
     /// The conditions on dates, ratings and the result.
     fn add_plain(&mut self, filter: &GameFilter) {
         if let Some(since) = &filter.since {
             // '?' sorts after the digits: unknown parts count as late enough.
+            let sql = "game.date >= :since AND instr(substr(game.date, 1, 4), '?') = 0";
             let test = Test::Since(since.0.clone());
-            self.add(
-                true,
-                "game.date >= :since AND instr(substr(game.date, 1, 4), '?') = 0",
-                [vec![(DATE, test)]],
-            );
-            self.set(":since", since.0.clone());
+            self.add(true, sql, vec![vec![(DATE, test)]], [(":since", since.0.clone().into())]);
         }
         if let Some(until) = &filter.until {
-            self.add(
-                false,
-                "replace(game.date, '?', '0') < :until AND instr(substr(game.date, 1, 4), '?') = 0",
-                [vec![(DATE, Test::Until(format!("{until}~")))]],
-            );
-            self.set(":until", format!("{until}~"));
+            let sql = "replace(game.date, '?', '0') < :until AND instr(substr(game.date, 1, 4), '?') = 0";
+            let until = format!("{until}~");
+            self.add(false, sql, vec![vec![(DATE, Test::Until(until.clone()))]], [(":until", until.into())]);
         }
         if let Some(elo) = filter.elo_min {
-            let test = || Test::AtLeast(elo.into());
-            let both = vec![(WHITE_ELO, test()), (BLACK_ELO, test())];
-            self.add(false, "game.white_elo >= :elo_min AND game.black_elo >= :elo_min", [both]);
-            self.set(":elo_min", i64::from(elo));
+            let sql = "game.white_elo >= :elo_min AND game.black_elo >= :elo_min";
+            self.add_bound(sql, ":elo_min", elo.into(), Test::AtLeast, &[WHITE_ELO, BLACK_ELO]);
         }
         if let Some(elo) = filter.elo_max {
-            let test = || Test::AtMost(elo.into());
-            let both = vec![(WHITE_ELO, test()), (BLACK_ELO, test())];
-            self.add(false, "game.white_elo <= :elo_max AND game.black_elo <= :elo_max", [both]);
-            self.set(":elo_max", i64::from(elo));
+            let sql = "game.white_elo <= :elo_max AND game.black_elo <= :elo_max";
+            self.add_bound(sql, ":elo_max", elo.into(), Test::AtMost, &[WHITE_ELO, BLACK_ELO]);
         }
         if let Some(result) = filter.result {
-            let test = Test::OneOfTexts(vec![result.as_str().to_owned()]);
-            self.add(false, "game.result = :result", [vec![(RESULT, test)]]);
-            self.set(":result", result.as_str().to_owned());
+            let result = result.as_str().to_owned();
+            let test = Test::OneOfTexts(vec![result.clone()]);
+            self.add(
+                false,
+                "game.result = :result",
+                vec![vec![(RESULT, test)]],
+                [(":result", result.into())],
+            );
         }
     }
 
     /// The conditions on the clock, the termination, the length and the evaluations.
     fn add_clock(&mut self, filter: &GameFilter) {
         if !filter.speeds.is_empty() {
-            let words: Vec<_> = filter.speeds.iter().map(|speed| format!("\"{speed}\"")).collect();
-            let test = Test::OneOfTexts(filter.speeds.iter().map(Speed::to_string).collect());
-            self.add(false, "game.speed IN (SELECT value FROM json_each(:speeds))", [vec![("speed", test)]]);
-            self.set(":speeds", format!("[{}]", words.join(",")));
+            let speeds: Vec<_> = filter.speeds.iter().map(Speed::to_string).collect();
+            let params = [(":speeds", serde_json::json!(speeds).to_string().into())];
+            let sql = "game.speed IN (SELECT value FROM json_each(:speeds))";
+            self.add(false, sql, vec![vec![("speed", Test::OneOfTexts(speeds))]], params);
         }
         if let Some(control) = &filter.time_control {
             let spellings = TimeControl::spellings(control);
-            let tests =
-                spellings.iter().map(|control| vec![("time_control", Test::AnyCase(control.clone()))]);
-            let tests: Vec<Alternative> = tests.collect();
+            let params = [(":time_control", serde_json::json!(spellings).to_string().into())];
             let sql = "game.time_control COLLATE NOCASE IN (SELECT value FROM json_each(:time_control))";
-            self.add(false, sql, tests);
-            self.set(":time_control", serde_json::json!(spellings).to_string());
+            let tests = spellings.into_iter().map(|control| vec![("time_control", Test::AnyCase(control))]);
+            self.add(false, sql, tests.collect(), params);
         }
         if let Some(termination) = &filter.termination {
             let test = Test::AnyCase(termination.clone());
             let sql = "game.termination = :termination COLLATE NOCASE";
-            self.add(false, sql, [vec![("termination", test)]]);
-            self.set(":termination", termination.clone());
+            let params = [(":termination", termination.clone().into())];
+            self.add(false, sql, vec![vec![("termination", test)]], params);
         }
         if let Some(plies) = filter.plies_min {
-            let test = Test::AtLeast(plies.into());
-            self.add(false, "game.ply_count >= :plies_min", [vec![("ply_count", test)]]);
-            self.set(":plies_min", i64::from(plies));
+            let sql = "game.ply_count >= :plies_min";
+            self.add_bound(sql, ":plies_min", plies.into(), Test::AtLeast, &["ply_count"]);
         }
         if let Some(plies) = filter.plies_max {
-            let test = Test::AtMost(plies.into());
-            self.add(false, "game.ply_count <= :plies_max", [vec![("ply_count", test)]]);
-            self.set(":plies_max", i64::from(plies));
+            let sql = "game.ply_count <= :plies_max";
+            self.add_bound(sql, ":plies_max", plies.into(), Test::AtMost, &["ply_count"]);
         }
         if filter.with_evals {
-            self.add(false, "game.eval_count > 0", [vec![("eval_count", Test::AtLeast(1))]]);
+            self.add(false, "game.eval_count > 0", vec![vec![("eval_count", Test::AtLeast(1))]], []);
         }
+    }
+
+    /// A condition that each of some columns has a bound.
+    fn add_bound(
+        &mut self,
+        sql: &'static str,
+        parameter: &'static str,
+        bound: i64,
+        test: fn(i64) -> Test,
+        columns: &[&'static str],
+    ) {
+        let tests = columns.iter().map(|&column| (column, test(bound))).collect();
+        self.add(false, sql, vec![tests], [(parameter, bound.into())]);
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// A [`GameFilter`] prepared for the rows of games that are not in a database. The condition on sources is ignored.
+///
+/// A name matches by its own spelling only: other spellings of the same player are known only to a database.
+#[cfg(feature = "parquet")]
+#[derive(Clone, Debug)]
+pub(crate) struct RowFilter {
+    filter: GameFilter,
+    conditions: Vec<ColumnCondition>,
+}
 
-    #[test]
-    fn dates_are_read_in_many_forms() {
-        let read = |text: &str| text.parse::<DatePrefix>().map(|date| date.0);
-        for (text, date) in [
-            ("1992", "1992"),
-            ("1992.5", "1992.05"),
-            ("1992-05", "1992.05"),
-            ("1992/5/1", "1992.05.01"),
-            ("2024-02-29", "2024.02.29"),
-        ] {
-            assert_eq!(read(text).as_deref(), Ok(date), "{text}");
-        }
-        for text in [
-            "",
-            "92",
-            "1992.13",
-            "1992.00",
-            "1992.1.32",
-            "1992.1.1.1",
-            "1992.",
-            "+992",
-            "19920",
-            "yesterday",
-            "'",
-        ] {
-            assert_eq!(read(text), Err(FilterError::Date), "{text}");
-        }
-        for (text, days) in [("2021-02-31", 28), ("2024.2.30", 29), ("1900.02.29", 28), ("2000.11.31", 30)] {
-            assert_eq!(read(text), Err(FilterError::NoSuchDay { days }), "{text}");
-        }
-        assert_eq!(read("2000.02.29").as_deref(), Ok("2000.02.29"));
+#[cfg(feature = "parquet")]
+impl RowFilter {
+    pub(crate) fn new(filter: &GameFilter) -> Self {
+        let conditions = Selection::of_rows(filter).conditions().cloned().collect();
+        Self { filter: filter.clone(), conditions }
     }
 
-    #[test]
-    fn codes_and_ranges_of_codes() {
-        let read = |text: &str| text.parse::<EcoRange>().map(|range| (range.first.clone(), range.end()));
-        for (text, first, end) in
-            [("B90", "B90", "B90~"), ("b9", "B9", "B9~"), ("B", "B", "B~"), ("B90-C1", "B90", "C1~")]
-        {
-            assert_eq!(read(text), Ok((first.into(), end.into())), "{text}");
+    /// Whether a game matches. `cell` returns a column of the game, with names instead of their numbers.
+    pub(crate) fn fits<'c>(&self, cell: impl Fn(&str) -> Cell<'c>) -> bool {
+        let holds = |(column, test): &(&str, Test)| test.fits(cell(column));
+        let conditions = self.conditions.iter().all(|condition| match condition {
+            ColumnCondition::Tests(alternatives) => alternatives.iter().any(|tests| tests.iter().all(holds)),
+            ColumnCondition::SumIn(..) => true,
+        });
+        conditions && self.codes_fit(&cell) && self.names_fit(&cell) && self.players_fit(&cell)
+    }
+
+    fn codes_fit<'c>(&self, cell: &impl Fn(&str) -> Cell<'c>) -> bool {
+        let range = self.filter.opening_eco.as_ref();
+        range.is_none_or(|range| Test::Between(range.first.clone(), range.end()).fits(cell("opening_eco")))
+    }
+
+    fn names_fit<'c>(&self, cell: &impl Fn(&str) -> Cell<'c>) -> bool {
+        let GameFilter { event, site, opening, .. } = &self.filter;
+        [(event, "event"), (site, "site"), (opening, "opening")].iter().all(|(filter, column)| {
+            let Some(filter) = filter else { return true };
+            matches!(cell(column), Cell::Text(name) if filter.matches(name))
+        })
+    }
+
+    fn players_fit<'c>(&self, cell: &impl Fn(&str) -> Cell<'c>) -> bool {
+        let GameFilter { white, black, player, opponent, .. } = &self.filter;
+        let fits = |filter: &NameFilter, column| matches!(cell(column), Cell::Text(name) if filter.matches_player(name));
+        let is =
+            |filter: &Option<NameFilter>, column| filter.as_ref().is_none_or(|filter| fits(filter, column));
+        if !is(white, "white") || !is(black, "black") {
+            return false;
         }
-        for text in ["", "F10", "B900", "B9x", "B90-", "-B90", "B90-B95-B99"] {
-            assert_eq!(read(text), Err(FilterError::Eco), "{text}");
+        match (player, opponent) {
+            (None, None) => true,
+            (Some(one), None) | (None, Some(one)) => fits(one, "white") || fits(one, "black"),
+            (Some(one), Some(other)) => {
+                (fits(one, "white") && fits(other, "black")) || (fits(one, "black") && fits(other, "white"))
+            }
         }
-        assert_eq!(read("C10-B90"), Err(FilterError::EmptyRange));
-        assert_eq!(read("B9-B95").map(|(_, end)| end).as_deref(), Ok("B95~"));
     }
 }

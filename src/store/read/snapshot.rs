@@ -2,29 +2,31 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Params, params, params_from_iter};
 
 use crate::board::{KeySet, MoveCode, PositionKey};
 use crate::id::ImportId;
+use crate::store::block_set::game_of;
 use crate::store::cell::{
-    Cells, EVENT, GAME, GAME_POSITION, IMPORT, PLAYER, SETTING, SITE, SOURCE, Table, VISITED_POSITION,
-    read_rows,
+    CONTINUATION, Cells, EVENT, GAME, GAME_POSITION, IMPORT, PLAYER, SETTING, SITE, SOURCE, Table,
+    VISITED_POSITION,
 };
 use crate::store::database::open_file;
-use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::game_indexes::HASH_BLOCKS;
-use crate::store::read::game::compared::ComparedGame;
-use crate::store::read::game::outcome::GameOutcome;
-use crate::store::read::game_column::{BlockColumns, ColumnError, Outcomes};
-use crate::store::read::known_sources::{KnownSource, KnownSources, READINGS, Tail};
+use crate::store::read::game_column::{BlockColumns, Outcomes, if_known};
+use crate::store::read::occurrence::hit::listed_games;
 use crate::store::read::occurrence::visit::{
-    VisitedCounts, VisitedPositionLists, VisitedRows, for_each_in_sets, for_each_occurrence, has_occurrences,
-    played_at, visited_counts, visited_lists, visits,
+    VisitedPositionLists, VisitedRows, for_each_occurrence, for_each_visit_set, has_occurrences, played_at,
+    visited_lists, visits,
 };
+use crate::store::read::source::READINGS;
 use crate::store::row::{GameId, NameId, Ply, SourceId};
 use crate::store::schema::schema_of;
-use crate::store::schema_version::SchemaVersion;
-use crate::store::visit_set::PlayedMove;
+use crate::store::visit_set::{PlayedMove, for_each_visit};
+use crate::store::{
+    ComparedGame, Error, ErrorKind, GameOutcome, KnownSource, KnownSources, Result, SchemaVersion, Tail,
+    VisitedCounts,
+};
 
 /// A table of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,19 +40,12 @@ pub enum NameTable {
 }
 
 impl NameTable {
-    const fn table(self) -> Table {
+    /// The table, and a query for the id of a name.
+    const fn table(self) -> (Table, &'static str) {
         match self {
-            Self::Player => PLAYER,
-            Self::Event => EVENT,
-            Self::Site => SITE,
-        }
-    }
-
-    const fn find(self) -> &'static str {
-        match self {
-            Self::Player => "SELECT player_id FROM player WHERE name = ?1",
-            Self::Event => "SELECT event_id FROM event WHERE name = ?1",
-            Self::Site => "SELECT site_id FROM site WHERE name = ?1",
+            Self::Player => (PLAYER, "SELECT player_id FROM player WHERE name = ?1"),
+            Self::Event => (EVENT, "SELECT event_id FROM event WHERE name = ?1"),
+            Self::Site => (SITE, "SELECT site_id FROM site WHERE name = ?1"),
         }
     }
 }
@@ -98,11 +93,8 @@ impl Snapshot {
     /// # Errors
     /// Errors of SQLite.
     pub(crate) fn outcomes(&self, block: u32) -> Result<Option<Outcomes>> {
-        match BlockColumns::new(&self.connection, block).outcomes() {
-            Ok(outcomes) => Ok(Some(outcomes)),
-            Err(ColumnError::Missing) => Ok(None),
-            Err(ColumnError::Sql(source)) => Err(self.failed(source)),
-        }
+        let outcomes = BlockColumns::new(&self.connection, block).outcomes();
+        if_known(outcomes).map_err(|source| self.failed(source))
     }
 
     /// The outcome of a game; `None` if there is no such game.
@@ -110,7 +102,11 @@ impl Snapshot {
     /// # Errors
     /// Errors of SQLite.
     pub fn game_outcome(&self, game: GameId) -> Result<Option<GameOutcome>> {
-        GameOutcome::read(&self.connection, game).map_err(|source| self.failed(source))
+        let sql = "SELECT result, white_elo, black_elo, date, game_id FROM game WHERE game_id = ?1";
+        self.row(GAME, sql, [game.0], |cells| {
+            let elos = [cells.get("white_elo")?, cells.get("black_elo")?];
+            Ok(GameOutcome { result: cells.get("result")?, elos, date: cells.get("date")? })
+        })
     }
 
     /// The greatest id in a table of names; 0 if the table is empty.
@@ -118,7 +114,7 @@ impl Snapshot {
     /// # Errors
     /// Errors of SQLite.
     pub fn last_name(&self, table: NameTable) -> Result<NameId> {
-        self.last(table.table()).map(NameId)
+        self.last(table.table().0).map(NameId)
     }
 
     /// The greatest id that a game has or had; 0 if there was no game.
@@ -127,7 +123,7 @@ impl Snapshot {
     /// Errors of SQLite.
     pub fn last_game(&self) -> Result<GameId> {
         let sql = "SELECT name, value FROM setting WHERE name = 'last_game'";
-        let had = self.row(sql, [], |row| Cells::new(row, SETTING).get::<u32>("value"))?;
+        let had = self.row(SETTING, sql, [], |cells| cells.get::<u32>("value"))?;
         Ok(GameId(self.last(GAME)?.max(had.unwrap_or(0))))
     }
 
@@ -137,8 +133,7 @@ impl Snapshot {
     /// # Errors
     /// Errors of SQLite.
     pub fn has_orphans(&self) -> Result<bool> {
-        let last: u32 = self.last(GAME_POSITION)?;
-        Ok(last > self.last_game()?.0)
+        Ok(self.last(GAME_POSITION)? > self.last_game()?.0)
     }
 
     /// The greatest id of a source; 0 if there is no source.
@@ -163,9 +158,9 @@ impl Snapshot {
     /// Errors of SQLite.
     pub fn positions(&self) -> Result<u64> {
         let mut sum: u64 = 0;
-        self.each("SELECT import_id, positions FROM import", [], |row| {
-            sum = sum.saturating_add(Cells::new(row, IMPORT).get("positions")?);
-            Ok(true)
+        self.each(IMPORT, "SELECT import_id, positions FROM import", [], |cells| {
+            sum = sum.saturating_add(cells.get("positions")?);
+            Ok(())
         })?;
         Ok(sum)
     }
@@ -176,9 +171,9 @@ impl Snapshot {
     /// Errors of SQLite.
     pub fn visited_keys(&self) -> Result<KeySet> {
         let mut keys = KeySet::default();
-        self.each("SELECT key FROM visited_position", [], |row| {
-            keys.insert(PositionKey::from_i64(Cells::new(row, VISITED_POSITION).get("key")?));
-            Ok(true)
+        self.each(VISITED_POSITION, "SELECT key FROM visited_position", [], |cells| {
+            keys.insert(PositionKey::from_i64(cells.get("key")?));
+            Ok(())
         })?;
         Ok(keys)
     }
@@ -193,11 +188,10 @@ impl Snapshot {
         mut see: impl FnMut(PositionKey, Option<MoveCode>),
     ) -> Result<()> {
         let sql = "SELECT key, move_code, game_id, ply FROM game_position WHERE game_id = ?1 ORDER BY ply";
-        self.each(sql, [game.0], |row| {
-            let cells = Cells::new(row, GAME_POSITION);
+        self.each(GAME_POSITION, sql, [game.0], |cells| {
             let code = cells.get::<Option<u32>>(1)?.map(MoveCode::from_stored);
             see(PositionKey::from_i64(cells.get(0)?), code);
-            Ok(true)
+            Ok(())
         })
     }
 
@@ -206,7 +200,21 @@ impl Snapshot {
     /// # Errors
     /// Errors of SQLite.
     pub fn visited_counts(&self, key: PositionKey) -> Result<Option<VisitedCounts>> {
-        visited_counts(&self.connection, key).map_err(|source| self.failed(source))
+        let sql =
+            "SELECT key, games, unfinished, top_games, recent_games FROM visited_position WHERE key = ?1";
+        let found = self.row(VISITED_POSITION, sql, [key.as_i64()], |cells| {
+            let games = cells.get::<u64>("games")?.saturating_add(cells.get("unfinished")?);
+            Ok((games, [listed_games(cells, "top_games")?, listed_games(cells, "recent_games")?].concat()))
+        });
+        let Some((games, listed)) = found? else { return Ok(None) };
+        let sql = "SELECT key, move_code, first_year, last_year FROM continuation WHERE key = ?1";
+        let mut years = Vec::new();
+        self.each(CONTINUATION, sql, [key.as_i64()], |cells| {
+            let code = MoveCode::from_stored(cells.get("move_code")?);
+            years.push((code, cells.get("first_year")?, cells.get("last_year")?));
+            Ok(())
+        })?;
+        Ok(Some(VisitedCounts { games, listed, years }))
     }
 
     /// Calls `see` with each game in the sets of a visited position, and with the last move that the game
@@ -214,8 +222,16 @@ impl Snapshot {
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub(crate) fn for_each_visit(&self, key: PositionKey, see: impl FnMut(GameId, PlayedMove)) -> Result<()> {
-        for_each_in_sets(&self.connection, key, see).map_err(|source| self.failed(source))
+    pub(crate) fn for_each_visit(
+        &self,
+        key: PositionKey,
+        mut see: impl FnMut(GameId, PlayedMove),
+    ) -> Result<()> {
+        let seen = for_each_visit_set(&self.connection, key, |block, games| {
+            for_each_visit(games, |number, played| see(game_of(block, number), played));
+            Ok(())
+        });
+        seen.map_err(|source| self.failed(source))
     }
 
     /// Whether `position_game` has at least `count` rows of a key. `count` must be at least 1.
@@ -252,8 +268,7 @@ impl Snapshot {
     fn last(&self, table: Table) -> Result<u32> {
         let (name, column) = (table.name, table.key[0]);
         let sql = format!("SELECT max({column}) AS {column} FROM {name}");
-        let last = self.row(&sql, [], |row| Cells::new(row, table).get::<Option<u32>>(0))?;
-        Ok(last.flatten().unwrap_or(0))
+        Ok(self.row(table, &sql, [], |cells| cells.get::<Option<u32>>(0))?.flatten().unwrap_or(0))
     }
 
     /// Fails if a view has the name of a table that the program needs. Reading such a view may take forever,
@@ -292,20 +307,22 @@ impl Snapshot {
 
     fn each(
         &self,
+        table: Table,
         sql: &str,
-        params: impl rusqlite::Params,
-        mut see: impl FnMut(&Row<'_>) -> rusqlite::Result<bool>,
+        params: impl Params,
+        see: impl FnMut(Cells<'_>) -> rusqlite::Result<()>,
     ) -> Result<()> {
-        let seen = self.connection.prepare_cached(sql).and_then(|mut query| {
-            let mut rows = query.query(params)?;
-            while let Some(row) = rows.next()? {
-                if !see(row)? {
-                    break;
-                }
-            }
-            Ok(())
-        });
-        seen.map_err(|source| self.failed(source))
+        table.each(&self.connection, sql, params, see).map_err(|source| self.failed(source))
+    }
+
+    fn row<T>(
+        &self,
+        table: Table,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(Cells<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        table.first(&self.connection, sql, params, read).map_err(|source| self.failed(source))
     }
 
     pub(crate) const fn connection(&self) -> &Connection {
@@ -325,7 +342,8 @@ impl Snapshot {
     /// # Errors
     /// Errors of SQLite.
     pub fn name(&self, table: NameTable, name: &str) -> Result<Option<NameId>> {
-        Ok(self.row(table.find(), [name], |row| Cells::new(row, table.table()).get(0))?.map(NameId))
+        let (table, find) = table.table();
+        Ok(self.row(table, find, [name], |cells| cells.get(0))?.map(NameId))
     }
 
     /// All readings of sources whose digest is known.
@@ -343,9 +361,8 @@ impl Snapshot {
                 games + duplicates + ifnull(left_out, 0) + ifnull(removed, 0), ifnull(last_game, 0)
             FROM source LEFT JOIN left_out USING (source_id) LEFT JOIN removed USING (source_id)
             WHERE digest IS NOT NULL ORDER BY source_id";
-        let read = |row: &Row<'_>| {
-            let cells = Cells::new(row, SOURCE);
-            let path: PathBuf = cells.get(1)?;
+        let mut sources = KnownSources::default();
+        let read = SOURCE.each(&self.connection, sql, [], |cells| {
             let reading = KnownSource {
                 id: SourceId(cells.get(0)?),
                 bytes: cells.get(3)?,
@@ -354,14 +371,10 @@ impl Snapshot {
                 last_game: cells.get(6)?,
                 before: None,
             };
-            Ok((path, cells.get::<u64>(2)?, reading))
-        };
-        let mut sources = KnownSources::default();
-        let failed = |source| Error::sqlite(&self.path, "read table source", source);
-        let mut query = self.connection.prepare(sql).map_err(failed)?;
-        for (path, first_byte, reading) in read_rows(&mut query, [], read).map_err(failed)? {
-            sources.add(path, first_byte, reading);
-        }
+            sources.add(cells.get(1)?, cells.get(2)?, reading);
+            Ok(())
+        });
+        read.map_err(|source| Error::sqlite(&self.path, "read table source", source))?;
         Ok(sources)
     }
 
@@ -375,14 +388,13 @@ impl Snapshot {
         let games = source.games;
         let last_game = "SELECT last_game FROM source WHERE source_id IN reading AND last_game IS NOT NULL
              ORDER BY source_id DESC LIMIT 1";
-        let read_offset = |row: &Row<'_>| Cells::new(row, SOURCE).get::<i64>(0);
-        let Some(byte_offset) = self.of_readings(last_game, [&readings], read_offset)? else {
+        let last_game = self.of_readings(SOURCE, last_game, [&readings], |cells| cells.get::<i64>(0))?;
+        let Some(byte_offset) = last_game else {
             return Ok(Tail { readings, byte_offset: 0, games: 0, game: None });
         };
         let kept =
             "SELECT game_id, byte_offset FROM game WHERE source_id IN reading ORDER BY game_id DESC LIMIT 1";
-        let kept = self.of_readings(kept, [&readings], |row| {
-            let cells = Cells::new(row, GAME);
+        let kept = self.of_readings(GAME, kept, [&readings], |cells| {
             Ok((GameId(cells.get(0)?), cells.get::<i64>(1)?))
         })?;
         let game = kept.filter(|(_, offset)| *offset == byte_offset).map(|(game, _)| game);
@@ -394,7 +406,7 @@ impl Snapshot {
              UNION ALL SELECT 1 FROM problem
              WHERE source_id IN reading AND byte_offset >= ?2 AND game_id IS NULL AND game_number = ?3 LIMIT 1";
         let params = params![readings, byte_offset, games.cast_signed()];
-        let is_game = game.is_some() || self.of_readings(other, params, |_| Ok(()))?.is_some();
+        let is_game = game.is_some() || self.of_readings(GAME, other, params, |_| Ok(()))?.is_some();
         let games = games - u64::from(is_game && games > 0);
         Ok(Tail { readings, byte_offset: byte_offset.cast_unsigned(), games, game })
     }
@@ -403,11 +415,12 @@ impl Snapshot {
     /// file, given as the JSON array `?1`.
     fn of_readings<T>(
         &self,
+        table: Table,
         sql: &str,
-        params: impl rusqlite::Params,
-        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+        params: impl Params,
+        read: impl FnOnce(Cells<'_>) -> rusqlite::Result<T>,
     ) -> Result<Option<T>> {
-        self.row(&format!("WITH reading AS ({READINGS}) {sql}"), params, read)
+        self.row(table, &format!("WITH reading AS ({READINGS}) {sql}"), params, read)
     }
 
     /// Calls `see` with each game that has this hash of its moves and, if `white` is given, this player with
@@ -428,29 +441,14 @@ impl Snapshot {
             "WITH RECURSIVE {HASH_BLOCKS} SELECT {columns} FROM hash_block CROSS JOIN game
              WHERE game_id >> 18 = number AND moves_hash = ?1 {and_white} ORDER BY game_id"
         );
+        let params = std::iter::once(hash).chain(white.map(|white| white.0.into()));
         let mut query = self.connection.prepare_cached(&sql).map_err(failed)?;
-        let rows = match white {
-            Some(white) => query.query(params![hash, white.0]),
-            None => query.query([hash]),
-        };
-        let mut rows = rows.map_err(failed)?;
+        let mut rows = query.query(params_from_iter(params)).map_err(failed)?;
         while let Some(row) = rows.next().map_err(failed)? {
             let game = ComparedGame::read(row, &self.connection).map_err(failed)?;
             see(&game)?;
         }
         Ok(())
-    }
-
-    fn row<T>(
-        &self,
-        sql: &str,
-        params: impl rusqlite::Params,
-        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Option<T>> {
-        self.connection
-            .prepare_cached(sql)
-            .and_then(|mut query| query.query_row(params, read).optional())
-            .map_err(|source| self.failed(source))
     }
 }
 

@@ -1,12 +1,109 @@
-//! Finds the readings of a file by its path.
+//! The files that a database was built from.
 
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use crate::id::SourceId;
 use crate::sorted::sort;
-use crate::store::cell::{Cells, SOURCE, read_rows};
-use crate::store::database::Database;
-use crate::store::error::{Error, ErrorKind, Result};
+use crate::store::cell::SOURCE;
+use crate::store::row::{GameId, SourceId};
+use crate::store::{Database, ErrorKind, Result};
+
+/// One reading of a source: a row of `source`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownSource {
+    /// The number of the row in `source`.
+    pub id: SourceId,
+    /// The length of the file's text, in bytes.
+    pub bytes: u64,
+    /// The digest of the whole text, including parts that earlier readings had read. For a damaged archive,
+    /// the digest of the data that could be decoded.
+    pub digest: String,
+    /// The number of games that this reading, and the readings that it continues, found. Games that were not
+    /// kept, were skipped as duplicates, or were removed later count as well.
+    pub games: u64,
+    /// The offset of the last of these games, in bytes; 0 if there is none.
+    pub last_game: u64,
+    /// The index (into all readings) of the reading of the same file that this reading continues.
+    pub(super) before: Option<usize>,
+}
+
+/// All readings with a known digest. Look-ups take constant time.
+#[derive(Debug, Default)]
+pub struct KnownSources {
+    /// In the order of the readings.
+    readings: Vec<KnownSource>,
+    /// The index of the latest reading of each path.
+    latest: HashMap<PathBuf, usize>,
+    /// Length and digest of each text.
+    texts: HashSet<(u64, String)>,
+    lengths: HashSet<u64>,
+    longest: Option<u64>,
+}
+
+impl KnownSources {
+    pub(super) fn add(&mut self, path: PathBuf, first_byte: u64, mut reading: KnownSource) {
+        let before = self.latest.get(&path).copied();
+        // A rewritten file is read from its first byte again, and then does not continue an earlier reading.
+        reading.before = before.filter(|_| first_byte > 0 || reading.bytes == 0);
+        if let Some(before) = reading.before.map(|before| &self.readings[before]) {
+            reading.games += before.games;
+            reading.last_game = reading.last_game.max(before.last_game);
+        }
+        self.texts.insert((reading.bytes, reading.digest.clone()));
+        self.lengths.insert(reading.bytes);
+        self.longest = self.longest.max(Some(reading.bytes));
+        self.latest.insert(path, self.readings.len());
+        self.readings.push(reading);
+    }
+
+    /// The latest reading of the file with this path. The path is compared as given, without resolving links.
+    #[must_use]
+    pub fn latest(&self, path: &Path) -> Option<&KnownSource> {
+        self.latest.get(path).map(|&place| &self.readings[place])
+    }
+
+    /// Whether a text with this length, in bytes, and this digest was read.
+    #[must_use]
+    pub fn has_text(&self, bytes: u64, digest: String) -> bool {
+        self.texts.contains(&(bytes, digest))
+    }
+
+    /// Whether a text with this length, in bytes, was read.
+    #[must_use]
+    pub fn has_length(&self, bytes: u64) -> bool {
+        self.lengths.contains(&bytes)
+    }
+
+    /// The length of the longest text, in bytes.
+    #[must_use]
+    pub const fn longest(&self) -> Option<u64> {
+        self.longest
+    }
+
+    /// The readings of a file since it was last read from its first byte, up to the given reading; the latest
+    /// comes first.
+    pub(super) fn readings<'s>(&'s self, reading: &'s KnownSource) -> impl Iterator<Item = SourceId> {
+        let before = |reading: &&'s KnownSource| reading.before.map(|place| &self.readings[place]);
+        std::iter::successors(Some(reading), before).map(|reading| reading.id)
+    }
+}
+
+/// The end of a file's text: the last game found, and everything after it. It is read again when the file
+/// grows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tail {
+    /// The readings of the file since it was last read from its first byte: a JSON array of their numbers.
+    pub readings: String,
+    /// The offset of the tail, in bytes; 0 if no game was found.
+    pub byte_offset: u64,
+    /// The number of games of the file before the tail.
+    pub games: u64,
+    /// The last game found, if it was kept.
+    pub game: Option<GameId>,
+}
+
+/// The readings of a file, given as the JSON array `?1`.
+pub(crate) const READINGS: &str = "SELECT value AS source_id FROM json_each(?1)";
 
 /// The maximum number of suggested paths.
 const SUGGESTED: usize = 3;
@@ -18,8 +115,10 @@ impl Database {
     /// # Errors
     /// [`ErrorKind::UnknownSource`] if there is no such file; errors of SQLite.
     pub fn readings_of(&self, path: &Path) -> Result<Vec<SourceId>> {
-        let sources =
-            self.sources().map_err(|source| Error::sqlite(self.path(), "read table source", source))?;
+        let sql = "SELECT source_id, path FROM source";
+        let sources = self.all("read table source", SOURCE, sql, [], |cells| {
+            Ok((SourceId(cells.get("source_id")?), cells.get::<PathBuf>("path")?))
+        })?;
         let of_path = |path: &Path| -> Vec<SourceId> {
             sources.iter().filter(|(_, other)| other == path).map(|&(id, _)| id).collect()
         };
@@ -36,14 +135,6 @@ impl Database {
             return Err(ErrorKind::UnknownSource { source_path, near }.at(self.path()));
         }
         Ok(readings)
-    }
-
-    fn sources(&self) -> rusqlite::Result<Vec<(SourceId, PathBuf)>> {
-        let mut statement = self.connection().prepare("SELECT source_id, path FROM source")?;
-        read_rows(&mut statement, [], |row| {
-            let cells = Cells::new(row, SOURCE);
-            Ok((SourceId(cells.get("source_id")?), cells.get("path")?))
-        })
     }
 }
 

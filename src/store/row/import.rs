@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::{Serialize, Serializer};
+
 use crate::id::ImportId;
 
 /// The data of a run when it begins.
@@ -15,23 +17,31 @@ pub struct NewImport<'a> {
     pub options: &'a str,
 }
 
-/// The data of a run when it ends.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// Totals of what a run added.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ImportTotals {
-    /// Games added.
+    /// Number of games added.
     pub games: u64,
-    /// Half-moves in the added games.
+    /// Number of half-moves of these games.
     pub plies: u64,
-    /// Rows of `game_position`.
+    /// Number of positions of these games.
     pub positions: u64,
-    /// Distinct positions in the rows of `game_position` that the run added, compared by key.
+    // Compared by key.
+    /// Number of different positions among them.
     pub distinct_positions: u64,
-    /// Rows of `problem`.
+    /// Number of problems found.
     pub problems: u64,
-    /// Games skipped as duplicates.
+    /// Number of games skipped as duplicates.
     pub duplicates: u64,
-    /// The duration of the run (wall time).
+    /// Wall time, in seconds.
+    #[serde(rename = "seconds", serialize_with = "as_seconds")]
+    #[cfg_attr(test, schemars(with = "f64"))]
     pub elapsed: Duration,
+}
+
+fn as_seconds<S: Serializer>(elapsed: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(elapsed.as_secs_f64())
 }
 
 /// A BLAKE3 digest of a source.

@@ -5,7 +5,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::lock::WriterLock;
-use crate::store::read::player::alias::PlayerAlias;
+use crate::store::read::player::matcher::PlayerAlias;
 use crate::store::write::build::Build;
 
 const ACTION: &str = "write table player_alias";

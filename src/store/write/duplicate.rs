@@ -9,7 +9,7 @@ use crate::sorted::sort;
 use crate::store::cell::read_rows;
 use crate::store::error::Result;
 use crate::store::game_indexes::HASH_BLOCKS;
-use crate::store::read::game::compared::ComparedGame;
+use crate::store::read::game::ComparedGame;
 use crate::store::row::{GameId, SourceId};
 use crate::store::write::bulk::BulkLoader;
 

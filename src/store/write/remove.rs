@@ -7,7 +7,7 @@ use crate::store::cell::read_rows;
 use crate::store::database::Database;
 use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::game_set::GameSet;
-use crate::store::read::known_sources::{READINGS, Tail};
+use crate::store::read::source::{READINGS, Tail};
 use crate::store::row::{GameId, HeaderBatch, SourceId};
 use crate::store::write::bulk::BulkLoader;
 

@@ -2,18 +2,16 @@
 
 use std::cmp::Reverse;
 
-use rusqlite::{OptionalExtension, Transaction, named_params};
+use rusqlite::{Transaction, named_params};
 
 use crate::board::{Color, MoveCode, Position, PositionKey};
 use crate::sorted::{SortedMap, sort_by_key};
 use crate::store::cell::{CONTINUATION, Cells, POSITION_GAME, VISITED_POSITION};
-use crate::store::database::Database;
-use crate::store::error::{Error, Result};
-use crate::store::read::occurrence::hit::{Hit, HitLocation, listed_games, shares_key};
-use crate::store::read::occurrence::tally::{Games, ListLengths, MoveTally, Tally};
-use crate::store::read::occurrence::target::{ACTION, ExploreTarget};
-use crate::store::read::selection::Selection;
+use crate::store::read::occurrence::hit::{HitLocation, listed_games, shares_key};
+use crate::store::read::occurrence::reached::{ACTION, ExploreTarget};
+use crate::store::read::occurrence::tally::{Games, MoveTally, Tally};
 use crate::store::row::{GameId, Ply, RatedScore, RatingSum, ResultCounts};
+use crate::store::{Database, Hit, ListLengths, Result, Selection};
 
 /// A move played from a position. A game that returned to the position counts with the last move it played
 /// there.
@@ -109,25 +107,30 @@ impl Database {
         };
         let asked = ExploreTarget { database: self, key, fen };
         let empty = || Tally::new(limits, side, !before.is_empty());
-        // The tables do not contain the score of a side.
-        let counted = if selection.is_all() && side.is_none() {
-            asked.visited(limits, !before.is_empty())?
-        } else {
-            let tally = asked.tally_sets(selection, empty()).map_err(asked.failed())?;
-            tally.map(|tally| asked.exploration(tally)).transpose()?.flatten()
-        };
-        let (mut exploration, games) = match counted {
-            Some(counted) => counted,
-            None => asked.count(selection, empty())?,
-        };
-        if !before.is_empty() {
-            exploration.transposed = match games {
-                Some(games) => self.count_transposed(&games, before)?,
-                None => None,
+        let count = || {
+            // The tables do not contain the score of a side.
+            let counted = if selection.is_all() && side.is_none() {
+                asked.visited(limits, !before.is_empty())?
+            } else {
+                let tally = asked.tally_sets(selection, empty())?;
+                tally.map(|tally| asked.exploration(tally)).transpose()?.flatten()
             };
-        }
+            let (mut exploration, games) = match counted {
+                Some(counted) => counted,
+                None => {
+                    let mut tally = empty();
+                    asked.for_each_game(selection, true, &mut |game| tally.add(&game))?;
+                    asked.exploration(tally)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?
+                }
+            };
+            if let Some(games) = games.filter(|_| !before.is_empty()) {
+                exploration.transposed = self.count_transposed(&games, before)?;
+            }
+            Ok(exploration.with_years())
+        };
+        let counts = count().map_err(self.failed(ACTION));
         drop(snapshot);
-        Ok(exploration.with_years())
+        counts
     }
 
     /// Starts a transaction: until it ends, all queries of this connection see the same games, even while
@@ -135,7 +138,7 @@ impl Database {
     pub(crate) fn snapshot(&self) -> Result<Option<Transaction<'_>>> {
         let connection = self.connection();
         let transaction = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose();
-        transaction.map_err(|source| Error::sqlite(self.path(), ACTION, source))
+        transaction.map_err(self.failed(ACTION))
     }
 }
 
@@ -147,36 +150,29 @@ impl ExploreTarget<'_> {
         &self,
         lists: ListLengths,
         wants_games: bool,
-    ) -> Result<Option<(PositionCounts, Option<Games>)>> {
+    ) -> rusqlite::Result<Option<(PositionCounts, Option<Games>)>> {
         let sql = "SELECT key, white_wins, draws, black_wins, white_elo_sum, white_elo_games, black_elo_sum, black_elo_games,
                        NULL AS first_year, NULL AS last_year, unfinished, top_games, recent_games
                    FROM visited_position WHERE key = :key AND fen = :fen";
-        let mut statement = self.database.connection().prepare_cached(sql).map_err(self.failed())?;
         let params = named_params! { ":key": self.key.as_i64(), ":fen": self.fen };
-        let counts = statement
-            .query_row(params, |row| {
-                let cells = Cells::new(row, VISITED_POSITION);
-                let listed = [listed_games(cells, "top_games")?, listed_games(cells, "recent_games")?];
-                Ok((results(cells)?, cells.get("unfinished")?, listed))
-            })
-            .optional();
-        let Some((results, unfinished, [top, recent])) = counts.map_err(self.failed())? else {
+        let counts = VISITED_POSITION.first(self.database.connection(), sql, params, |cells| {
+            let listed = [listed_games(cells, "top_games")?, listed_games(cells, "recent_games")?];
+            Ok((results(cells)?, cells.get("unfinished")?, listed))
+        });
+        let Some((results, unfinished, [top, recent])) = counts?.filter(|_| !shares_key(self.fen)) else {
             return Ok(None);
         };
-        if shares_key(self.fen) {
-            return Ok(None);
-        }
         let mut places = SortedMap::new();
         for &game in top.iter().chain(&recent) {
-            let Some(ply) = self.counted_occurrence(game).map_err(self.failed())? else { return Ok(None) };
+            let Some(ply) = self.counted_occurrence(game)? else { return Ok(None) };
             places.insert(game, ply);
         }
         let first = |games: &[GameId], limit: u8| {
             let shown = games.iter().take(limit.into()).map(|game| HitLocation::played(*game, places[game]));
             shown.map(|place| self.database.hit(place, None)).collect::<rusqlite::Result<Option<Vec<_>>>>()
         };
-        let shown = first(&top, lists.top).and_then(|top| Ok((top, first(&recent, lists.recent)?)));
-        let (Some(top_games), Some(recent_games)) = shown.map_err(self.failed())? else { return Ok(None) };
+        let shown = (first(&top, lists.top)?, first(&recent, lists.recent)?);
+        let (Some(top_games), Some(recent_games)) = shown else { return Ok(None) };
         let continuations = self.visited_continuations()?;
         let games = if wants_games { self.finished_in_sets(unfinished)? } else { None };
         let (rated, transposed) = Default::default();
@@ -185,23 +181,19 @@ impl ExploreTarget<'_> {
         Ok(Some((exploration, games)))
     }
 
-    fn visited_continuations(&self) -> Result<Vec<Continuation>> {
-        let mut continuations = self.database.all(
-            ACTION,
-            "SELECT key, move_code, white_wins, draws, black_wins, white_elo_sum, white_elo_games, black_elo_sum, black_elo_games,
-                 first_year, last_year
-             FROM continuation WHERE key = :key ORDER BY games DESC, move_code",
-            named_params! { ":key": self.key.as_i64() },
-            |row| {
-                let cells = Cells::new(row, CONTINUATION);
+    fn visited_continuations(&self) -> rusqlite::Result<Vec<Continuation>> {
+        let sql = "SELECT key, move_code, white_wins, draws, black_wins, white_elo_sum, white_elo_games, black_elo_sum, black_elo_games,
+                       first_year, last_year
+                   FROM continuation WHERE key = ?1 ORDER BY games DESC, move_code";
+        let mut continuations =
+            CONTINUATION.all(self.database.connection(), sql, [self.key.as_i64()], |cells| {
                 Ok(Continuation {
                     code: MoveCode::from_stored(cells.get("move_code")?),
                     results: results(cells)?,
                     rated: RatedScore::default(),
                     only_game: None,
                 })
-            },
-        )?;
+            })?;
         for continuation in &mut continuations {
             if continuation.results.games() == 1
                 && let Some(game) = self.only_game(continuation.code)?
@@ -214,7 +206,7 @@ impl ExploreTarget<'_> {
 
     /// The only game with a result that continued with a move. Searches the games with the position after the
     /// move: they are usually few, while many games have the position before the move.
-    fn only_game(&self, code: MoveCode) -> Result<Option<GameId>> {
+    fn only_game(&self, code: MoveCode) -> rusqlite::Result<Option<GameId>> {
         let Ok((mut next, _)) = Position::from_fen(self.fen.as_bytes()) else { return Ok(None) };
         if next.make(code).is_err() {
             return Ok(None);
@@ -237,22 +229,12 @@ impl ExploreTarget<'_> {
             ":fen": self.fen,
             ":code": code.bits(),
         };
-        Ok(self
-            .database
-            .all(ACTION, sql, params, |row| Cells::new(row, POSITION_GAME).get(0).map(GameId))?
-            .pop())
-    }
-
-    /// Counts the games of a selection one by one.
-    fn count(&self, selection: &Selection, mut tally: Tally) -> Result<(PositionCounts, Option<Games>)> {
-        self.for_each_game(selection, true, &mut |game| tally.add(&game)).map_err(self.failed())?;
-        let exploration = self.exploration(tally)?;
-        exploration.ok_or(rusqlite::Error::QueryReturnedNoRows).map_err(self.failed())
+        POSITION_GAME.first(self.database.connection(), sql, params, |cells| cells.get(0).map(GameId))
     }
 
     /// The result of counting, with the listed games and the only games of moves; `None` if one of these
     /// games does not exist or did not reach the position.
-    fn exploration(&self, tally: Tally) -> Result<Option<(PositionCounts, Option<Games>)>> {
+    fn exploration(&self, tally: Tally) -> rusqlite::Result<Option<(PositionCounts, Option<Games>)>> {
         let mut continuations = Vec::with_capacity(tally.moves.len());
         for (code, counted) in tally.moves {
             let mut only_game = None;
@@ -267,7 +249,7 @@ impl ExploreTarget<'_> {
         sort_by_key(&mut continuations, |continuation| Reverse(continuation.results.games()));
         let lists = (self.hits(&tally.lists.top.ids())?, self.hits(&tally.lists.recent.ids())?);
         let (Some(top_games), Some(recent_games)) = lists else { return Ok(None) };
-        let Tally { results, rated, unfinished, games, .. } = tally;
+        let Tally { all: MoveTally { results, rated, .. }, unfinished, games, .. } = tally;
         let transposed = None;
         let exploration =
             PositionCounts { results, rated, unfinished, transposed, continuations, top_games, recent_games };
@@ -275,7 +257,7 @@ impl ExploreTarget<'_> {
     }
 
     /// The games, each with the occurrence that counts; `None` if a game has no such occurrence.
-    fn hits(&self, games: &[GameId]) -> Result<Option<Vec<Hit>>> {
+    fn hits(&self, games: &[GameId]) -> rusqlite::Result<Option<Vec<Hit>>> {
         games.iter().map(|&game| self.hit(game)).collect()
     }
 
@@ -287,17 +269,13 @@ impl ExploreTarget<'_> {
                    WHERE o.key = :key AND o.game_id = :game AND p.fen = :fen
                    ORDER BY p.move_code IS NULL, o.ply DESC LIMIT 1";
         let params = named_params! { ":key": self.key.as_i64(), ":game": game.0, ":fen": self.fen };
-        let mut statement = self.database.connection().prepare_cached(sql)?;
-        statement.query_row(params, |row| Cells::new(row, POSITION_GAME).get(0).map(Ply)).optional()
+        POSITION_GAME.first(self.database.connection(), sql, params, |cells| cells.get(0).map(Ply))
     }
 
     /// A game with the occurrence that counts; `None` if the game has no such occurrence.
-    fn hit(&self, game: GameId) -> Result<Option<Hit>> {
-        let find = || {
-            let place = self.counted_occurrence(game)?.map(|ply| HitLocation::played(game, ply));
-            Ok(place.map(|place| self.database.hit(place, None)).transpose()?.flatten())
-        };
-        find().map_err(self.failed())
+    fn hit(&self, game: GameId) -> rusqlite::Result<Option<Hit>> {
+        let place = self.counted_occurrence(game)?.map(|ply| HitLocation::played(game, ply));
+        Ok(place.map(|place| self.database.hit(place, None)).transpose()?.flatten())
     }
 }
 

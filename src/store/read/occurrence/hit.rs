@@ -1,13 +1,13 @@
 //! Positions found in games, and their order.
 
-use rusqlite::Row;
+use rusqlite::{Row, ToSql};
 
 use crate::board::{MoveCode, Position};
-use crate::store::cell::{Cells, GAME_POSITION, GAMES, TruncatedText, VARIATION_MOVE};
-use crate::store::database::Database;
-use crate::store::read::filter::bind;
-use crate::store::read::game::record::{GameSummary, summary, summary_columns, summary_joins};
+use crate::store::cell::{Cells, GAME, GAME_POSITION, GAMES, TruncatedText, VARIATION_MOVE};
+use crate::store::read::game::{summary, summary_columns, summary_joins};
+use crate::store::read::rows::prepare;
 use crate::store::row::{GameId, Ply};
+use crate::store::{Database, GameSummary};
 
 /// The lines of games to search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -151,24 +151,34 @@ impl Database {
         );
         let (sql, table) =
             if place.line == 0 { (played, GAME_POSITION) } else { (in_variation, VARIATION_MOVE) };
-        let mut statement = self.connection().prepare_cached(sql)?;
-        bind(&mut statement, ":game", place.game.0)?;
-        bind(&mut statement, ":line", place.line)?;
-        bind(&mut statement, ":ply", place.ply.0)?;
-        bind(&mut statement, ":fen", fen)?;
+        let HitLocation { game, line, ply } = place;
+        let params: [(_, &dyn ToSql); 4] =
+            [(":game", &game.0), (":line", &line), (":ply", &ply.0), (":fen", &fen)];
+        let mut statement = prepare(self.connection(), sql, params)?;
         let read = |row: &Row<'_>| {
-            let position = Cells::new(row, table);
+            let (position, game) = (Cells::new(row, table), Cells::new(row, GAMES));
             Ok(Hit {
-                game: summary::<TruncatedText>(row)?,
+                game: summary::<TruncatedText>(game)?,
                 line: place.line,
                 ply: place.ply,
                 fen: position.get("fen")?,
                 next: position.get::<Option<u32>>("move_code")?.map(MoveCode::from_stored),
-                start_fen: Cells::new(row, GAMES).get::<Option<TruncatedText>>("start_fen")?.map(Into::into),
+                start_fen: game.get::<Option<TruncatedText>>("start_fen")?.map(Into::into),
                 distance: None,
             })
         };
         statement.raw_query().next()?.map(read).transpose()
+    }
+
+    /// Whether a game has no result, and its rank in an order; `None` if the game does not exist.
+    pub(crate) fn rank(&self, game: GameId, order: HitOrder) -> rusqlite::Result<Option<(bool, i64)>> {
+        let sql = format!(
+            "SELECT game_id, game.result = '*' AS is_unfinished, {} AS place FROM game WHERE game_id = ?1",
+            rank_sql(order)
+        );
+        GAME.first(self.connection(), &sql, [game.0], |cells| {
+            Ok((cells.get::<u32>("is_unfinished")? != 0, cells.get("place")?))
+        })
     }
 
     /// Whether the position at a place has this FEN.
@@ -188,38 +198,6 @@ pub(crate) fn listed_games(cells: Cells<'_>, column: &str) -> rusqlite::Result<V
     let ids: Vec<u32> = cells
         .read(column, "a JSON array of game_ids", |value| serde_json::from_str(value.as_str().ok()?).ok())?;
     Ok(ids.into_iter().map(GameId).collect())
-}
-
-/// How many more hits to skip, and then to return.
-pub(crate) struct Part {
-    pub(crate) skip: u32,
-    /// `None`: no limit.
-    pub(crate) left: Option<u32>,
-}
-
-/// What to do with a hit.
-pub(crate) enum Flow {
-    Skip,
-    Hit { is_last: bool },
-    End,
-}
-
-impl Part {
-    /// Counts one more hit, and returns what to do with it.
-    pub(crate) fn take(&mut self) -> Flow {
-        if self.skip > 0 {
-            self.skip -= 1;
-            return Flow::Skip;
-        }
-        match &mut self.left {
-            None => Flow::Hit { is_last: false },
-            Some(0) => Flow::End,
-            Some(left) => {
-                *left -= 1;
-                Flow::Hit { is_last: *left == 0 }
-            }
-        }
-    }
 }
 
 /// Whether another position with the same placement has the same key.

@@ -5,25 +5,22 @@
 
 use std::collections::BinaryHeap;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, named_params};
 
 use crate::board::{Material, PositionDistance};
 use crate::id::{GameId, Ply};
-use crate::parallel;
 use crate::sorted::SortedMap;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{BLOCK_GAMES, block_of, game_of};
-use crate::store::cell::{Cells, GAME_POSITION};
-use crate::store::database::Database;
-use crate::store::error::{Error, Result};
-use crate::store::features::{FeatureKind, FeatureQuery, piece_square};
+use crate::store::cell::GAME_POSITION;
+use crate::store::features::{FeatureKind, piece_square};
 use crate::store::read::features::{FeatureMatches, visit_sets};
-use crate::store::read::filter::bind;
-use crate::store::read::game_column::{BlockColumns, ColumnError};
-use crate::store::read::occurrence::candidate::GameRange;
-use crate::store::read::occurrence::hit::{Hit, HitLocation, Lines};
-use crate::store::read::occurrence::scan::{GAMES, Readers, scan_sql};
-use crate::store::read::selection::Selection;
+use crate::store::read::game_column::{BlockColumns, if_known};
+use crate::store::read::occurrence::hit::HitLocation;
+use crate::store::read::occurrence::scan::{GAMES, GameRange, Readers, scan_sql};
+use crate::store::{Database, FeatureQuery, Hit, Lines, Result, Selection};
+
+const ACTION: &str = "look for the nearest positions";
 
 /// A search for the nearest positions, and the part of its hits to return.
 #[derive(Clone, Copy, Debug)]
@@ -67,20 +64,25 @@ impl Database {
     }
 
     fn nearest_dyn(&self, nearest: &Nearest<'_>, visit: &mut dyn FnMut(Hit) -> bool) -> Result<Option<u32>> {
-        let failed = |source| self.failed_near(source);
         let mut search = NearestSearch::new(self, nearest);
         if let Some(last) = self.last_game()? {
             let numbers = self.blocks_with_games()?;
-            let blocks = search.blocks(&numbers, last)?;
+            let (last_block, last_number) = block_of(last);
+            let blocks = search.readers.map(ACTION, numbers.len(), |database, index| {
+                let last = if numbers[index] == last_block { last_number } else { u16::MAX };
+                Block::read(database.connection(), (numbers[index], last), nearest)
+            })?;
             if !search.read_games(bounded(blocks.iter().map(Block::same_pawns_and_material)))? {
-                let others = search.others(&blocks)?;
+                let others = search.readers.map(ACTION, blocks.len(), |database, index| {
+                    blocks[index].others(database.connection(), nearest.to)
+                })?;
                 search.read_games(bounded(others.into_iter()))?;
             }
         }
         let unseen = search.unseen;
         for near in search.kept.into_sorted_vec().into_iter().skip(nearest.offset as usize) {
             let Near { distance, game, ply } = near;
-            let hit = self.hit(HitLocation::played(game, ply), None).map_err(failed)?;
+            let hit = self.hit(HitLocation::played(game, ply), None).map_err(self.failed(ACTION))?;
             if hit.is_some_and(|hit| !visit(Hit { distance: Some(distance), ..hit })) {
                 break;
             }
@@ -99,10 +101,6 @@ impl Database {
             next = game_of(block, u16::MAX).0.checked_add(1).map(GameId);
         }
         Ok(numbers)
-    }
-
-    fn failed_near(&self, source: rusqlite::Error) -> Error {
-        Error::sqlite(self.path(), "look for the nearest positions", source)
     }
 }
 
@@ -141,33 +139,6 @@ impl<'a> NearestSearch<'a> {
         }
     }
 
-    fn blocks(&self, numbers: &[u32], last: GameId) -> Result<Vec<Block>> {
-        let Self { readers, nearest, .. } = self;
-        let (last_block, last_number) = block_of(last);
-        let read = |index: usize| {
-            let block = numbers[index];
-            readers.with(|database| {
-                let last = if block == last_block { last_number } else { u16::MAX };
-                let block = Block::read(database.connection(), (block, last), nearest);
-                block.map_err(|source| database.failed_near(source))
-            })
-        };
-        parallel::map(None, numbers.len(), read)
-    }
-
-    /// The games that never have the target's pawns, or never its material, each with the lower bound of its
-    /// distance.
-    fn others(&self, blocks: &[Block]) -> Result<Vec<Bounded>> {
-        let Self { readers, nearest, .. } = self;
-        let of_block = |index: usize| {
-            readers.with(|database| {
-                let others = blocks[index].others(database.connection(), nearest.to);
-                others.map_err(|source| database.failed_near(source))
-            })
-        };
-        parallel::map(None, blocks.len(), of_block)
-    }
-
     /// Whether a game with this lower bound can still be among the wanted games.
     fn can_take(&self, bound: u32, game: GameId) -> bool {
         self.kept.len() < self.wanted
@@ -196,13 +167,9 @@ impl<'a> NearestSearch<'a> {
             }
             let pieces = self.pieces(&mut games, width);
             let Self { readers, nearest: Nearest { selection, to, .. }, .. } = self;
-            let look = |index: usize| {
-                readers.with(|database| {
-                    let found = nearest_of(database.connection(), selection, to, &pieces[index]);
-                    found.map_err(|source| database.failed_near(source))
-                })
-            };
-            let found = parallel::map(None, pieces.len(), look)?;
+            let found = readers.map(ACTION, pieces.len(), |database, index| {
+                nearest_of(database.connection(), selection, to, &pieces[index])
+            })?;
             for near in found.into_iter().flatten() {
                 if self.can_take(near.distance, near.game) {
                     self.kept.push(near);
@@ -267,29 +234,18 @@ impl Block {
         others.keep(&unknown.others());
         let missing = missing(connection, number, nearest.to)?;
         let mut block = Self { number, alike: matching, unknown, others, missing };
-        block.keep_selected(connection, nearest.selection)?;
+        // If the columns of the block cannot be used, the filters are applied when rows are read.
+        let selected = match nearest.selection {
+            all if all.is_all() => None,
+            selection => if_known(BlockColumns::new(connection, number).selected(selection))?,
+        };
         for games in [&mut block.alike, &mut block.unknown, &mut block.others] {
+            if let Some(selected) = &selected {
+                games.keep(selected);
+            }
             games.limit(0..=last);
         }
         Ok(block)
-    }
-
-    /// Keeps only the games that match the filters, if the columns of the block can be used. Otherwise the
-    /// filters are applied when rows are read.
-    fn keep_selected(&mut self, connection: &Connection, selection: &Selection) -> rusqlite::Result<()> {
-        if selection.is_all() {
-            return Ok(());
-        }
-        match BlockColumns::new(connection, self.number).selected(selection) {
-            Ok(selected) => {
-                for games in [&mut self.alike, &mut self.unknown, &mut self.others] {
-                    games.keep(&selected);
-                }
-            }
-            Err(ColumnError::Missing) => {}
-            Err(ColumnError::Sql(error)) => return Err(error),
-        }
-        Ok(())
     }
 
     /// The games that may have a position with the target's pawns and its material, each with the lower bound
@@ -376,15 +332,11 @@ fn nearest_of(
     to: &PositionDistance,
     ranges: &[GameRange],
 ) -> rusqlite::Result<Vec<Near>> {
-    let mut statement = connection.prepare_cached(&scan_sql(selection, Lines::Main))?;
-    selection.bind(&mut statement)?;
+    let sql = scan_sql(selection, Lines::Main);
     let mut found: Vec<Near> = Vec::new();
     for &(first, last) in ranges {
-        bind(&mut statement, ":first", first.0)?;
-        bind(&mut statement, ":last", last.0)?;
-        let mut rows = statement.raw_query();
-        while let Some(row) = rows.next()? {
-            let cells = Cells::new(row, GAME_POSITION);
+        let params = named_params! { ":first": first.0, ":last": last.0 };
+        selection.each(connection, GAME_POSITION, &sql, params, |cells| {
             let (game, distance) = (GameId(cells.get(0)?), to.distance(cells.get::<&str>(3)?.as_bytes()));
             let near = |ply| Near { distance, game, ply };
             match found.last_mut() {
@@ -395,7 +347,8 @@ fn nearest_of(
                 }
                 _ => found.push(near(Ply(cells.get(2)?))),
             }
-        }
+            Ok(())
+        })?;
     }
     Ok(found)
 }

@@ -3,16 +3,104 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use crate::board::{MoveCode, Position, ShortMove};
+use rusqlite::{named_params, params};
+
+use crate::board::{GameResult, MoveCode, Position, PositionKey};
+use crate::id::GameId;
 use crate::store::block_games::BlockGames;
-use crate::store::block_set::game_of;
-use crate::store::database::Database;
-use crate::store::error::Result;
-use crate::store::read::game_column::{BlockColumns, ColumnError, Outcomes};
-use crate::store::read::occurrence::target::{ExploreTarget, ReachedGame};
+use crate::store::block_set::{decode_within, game_of};
+use crate::store::cell::{Cells, GAME, GAME_POSITION};
+use crate::store::read::game_column::{BlockColumns, ColumnError, Outcomes, if_known};
+use crate::store::read::occurrence::hit::{join, shares_key};
 use crate::store::read::occurrence::visit::for_each_visit_set;
-use crate::store::read::selection::Selection;
-use crate::store::visit_set::{PlayedMove, for_each_visit_within};
+use crate::store::row::day_number;
+use crate::store::visit_set::take_move;
+use crate::store::{Database, Lines, Result, Selection};
+
+pub(super) const ACTION: &str = "explore a position";
+
+/// A game that reached a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReachedGame {
+    /// The game.
+    pub game: GameId,
+    /// The last move that the game played from the position; `None` if it played no move from there.
+    pub played: Option<MoveCode>,
+    /// The result of the game.
+    pub result: GameResult,
+    /// White's and Black's rating, if known.
+    pub elos: [Option<u16>; 2],
+    /// A number that increases with the date; unknown parts count as 0.
+    pub day: u32,
+}
+
+/// A position to explore, in a database.
+#[derive(Clone, Copy)]
+pub(super) struct ExploreTarget<'a> {
+    pub(super) database: &'a Database,
+    pub(super) key: PositionKey,
+    pub(super) fen: &'a str,
+}
+
+impl ExploreTarget<'_> {
+    /// Whether the position is a visited position whose sets cannot contain games of another position.
+    pub(super) fn has_sets(&self) -> rusqlite::Result<bool> {
+        let sql = "SELECT 1 FROM visited_position WHERE key = ?1 AND fen = ?2";
+        let mut statement = self.database.connection().prepare_cached(sql)?;
+        Ok(statement.exists(params![self.key.as_i64(), self.fen])? && !shares_key(self.fen))
+    }
+
+    /// Calls `see` with each game of a selection that reached the position, in order, at the occurrence that
+    /// [counts](Self::counted_occurrence). If the position `may_be_frequent`, starts from the games of the
+    /// selection if they are much fewer than the occurrences of the position.
+    pub(super) fn for_each_game(
+        &self,
+        selection: &Selection,
+        may_be_frequent: bool,
+        see: &mut dyn FnMut(ReachedGame),
+    ) -> rusqlite::Result<()> {
+        /// The games of the selection are counted up to this number, to determine whether they are much fewer
+        /// than the occurrences of the position.
+        const COUNTED: u32 = 50_000;
+        let games_first =
+            may_be_frequent && self.database.has_fewer_games(selection, self.key, Lines::Main, COUNTED)?;
+        // Checks a game before its positions, which are on many more pages.
+        let sql = format!(
+            "SELECT o.game_id, p.move_code, game.result, game.white_elo, game.black_elo, game.date
+             FROM {} CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
+             WHERE o.key = :key AND p.fen = :fen{} ORDER BY {}o.game_id, o.ply",
+            join(games_first),
+            selection.sql(),
+            if games_first { "" } else { "l.level, " }
+        );
+        let params = named_params! { ":key": self.key.as_i64(), ":fen": self.fen };
+        let mut statement = selection.prepare(self.database.connection(), &sql, params)?;
+        let mut rows = statement.raw_query();
+        let mut latest: Option<ReachedGame> = None;
+        while let Some(row) = rows.next()? {
+            let cells = Cells::new(row, GAME);
+            let occurrence = ReachedGame {
+                game: GameId(cells.get(0)?),
+                played: Cells::new(row, GAME_POSITION).get::<Option<u32>>(1)?.map(MoveCode::from_stored),
+                result: cells.get(2)?,
+                elos: [cells.get(3)?, cells.get(4)?],
+                day: cells.get::<Option<&str>>(5)?.map_or(0, day_number),
+            };
+            match latest {
+                Some(last) if last.game != occurrence.game => see(last),
+                // The game returned to the position and ended there: it counts with the last move played from
+                // the position.
+                Some(_) if occurrence.played.is_none() => continue,
+                _ => {}
+            }
+            latest = Some(occurrence);
+        }
+        if let Some(last) = latest {
+            see(last);
+        }
+        Ok(())
+    }
+}
 
 /// Finds the games of a selection that reached positions. For all positions with sets of games, the filters
 /// are evaluated only once per block.
@@ -49,18 +137,19 @@ impl<'d> ReachedGames<'d> {
     ) -> Result<T> {
         let fen = position.canonical_fen();
         let asked = ExploreTarget { database: self.database, key: position.key(), fen: &fen };
-        let has_sets = asked.has_sets().map_err(asked.failed())?;
         let mut made = new();
-        if has_sets {
-            match self.visit_sets(position, |game| see(&mut made, game)) {
-                Ok(()) => return Ok(made),
+        let mut visit = || {
+            let has_sets = asked.has_sets()?;
+            if has_sets {
+                if if_known(self.visit_sets(position, |game| see(&mut made, game)))?.is_some() {
+                    return Ok(());
+                }
                 // If sets or columns cannot answer, start again and read all rows.
-                Err(ColumnError::Missing) => made = new(),
-                Err(ColumnError::Sql(error)) => return Err(asked.failed()(error)),
+                made = new();
             }
-        }
-        let visited = asked.for_each_game(self.selection, has_sets, &mut |game| see(&mut made, game));
-        visited.map_err(asked.failed())?;
+            asked.for_each_game(self.selection, has_sets, &mut |game| see(&mut made, game))
+        };
+        visit().map_err(self.database.failed(ACTION))?;
         Ok(made)
     }
 
@@ -71,9 +160,8 @@ impl<'d> ReachedGames<'d> {
         mut see: impl FnMut(ReachedGame),
     ) -> std::result::Result<(), ColumnError> {
         let (connection, selection, blocks) = (self.database.connection(), self.selection, &mut self.blocks);
-        let mut codes = Codes { position, last: None };
         let mut has_block = false;
-        for_each_visit_set(connection, position.key(), |block, games| {
+        for_each_visit_set(connection, position.key(), |block, mut games| {
             has_block = true;
             let SelectedBlock { selected, outcomes } = match blocks.entry(block) {
                 Entry::Occupied(known) => known.into_mut(),
@@ -85,49 +173,26 @@ impl<'d> ReachedGames<'d> {
                     })
                 }
             };
-            let mut fits = true;
-            let is_whole = for_each_visit_within(
-                games,
-                |word| selected.word(word),
-                |number, played| {
-                    // A game that somebody deleted through SQL is still in the set.
-                    let Some(result) = outcomes.result(number) else { return };
-                    let Some(played) = codes.of(played) else {
-                        fits = false;
-                        return;
-                    };
-                    let (elos, day) = (outcomes.elos(number), outcomes.day(number));
-                    see(ReachedGame { game: game_of(block, number), played, result, elos, day });
-                },
-            );
-            if is_whole && fits { Ok(()) } else { Err(ColumnError::Missing) }
+            while !games.is_empty() {
+                let (played, set) = take_move(games).ok_or(ColumnError::Missing)?;
+                let played = match played.played() {
+                    Some(short) => Some(position.clone().make_short(short).ok_or(ColumnError::Missing)?),
+                    None => None,
+                };
+                let rest = decode_within(
+                    set,
+                    |word| selected.word(word),
+                    |number| {
+                        // A game that somebody deleted through SQL is still in the set.
+                        let Some(result) = outcomes.result(number) else { return };
+                        let (elos, day) = (outcomes.elos(number), outcomes.day(number));
+                        see(ReachedGame { game: game_of(block, number), played, result, elos, day });
+                    },
+                );
+                games = rest.ok_or(ColumnError::Missing)?;
+            }
+            Ok::<_, ColumnError>(())
         })?;
         if has_block { Ok(()) } else { Err(ColumnError::Missing) }
-    }
-}
-
-/// Converts short moves to codes. Many successive games in sets have the same move, so the last result is
-/// kept.
-struct Codes<'p> {
-    position: &'p Position,
-    last: Option<(PlayedMove, Option<Option<MoveCode>>)>,
-}
-
-impl Codes<'_> {
-    /// The code of the move, or `Some(None)` if no move was played; `None` if the move is not possible in the
-    /// position.
-    fn of(&mut self, played: PlayedMove) -> Option<Option<MoveCode>> {
-        if let Some((last, code)) = self.last
-            && last == played
-        {
-            return code;
-        }
-        let code = |short: ShortMove| self.position.clone().make_short(short);
-        let code = match played.played() {
-            Some(short) => code(short).map(Some),
-            None => Some(None),
-        };
-        self.last = Some((played, code));
-        code
     }
 }

@@ -1,23 +1,24 @@
 //! Finds games with a position that matches a description, by reading all positions of the games that can
 //! match.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::Mutex;
 
-use rusqlite::OptionalExtension as _;
+use rusqlite::named_params;
 
 use crate::board::MoveCode;
 use crate::parallel;
 use crate::sorted::{SortedMap, sort, sort_by_key};
-use crate::store::cell::{Cells, GAME_POSITION, VARIATION_MOVE};
-use crate::store::database::{Database, SetUp, Stop};
-use crate::store::error::{Error, Result};
-use crate::store::features::FeatureQuery;
-use crate::store::read::filter::bind;
-use crate::store::read::occurrence::candidate::{Candidates, GameRange};
-use crate::store::read::occurrence::hit::{Flow, Hit, HitLocation, HitOrder, Lines, Part, rank_sql};
-use crate::store::read::selection::Selection;
+use crate::store::block_games::BlockGames;
+use crate::store::block_set::{block_of, game_of, games_of};
+use crate::store::cell::{GAME_POSITION, VARIATION, VARIATION_MOVE};
+use crate::store::database::SetUp;
+use crate::store::read::features::FeatureMatches;
+use crate::store::read::occurrence::hit::HitLocation;
+use crate::store::read::occurrence::visit::last_block;
 use crate::store::row::{GameId, Ply};
+use crate::store::{Database, FeatureQuery, Hit, HitOrder, Lines, Result, Selection, Stop};
 
 /// The number of games per chunk. A chunk has about 20,000 positions, and reading it takes a few
 /// milliseconds.
@@ -26,6 +27,9 @@ pub(super) const GAMES: u32 = 250;
 const FEW: u32 = 12_000;
 /// The maximum number of chunks per thread that are read before their hits are returned.
 const PIECES: usize = 16;
+
+const LOOK: &str = "look at all positions";
+const SETS: &str = "look for games in the sets";
 
 /// The games to scan, and the part of the hits to return.
 #[derive(Clone, Copy, Debug)]
@@ -48,13 +52,17 @@ pub trait Seek: Sync {
     type Line;
 
     /// Whether [`matters`](Self::matters) and [`observe`](Self::observe) need the moves.
-    fn asks_for_moves(&self) -> bool;
+    fn asks_for_moves(&self) -> bool {
+        false
+    }
 
     /// Whether a position is relevant. For other positions, the remaining columns are not read.
     fn matters(&self, fen: &[u8], played: Option<MoveCode>) -> bool;
 
     /// The query for the games whose main line can match.
-    fn feature_query(&self) -> FeatureQuery;
+    fn feature_query(&self) -> FeatureQuery {
+        FeatureQuery::any()
+    }
 
     /// Starts a line.
     fn begin(&self) -> Self::Line;
@@ -68,16 +76,8 @@ pub trait Seek: Sync {
 impl<F: Fn(&[u8]) -> bool + Sync> Seek for F {
     type Line = ();
 
-    fn asks_for_moves(&self) -> bool {
-        false
-    }
-
     fn matters(&self, fen: &[u8], _: Option<MoveCode>) -> bool {
         self(fen)
-    }
-
-    fn feature_query(&self) -> FeatureQuery {
-        FeatureQuery::any()
     }
 
     fn begin(&self) {}
@@ -109,16 +109,24 @@ impl<'a> Readers<'a> {
         Ok(database)
     }
 
-    pub(super) fn with<T>(&self, work: impl FnOnce(&Database) -> Result<T>) -> Result<T> {
+    fn with<T>(&self, work: impl FnOnce(&Database) -> Result<T>) -> Result<T> {
         let index = rayon::current_thread_index().unwrap_or(0);
-        let mut reader = parallel::lock(&self.open[index]);
-        if reader.is_none() {
-            *reader = Some(self.open()?);
-        }
-        match &*reader {
+        match &mut *parallel::lock(&self.open[index]) {
             Some(database) => work(database),
-            None => work(&self.open()?),
+            reader => work(reader.insert(self.open()?)),
         }
+    }
+
+    /// The results of `work` for each number below `count`, in order. All threads work.
+    pub(super) fn map<T: Send>(
+        &self,
+        action: &'static str,
+        count: usize,
+        work: impl Fn(&Database, usize) -> rusqlite::Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        parallel::map(None, count, |index| {
+            self.with(|database| work(database, index).map_err(database.failed(action)))
+        })
     }
 }
 
@@ -153,15 +161,19 @@ impl Database {
         look: &Look<'_>,
         visit: &mut dyn FnMut(Hit) -> bool,
     ) -> Result<()> {
-        let failed = |source| Error::sqlite(self.path(), "look at all positions", source);
-        let mut rest = Part { skip: scan.offset, left: scan.limit };
-        let mut pass = |place| match rest.take() {
-            Flow::Skip => Ok(true),
-            Flow::End => Ok(false),
-            Flow::Hit { is_last } => {
-                let hit = self.hit(place, None).map_err(failed)?;
-                Ok(hit.is_none_or(&mut *visit) && !is_last)
+        let failed = self.failed(LOOK);
+        let (mut skip, mut left) = (scan.offset, scan.limit);
+        if left == Some(0) {
+            return Ok(());
+        }
+        let mut pass = |place| {
+            if skip > 0 {
+                skip -= 1;
+                return Ok(true);
             }
+            left = left.map(|left| left - 1);
+            let hit = self.hit(place, None).map_err(failed)?;
+            Ok(hit.is_none_or(&mut *visit) && left != Some(0))
         };
         if scan.order == HitOrder::Game {
             return self.scan_in_order(scan, question, look, &mut pass);
@@ -171,8 +183,8 @@ impl Database {
             let games = few.into_iter().flat_map(|(first, last)| (first.0..=last.0).map(GameId));
             let mut ranked = Vec::new();
             for game in games {
-                ranked
-                    .extend(self.rank(game, scan.order).map_err(failed)?.map(|rank| (key(rank, game), game)));
+                let rank = self.rank(game, scan.order).map_err(failed)?;
+                ranked.extend(rank.map(|rank| (key(rank, game), game)));
             }
             sort(&mut ranked);
             let mut ranked = ranked.into_iter().map(|(_, game)| (game, game));
@@ -221,8 +233,6 @@ impl Database {
         next: &mut dyn FnMut() -> Result<Vec<GameRange>>,
         pass: &mut dyn FnMut(HitLocation) -> Result<bool>,
     ) -> Result<()> {
-        let path = self.path();
-        let failed = |source| Error::sqlite(path, "look at all positions", source);
         let readers = Readers::new(self);
         // Early matches may be enough, so the first rounds have few chunks.
         let threads = rayon::current_num_threads();
@@ -241,7 +251,8 @@ impl Database {
             }
             // An unreadable chunk is not an error if the chunks before it have enough matches.
             let Ok(found) = parallel::map(None, pieces.len(), |index| {
-                let found = readers.with(|database| look(database, &pieces[index]).map_err(failed));
+                let found =
+                    readers.with(|database| look(database, &pieces[index]).map_err(database.failed(LOOK)));
                 Ok::<_, Infallible>(found)
             });
             for (piece, found) in pieces.iter().zip(found) {
@@ -313,24 +324,19 @@ impl Database {
         found: &mut SortedMap<GameId, HitLocation>,
     ) -> rusqlite::Result<()> {
         let table = if lines == Lines::Main { GAME_POSITION } else { VARIATION_MOVE };
-        let mut statement = self.connection().prepare_cached(&scan_sql(selection, lines))?;
-        selection.bind(&mut statement)?;
-        bind(&mut statement, ":first", first.0)?;
-        bind(&mut statement, ":last", last.0)?;
-        let mut rows = statement.raw_query();
+        let params = named_params! { ":first": first.0, ":last": last.0 };
         let asks_for_moves = sought.asks_for_moves();
         let mut state = None;
-        while let Some(row) = rows.next()? {
-            let cells = Cells::new(row, table);
+        selection.each(self.connection(), table, &scan_sql(selection, lines), params, |cells| {
             let played = if asks_for_moves { cells.get::<Option<u32>>(4)? } else { None };
             let played = played.map(MoveCode::from_stored);
             let fen = cells.get::<&str>(3)?.as_bytes();
             if !sought.matters(fen, played) {
-                continue;
+                return Ok(());
             }
             let game = GameId(cells.get(0)?);
             if found.contains_key(&game) {
-                continue;
+                return Ok(());
             }
             let (line, ply) = (cells.get(1)?, Ply(cells.get(2)?));
             let seen = match &mut state {
@@ -340,17 +346,8 @@ impl Database {
             if let Some(ply) = sought.observe(seen, ply, fen, played) {
                 found.insert(game, HitLocation { game, line, ply });
             }
-        }
-        Ok(())
-    }
-
-    /// The rank of a game in an order; games without a result rank last. `None` if the game does not exist.
-    fn rank(&self, game: GameId, order: HitOrder) -> rusqlite::Result<Option<(bool, i64)>> {
-        let sql = format!("SELECT game.result = '*', {} FROM game WHERE game_id = ?1", rank_sql(order));
-        self.connection()
-            .prepare_cached(&sql)?
-            .query_row([game.0], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()
+            Ok(())
+        })
     }
 }
 
@@ -379,4 +376,111 @@ pub(super) fn scan_sql(selection: &Selection, lines: Lines) -> String {
          WHERE game.game_id BETWEEN :first AND :last{} ORDER BY game.game_id, {order}",
         selection.sql()
     )
+}
+
+/// The first and the last game of a range, which can contain numbers without a game.
+pub(super) type GameRange = (GameId, GameId);
+
+/// The games that can match a search, according to the sets of games, block by block, in order. Only these games
+/// are read.
+struct Candidates<'c> {
+    database: &'c Database,
+    question: &'c FeatureQuery,
+    lines: Lines,
+    /// The remaining ranges of the last block read.
+    ranges: VecDeque<GameRange>,
+    /// The first game of the next block; `None` after the last.
+    next: Option<GameId>,
+    last: GameId,
+}
+
+impl<'c> Candidates<'c> {
+    fn new(database: &'c Database, question: &'c FeatureQuery, lines: Lines) -> Result<Self> {
+        let last = database.last_game()?;
+        let (next, last) = (last.map(|_| GameId(1)), last.unwrap_or_default());
+        Ok(Self { database, question, lines, ranges: VecDeque::new(), next, last })
+    }
+
+    /// The next ranges, with at most `most` games; empty at the end.
+    fn take(&mut self, most: u32) -> Result<Vec<GameRange>> {
+        let (mut taken, mut left) = (Vec::new(), most);
+        while left > 0 {
+            let Some(&(first, last)) = self.ranges.front() else {
+                match self.next_block()? {
+                    true => continue,
+                    false => break,
+                }
+            };
+            if last.0 - first.0 < left {
+                taken.push((first, last));
+                left -= last.0 - first.0 + 1;
+                self.ranges.pop_front();
+            } else {
+                taken.push((first, GameId(first.0 + left - 1)));
+                self.ranges[0] = (GameId(first.0 + left), last);
+                left = 0;
+            }
+        }
+        Ok(taken)
+    }
+
+    /// Reads the ranges of the next block that has games. Returns whether there is one.
+    fn next_block(&mut self) -> Result<bool> {
+        let Some(next) = self.next else { return Ok(false) };
+        let Some(first) = self.database.game_from(next)? else { return Ok(false) };
+        let (block, number) = block_of(first);
+        let end = game_of(block, u16::MAX);
+        self.next = end.0.checked_add(1).map(GameId).filter(|&next| next <= self.last);
+        let mut games = self.of_block(block).map_err(self.database.failed(SETS))?;
+        games.limit(number..=block_of(self.last.min(end)).1);
+        let range =
+            |run: std::ops::RangeInclusive<u16>| (game_of(block, *run.start()), game_of(block, *run.end()));
+        self.ranges.extend(games.runs().into_iter().map(range));
+        Ok(true)
+    }
+
+    fn of_block(&self, block: u32) -> rusqlite::Result<BlockGames> {
+        let FeatureMatches { mut matching, unknown } =
+            FeatureMatches::read(self.database.connection(), block, self.question)?;
+        matching.add(&unknown);
+        if self.lines == Lines::All {
+            // The sets cover main lines only.
+            let sql = "SELECT DISTINCT game_id FROM variation WHERE game_id BETWEEN ?1 AND ?2";
+            VARIATION.each(self.database.connection(), sql, games_of(block), |cells| {
+                matching.insert(block_of(GameId(cells.get(0)?)).1);
+                Ok(())
+            })?;
+        }
+        Ok(matching)
+    }
+}
+
+impl Database {
+    /// The number of games that match, if the sets alone can answer: the features of all games are known, and
+    /// the query is exact. Otherwise `None`.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    fn count_exact(&self, question: &FeatureQuery) -> Result<Option<u64>> {
+        let count = || -> rusqlite::Result<Option<u64>> {
+            if !question.is_exact() {
+                return Ok(None);
+            }
+            let sql = "SELECT 1 FROM game WHERE game_id BETWEEN ?1 AND ?2";
+            let mut is_there = self.connection().prepare_cached(sql)?;
+            let mut count = 0;
+            for block in 0..=last_block(self.connection())? {
+                let FeatureMatches { matching, unknown } =
+                    FeatureMatches::read(self.connection(), block, question)?;
+                for run in unknown.runs() {
+                    if is_there.exists([game_of(block, *run.start()).0, game_of(block, *run.end()).0])? {
+                        return Ok(None);
+                    }
+                }
+                count += u64::from(matching.len());
+            }
+            Ok(Some(count))
+        };
+        count().map_err(self.failed(SETS))
+    }
 }

@@ -1,19 +1,16 @@
-//! Finds the games that reached a position.
+//! Finds the games that reached a position, and lists the games of a selection regardless of positions.
 
-use rusqlite::{OptionalExtension, named_params};
+use rusqlite::{ToSql, named_params};
 use serde::Serialize;
 
 use crate::board::PositionKey;
-use crate::store::cell::{Cells, POSITION_GAME, VARIATION_MOVE, VISITED_POSITION};
-use crate::store::database::Database;
-use crate::store::error::{Error, Result};
-use crate::store::read::filter::bind;
+use crate::store::cell::{Cells, GAME, POSITION_GAME, VARIATION_MOVE, VISITED_POSITION};
 use crate::store::read::occurrence::hit::{
-    Flow, Hit, HitLocation, HitOrder, Lines, OCCURRENCES, Part, join, join_variations, listed_games,
-    rank_sql, shares_key,
+    HitLocation, OCCURRENCES, join, join_variations, listed_games, rank_sql, shares_key,
 };
-use crate::store::read::selection::Selection;
+use crate::store::read::occurrence::visit::has_occurrences;
 use crate::store::row::{GameId, Ply};
+use crate::store::{Database, Hit, HitOrder, Lines, Result, Selection};
 
 /// The target of the search, and the part of the hits to return.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +40,14 @@ pub struct OccurrenceCount {
     pub games: u64,
     /// Whether counting stopped at the cap, so that there may be more.
     pub capped: bool,
+}
+
+impl OccurrenceCount {
+    /// Reads the occurrences, the games, and how many rows were counted, at most `cap`.
+    pub(super) fn read(cells: Cells<'_>, cap: i64) -> rusqlite::Result<Self> {
+        let capped = cells.get::<i64>(2)? == cap;
+        Ok(Self { occurrences: cells.get(0)?, games: cells.get(1)?, capped })
+    }
 }
 
 /// The number of hits of a search, as far as it can be found in a few milliseconds.
@@ -114,24 +119,24 @@ impl Database {
     }
 
     fn visit_hits_dyn(&self, search: &Search<'_>, visit: &mut dyn FnMut(Hit) -> bool) -> Result<()> {
-        let mut part = Part { skip: search.offset, left: search.limit };
+        let (mut skip, mut left) = (search.offset, search.limit);
+        if left == Some(0) {
+            return Ok(());
+        }
         let mut found = |place| {
-            if part.skip > 0 {
-                part.skip -= u32::from(self.is_at(place, search.fen)?);
+            if skip > 0 {
+                skip -= u32::from(self.is_at(place, search.fen)?);
                 return Ok(true);
             }
             let Some(hit) = self.hit(place, Some(search.fen))? else { return Ok(true) };
-            Ok(match part.take() {
-                Flow::Skip => true,
-                Flow::End => false,
-                Flow::Hit { is_last } => visit(hit) && !is_last,
-            })
+            left = left.map(|left| left - 1);
+            Ok(visit(hit) && left != Some(0))
         };
         let mut walk = || match self.plan(search)? {
             Plan::Listed(games) => self.walk_listed(search.key, &games, &mut found),
             plan => self.walk(&occurrences_sql(search, &plan), search, &mut found),
         };
-        walk().map_err(|source| Error::sqlite(self.path(), "look up a position", source))
+        walk().map_err(self.failed("look up a position"))
     }
 
     /// The hits of a search.
@@ -152,15 +157,14 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn count_hits(&self, search: &Search<'_>) -> Result<HitCount> {
-        let failed = |source| Error::sqlite(self.path(), "count the games of a position", source);
+        let failed = self.failed("count the games of a position");
         if search.selection.is_all() {
             let played = self.count_played(search)?;
-            return Ok(match search.lines {
-                Lines::Main => played,
-                Lines::All => {
-                    played.with(self.count_in_variations(search.key, search.fen, COUNTED).map_err(failed)?)
-                }
-            });
+            if search.lines == Lines::Main {
+                return Ok(played);
+            }
+            let in_variations = self.count_in_variations(search.key, search.fen, COUNTED);
+            return Ok(played.with(in_variations.map_err(failed)?));
         }
         let count = || {
             let few = self.count_position_rows(search.key, search.lines, COUNTED)? < COUNTED
@@ -185,13 +189,12 @@ impl Database {
 
     /// The number of games of the whole database that reached a position in their main lines.
     fn count_played(&self, search: &Search<'_>) -> Result<HitCount> {
-        let failed = |source| Error::sqlite(self.path(), "count the games of a position", source);
+        let failed = self.failed("count the games of a position");
         // Often no game has the position: after the opening, most positions of a game occur in no other game.
-        if !self.has_key(search.key).map_err(failed)? {
+        if !has_occurrences(self.connection(), search.key, 1).map_err(failed)? {
             return Ok(HitCount::Exact { occurrences: 0, games: 0 });
         }
-        let visited = self.visited(search).map_err(failed)?;
-        if let Some(visited) = visited {
+        if let Some(visited) = self.visited(search).map_err(failed)? {
             return Ok(HitCount::Games(visited.games));
         }
         let count = self.count_position(search.key, search.fen, Some(COUNTED))?;
@@ -208,24 +211,16 @@ impl Database {
     /// Errors of SQLite.
     pub fn count_position(&self, key: PositionKey, fen: &str, cap: Option<u32>) -> Result<OccurrenceCount> {
         let cap = cap.map_or(-1, i64::from);
-        let failed = |source| Error::sqlite(self.path(), "count the occurrences of a position", source);
         // With the cap as a parameter, SQLite would prepare the statement again each time.
         let sql = format!(
             "SELECT count(*) FILTER (WHERE p.fen = :fen), count(DISTINCT o.game_id) FILTER (WHERE p.fen = :fen), count(*)
              FROM (SELECT game_id, ply FROM {OCCURRENCES} WHERE key = :key ORDER BY l.level, game_id, ply LIMIT {cap}) AS o
              CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply"
         );
-        let mut statement = self.connection().prepare_cached(&sql).map_err(failed)?;
-        let counts = statement.query_row(named_params! { ":key": key.as_i64(), ":fen": fen }, |row| {
-            let [occurrences, games, looked_at] = [0, 1, 2].map(|column| row.get::<_, i64>(column));
-            let capped = looked_at? == cap;
-            Ok(OccurrenceCount {
-                occurrences: occurrences?.cast_unsigned(),
-                games: games?.cast_unsigned(),
-                capped,
-            })
-        });
-        counts.map_err(failed)
+        let params = named_params! { ":key": key.as_i64(), ":fen": fen };
+        let read = |cells: Cells<'_>| OccurrenceCount::read(cells, cap);
+        let counts = POSITION_GAME.first(self.connection(), &sql, params, read);
+        Ok(counts.map_err(self.failed("count the occurrences of a position"))?.unwrap_or_default())
     }
 
     fn plan(&self, search: &Search<'_>) -> rusqlite::Result<Plan> {
@@ -268,11 +263,6 @@ impl Database {
         Ok(games < cap && self.count_position_rows(key, lines, games * 2 + 1)? > games * 2)
     }
 
-    /// Whether a position with this key was reached.
-    fn has_key(&self, key: PositionKey) -> rusqlite::Result<bool> {
-        self.connection().prepare_cached("SELECT 1 FROM position_game WHERE key = ?1")?.exists([key.as_i64()])
-    }
-
     /// The number of occurrences of a key, at most `cap`.
     fn count_position_rows(&self, key: PositionKey, lines: Lines, cap: u32) -> rusqlite::Result<u32> {
         let sql = match lines {
@@ -290,9 +280,7 @@ impl Database {
     fn count_games(&self, selection: &Selection, cap: u32) -> rusqlite::Result<Option<u32>> {
         let Some(conditions) = selection.indexed_sql() else { return Ok(None) };
         let sql = format!("SELECT count(*) FROM (SELECT 1 FROM game WHERE true{conditions} LIMIT :cap)");
-        let mut statement = self.connection().prepare_cached(&sql)?;
-        selection.bind(&mut statement)?;
-        bind(&mut statement, ":cap", cap)?;
+        let mut statement = selection.prepare(self.connection(), &sql, named_params! { ":cap": cap })?;
         let mut rows = statement.raw_query();
         rows.next()?.map(|row| row.get(0)).transpose()
     }
@@ -312,12 +300,10 @@ impl Database {
             "SELECT key, games, unfinished, {list} FROM visited_position WHERE key = :key AND fen = :fen"
         );
         let params = named_params! { ":key": search.key.as_i64(), ":fen": search.fen };
-        let row = self.connection().prepare_cached(&sql)?.query_row(params, |row| {
-            let cells = Cells::new(row, VISITED_POSITION);
+        VISITED_POSITION.first(self.connection(), &sql, params, |cells| {
             let (games, unfinished): (u64, u64) = (cells.get("games")?, cells.get("unfinished")?);
             Ok(Visited { games: games.saturating_add(unfinished), listed: listed_games(cells, list)? })
-        });
-        row.optional()
+        })
     }
 
     /// Passes the occurrences of a key in these games, in this order, to `found` until it returns `false`.
@@ -328,11 +314,10 @@ impl Database {
         found: &mut dyn FnMut(HitLocation) -> rusqlite::Result<bool>,
     ) -> rusqlite::Result<()> {
         let sql = "SELECT key, game_id, ply FROM position_game WHERE key = ?1 AND game_id = ?2 ORDER BY ply";
-        let mut statement = self.connection().prepare_cached(sql)?;
         for &game in games {
-            let mut rows = statement.query((key.as_i64(), game.0))?;
-            while let Some(row) = rows.next()? {
-                let ply = Ply(Cells::new(row, POSITION_GAME).get("ply")?);
+            let plies = POSITION_GAME
+                .all(self.connection(), sql, (key.as_i64(), game.0), |cells| cells.get("ply").map(Ply))?;
+            for ply in plies {
                 if !found(HitLocation::played(game, ply))? {
                     return Ok(());
                 }
@@ -348,9 +333,8 @@ impl Database {
         search: &Search<'_>,
         found: &mut dyn FnMut(HitLocation) -> rusqlite::Result<bool>,
     ) -> rusqlite::Result<()> {
-        let mut statement = self.connection().prepare_cached(sql)?;
-        search.selection.bind(&mut statement)?;
-        bind(&mut statement, ":key", search.key.as_i64())?;
+        let params = named_params! { ":key": search.key.as_i64() };
+        let mut statement = search.selection.prepare(self.connection(), sql, params)?;
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next()? {
             let line = Cells::new(row, VARIATION_MOVE).get(1)?;
@@ -368,10 +352,7 @@ impl Database {
 fn occurrences_sql(search: &Search<'_>, plan: &Plan) -> String {
     let is_plain = search.selection.is_all() && search.order == HitOrder::Game;
     let games_first = matches!(plan, Plan::Games);
-    let rank = match search.order {
-        HitOrder::Game => String::new(),
-        order => format!(", game.result = '*' AS is_unfinished, {} AS place", rank_sql(order)),
-    };
+    let rank = rank_columns(search.order);
     let rows = |line, plain: &str, joined: &str| {
         let tables = if is_plain { plain } else { joined };
         let mut conditions = search.selection.sql();
@@ -395,12 +376,108 @@ fn occurrences_sql(search: &Search<'_>, plan: &Plan) -> String {
     }
 }
 
+/// The columns for [`order_sql`].
+fn rank_columns(order: HitOrder) -> String {
+    match order {
+        HitOrder::Game => String::new(),
+        order => format!(", game.result = '*' AS is_unfinished, {} AS place", rank_sql(order)),
+    }
+}
+
 /// The first terms of `ORDER BY` for rows of games. By rating and by date, the order is that of the lists in
 /// `visited_position`.
-pub(super) const fn order_sql(order: HitOrder) -> &'static str {
+const fn order_sql(order: HitOrder) -> &'static str {
     match order {
         HitOrder::Game => "game_id, ",
         HitOrder::Rating => "is_unfinished, place, game_id, ",
         HitOrder::Date => "is_unfinished, place, game_id DESC, ",
     }
+}
+
+/// The part of the games of a selection to list.
+#[derive(Clone, Copy, Debug)]
+pub struct Listing<'a> {
+    /// The games to list.
+    pub selection: &'a Selection,
+    /// Their order.
+    pub order: HitOrder,
+    /// The maximum number of games; `None`: all.
+    pub limit: Option<u32>,
+    /// How many games to skip first.
+    pub offset: u32,
+}
+
+const HAS_POSITIONS: &str = "game.status <> 'skipped'";
+
+impl Database {
+    /// Visits the games of a selection, each with its first position, until `visit` returns `false`. Games
+    /// with the status `skipped` have no positions and are left out.
+    ///
+    /// With [`HitOrder::Game`], games after the last listed one usually need not be read. With another order,
+    /// the row of each game of the selection is read.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn list_games(&self, listing: &Listing<'_>, mut visit: impl FnMut(Hit) -> bool) -> Result<()> {
+        let Listing { selection, order, limit, offset } = *listing;
+        let sql = games_sql(HAS_POSITIONS, selection, order) + " LIMIT :limit OFFSET :offset";
+        let params = named_params! { ":limit": limit.map_or(-1, i64::from), ":offset": offset };
+        let walked = self.walk_games(selection, &sql, params, &mut |game| {
+            Ok(self.hit(HitLocation::played(game, Ply(0)), None)?.is_none_or(&mut visit))
+        });
+        walked.map_err(self.failed("list games"))
+    }
+
+    /// Visits the numbers of the games of a selection in an order, until `visit` returns `false`. Includes
+    /// games with the status `skipped`.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn visit_games(
+        &self,
+        selection: &Selection,
+        order: HitOrder,
+        mut visit: impl FnMut(GameId) -> bool,
+    ) -> Result<()> {
+        let sql = games_sql("true", selection, order);
+        let walked = self.walk_games(selection, &sql, &[], &mut |game| Ok(visit(game)));
+        walked.map_err(self.failed("look up the games of a filter"))
+    }
+
+    /// Passes the games that a query returns to `found` until it returns `false`.
+    fn walk_games(
+        &self,
+        selection: &Selection,
+        sql: &str,
+        params: &[(&str, &dyn ToSql)],
+        found: &mut dyn FnMut(GameId) -> rusqlite::Result<bool>,
+    ) -> rusqlite::Result<()> {
+        let mut statement = selection.prepare(self.connection(), sql, params)?;
+        GAME.walk(statement.raw_query(), |cells| found(GameId(cells.get(0)?)))
+    }
+
+    /// The number of games of a selection, without games with the status `skipped`.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn count_games_of(&self, selection: &Selection) -> Result<u64> {
+        let sql = format!("SELECT count(*) FROM game WHERE {HAS_POSITIONS}{}", selection.sql());
+        let mut count = 0;
+        let counted = selection.each(self.connection(), GAME, &sql, &[], |cells| {
+            count = cells.get(0)?;
+            Ok(())
+        });
+        counted.map_err(self.failed("count games"))?;
+        Ok(count)
+    }
+}
+
+/// SQL for the numbers of the games of a selection for which a condition holds, in an order.
+fn games_sql(condition: &str, selection: &Selection, order: HitOrder) -> String {
+    format!(
+        "SELECT game.game_id AS game_id{} FROM game WHERE {condition}{} ORDER BY {}1",
+        rank_columns(order),
+        selection.sql(),
+        order_sql(order)
+    )
 }

@@ -4,18 +4,16 @@ use crate::board::{GameResult, Position};
 use crate::sorted::SortedMap;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::block_of;
-use crate::store::cell::{Cells, GAME};
-use crate::store::database::Database;
-use crate::store::error::{Error, Result};
+use crate::store::cell::GAME;
 use crate::store::game_column::{ColumnSource as _, Condition, DATE, RESULT, Test};
-use crate::store::read::game_column::{BlockColumns, ColumnError};
+use crate::store::read::game_column::{BlockColumns, ColumnError, if_known};
+use crate::store::read::occurrence::reached::ExploreTarget;
 use crate::store::read::occurrence::tally::Games;
-use crate::store::read::occurrence::target::ExploreTarget;
 use crate::store::read::occurrence::visit::{for_each_visit_set, has_occurrences, last_block};
-use crate::store::read::selection::Selection;
 use crate::store::row::virtual_table::Cell;
 use crate::store::row::{day_number, year_of};
 use crate::store::visit_set::for_each_visit_within;
+use crate::store::{Database, Result, Selection};
 
 /// Positions without sets are searched for only if their key has fewer occurrences than this.
 const FEW: u32 = 5_000;
@@ -26,7 +24,11 @@ type Years = SortedMap<Option<u16>, u64>;
 impl Database {
     /// The number of the given games that did not have all positions in `before`; `None` if one of the
     /// positions has many occurrences and no usable visit sets.
-    pub(super) fn count_transposed(&self, games: &Games, before: &[Position]) -> Result<Option<u64>> {
+    pub(super) fn count_transposed(
+        &self,
+        games: &Games,
+        before: &[Position],
+    ) -> rusqlite::Result<Option<u64>> {
         let count = |games: &Games| games.values().map(|games| u64::from(games.len())).sum::<u64>();
         let mut by_line = games.clone();
         // Check the last position first: most games with another move order did not have it.
@@ -44,27 +46,24 @@ impl Database {
 
     /// The games among `some` that had the position; `None` if the position has many occurrences and no
     /// usable visit sets.
-    fn those_with(&self, some: &Games, position: &Position) -> Result<Option<Games>> {
+    fn those_with(&self, some: &Games, position: &Position) -> rusqlite::Result<Option<Games>> {
         let fen = position.canonical_fen();
         let asked = ExploreTarget { database: self, key: position.key(), fen: &fen };
-        if asked.has_sets().map_err(asked.failed())? {
-            match asked.in_sets(|block| Ok(some.get(&block).cloned())) {
-                Ok(games) => return Ok(Some(games)),
-                Err(ColumnError::Missing) => {}
-                Err(ColumnError::Sql(error)) => return Err(asked.failed()(error)),
-            }
+        if asked.has_sets()?
+            && let Some(games) = if_known(asked.in_sets(|block| Ok(some.get(&block).cloned())))?
+        {
+            return Ok(Some(games));
         }
-        if has_occurrences(self.connection(), asked.key, FEW).map_err(asked.failed())? {
+        if has_occurrences(self.connection(), asked.key, FEW)? {
             return Ok(None);
         }
         let mut games = Games::new();
-        let visited = asked.for_each_game(&Selection::default(), false, &mut |reached| {
+        asked.for_each_game(&Selection::default(), false, &mut |reached| {
             let (block, number) = block_of(reached.game);
             if some.get(&block).is_some_and(|games| games.contains(number)) {
                 games.entry(block).insert(number);
             }
-        });
-        visited.map_err(asked.failed())?;
+        })?;
         Ok(Some(games))
     }
 
@@ -73,12 +72,11 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn finished_by_year(&self, selection: &Selection) -> Result<Years> {
-        let failed = |source| Error::sqlite(self.path(), "count games by year", source);
-        match self.finished_in_columns(selection) {
-            Ok(years) => Ok(years),
-            Err(ColumnError::Missing) => self.finished_in_rows(selection).map_err(failed),
-            Err(ColumnError::Sql(error)) => Err(failed(error)),
-        }
+        let count = || match if_known(self.finished_in_columns(selection))? {
+            Some(years) => Ok(years),
+            None => self.finished_in_rows(selection),
+        };
+        count().map_err(self.failed("count games by year"))
     }
 
     fn finished_in_columns(&self, selection: &Selection) -> Result<Years, ColumnError> {
@@ -102,14 +100,12 @@ impl Database {
 
     fn finished_in_rows(&self, selection: &Selection) -> rusqlite::Result<Years> {
         let sql = format!("SELECT game.date FROM game WHERE game.result <> '*'{}", selection.sql());
-        let mut statement = self.connection().prepare_cached(&sql)?;
-        selection.bind(&mut statement)?;
-        let mut rows = statement.raw_query();
         let mut years = Years::new();
-        while let Some(row) = rows.next()? {
-            let date: Option<&str> = Cells::new(row, GAME).get(0)?;
+        selection.each(self.connection(), GAME, &sql, &[], |cells| {
+            let date: Option<&str> = cells.get(0)?;
             *years.entry(date.and_then(|date| year_of(day_number(date)))) += 1;
-        }
+            Ok(())
+        })?;
         Ok(years)
     }
 }
@@ -117,10 +113,8 @@ impl Database {
 /// Games with a result.
 fn finished() -> Condition {
     let results = [GameResult::White, GameResult::Black, GameResult::Draw];
-    Condition::Tests(vec![vec![(
-        RESULT,
-        Test::OneOfTexts(results.map(|result| result.as_str().to_owned()).to_vec()),
-    )]])
+    let results = results.map(|result| result.as_str().to_owned()).to_vec();
+    Condition::Tests(vec![vec![(RESULT, Test::OneOfTexts(results))]])
 }
 
 /// The year of a date, if known.
@@ -134,7 +128,7 @@ fn year(date: Cell<'_>) -> Option<u16> {
 impl ExploreTarget<'_> {
     /// The games with a result in the sets of a visited position. `unfinished` is the number of games without
     /// a result in these sets. `None` if the sets or the columns of games are missing.
-    pub(super) fn finished_in_sets(&self, unfinished: u64) -> Result<Option<Games>> {
+    pub(super) fn finished_in_sets(&self, unfinished: u64) -> rusqlite::Result<Option<Games>> {
         let finished = finished();
         let mut columns = BlockColumns::new(self.database.connection(), 0);
         let in_block = |block| {
@@ -147,14 +141,7 @@ impl ExploreTarget<'_> {
             }
             Ok(Some(games))
         };
-        if !self.has_sets().map_err(self.failed())? {
-            return Ok(None);
-        }
-        match self.in_sets(in_block) {
-            Ok(games) => Ok(Some(games)),
-            Err(ColumnError::Missing) => Ok(None),
-            Err(ColumnError::Sql(error)) => Err(self.failed()(error)),
-        }
+        if self.has_sets()? { if_known(self.in_sets(in_block)) } else { Ok(None) }
     }
 
     /// The games in the sets of a visited position that are also in the set that `wanted` returns for their

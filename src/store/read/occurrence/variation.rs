@@ -1,17 +1,13 @@
 //! Finds positions in variations, and the moves that variations play.
 
-use rusqlite::{OptionalExtension, named_params};
+use rusqlite::named_params;
 
 use crate::board::{MoveCode, Position, PositionKey};
 use crate::sorted::{SortedMap, distinct};
 use crate::store::cell::{Cells, VARIATION, VARIATION_MOVE};
-use crate::store::database::Database;
-use crate::store::error::{Error, Result};
-use crate::store::read::filter::bind;
 use crate::store::read::occurrence::hit::HitLocation;
-use crate::store::read::occurrence::search::OccurrenceCount;
-use crate::store::read::selection::Selection;
 use crate::store::row::{GameId, Ply};
+use crate::store::{Database, OccurrenceCount, Result, Selection};
 
 const ACTION: &str = "look for variations";
 
@@ -31,9 +27,8 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn has_variations(&self) -> Result<bool> {
-        let any = "SELECT EXISTS (SELECT 1 FROM variation_move)";
-        let has = self.connection().query_row(any, [], |row| row.get(0));
-        has.map_err(|source| Error::sqlite(self.path(), ACTION, source))
+        let has = self.connection().prepare_cached("SELECT 1 FROM variation_move");
+        has.and_then(|mut query| query.exists([])).map_err(self.failed(ACTION))
     }
 
     /// Whether a variation reaches a position with this key.
@@ -43,7 +38,7 @@ impl Database {
     pub fn has_in_variations(&self, key: PositionKey) -> Result<bool> {
         let sql = "SELECT 1 FROM variation_move WHERE key = ?1";
         let has = self.connection().prepare_cached(sql).and_then(|mut query| query.exists([key.as_i64()]));
-        has.map_err(|source| Error::sqlite(self.path(), ACTION, source))
+        has.map_err(self.failed(ACTION))
     }
 
     /// The moves that variations of a selection's games play from a position, which can be in the main line
@@ -81,7 +76,7 @@ impl Database {
             }
             Ok(VariationMoves { games: distinct(games).len() as u64, moves: counts })
         };
-        count().map_err(|source| Error::sqlite(self.path(), ACTION, source))
+        count().map_err(self.failed(ACTION))
     }
 
     /// The number of occurrences of a position in variations, and the number of games that have it only in
@@ -100,14 +95,8 @@ impl Database {
                 count(*)
             FROM (SELECT game_id, fen FROM variation_move WHERE key = :key LIMIT :cap) AS v";
         let params = named_params! { ":key": key.as_i64(), ":fen": fen, ":cap": cap };
-        self.connection().prepare_cached(sql)?.query_row(params, |row| {
-            let [occurrences, games, looked_at] = [0, 1, 2].map(|column| row.get::<_, i64>(column));
-            Ok(OccurrenceCount {
-                occurrences: occurrences?.cast_unsigned(),
-                games: games?.cast_unsigned(),
-                capped: looked_at? == i64::from(cap),
-            })
-        })
+        let read = |cells: Cells<'_>| OccurrenceCount::read(cells, cap.into());
+        Ok(VARIATION_MOVE.first(self.connection(), sql, params, read)?.unwrap_or_default())
     }
 
     /// Visits the moves of variations that lead to a position, each with the place of the position, in the
@@ -116,7 +105,7 @@ impl Database {
         &self,
         position: &Position,
         selection: &Selection,
-        visit: &mut impl FnMut(HitLocation, MoveCode) -> rusqlite::Result<()>,
+        visit: &mut dyn FnMut(HitLocation, MoveCode) -> rusqlite::Result<()>,
     ) -> rusqlite::Result<()> {
         let tables = if selection.is_all() {
             "variation_move AS o"
@@ -128,18 +117,12 @@ impl Database {
              ORDER BY o.game_id, o.line, o.ply",
             selection.sql()
         );
-        let mut statement = self.connection().prepare_cached(&sql)?;
-        selection.bind(&mut statement)?;
-        bind(&mut statement, ":key", position.key().as_i64())?;
-        bind(&mut statement, ":fen", position.canonical_fen())?;
-        let mut rows = statement.raw_query();
-        while let Some(row) = rows.next()? {
-            let cells = Cells::new(row, VARIATION_MOVE);
+        let params = named_params! { ":key": position.key().as_i64(), ":fen": position.canonical_fen() };
+        selection.each(self.connection(), VARIATION_MOVE, &sql, params, |cells| {
             let place =
                 HitLocation { game: GameId(cells.get(0)?), line: cells.get(1)?, ply: Ply(cells.get(2)?) };
-            visit(place, MoveCode::from_stored(cells.get(3)?))?;
-        }
-        Ok(())
+            visit(place, MoveCode::from_stored(cells.get(3)?))
+        })
     }
 
     /// Whether the move that leads to a place of a variation was played from a position. A variation's first
@@ -151,12 +134,10 @@ impl Database {
         while line > 0 {
             let sql =
                 "SELECT game_id, line, parent_line, ply FROM variation WHERE game_id = ?1 AND line = ?2";
-            let mut statement = self.connection().prepare_cached(sql)?;
-            let leaves = statement.query_row((place.game.0, line), |row| {
-                let cells = Cells::new(row, VARIATION);
+            let leaves = VARIATION.first(self.connection(), sql, (place.game.0, line), |cells| {
                 Ok((cells.get::<u32>("parent_line")?, cells.get::<u32>("ply")?))
             });
-            match leaves.optional()? {
+            match leaves? {
                 Some((parent, start)) if start == ply && parent < line => line = parent,
                 Some((_, start)) if start < ply => break,
                 _ => return Ok(false),

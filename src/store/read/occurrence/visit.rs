@@ -1,16 +1,13 @@
 //! Queries about the games that reached a position, as stored for visited positions.
 
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, params};
 
 use super::hit::{OCCURRENCES, listed_games};
 use crate::board::{MoveCode, PositionKey};
 use crate::id::{GameId, Ply};
 use crate::store::Result;
-use crate::store::block_set::{block_of, game_of};
-use crate::store::cell::{
-    CONTINUATION, Cells, GAME_POSITION, POSITION_GAME, VISIT_SET, VISITED_POSITION, read_rows,
-};
-use crate::store::visit_set::{PlayedMove, for_each_visit};
+use crate::store::block_set::block_of;
+use crate::store::cell::{Cells, GAME_POSITION, POSITION_GAME, VISIT_SET, VISITED_POSITION};
 
 /// The data of a visited position that may change when games are removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,29 +18,6 @@ pub struct VisitedCounts {
     pub listed: Vec<GameId>,
     /// The moves played, each with its first and last year.
     pub years: Vec<(MoveCode, Option<u16>, Option<u16>)>,
-}
-
-/// The data of a visited position; `None` if it has no row.
-pub(crate) fn visited_counts(
-    connection: &Connection,
-    key: PositionKey,
-) -> rusqlite::Result<Option<VisitedCounts>> {
-    let sql = "SELECT key, games, unfinished, top_games, recent_games FROM visited_position WHERE key = ?1";
-    let read = |row: &Row<'_>| {
-        let cells = Cells::new(row, VISITED_POSITION);
-        let games = cells.get::<u64>("games")?.saturating_add(cells.get("unfinished")?);
-        Ok((games, [listed_games(cells, "top_games")?, listed_games(cells, "recent_games")?].concat()))
-    };
-    let found = connection.prepare_cached(sql)?.query_row([key.as_i64()], read).optional()?;
-    let Some((games, listed)) = found else { return Ok(None) };
-    let sql = "SELECT key, move_code, first_year, last_year FROM continuation WHERE key = ?1";
-    let read = |row: &Row<'_>| {
-        let cells = Cells::new(row, CONTINUATION);
-        let code = MoveCode::from_stored(cells.get("move_code")?);
-        Ok((code, cells.get("first_year")?, cells.get("last_year")?))
-    };
-    let years = read_rows(&mut *connection.prepare_cached(sql)?, [key.as_i64()], read)?;
-    Ok(Some(VisitedCounts { games, listed, years }))
 }
 
 /// The columns of `visited_position` other than counts.
@@ -72,15 +46,11 @@ pub(crate) fn visited_lists(
     key: PositionKey,
 ) -> rusqlite::Result<Option<VisitedPositionLists>> {
     let sql = "SELECT key, fen, top_games, recent_games FROM visited_position WHERE key = ?1";
-    let read = |row: &Row<'_>| {
-        let cells = Cells::new(row, VISITED_POSITION);
-        Ok(VisitedPositionLists {
-            fen: cells.get("fen")?,
-            top_games: listed_games(cells, "top_games")?,
-            recent_games: listed_games(cells, "recent_games")?,
-        })
-    };
-    connection.prepare_cached(sql)?.query_row([key.as_i64()], read).optional()
+    VISITED_POSITION.first(connection, sql, [key.as_i64()], |cells| {
+        let (top_games, recent_games) =
+            (listed_games(cells, "top_games")?, listed_games(cells, "recent_games")?);
+        Ok(VisitedPositionLists { fen: cells.get("fen")?, top_games, recent_games })
+    })
 }
 
 /// The games of a block that reached a visited position, in stored form.
@@ -90,8 +60,8 @@ pub(crate) fn visits(
     block: u32,
 ) -> rusqlite::Result<Option<Vec<u8>>> {
     let sql = "SELECT block, key, games FROM visit_set WHERE block = ?2 AND key = ?1";
-    let read = |row: &Row<'_>| Cells::new(row, VISIT_SET).get::<&[u8]>("games").map(<[u8]>::to_vec);
-    connection.prepare_cached(sql)?.query_row(params![key.as_i64(), block], read).optional()
+    let params = params![key.as_i64(), block];
+    VISIT_SET.first(connection, sql, params, |cells| cells.get::<&[u8]>("games").map(<[u8]>::to_vec))
 }
 
 /// Whether `position_game` has at least `count` rows of a key. `count` must be at least 1.
@@ -129,19 +99,6 @@ pub(crate) fn for_each_visit_set<E: From<rusqlite::Error>>(
     Ok(())
 }
 
-/// Calls `see` with each game in the sets of a visited position, and with the last move that the game played
-/// from the position.
-pub(crate) fn for_each_in_sets(
-    connection: &Connection,
-    key: PositionKey,
-    mut see: impl FnMut(GameId, PlayedMove),
-) -> rusqlite::Result<()> {
-    for_each_visit_set(connection, key, |block, games| {
-        for_each_visit(games, |number, played| see(game_of(block, number), played));
-        Ok(())
-    })
-}
-
 /// Calls `see` with each game and ply in which a key occurs, in order.
 pub(crate) fn for_each_occurrence(
     connection: &Connection,
@@ -151,13 +108,10 @@ pub(crate) fn for_each_occurrence(
     let sql = format!(
         "SELECT o.key, o.game_id, o.ply FROM {OCCURRENCES} WHERE o.key = ?1 ORDER BY l.level, o.game_id, o.ply"
     );
-    let mut statement = connection.prepare_cached(&sql)?;
-    let mut rows = statement.query([key.as_i64()])?;
-    while let Some(row) = rows.next()? {
-        let cells = Cells::new(row, POSITION_GAME);
+    POSITION_GAME.each(connection, &sql, [key.as_i64()], |cells| {
         see(GameId(cells.get("game_id")?), Ply(cells.get("ply")?));
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Calls `see` with the FEN of a position of a game and the move played there. Returns `None` if the position
@@ -169,10 +123,8 @@ pub(crate) fn played_at<T>(
     see: impl FnOnce(&str, Option<MoveCode>) -> T,
 ) -> rusqlite::Result<Option<T>> {
     let sql = "SELECT game_id, ply, move_code, fen FROM game_position WHERE game_id = ?1 AND ply = ?2";
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query([game.0, ply.0])?;
-    let Some(row) = rows.next()? else { return Ok(None) };
-    let cells = Cells::new(row, GAME_POSITION);
-    let code = cells.get::<Option<u32>>("move_code")?.map(MoveCode::from_stored);
-    Ok(Some(see(cells.get("fen")?, code)))
+    GAME_POSITION.first(connection, sql, [game.0, ply.0], |cells| {
+        let code = cells.get::<Option<u32>>("move_code")?.map(MoveCode::from_stored);
+        Ok(see(cells.get("fen")?, code))
+    })
 }

@@ -1,14 +1,21 @@
-//! Counts the games of players.
+//! The games of players: their numbers, each game from the player's point of view, and the kinds of endings.
 
 use std::collections::HashMap;
 
-use crate::id::NameId;
-use crate::store::cell::{Cells, GAME, PLAYER, read_rows};
-use crate::store::database::Database;
-use crate::store::error::{Error, Result};
-use crate::store::read::filter::bind;
+use rusqlite::{Connection, params_from_iter};
 
-const ACTION: &str = "count the games of players";
+use crate::board::{Color, Ending, Endings, GameResult, Material, MoveCode, Position};
+use crate::id::{GameId, NameId};
+use crate::store::block_games::BlockGames;
+use crate::store::block_set::block_of;
+use crate::store::cell::{GAME, GAME_POSITION, PLAYER};
+use crate::store::features::FeatureKind;
+use crate::store::read::features::visit_sets;
+use crate::store::read::statistics::year_of_date;
+use crate::store::{Database, OpeningName, Result, Selection};
+
+const COUNT: &str = "count the games of players";
+const READ: &str = "read the games of a player";
 /// Indexes find the games of at most this many spellings. For more spellings, all games are read.
 const FEW: usize = 200;
 
@@ -35,10 +42,34 @@ pub(crate) struct GamePlayers {
     pub(crate) year: Option<u16>,
 }
 
+/// A game of a player.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlayedGame {
+    /// The game.
+    pub game: GameId,
+    /// The player's side.
+    pub side: Color,
+    /// The result.
+    pub result: GameResult,
+    /// The player's rating.
+    pub rating: Option<u16>,
+    /// The name of the opponent.
+    pub opponent: Option<String>,
+    /// The rating of the opponent.
+    pub opponent_rating: Option<u16>,
+    /// `YYYY.MM.DD`, unknown parts `??`.
+    pub date: Option<String>,
+    /// The speed class, as on Lichess.
+    pub speed: Option<String>,
+    /// The opening, found by the positions of the game.
+    pub opening: Option<OpeningName>,
+    /// Event.
+    pub event: Option<String>,
+}
+
 impl PlayerGames {
     fn add_year(&mut self, year: Option<u16>) {
-        self.first_year =
-            year.map(|year| self.first_year.map_or(year, |first| first.min(year))).or(self.first_year);
+        self.first_year = self.first_year.into_iter().chain(year).min();
         self.last_year = self.last_year.max(year);
     }
 }
@@ -54,34 +85,32 @@ impl Database {
         let spellings =
             players.iter().enumerate().flat_map(|(player, ids)| ids.iter().map(move |id| (id.0, player)));
         let player_of: HashMap<u32, usize> = spellings.collect();
-        let is_few = player_of.len() <= FEW;
-        let which = if is_few { OF_PLAYERS } else { "" };
-        let sql = format!("SELECT game_id, white_id, black_id, date FROM game {which}");
-        let mut count = || {
-            let mut statement = self.connection().prepare_cached(&sql)?;
-            bind(&mut statement, ":players", json(player_of.keys()))?;
-            let mut rows = statement.raw_query();
-            while let Some(row) = rows.next()? {
-                let cells = Cells::new(row, GAME);
-                let player = |column| {
-                    let id: Option<u32> = cells.get(column)?;
-                    Ok::<_, rusqlite::Error>(id.and_then(|id| player_of.get(&id).copied()))
-                };
-                let (white, black) = (player(1)?, player(2)?);
-                if white.or(black).is_none() {
-                    continue;
-                }
-                let year = cells.get::<Option<&str>>(3)?.and_then(year);
-                for (player, is_white) in [(white, true), (black, false)] {
-                    let Some(count) = player.map(|player| &mut counts[player]) else { continue };
-                    *(if is_white { &mut count.white } else { &mut count.black }) += 1;
-                    count.games += u64::from(is_white || white != black);
-                    count.add_year(year);
-                }
+        let mut sql = "SELECT game_id, white_id, black_id, date FROM game".to_owned();
+        let mut few = None;
+        if player_of.len() <= FEW {
+            sql += " WHERE white_id IN (SELECT value FROM json_each(?1))
+                OR black_id IN (SELECT value FROM json_each(?1))";
+            few = Some(json(&players.concat()));
+        }
+        let counted = GAME.each(self.connection(), &sql, params_from_iter(few), |cells| {
+            let player = |column| {
+                let id: Option<u32> = cells.get(column)?;
+                Ok::<_, rusqlite::Error>(id.and_then(|id| player_of.get(&id).copied()))
+            };
+            let (white, black) = (player(1)?, player(2)?);
+            if white.or(black).is_none() {
+                return Ok(());
+            }
+            let year = year_of_date(cells.get(3)?);
+            for (player, is_white) in [(white, true), (black, false)] {
+                let Some(count) = player.map(|player| &mut counts[player]) else { continue };
+                *(if is_white { &mut count.white } else { &mut count.black }) += 1;
+                count.games += u64::from(is_white || white != black);
+                count.add_year(year);
             }
             Ok(())
-        };
-        count().map_err(|source| Error::sqlite(self.path(), ACTION, source))?;
+        });
+        counted.map_err(self.failed(COUNT))?;
         Ok(counts)
     }
 
@@ -91,24 +120,17 @@ impl Database {
     /// Errors of SQLite.
     pub(crate) fn visit_game_players(&self, mut visit: impl FnMut(&GamePlayers)) -> Result<()> {
         let sql = "SELECT game_id, white_id, black_id, white_elo, black_elo, white_fide_id, black_fide_id, date FROM game";
-        let mut read = || {
-            let mut statement = self.connection().prepare_cached(sql)?;
-            let mut rows = statement.raw_query();
-            while let Some(row) = rows.next()? {
-                let cells = Cells::new(row, GAME);
-                visit(&GamePlayers {
-                    names: [
-                        cells.get::<Option<u32>>(1)?.map(NameId),
-                        cells.get::<Option<u32>>(2)?.map(NameId),
-                    ],
-                    ratings: [cells.get(3)?, cells.get(4)?],
-                    fide_ids: [cells.get(5)?, cells.get(6)?],
-                    year: cells.get::<Option<&str>>(7)?.and_then(year),
-                });
-            }
+        let read = GAME.each(self.connection(), sql, [], |cells| {
+            let [white, black] = [cells.get::<Option<u32>>(1)?, cells.get::<Option<u32>>(2)?];
+            visit(&GamePlayers {
+                names: [white.map(NameId), black.map(NameId)],
+                ratings: [cells.get(3)?, cells.get(4)?],
+                fide_ids: [cells.get(5)?, cells.get(6)?],
+                year: year_of_date(cells.get(7)?),
+            });
             Ok(())
-        };
-        read().map_err(|source| Error::sqlite(self.path(), "read the players' data in games", source))
+        });
+        read.map_err(self.failed("read the players' data in games"))
     }
 
     /// The number of games of a player, using only the indexes.
@@ -118,13 +140,10 @@ impl Database {
     pub(crate) fn count_player_games(&self, ids: &[NameId]) -> Result<u64> {
         // A game in which both sides have a name of the player counts once.
         let sql = "SELECT count(*) FROM (
-                SELECT game_id FROM game WHERE white_id IN (SELECT value FROM json_each(:players))
-                UNION SELECT game_id FROM game WHERE black_id IN (SELECT value FROM json_each(:players)))";
-        let count = || {
-            let mut statement = self.connection().prepare_cached(sql)?;
-            statement.query_row([json(ids.iter().map(|id| &id.0))], |row| Cells::new(row, GAME).get(0))
-        };
-        count().map_err(|source| Error::sqlite(self.path(), ACTION, source))
+                SELECT game_id FROM game WHERE white_id IN (SELECT value FROM json_each(?1))
+                UNION SELECT game_id FROM game WHERE black_id IN (SELECT value FROM json_each(?1)))";
+        let count = GAME.first(self.connection(), sql, [json(ids)], |cells| cells.get(0));
+        Ok(count.map_err(self.failed(COUNT))?.unwrap_or_default())
     }
 
     /// Visits the names from `begin` up to, but not including, `end`, in order, with their numbers, until
@@ -139,18 +158,7 @@ impl Database {
         mut visit: impl FnMut(NameId, &str) -> bool,
     ) -> Result<()> {
         let sql = "SELECT player_id, name FROM player WHERE name >= ?1 AND name < ?2 ORDER BY name";
-        let mut walk = || {
-            let mut statement = self.connection().prepare_cached(sql)?;
-            let mut rows = statement.query([begin, end])?;
-            while let Some(row) = rows.next()? {
-                let cells = Cells::new(row, PLAYER);
-                if !visit(NameId(cells.get(0)?), cells.get(1)?) {
-                    break;
-                }
-            }
-            Ok(())
-        };
-        walk().map_err(|source| Error::sqlite(self.path(), "look up a name", source))
+        self.walk_rows(PLAYER, sql, [begin, end], &mut |id, name| visit(NameId(id), name))
     }
 
     /// The names with these numbers, in the order of the numbers.
@@ -159,23 +167,160 @@ impl Database {
     /// Errors of SQLite.
     pub(crate) fn player_names(&self, ids: &[NameId]) -> Result<Vec<String>> {
         let sql = "SELECT player_id, name FROM player WHERE player_id IN (SELECT value FROM json_each(?1)) ORDER BY player_id";
-        let read = || {
-            let mut statement = self.connection().prepare_cached(sql)?;
-            let name = |row: &rusqlite::Row<'_>| Cells::new(row, PLAYER).get(1);
-            read_rows(&mut statement, [json(ids.iter().map(|id| &id.0))], name)
+        self.all("look up a name", PLAYER, sql, [json(ids)], |cells| cells.get(1))
+    }
+
+    /// Calls `see` with the games of a selection in which one side has one of these names, in the order of
+    /// the games' numbers. `names` must be in ascending order. A game in which both sides have one of these
+    /// names is passed twice: for White and for Black.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn visit_played_games(
+        &self,
+        names: &[NameId],
+        selection: &Selection,
+        mut see: impl FnMut(PlayedGame),
+    ) -> Result<()> {
+        let sql = format!(
+            "SELECT game.game_id AS game_id, game.white_id, game.black_id, game.result, game.white_elo, game.black_elo,
+                 game.date, game.speed, o.eco, o.name, e.name, w.name, b.name
+             FROM game
+             LEFT JOIN opening AS o USING (opening_id) LEFT JOIN event AS e USING (event_id)
+             LEFT JOIN player AS w ON w.player_id = game.white_id LEFT JOIN player AS b ON b.player_id = game.black_id
+             WHERE true{} ORDER BY 1",
+            selection.sql()
+        );
+        let visited = selection.each(self.connection(), GAME, &sql, &[], |cells| {
+            let is_player = |column| {
+                let id: Option<u32> = cells.get(column)?;
+                Ok::<_, rusqlite::Error>(id.is_some_and(|id| names.binary_search(&NameId(id)).is_ok()))
+            };
+            // For each side: whether the player has it, and the columns of the player's rating, the
+            // opponent's rating and the opponent's name.
+            for (side, has_side, [rating, opponent_rating], opponent) in
+                [(Color::White, is_player(1)?, [4, 5], 12), (Color::Black, is_player(2)?, [5, 4], 11)]
+            {
+                if !has_side {
+                    continue;
+                }
+                let (eco, name): (Option<String>, Option<String>) = (cells.get(8)?, cells.get(9)?);
+                see(PlayedGame {
+                    game: GameId(cells.get(0)?),
+                    side,
+                    result: cells.get(3)?,
+                    rating: cells.get(rating)?,
+                    opponent: cells.get(opponent)?,
+                    opponent_rating: cells.get(opponent_rating)?,
+                    date: cells.get(6)?,
+                    speed: cells.get(7)?,
+                    opening: eco.zip(name).map(|(eco, name)| OpeningName { eco, name }),
+                    event: cells.get(10)?,
+                });
+            }
+            Ok(())
+        });
+        visited.map_err(self.failed(READ))
+    }
+
+    /// The first moves of a game from the start position, at most `most`, which must be at least 1. `None` if
+    /// the game begins at another position or has no positions.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn first_moves(&self, game: GameId, most: u32) -> Result<Option<Vec<MoveCode>>> {
+        let sql = "SELECT game_id, ply, key, move_code FROM game_position
+                   WHERE game_id = ?1 AND ply < ?2 ORDER BY ply";
+        let positions = self.all(READ, GAME_POSITION, sql, [game.0, most], |cells| {
+            Ok((cells.get::<i64>("key")?, cells.get::<Option<u32>>("move_code")?))
+        })?;
+        let is_start = |&(key, _): &(i64, _)| key == Position::start().key().as_i64();
+        let moves = || positions.iter().filter_map(|&(_, code)| code).map(MoveCode::from_stored);
+        Ok(positions.first().is_some_and(is_start).then(|| moves().collect()))
+    }
+
+    /// The kinds of endings that each of some games reached in its main line, even if only for one position.
+    /// The games must be in the order of their numbers.
+    ///
+    /// # Errors
+    /// Errors of SQLite; a wrong cell.
+    pub fn endings_of(&self, games: &[GameId]) -> Result<Vec<Endings>> {
+        let connection = self.connection();
+        let read = || -> rusqlite::Result<Vec<Endings>> {
+            let mut endings = Vec::with_capacity(games.len());
+            for games in games.chunk_by(|one, other| block_of(*one).0 == block_of(*other).0) {
+                for (&game, told) in games.iter().zip(candidates_of_block(connection, games)?) {
+                    endings.push(match told {
+                        Some(told) if depends_on_squares(told) => {
+                            let of_rows = of_rows(connection, game, |kind| told.contains(kind))?;
+                            Endings::where_each(|kind| {
+                                if kind.is_decided_by_material() { &told } else { &of_rows }.contains(kind)
+                            })
+                        }
+                        Some(told) => told,
+                        None => of_rows(connection, game, |_| true)?,
+                    });
+                }
+            }
+            Ok(endings)
         };
-        read().map_err(|source| Error::sqlite(self.path(), "look up a name", source))
+        read().map_err(self.failed("read which endings games reached"))
     }
 }
 
-const OF_PLAYERS: &str = "WHERE white_id IN (SELECT value FROM json_each(:players))
-    OR black_id IN (SELECT value FROM json_each(:players))";
-
-fn json<'i>(ids: impl Iterator<Item = &'i u32>) -> String {
-    format!("[{}]", ids.map(u32::to_string).collect::<Vec<_>>().join(","))
+fn json(ids: &[NameId]) -> String {
+    serde_json::json!(ids.iter().map(|id| id.0).collect::<Vec<_>>()).to_string()
 }
 
-/// The year of a date in `game`.
-fn year(date: &str) -> Option<u16> {
-    date.get(..4)?.parse().ok()
+/// Whether the pieces' squares decide about some kind.
+fn depends_on_squares(told: Endings) -> bool {
+    !Endings::where_each(|kind| told.contains(kind) && !kind.is_decided_by_material()).is_empty()
+}
+
+/// The endings that games of a block can have reached, by their materials; `None` for games whose features
+/// are unknown.
+fn candidates_of_block(connection: &Connection, games: &[GameId]) -> rusqlite::Result<Vec<Option<Endings>>> {
+    let Some(&first) = games.first() else { return Ok(Vec::new()) };
+    let block = block_of(first).0;
+    let mut wanted = BlockGames::default();
+    games.iter().for_each(|&game| wanted.insert(block_of(game).1));
+    let place = |number: u16| games.binary_search_by_key(&number, |&game| block_of(game).1).ok();
+    let mut told = vec![None; games.len()];
+    let mut each = |kind, is_wanted: &dyn Fn(i64) -> bool, see: &mut dyn FnMut(i64, &mut Option<Endings>)| {
+        visit_sets(connection, (block, kind), 0..=i64::MAX, is_wanted, |value, number| {
+            if wanted.contains(number)
+                && let Some(place) = place(number)
+            {
+                see(value, &mut told[place]);
+            }
+        })
+    };
+    each(FeatureKind::Game, &|_| true, &mut |_, told| *told = Some(Endings::default()))?;
+    let is_ending = |value| !of_material(value).is_empty();
+    each(FeatureKind::Material, &is_ending, &mut |value, told| {
+        *told = told.map(|told| told.and(of_material(value)));
+    })?;
+    Ok(told)
+}
+
+/// The endings that a material can belong to.
+fn of_material(value: i64) -> Endings {
+    let material = Material::from_packed(value.cast_unsigned());
+    Endings::where_each(|kind| kind.includes(material))
+}
+
+/// The wanted endings that occur in a game's positions.
+fn of_rows(
+    connection: &Connection,
+    game: GameId,
+    is_asked: impl Fn(Ending) -> bool,
+) -> rusqlite::Result<Endings> {
+    let sql = "SELECT game_id, ply, fen FROM game_position WHERE game_id = ?1 ORDER BY ply";
+    let mut endings = Endings::default();
+    GAME_POSITION.each(connection, sql, [game.0], |cells| {
+        let fen = cells.get::<&str>("fen")?.as_bytes();
+        endings = endings.and(Endings::where_each(|kind| is_asked(kind) && kind.matches(fen)));
+        Ok(())
+    })?;
+    Ok(endings)
 }

@@ -1,21 +1,21 @@
-//! Matches names of players with a typed name.
+//! Matches names of players, and their other spellings, with a typed name.
+
+use std::collections::HashSet;
 
 use memchr::memmem::Finder;
 
 use super::name::{PlayerWords, can_be_one_person, fold_player, is_full};
-use crate::store::read::name::{NameFilter, is_account};
+use crate::sorted::distinct;
+use crate::store::cell::PLAYER_ALIAS;
+use crate::store::read::name::is_account;
+use crate::store::{Database, NameFilter, Named, Result};
 
 /// A filter on players' names, prepared for matching many names.
 pub(crate) struct PlayerMatcher<'f> {
-    rule: Rule<'f>,
+    filter: &'f NameFilter,
+    wanted: Wanted,
     /// The current name; kept to reuse its memory.
     name: PlayerWords,
-}
-
-enum Rule<'f> {
-    Exactly(&'f str),
-    Account(&'f str),
-    Like(Box<Wanted>),
 }
 
 /// A name to search for.
@@ -72,33 +72,20 @@ impl Wanted {
 
 impl<'f> PlayerMatcher<'f> {
     pub(crate) fn new(filter: &'f NameFilter) -> Self {
-        let rule = match filter {
-            NameFilter::Exactly(name) => Rule::Exactly(name),
-            NameFilter::Account(name) => Rule::Account(name),
-            NameFilter::Word(text) => Rule::Like(Box::new(Wanted::new(text))),
-        };
-        Self { rule, name: PlayerWords::default() }
-    }
-
-    /// The only name that matches, if there is only one.
-    pub(crate) const fn only(&self) -> Option<&'f str> {
-        match self.rule {
-            Rule::Exactly(name) => Some(name),
-            Rule::Account(_) | Rule::Like(_) => None,
-        }
+        Self { filter, wanted: Wanted::new(filter.text()), name: PlayerWords::default() }
     }
 
     /// Whether a name matches.
     pub(crate) fn fits(&mut self, name: &str) -> bool {
-        match &self.rule {
-            Rule::Exactly(wanted) => *wanted == name,
-            Rule::Account(wanted) => is_account(wanted, name),
-            Rule::Like(wanted) => {
-                if name.is_ascii() && !wanted.may_fit(name, &mut self.name.folded) {
+        match self.filter {
+            NameFilter::Exactly(wanted) => wanted == name,
+            NameFilter::Account(wanted) => is_account(wanted, name),
+            NameFilter::Word(_) => {
+                if name.is_ascii() && !self.wanted.may_fit(name, &mut self.name.folded) {
                     return false;
                 }
                 fold_player(name, &mut self.name.folded);
-                wanted.fits(name, &mut self.name)
+                self.wanted.fits(name, &mut self.name)
             }
         }
     }
@@ -111,5 +98,55 @@ impl NameFilter {
     #[must_use]
     pub fn matches_player(&self, name: &str) -> bool {
         PlayerMatcher::new(self).fits(name)
+    }
+}
+
+/// Another spelling of a player's name: a row of `player_alias`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PlayerAlias {
+    /// The spelling.
+    pub alias: String,
+    /// The player's main name, which is not itself an alias.
+    pub name: String,
+    /// The player's FIDE ID; `None` if it is unknown.
+    pub fide_id: Option<u32>,
+}
+
+impl Database {
+    /// All other spellings of players' names, in the order of the spellings.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn player_aliases(&self) -> Result<Vec<PlayerAlias>> {
+        let sql = "SELECT alias, name, fide_id FROM player_alias ORDER BY alias";
+        self.all("read table player_alias", PLAYER_ALIAS, sql, [], |cells| {
+            Ok(PlayerAlias { alias: cells.get(0)?, name: cells.get(1)?, fide_id: cells.get(2)? })
+        })
+    }
+
+    /// The ids of all spellings of the players whom a name matches, in ascending order.
+    pub(crate) fn players(&self, filter: &NameFilter) -> Result<Vec<u32>> {
+        let mut matcher = PlayerMatcher::new(filter);
+        let mut ids = Vec::new();
+        self.walk_names(Named::Player, filter.only(), &mut |id, name| {
+            if matcher.fits(name) {
+                ids.push(id);
+            }
+            true
+        })?;
+        let aliases = self.player_aliases()?;
+        // A spelling is compared even if it does not occur in a game.
+        let mut fits = |alias: &&PlayerAlias| matcher.fits(&alias.alias) || matcher.fits(&alias.name);
+        let names: HashSet<&str> =
+            aliases.iter().filter(&mut fits).map(|alias| alias.name.as_str()).collect();
+        let others = aliases.iter().filter(|alias| names.contains(alias.name.as_str()));
+        for spelling in others.map(|alias| alias.alias.as_str()).chain(names.iter().copied()) {
+            // A spelling that does not occur in a game has no id.
+            self.walk_names(Named::Player, Some(spelling), &mut |id, _| {
+                ids.push(id);
+                false
+            })?;
+        }
+        Ok(distinct(ids))
     }
 }

@@ -45,17 +45,9 @@ pub(crate) struct PlayerWords {
     before_comma: Option<usize>,
     /// Whether the name has both capital and small letters. Only then is the case of a word significant.
     has_both_cases: bool,
-    /// The generation, such as `Jr.`, and the number after a given name, if present.
-    pub(crate) marks: [Option<Mark>; 2],
-}
-
-/// A mark that distinguishes namesakes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Mark {
-    /// `Sr.`, `Jr.`, `II`, `III` or `IV`: the generation.
-    Generation(u8),
-    /// A number, as in `Li,Chao2`.
-    Number(u32),
+    /// Marks that distinguish namesakes: the generation (`Sr.`, `Jr.`, `II`, `III` or `IV`), and the number
+    /// after a given name (`Li,Chao2`), if present.
+    pub(crate) marks: [Option<u32>; 2],
 }
 
 impl PlayerWords {
@@ -130,7 +122,7 @@ impl PlayerWords {
             }
             self.words.remove(index);
             self.before_comma = self.before_comma.map(|words| words - usize::from(index < words));
-            self.marks[0] = generation.map(Mark::Generation).or(self.marks[0]);
+            self.marks[0] = generation.or(self.marks[0]);
         }
     }
 
@@ -143,7 +135,7 @@ impl PlayerWords {
         let name = text.trim_end_matches(|letter: char| letter.is_ascii_digit());
         if let Ok(number) = text[name.len()..].parse() {
             word.letters.end = word.letters.start + name.len();
-            self.marks[1] = Some(Mark::Number(number));
+            self.marks[1] = Some(number);
         }
     }
 
@@ -214,7 +206,7 @@ const PARTICLES: [&str; 32] = [
 ];
 
 /// The generation that a word means: 1 for `Sr.`, 2 for `Jr.`, and so on.
-fn generation(word: &str) -> Option<u8> {
+fn generation(word: &str) -> Option<u32> {
     match word {
         "sr" | "senior" => Some(1),
         "jr" | "jun" | "junior" | "ii" => Some(2),
@@ -294,9 +286,8 @@ pub(crate) fn can_be_one_person(one: &PlayerWords, other: &PlayerWords) -> bool 
         })
     };
     // A missing mark is compatible with any mark.
-    let contradict = |(one, other): (&Option<Mark>, &Option<Mark>)| {
-        one.zip(*other).is_some_and(|(one, other)| one != other)
-    };
+    let contradict =
+        |(one, other): (&Option<u32>, &Option<u32>)| one.zip(*other).is_some_and(|(one, other)| one != other);
     !one.marks.iter().zip(&other.marks).any(contradict) && (fits() || is_turned())
 }
 
@@ -310,15 +301,13 @@ pub(crate) fn have_same_words(one: &PlayerWords, other: &PlayerWords) -> bool {
     sorted(one) == sorted(other)
 }
 
-/// Whether all given names match pairwise. Middle names may be missing.
+/// Whether of all given names, pairwise, one is a prefix of the other. Numbers must be equal; middle names may
+/// be missing.
 fn all_given_names_fit<'n>(one: impl Iterator<Item = &'n str>, other: impl Iterator<Item = &'n str>) -> bool {
-    one.zip(other).all(|(one, other)| given_names_fit(one, other))
-}
-
-/// Whether one given name is a prefix of the other. Numbers must be equal.
-fn given_names_fit(one: &str, other: &str) -> bool {
-    let is_name = || one.starts_with(char::is_alphabetic);
-    one == other || (is_name() && (one.starts_with(other) || other.starts_with(one)))
+    one.zip(other).all(|(one, other)| {
+        let is_name = || one.starts_with(char::is_alphabetic);
+        one == other || (is_name() && (one.starts_with(other) || other.starts_with(one)))
+    })
 }
 
 /// Whether a word is one letter.

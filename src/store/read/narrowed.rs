@@ -3,16 +3,11 @@
 
 use std::ops::RangeInclusive;
 
-use rusqlite::OptionalExtension as _;
-
 use crate::id::GameId;
-use crate::store::cell::{Cells, GAME};
-use crate::store::database::Database;
-use crate::store::error::{Error, Result};
 use crate::store::game_column::{BLACK_ELO, Condition, Test, WHITE_ELO};
-use crate::store::read::name::{NameFilter, Named};
-use crate::store::read::occurrence::hit::{HitOrder, rank_sql};
-use crate::store::read::selection::Selection;
+use crate::store::read::occurrence::hit::rank_sql;
+use crate::store::read::selection::{is_in, json};
+use crate::store::{Database, HitOrder, NameFilter, Named, Result, Selection};
 
 /// The place of a game in an order of games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,20 +27,8 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn game_sort_key(&self, game: GameId, order: HitOrder) -> Result<Option<GameSortKey>> {
-        let look = || {
-            let sql = format!(
-                "SELECT game_id, game.result = '*' AS is_unfinished, {} AS place FROM game WHERE game_id = ?1",
-                rank_sql(order)
-            );
-            let mut statement = self.connection().prepare_cached(&sql)?;
-            let place = statement.query_row([game.0], |row| {
-                let cells = Cells::new(row, GAME);
-                let rank = row.get("place")?;
-                Ok(GameSortKey { is_unfinished: cells.get::<u32>("is_unfinished")? != 0, rank, game })
-            });
-            place.optional()
-        };
-        look().map_err(|source| Error::sqlite(self.path(), "look up a game", source))
+        let rank = self.rank(game, order).map_err(self.failed("look up a game"))?;
+        Ok(rank.map(|(is_unfinished, rank)| GameSortKey { is_unfinished, rank, game }))
     }
 
     /// Keeps only games whose event has a word in its name that begins with `casual`, or only all other
@@ -54,20 +37,17 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn narrow_to_casual(&self, selection: &mut Selection, is_casual: bool) -> Result<()> {
-        let events = self.names(Named::Event, &NameFilter::Word("casual".to_owned()))?;
-        let list: Vec<_> = events.iter().map(ToString::to_string).collect();
-        selection.set(":casual", format!("[{}]", list.join(",")));
-        let mut ids: Vec<i64> = events.into_iter().map(i64::from).collect();
+        let mut ids = self.names(Named::Event, &NameFilter::Word("casual".to_owned()))?;
         ids.sort_unstable();
+        let params = [(":casual", json(&ids))];
+        let is_in = is_in("event_id", ":casual");
+        let ids = ids.into_iter().map(i64::from).collect();
         let (sql, test) = if is_casual {
-            ("game.event_id IN (SELECT value FROM json_each(:casual))", Test::OneOf(ids))
+            (is_in, Test::OneOf(ids))
         } else {
-            (
-                "(game.event_id IS NULL OR game.event_id NOT IN (SELECT value FROM json_each(:casual)))",
-                Test::NoneOf(ids),
-            )
+            (format!("(game.event_id IS NULL OR NOT {is_in})"), Test::NoneOf(ids))
         };
-        selection.add_condition(false, sql.into(), Condition::Tests(vec![vec![("event_id", test)]]));
+        selection.add(false, sql, vec![vec![("event_id", test)]], params);
         Ok(())
     }
 }
@@ -87,12 +67,6 @@ impl Selection {
         self.add_condition(false, sql.into(), Condition::SumIn([WHITE_ELO, BLACK_ELO], sums));
     }
 
-    /// Whether the selection is the rest of a list. The parameter `:from_game` is the first game of this
-    /// rest.
-    pub(crate) fn is_rest(&self) -> bool {
-        self.has(":from_game")
-    }
-
     /// Removes the games before a place in an order, so that the rest of a list remains.
     pub fn begin_at(&mut self, order: HitOrder, place: GameSortKey) {
         let sign = if order.is_descending() { "-" } else { "" };
@@ -104,9 +78,11 @@ impl Selection {
             ),
         };
         // The condition cannot be evaluated on columns, so all games pass there.
-        self.add_condition(false, sql.into(), Condition::Tests(vec![Vec::new()]));
-        self.set(":from_game", i64::from(place.game.0));
-        self.set(":from_unfinished", i64::from(place.is_unfinished));
-        self.set(":from_rank", place.rank);
+        let params = [
+            (":from_game", i64::from(place.game.0).into()),
+            (":from_unfinished", i64::from(place.is_unfinished).into()),
+            (":from_rank", place.rank.into()),
+        ];
+        self.add(false, sql, vec![Vec::new()], params);
     }
 }

@@ -1,17 +1,16 @@
-//! Games by number.
+//! Single games: their rows as people see them, and as they are compared and counted; a search for variants.
 
 use std::path::PathBuf;
 
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, Params, Row};
 use serde::Serialize;
 
-use crate::board::{GameResult, MoveCode, Position, PositionKey};
+use crate::board::{GameResult, MoveCode, Position, PositionKey, ShortMove};
 use crate::sorted::SortedMap;
-use crate::store::cell::{Cells, GAME, GAME_POSITION, GAMES, PROBLEM, Stored, TAG, read_rows};
-use crate::store::database::Database;
-use crate::store::error::{Error, ErrorKind, Result};
+use crate::store::cell::{Cells, GAME, GAME_POSITION, GAMES, PROBLEM, Stored, TAG};
 use crate::store::row::{GameId, GameStatus, Ply};
+use crate::store::{Database, ErrorKind, Result};
 
 /// The columns of [`GameSummary`]. They need the joins of `summary_joins`.
 macro_rules! summary_columns {
@@ -154,6 +153,74 @@ pub struct StoredPosition {
     pub move_code: Option<MoveCode>,
 }
 
+/// The Lichess id of a game, and its speed class, as far as known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GameMarks {
+    /// The id on Lichess: eight letters or digits.
+    pub lichess_id: Option<String>,
+    /// The speed class, as on Lichess.
+    pub speed: Option<String>,
+}
+
+/// A game's result, both ratings, and date `YYYY.MM.DD`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GameOutcome {
+    /// The result.
+    pub result: GameResult,
+    /// White's rating and Black's.
+    pub elos: [Option<u16>; 2],
+    /// The date.
+    pub date: Option<String>,
+}
+
+/// The data by which a game is compared with others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ComparedGame {
+    /// The game.
+    pub game: GameId,
+    /// How much of the game could be replayed.
+    pub status: GameStatus,
+    /// Six-field FEN of the start position; `None`: the standard position.
+    pub start_fen: Option<String>,
+    /// White's name, if known.
+    pub white: Option<String>,
+    /// Black's name, if known.
+    pub black: Option<String>,
+    /// The date, if known.
+    pub date: Option<String>,
+    /// The result.
+    pub result: GameResult,
+    /// The moves.
+    pub moves: Vec<ShortMove>,
+}
+
+impl ComparedGame {
+    /// The columns of `game` to read.
+    pub(crate) const COLUMNS: &str =
+        "game_id, status, start_fen, (SELECT name FROM player WHERE player_id = white_id),
+         (SELECT name FROM player WHERE player_id = black_id), date, result";
+
+    /// Reads a row of [`COLUMNS`](Self::COLUMNS), and the moves of the game.
+    pub(crate) fn read(row: &Row<'_>, connection: &Connection) -> rusqlite::Result<Self> {
+        const MOVES: &str =
+            "SELECT move_code FROM game_position WHERE game_id = ?1 AND move_code IS NOT NULL ORDER BY ply";
+        let cells = Cells::new(row, GAME);
+        let game: u32 = cells.get(0)?;
+        Ok(Self {
+            game: GameId(game),
+            status: status_named(cells.get(1)?).unwrap_or_default(),
+            start_fen: cells.get(2)?,
+            white: cells.get(3)?,
+            black: cells.get(4)?,
+            date: cells.get(5)?,
+            result: GameResult::parse(cells.get::<&str>(6)?.as_bytes()).unwrap_or_default(),
+            moves: GAME_POSITION.all(connection, MOVES, [game], |cells| {
+                Ok(ShortMove::new(MoveCode::from_stored(cells.get(0)?)))
+            })?,
+        })
+    }
+}
+
 impl GameRecord {
     /// The tag that states which moves of a game are missing in the database.
     pub const TRUNCATED: &str = GameStatus::LOSS_TAG;
@@ -228,9 +295,7 @@ impl Database {
     /// # Errors
     /// [`ErrorKind::NoSuchGame`]; errors of SQLite.
     pub fn game(&self, game: GameId) -> Result<GameRecord> {
-        let record = game_record(self.connection(), game)
-            .map_err(|source| Error::sqlite(self.path(), "look up a game", source))?;
-        match record {
+        match game_record(self.connection(), game).map_err(self.failed("look up a game"))? {
             Some(record) => Ok(record),
             None => Err(ErrorKind::NoSuchGame { game, last: self.last_game()? }.at(self.path())),
         }
@@ -253,14 +318,9 @@ impl Database {
         self.game_number("SELECT min(game_id) AS game_id FROM game WHERE game_id >= ?1", [game.0])
     }
 
-    fn game_number(&self, sql: &str, params: impl rusqlite::Params) -> Result<Option<GameId>> {
-        let number = self
-            .connection()
-            .prepare_cached(sql)
-            .and_then(|mut query| query.query_row(params, |row| Cells::new(row, GAME).get("game_id")));
-        let number: Option<u32> =
-            number.map_err(|source| Error::sqlite(self.path(), "count the games", source))?;
-        Ok(number.map(GameId))
+    fn game_number(&self, sql: &str, params: impl Params) -> Result<Option<GameId>> {
+        let number = GAME.first(self.connection(), sql, params, |cells| cells.get::<Option<u32>>("game_id"));
+        Ok(number.map_err(self.failed("count the games"))?.flatten().map(GameId))
     }
 
     /// The problems found in a game, in the order in which they were found.
@@ -270,24 +330,58 @@ impl Database {
     pub fn problems_of(&self, game: GameId) -> Result<Vec<GameProblem>> {
         self.all(
             "read the problems of a game",
+            PROBLEM,
             "SELECT problem_id, line, column_number, byte_offset, ply, token, kind, severity, message FROM problem
-             WHERE game_id = :game ORDER BY problem_id",
-            named_params! { ":game": game.0 },
-            |row| GameProblem::read(Cells::new(row, PROBLEM)),
+             WHERE game_id = ?1 ORDER BY problem_id",
+            [game.0],
+            GameProblem::read,
         )
     }
 
-    /// All rows of one of this program's queries.
-    pub(crate) fn all<T>(
-        &self,
-        action: &'static str,
-        sql: &str,
-        params: impl rusqlite::Params,
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Vec<T>> {
-        let failed = |source| Error::sqlite(self.path(), action, source);
-        let mut statement = self.connection().prepare_cached(sql).map_err(failed)?;
-        read_rows(&mut statement, params, read).map_err(failed)
+    /// The Lichess id and the speed class of a game; both `None` if the game does not exist.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn game_marks(&self, game: GameId) -> Result<GameMarks> {
+        let sql = "SELECT game_id, lichess_id, speed FROM game WHERE game_id = ?1";
+        let marks = GAME.first(self.connection(), sql, [game.0], |cells| {
+            Ok(GameMarks { lichess_id: cells.get("lichess_id")?, speed: cells.get("speed")? })
+        });
+        Ok(marks.map_err(self.failed("look up a game"))?.unwrap_or_default())
+    }
+
+    /// The first game with this Lichess id. Reads the rows of all games up to it.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn game_of_lichess_id(&self, id: &str) -> Result<Option<GameId>> {
+        let sql = "SELECT game_id FROM game WHERE lichess_id = ?1 LIMIT 1";
+        let game = GAME.first(self.connection(), sql, [id], |cells| cells.get("game_id").map(GameId));
+        game.map_err(self.failed("look up a game of Lichess"))
+    }
+
+    /// Whether a game has a variant other than standard chess.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn has_variants(&self) -> Result<bool> {
+        const OTHER: &str = "IS NOT NULL AND lower(value) <> 'standard'";
+        // A stored column has each distinct value only once per block. Only in blocks without the column,
+        // all games are read.
+        let sql = format!(
+            "WITH RECURSIVE block (number) AS (
+                 SELECT 0 UNION ALL
+                 SELECT number + 1 FROM block WHERE number < (SELECT max(game_id) >> 16 FROM game))
+             SELECT 1 FROM game_column, json_each(cells) WHERE name = 'variant' AND value {OTHER}
+             UNION ALL
+             SELECT 1 FROM (
+                 SELECT game.variant AS value FROM block CROSS JOIN game
+                 ON game_id BETWEEN number << 16 AND (number << 16) + 65535
+                 WHERE number NOT IN (SELECT block FROM game_column WHERE name = 'variant'))
+             WHERE value {OTHER}"
+        );
+        let has = self.connection().prepare_cached(&sql).and_then(|mut query| query.exists([]));
+        has.map_err(self.failed("look for variants"))
     }
 }
 
@@ -303,13 +397,11 @@ pub(crate) fn game_record(connection: &Connection, game: GameId) -> rusqlite::Re
          FROM game ",
         summary_joins!(),
         " LEFT JOIN source ON source.source_id = game.source_id
-         WHERE game.game_id = :game"
+         WHERE game.game_id = ?1"
     );
-    let mut statement = connection.prepare_cached(header)?;
-    let record = statement.query_row(named_params! { ":game": game.0 }, |row| {
-        let cells = Cells::new(row, GAMES);
+    let record = GAMES.first(connection, header, [game.0], |cells| {
         Ok(GameRecord {
-            summary: summary::<String>(row)?,
+            summary: summary::<String>(cells)?,
             time_control: cells.get("time_control")?,
             variant: cells.get("variant")?,
             start_fen: cells.get("start_fen")?,
@@ -321,18 +413,13 @@ pub(crate) fn game_record(connection: &Connection, game: GameId) -> rusqlite::Re
             positions: Vec::new(),
         })
     });
-    let Some(mut record) = record.optional()? else { return Ok(None) };
-    let tags = "SELECT game_id, name, value FROM tag WHERE game_id = :game ORDER BY name";
-    let mut statement = connection.prepare_cached(tags)?;
-    record.other_tags = read_rows(&mut statement, named_params! { ":game": game.0 }, |row| {
-        let cells = Cells::new(row, TAG);
-        Ok((cells.get("name")?, cells.get("value")?))
-    })?;
+    let Some(mut record) = record? else { return Ok(None) };
+    let tags = "SELECT game_id, name, value FROM tag WHERE game_id = ?1 ORDER BY name";
+    record.other_tags =
+        TAG.all(connection, tags, [game.0], |cells| Ok((cells.get("name")?, cells.get("value")?)))?;
     let positions = "SELECT game_id, ply, key, fen, halfmove_clock, move_code FROM game_position
-         WHERE game_id = :game ORDER BY ply";
-    let mut statement = connection.prepare_cached(positions)?;
-    record.positions = read_rows(&mut statement, named_params! { ":game": game.0 }, |row| {
-        let cells = Cells::new(row, GAME_POSITION);
+         WHERE game_id = ?1 ORDER BY ply";
+    record.positions = GAME_POSITION.all(connection, positions, [game.0], |cells| {
         Ok(StoredPosition {
             ply: Ply(cells.get(1)?),
             key: PositionKey::from_i64(cells.get(2)?),
@@ -350,8 +437,7 @@ fn opening(cells: Cells<'_>) -> rusqlite::Result<Option<OpeningName>> {
 }
 
 /// The summary in a row. `T` reads the texts: whole, or [truncated](crate::store::cell::TruncatedText).
-pub(crate) fn summary<'r, T: Stored<'r> + Into<String>>(row: &'r Row<'r>) -> rusqlite::Result<GameSummary> {
-    let cells = Cells::new(row, GAMES);
+pub(crate) fn summary<'r, T: Stored<'r> + Into<String>>(cells: Cells<'r>) -> rusqlite::Result<GameSummary> {
     let text = |column: usize| Ok::<_, rusqlite::Error>(cells.get::<Option<T>>(column)?.map(Into::into));
     Ok(GameSummary {
         game: GameId(cells.get(0)?),
@@ -387,7 +473,11 @@ impl Stored<'_> for GameStatus {
     const EXPECTED: &'static str = "'ok', 'truncated' or 'skipped'";
 
     fn read(value: ValueRef<'_>) -> Option<Self> {
-        let text = <&str>::read(value)?;
-        [Self::Ok, Self::Truncated, Self::Skipped].into_iter().find(|status| status.as_str() == text)
+        status_named(<&str>::read(value)?)
     }
+}
+
+fn status_named(name: &str) -> Option<GameStatus> {
+    let statuses = [GameStatus::Ok, GameStatus::Truncated, GameStatus::Skipped];
+    statuses.into_iter().find(|status| status.as_str() == name)
 }
