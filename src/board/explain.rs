@@ -92,26 +92,26 @@ impl fmt::Display for MoveRefusal {
             Self::PromotionMissing => f.write_str("the promotion piece is missing; write it as in e8=Q"),
             Self::NoPromotion => f.write_str("there is no such promotion"),
             Self::NoPiece { piece } => {
-                write!(f, "{} has no matching {}", piece.color().name(), kind(piece.kind()))
+                write!(f, "{} has no matching {}", piece.color().name(), piece.kind().name())
             }
             Self::OtherSide { piece, from } => {
-                write!(f, "the {} on {from} is {}'s", kind(piece.kind()), piece.color().name())?;
+                write!(f, "the {} on {from} is {}'s", piece.kind().name(), piece.color().name())?;
                 write!(f, ", and {} moves", piece.color().other().name())
             }
             Self::OutOfReach { piece, to } if piece.kind() == PieceKind::King => {
                 write!(f, "{}'s king cannot reach {to}", piece.color().name())
             }
             Self::OutOfReach { piece, to } => {
-                write!(f, "no {} of {} can reach {to}", kind(piece.kind()), piece.color().name())
+                write!(f, "no {} of {} can reach {to}", piece.kind().name(), piece.color().name())
             }
             Self::Occupied { by, to } => {
-                write!(f, "{}'s own {} is on {to}", by.color().name(), kind(by.kind()))
+                write!(f, "{}'s own {} is on {to}", by.color().name(), by.kind().name())
             }
             Self::InCheck { side: color } => {
                 write!(f, "{} is in check, and this move does not end the check", color.name())
             }
             Self::Pinned { piece, from } => {
-                write!(f, "the {} on {from} is pinned to its king", kind(piece.kind()))
+                write!(f, "the {} on {from} is pinned to its king", piece.kind().name())
             }
             Self::IntoCheck { side: color, to } => {
                 write!(f, "{}'s king would be in check on {to}", color.name())
@@ -128,7 +128,7 @@ impl fmt::Display for MoveRefusal {
                 write!(
                     f,
                     "ambiguous: the {}s on {squares} can {all} go to {to}; name the start square, as in {example}",
-                    kind(piece.kind())
+                    piece.kind().name()
                 )
             }
             Self::NoCastlingRight { side: color } => {
@@ -146,17 +146,6 @@ impl fmt::Display for MoveRefusal {
 }
 
 impl std::error::Error for MoveRefusal {}
-
-const fn kind(kind: PieceKind) -> &'static str {
-    match kind {
-        PieceKind::Pawn => "pawn",
-        PieceKind::Knight => "knight",
-        PieceKind::King => "king",
-        PieceKind::Bishop => "bishop",
-        PieceKind::Rook => "rook",
-        PieceKind::Queen => "queen",
-    }
-}
 
 impl Position {
     /// Finds the legal move that a text means, as [`resolve`](Self::resolve) does. If there is none, takes

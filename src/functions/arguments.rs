@@ -1,11 +1,11 @@
-//! Arguments of functions, and their errors.
+//! Registers functions; their arguments and errors.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use rusqlite::ErrorCode;
-use rusqlite::functions::{ConnectionRef, Context};
-use rusqlite::types::{Type, ValueRef};
+use rusqlite::functions::{ConnectionRef, Context, FunctionFlags};
+use rusqlite::types::{Type, Value, ValueRef};
+use rusqlite::{Connection, ErrorCode};
 
 use crate::board::{
     IllegalMove, MaterialError, MoveCode, PatternError, Position, SanError, SetupError, Square,
@@ -49,11 +49,6 @@ pub(super) enum Problem {
     Sqlite(#[from] rusqlite::Error),
 }
 
-/// The error of a function, as SQLite reports it.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct FunctionError(String);
-
 impl Problem {
     /// Converts the problem into the error that SQLite reports.
     pub(super) fn of(self, function: &'static str) -> rusqlite::Error {
@@ -65,31 +60,61 @@ impl Problem {
         }
         // SQLite does not accept a message that contains a NUL.
         let message = format!("{function}: {self}").replace('\0', "\\0");
-        rusqlite::Error::UserFunctionError(Box::new(FunctionError(message)))
+        rusqlite::Error::UserFunctionError(message.into())
     }
+}
+
+/// The flags of functions that depend only on their arguments.
+pub(super) const PURE: FunctionFlags = FunctionFlags::SQLITE_UTF8
+    .union(FunctionFlags::SQLITE_DETERMINISTIC)
+    .union(FunctionFlags::SQLITE_INNOCUOUS);
+
+/// Adds a function that returns NULL if an argument is NULL.
+pub(super) fn add(
+    connection: &Connection,
+    name: &'static str,
+    arity: i32,
+    flags: FunctionFlags,
+    body: impl Fn(&Arguments<'_, '_>) -> Result<Value, Problem> + Send + 'static,
+) -> rusqlite::Result<()> {
+    add_for_nulls(connection, name, arity, flags, move |arguments| match arguments.has_null() {
+        true => Ok(Value::Null),
+        false => body(arguments),
+    })
+}
+
+/// Adds a function that is also called if an argument is NULL.
+pub(super) fn add_for_nulls(
+    connection: &Connection,
+    name: &'static str,
+    arity: i32,
+    flags: FunctionFlags,
+    body: impl Fn(&Arguments<'_, '_>) -> Result<Value, Problem> + Send + 'static,
+) -> rusqlite::Result<()> {
+    connection.create_scalar_function(name, arity, flags, move |context| {
+        body(&Arguments(context)).map_err(|problem| problem.of(name))
+    })
 }
 
 /// The arguments of a call. Functions that return NULL if an argument is NULL are not called in that case.
-pub(super) struct Arguments<'a, 'c> {
-    context: &'a Context<'c>,
-}
+pub(super) struct Arguments<'a, 'c>(pub(super) &'a Context<'c>);
 
-impl<'a, 'c> Arguments<'a, 'c> {
-    pub(super) const fn new(context: &'a Context<'c>) -> Self {
-        Self { context }
+impl Arguments<'_, '_> {
+    pub(super) fn get(&self, index: usize) -> ValueRef<'_> {
+        self.0.get_raw(index)
     }
 
-    pub(super) fn has_null(&self) -> bool {
-        (0..self.context.len()).any(|index| self.context.get_raw(index) == ValueRef::Null)
+    fn has_null(&self) -> bool {
+        (0..self.count()).any(|index| self.get(index) == ValueRef::Null)
     }
 
     pub(super) fn text(&self, index: usize) -> Result<&[u8], Problem> {
-        text(self.context.get_raw(index), index)
+        text(self.get(index), index)
     }
 
     /// The argument as text, converted as SQLite does it.
     pub(super) fn as_text(&self, index: usize) -> Result<Cow<'_, str>, Problem> {
-        Ok(match self.context.get_raw(index) {
+        Ok(match self.get(index) {
             ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes),
             ValueRef::Null => "".into(),
             ValueRef::Integer(number) => number.to_string().into(),
@@ -101,19 +126,19 @@ impl<'a, 'c> Arguments<'a, 'c> {
     }
 
     pub(super) fn integer(&self, index: usize) -> Result<i64, Problem> {
-        match self.context.get_raw(index) {
+        match self.get(index) {
             ValueRef::Integer(number) => Ok(number),
             other => Err(wrong_type(index, "an integer", other.data_type())),
         }
     }
 
     pub(super) fn count(&self) -> usize {
-        self.context.len()
+        self.0.len()
     }
 
     /// A number, integer or not; `None` for NULL.
     pub(super) fn number(&self, index: usize) -> Result<Option<f64>, Problem> {
-        match self.context.get_raw(index) {
+        match self.get(index) {
             ValueRef::Null => Ok(None),
             ValueRef::Integer(number) => Ok(Some(number as f64)),
             ValueRef::Real(number) => Ok(Some(number)),
@@ -145,11 +170,11 @@ impl<'a, 'c> Arguments<'a, 'c> {
         parse: impl Fn(&str) -> Result<T, E>,
     ) -> Result<Arc<T>, Problem> {
         let number = index as i32;
-        if let Some(compiled) = self.context.get_aux(number)? {
+        if let Some(compiled) = self.0.get_aux(number)? {
             return Ok(compiled);
         }
         let text = String::from_utf8_lossy(self.text(index)?);
-        Ok(self.context.set_aux(number, parse(&text).map_err(Into::into)?)?)
+        Ok(self.0.set_aux(number, parse(&text).map_err(Into::into)?)?)
     }
 
     /// Returns an error if the statement was interrupted: SQLite does not check this between function calls
@@ -169,7 +194,7 @@ impl<'a, 'c> Arguments<'a, 'c> {
     #[allow(unsafe_code)]
     pub(super) fn connection(&self) -> Result<ConnectionRef<'_>, Problem> {
         // SAFETY: the reference cannot outlive the call, which SQLite makes on the connection's own thread.
-        Ok(unsafe { self.context.get_connection() }?)
+        Ok(unsafe { self.0.get_connection() }?)
     }
 }
 

@@ -24,13 +24,8 @@
 //! ```
 
 mod book;
-mod built_in;
-mod entry;
 mod error;
-mod pgn;
 mod read;
-mod scid;
-mod tsv;
 
 pub use book::{NamedPosition, Opening, OpeningBook};
 pub use error::{Error, LineError, Result};

@@ -23,19 +23,17 @@
 //! ```
 
 mod arrow;
-mod glyph;
 mod piece;
 mod place;
 #[cfg(test)]
 mod tests;
 mod words;
-mod xml;
 
 pub use arrow::{Arrow, continuation_arrows};
-pub use xml::escaped;
+pub use place::escaped;
 
 use crate::board::{Color, MoveCode, Piece, Position, Square};
-use glyph::{FILES, RANKS};
+use piece::{FILES, RANKS};
 use place::{BOARD, MARGIN, SIDE, SQUARE, place};
 
 /// The colours of a light and a dark square.

@@ -2,17 +2,6 @@
 
 use crate::board::{Color, MoveCode, Piece, PieceKind, Position, Special, Square};
 use crate::picture::arrow::Arrow;
-use crate::picture::piece::kind_name;
-
-/// The order in which pieces are listed.
-const ORDER: [PieceKind; 6] = [
-    PieceKind::King,
-    PieceKind::Queen,
-    PieceKind::Rook,
-    PieceKind::Bishop,
-    PieceKind::Knight,
-    PieceKind::Pawn,
-];
 
 /// A short title of the picture.
 pub(super) fn title(position: &Position) -> String {
@@ -60,12 +49,12 @@ fn state(position: &Position) -> String {
 
 /// The pieces of a colour with their squares.
 fn pieces(position: &Position, color: Color) -> String {
-    let kinds = ORDER.iter().filter_map(|&kind| {
+    let kinds = PieceKind::FROM_KING.into_iter().filter_map(|kind| {
         let is_on = |square: &Square| position.piece_at(*square) == Some(Piece::new(kind, color));
         let squares = (0..64).map(Square::from_ordinal).filter(is_on);
         let squares: Vec<_> = squares.map(|square| square.to_string()).collect();
         let plural = if squares.len() > 1 { "s" } else { "" };
-        (!squares.is_empty()).then(|| format!("{}{plural} {}", kind_name(kind), squares.join(" ")))
+        (!squares.is_empty()).then(|| format!("{}{plural} {}", kind.name(), squares.join(" ")))
     });
     kinds.collect::<Vec<_>>().join(", ")
 }
@@ -77,13 +66,13 @@ fn move_in_words(code: MoveCode) -> Option<String> {
     let words = match code.special() {
         Special::CastleShort => return Some(format!("{color} castles on the king's side")),
         Special::CastleLong => return Some(format!("{color} castles on the queen's side")),
-        Special::Promotion(piece) => format!(", and becomes a {}", kind_name(piece.kind())),
+        Special::Promotion(piece) => format!(", and becomes a {}", piece.kind().name()),
         Special::EnPassant => ", en passant".to_owned(),
         _ => String::new(),
     };
-    let kind = kind_name(piece.kind());
+    let kind = piece.kind().name();
     let step = match code.captured() {
-        Some(captured) => format!("{} takes a {} on {}", code.from(), kind_name(captured.kind()), code.to()),
+        Some(captured) => format!("{} takes a {} on {}", code.from(), captured.kind().name(), code.to()),
         None => format!("{} to {}", code.from(), code.to()),
     };
     Some(format!("{color}'s {kind} {step}{words}"))

@@ -5,15 +5,6 @@ use std::fmt;
 use crate::board::piece::LETTERS;
 use crate::board::{Color, Piece, PieceKind, Setup, SetupError};
 
-/// The order in which material is written.
-const ORDER: [PieceKind; 6] = [
-    PieceKind::King,
-    PieceKind::Queen,
-    PieceKind::Rook,
-    PieceKind::Bishop,
-    PieceKind::Knight,
-    PieceKind::Pawn,
-];
 /// The number of bits per count: four, because a side has at most 15 pieces besides its king, and a guard
 /// bit.
 const BITS: u32 = 5;
@@ -165,7 +156,7 @@ impl Material {
 impl fmt::Display for Material {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for color in [Color::White, Color::Black] {
-            for kind in ORDER {
+            for kind in PieceKind::FROM_KING {
                 for _ in 0..self.count(Piece::new(kind, color)) {
                     write!(f, "{}", char::from(kind.letter()))?;
                 }
