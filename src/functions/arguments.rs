@@ -1,55 +1,29 @@
 //! Registers functions; their arguments and errors.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::sync::Arc;
 
 use rusqlite::functions::{ConnectionRef, Context, FunctionFlags};
 use rusqlite::types::{Type, Value, ValueRef};
 use rusqlite::{Connection, ErrorCode};
 
-use crate::board::{
-    IllegalMove, MaterialError, MoveCode, PatternError, Position, SanError, SetupError, Square,
-};
-use crate::query::DamagedGame;
+use crate::board::{MoveCode, Position, SetupError, Square};
 
 /// Why a function fails.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Problem {
-    #[error("argument {number} must be {expected}, not {found}")]
-    Type { number: usize, expected: &'static str, found: &'static str },
-    #[error("{fen:?} is not a position: {source}")]
-    Fen { fen: String, source: SetupError },
-    #[error("{0:?} is not a square; squares are a1 to h8")]
-    Square(String),
-    #[error("{0} is not a move code")]
-    Code(i64),
-    #[error("{san:?} cannot be played in {fen:?}: {source}")]
-    San { fen: String, san: String, source: SanError },
-    #[error("the move {uci} cannot be played in {fen:?}: {source}")]
-    Move { fen: String, uci: String, source: IllegalMove },
-    #[error(transparent)]
-    Pattern(#[from] PatternError),
-    #[error(transparent)]
-    Material(#[from] MaterialError),
-    #[error("argument 2 must be a number from 0 to 100")]
-    Percent,
-    #[error("argument 2 must be the same in all rows")]
-    SeveralPercents,
-    #[error("not a regular expression: {0}")]
-    Regex(#[from] regex_lite::Error),
-    #[error(
-        "the text has {length} bytes, but this pattern allows at most {longest}; use a shorter pattern, or LIKE"
-    )]
-    LongText { length: usize, longest: usize },
-    #[error("there is no game {0}")]
-    NoGame(i64),
-    #[error(transparent)]
-    Damaged(#[from] DamagedGame),
+    #[error("{0}")]
+    Text(String),
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
 }
 
 impl Problem {
+    pub(super) fn from_error(error: impl Display) -> Self {
+        Self::Text(error.to_string())
+    }
+
     /// Converts the problem into the error that SQLite reports.
     pub(super) fn of(self, function: &'static str) -> rusqlite::Error {
         match self {
@@ -77,22 +51,12 @@ pub(super) fn add(
     flags: FunctionFlags,
     body: impl Fn(&Arguments<'_, '_>) -> Result<Value, Problem> + Send + 'static,
 ) -> rusqlite::Result<()> {
-    add_for_nulls(connection, name, arity, flags, move |arguments| match arguments.has_null() {
-        true => Ok(Value::Null),
-        false => body(arguments),
-    })
-}
-
-/// Adds a function that is also called if an argument is NULL.
-pub(super) fn add_for_nulls(
-    connection: &Connection,
-    name: &'static str,
-    arity: i32,
-    flags: FunctionFlags,
-    body: impl Fn(&Arguments<'_, '_>) -> Result<Value, Problem> + Send + 'static,
-) -> rusqlite::Result<()> {
     connection.create_scalar_function(name, arity, flags, move |context| {
-        body(&Arguments(context)).map_err(|problem| problem.of(name))
+        let arguments = Arguments(context);
+        match arguments.has_null() {
+            true => Ok(Value::Null),
+            false => body(&arguments).map_err(|problem| problem.of(name)),
+        }
     })
 }
 
@@ -153,18 +117,20 @@ impl Arguments<'_, '_> {
 
     pub(super) fn square(&self, index: usize) -> Result<Square, Problem> {
         let text = self.text(index)?;
-        Square::parse(text).ok_or_else(|| Problem::Square(lossy(text)))
+        Square::parse(text)
+            .ok_or_else(|| Problem::Text(format!("{:?} is not a square; squares are a1 to h8", lossy(text))))
     }
 
     pub(super) fn code(&self, index: usize) -> Result<MoveCode, Problem> {
         let number = self.integer(index)?;
         let bits = u32::try_from(number).ok();
-        bits.and_then(MoveCode::from_bits).ok_or(Problem::Code(number))
+        bits.and_then(MoveCode::from_bits)
+            .ok_or_else(|| Problem::Text(format!("{number} is not a move code")))
     }
 
     /// The value that `parse` compiles from a text argument. An argument that is constant in a statement is
     /// compiled only once.
-    pub(super) fn compiled<T: Send + Sync + 'static, E: Into<Problem>>(
+    pub(super) fn compiled<T: Send + Sync + 'static, E: Display>(
         &self,
         index: usize,
         parse: impl Fn(&str) -> Result<T, E>,
@@ -174,7 +140,7 @@ impl Arguments<'_, '_> {
             return Ok(compiled);
         }
         let text = String::from_utf8_lossy(self.text(index)?);
-        Ok(self.0.set_aux(number, parse(&text).map_err(Into::into)?)?)
+        Ok(self.0.set_aux(number, parse(&text).map_err(Problem::from_error)?)?)
     }
 
     /// Returns an error if the statement was interrupted: SQLite does not check this between function calls
@@ -212,7 +178,7 @@ pub(super) fn position(fen: &[u8]) -> Result<Position, Problem> {
 }
 
 pub(super) fn no_position(fen: &[u8], source: SetupError) -> Problem {
-    Problem::Fen { fen: lossy(fen), source }
+    Problem::Text(format!("{:?} is not a position: {source}", lossy(fen)))
 }
 
 fn wrong_type(index: usize, expected: &'static str, found: Type) -> Problem {
@@ -223,7 +189,7 @@ fn wrong_type(index: usize, expected: &'static str, found: Type) -> Problem {
         Type::Text => "a string",
         Type::Blob => "a blob",
     };
-    Problem::Type { number: index + 1, expected, found }
+    Problem::Text(format!("argument {} must be {expected}, not {found}", index + 1))
 }
 
 /// Converts bytes to text for a message.

@@ -68,7 +68,9 @@ fn board(arguments: &Arguments<'_, '_>) -> Result<Value, Problem> {
 
 fn after(arguments: &Arguments<'_, '_>) -> Result<Value, Problem> {
     let (fen, mut position, san) = (arguments.text(0)?, arguments.position(0)?, arguments.text(1)?);
-    position.play_san(san).map_err(|source| Problem::San { fen: lossy(fen), san: lossy(san), source })?;
+    position.play_san(san).map_err(|source| {
+        Problem::Text(format!("{:?} cannot be played in {:?}: {source}", lossy(san), lossy(fen)))
+    })?;
     let has_counters = fen.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).nth(4).is_some();
     Ok(if has_counters { position.fen() } else { position.canonical_fen() }.into())
 }
@@ -95,12 +97,11 @@ fn square(arguments: &Arguments<'_, '_>, square: fn(MoveCode) -> Square) -> Resu
 /// A position and a legal move in it.
 fn legal(arguments: &Arguments<'_, '_>) -> Result<(Position, MoveCode), Problem> {
     let (position, code) = (arguments.position(0)?, arguments.code(1)?);
-    match position.clone().make(code) {
-        Ok(_) => Ok((position, code)),
-        Err(source) => {
-            Err(Problem::Move { fen: lossy(arguments.text(0)?), uci: code.uci(None).to_string(), source })
-        }
+    if let Err(source) = position.clone().make(code) {
+        let (uci, fen) = (code.uci(None), lossy(arguments.text(0)?));
+        return Err(Problem::Text(format!("the move {uci} cannot be played in {fen:?}: {source}")));
     }
+    Ok((position, code))
 }
 
 /// `winning_chances(cp)`, `winning_chances(cp, mate)`
@@ -120,10 +121,11 @@ pub(super) fn chances(arguments: &Arguments<'_, '_>) -> Result<Value, Problem> {
 /// `game_pgn(game_id)`
 pub(super) fn game_pgn(arguments: &Arguments<'_, '_>) -> Result<Value, Problem> {
     let number = arguments.integer(0)?;
-    let game = u32::try_from(number).map(GameId).map_err(|_| Problem::NoGame(number))?;
+    let missing = || Problem::Text(format!("there is no game {number}"));
+    let game = u32::try_from(number).map(GameId).map_err(|_| missing())?;
     let connection = arguments.connection()?;
-    let record = game_record(&connection, game)?.ok_or(Problem::NoGame(number))?;
+    let record = game_record(&connection, game)?.ok_or_else(missing)?;
     let mut text = String::new();
-    write_pgn(&mut text, &record, &game_annotations(&connection, game)?)?;
+    write_pgn(&mut text, &record, &game_annotations(&connection, game)?).map_err(Problem::from_error)?;
     Ok(text.into())
 }

@@ -119,9 +119,10 @@ struct Pattern {
 }
 
 impl Pattern {
-    fn new(pattern: &str) -> Result<Self, Problem> {
+    fn new(pattern: &str) -> Result<Self, String> {
         let compiled = |power: u32| {
-            let regex = RegexBuilder::new(pattern).size_limit(1_usize << power).build()?;
+            let regex = RegexBuilder::new(pattern).size_limit(1_usize << power).build();
+            let regex = regex.map_err(|error| format!("not a regular expression: {error}"))?;
             Ok(Self { regex, longest: MATCH_WORK >> power })
         };
         (SMALLEST..LARGEST).find_map(|power| compiled(power).ok()).map_or_else(|| compiled(LARGEST), Ok)
@@ -133,7 +134,11 @@ fn regexp(arguments: &Arguments<'_, '_>) -> Result<Value, Problem> {
     let pattern = arguments.compiled(0, Pattern::new)?;
     let text = arguments.text(1)?;
     if text.len() > pattern.longest {
-        return Err(Problem::LongText { length: text.len(), longest: pattern.longest });
+        return Err(Problem::Text(format!(
+            "the text has {} bytes, but this pattern allows at most {}; use a shorter pattern, or LIKE",
+            text.len(),
+            pattern.longest
+        )));
     }
     arguments.check_interrupt()?;
     Ok(pattern.regex.is_match(&String::from_utf8_lossy(text)).into())
@@ -178,12 +183,13 @@ impl Aggregate<Numbers, Option<f64>> for Percentile {
         let arguments = Arguments(context);
         let name = if arguments.count() == 2 { "percentile" } else { "median" };
         let problem = |problem: Problem| problem.of(name);
+        let wrong = |text: &str| Problem::Text(text.to_owned()).of(name);
         if arguments.count() == 2 {
             let percent = arguments.number(1).map_err(problem)?;
             let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
-            let percent = percent.ok_or_else(|| Problem::Percent.of(name))?;
+            let percent = percent.ok_or_else(|| wrong("argument 2 must be a number from 0 to 100"))?;
             if seen.percent.replace(percent).is_some_and(|before| before != percent) {
-                return Err(Problem::SeveralPercents.of(name));
+                return Err(wrong("argument 2 must be the same in all rows"));
             }
         }
         seen.numbers.extend(arguments.number(0).map_err(problem)?);

@@ -20,7 +20,7 @@ use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
 
 use crate::store::{Database, Result, provide_exp};
-use arguments::{PURE, add, add_for_nulls};
+use arguments::{Arguments, PURE, add};
 
 /// Registers the functions on a connection.
 ///
@@ -32,7 +32,10 @@ pub fn register(connection: &Connection) -> rusqlite::Result<()> {
     }
     provide_exp(connection)?;
     for arity in [1, 2] {
-        add_for_nulls(connection, "winning_chances", arity, PURE, chess::chances)?;
+        // Called for NULL too.
+        connection.create_scalar_function("winning_chances", arity, PURE, |context| {
+            chess::chances(&Arguments(context)).map_err(|problem| problem.of("winning_chances"))
+        })?;
     }
     add(connection, "game_pgn", 1, FunctionFlags::SQLITE_UTF8, chess::game_pgn)?;
     legal_moves::register(connection)

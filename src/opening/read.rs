@@ -113,7 +113,8 @@ fn tsv_header(line: &[u8]) -> Option<(usize, [usize; 3])> {
 
 /// Parses the header and all lines after it. Blank lines and columns that are not needed are ignored.
 fn read_tsv(text: &[u8]) -> Found<Vec<NamedPosition>> {
-    let (mut header, mut openings, mut next) = (None, Vec::new(), 0);
+    let mut header = None::<(usize, [usize; 3])>;
+    let (mut openings, mut next) = (Vec::new(), 0);
     for line in text.split(|&byte| byte == b'\n') {
         let start = next;
         next += line.len() + 1;
@@ -183,7 +184,10 @@ fn read_pgn(text: &[u8]) -> Found<Vec<NamedPosition>> {
             return Err((tag.offset, wrong.into()));
         }
         if tag(&tags, "Opening").is_empty() {
-            return Err((start, "this game has no tag Opening, so this may not be a list of openings".into()));
+            return Err((
+                start,
+                "this game has no tag Opening, so this may not be a list of openings".into(),
+            ));
         }
         let position = play(|| (reader.next_token(), reader.offset()))?;
         openings.push(named(start, tag(&tags, "ECO").as_bytes(), &name_of(&tags), &position)?);
@@ -224,7 +228,8 @@ fn named(start: usize, eco: &[u8], name: &str, position: &Position) -> Found<Nam
         return Err((start, "no ECO code".into()));
     }
     if !is_code(eco.as_bytes()) {
-        let wrong = format!("\"{}\" is not an ECO code; write B90 (or B90a, as Scid does)", shown(eco.as_bytes()));
+        let wrong =
+            format!("\"{}\" is not an ECO code; write B90 (or B90a, as Scid does)", shown(eco.as_bytes()));
         return Err((start, LineError(wrong)));
     }
     if name.is_empty() {
@@ -272,7 +277,9 @@ fn play<'a>(mut next: impl FnMut() -> (Token<'a>, usize)) -> Found<Position> {
                 return Err((end - word.len(), LineError(wrong)));
             }
             Token::UnclosedComment => "a comment that is not closed among the moves",
-            Token::UnclosedVariation | Token::StrayOpening => "a variation that is not closed among the moves",
+            Token::UnclosedVariation | Token::StrayOpening => {
+                "a variation that is not closed among the moves"
+            }
             Token::StrayClosing => "a closing bracket without an opening one among the moves",
         };
         return Err((end, what.into()));

@@ -3,7 +3,8 @@
 use crate::board::{Color, MoveCode, Position};
 use crate::id::Ply;
 use crate::pgn::{CommentReader, GameWriter, MoveNumbers};
-use crate::query::replay::{DamagedGame, replay};
+use crate::query::error::DamagedGame;
+use crate::query::game::{replay, replay_variation};
 use crate::store::{GameAnnotations, GameRecord, PositionAnnotations, StoredVariation};
 
 /// Appends a game with its annotations to `text`, in PGN's export format and followed by a blank line. The
@@ -146,22 +147,19 @@ impl Writer<'_, '_> {
     }
 
     fn variation(&mut self, variation: &StoredVariation, ply: Ply, position: &Position, record: &GameRecord) {
-        let StoredVariation { line, ref moves } = *variation;
+        let line = variation.line;
         self.game.open();
         self.remarks(line, ply, None);
-        let mut next = position.clone();
-        for (at, &code) in (ply.0..).zip(moves) {
-            let before = next.clone();
-            if let Err(source) = next.make(code) {
-                let game = record.summary.game;
-                self.failed = Err(DamagedGame::VariationMove { game, line, ply: Ply(at + 1), source });
-                break;
+        let played = replay_variation(record, variation, ply, position, &mut |ply, position, code| {
+            match code {
+                Some(code) => self.play(line, ply, position, code, record),
+                // Variations from the last position.
+                None => self.variations(line, ply, position, record),
             }
-            self.play(line, Ply(at), &before, code, record);
-        }
-        if self.failed.is_ok() {
-            let end = Ply(ply.0 + u32::try_from(moves.len()).unwrap_or(u32::MAX));
-            self.variations(line, end, &next, record);
+            Ok(())
+        });
+        if played.is_err() {
+            self.failed = played;
         }
         self.game.close();
     }

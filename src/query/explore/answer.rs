@@ -21,8 +21,7 @@ pub struct PositionStatistics {
     /// Opening of the position, or of the last named position on the way to it; `null` if there is none.
     pub opening: Option<Opening>,
     /// Games that reached the position, by result.
-    #[serde(flatten, serialize_with = "by_result")]
-    #[cfg_attr(test, schemars(with = "ByResult"))]
+    #[serde(flatten)]
     pub results: ResultCounts,
     /// Ratings of the requested side. Missing unless a side was requested.
     #[serde(flatten)]
@@ -78,8 +77,7 @@ pub struct HistoryYear {
     /// Year; `null` for games without a known year.
     pub year: Option<u16>,
     /// Games that reached the position, by result.
-    #[serde(flatten, serialize_with = "by_result")]
-    #[cfg_attr(test, schemars(with = "ByResult"))]
+    #[serde(flatten)]
     pub results: ResultCounts,
     /// Number of all games of the year that pass the filters and have a result, whether they reached the
     /// position or not.
@@ -108,8 +106,7 @@ pub struct HistoryMonth {
     /// Year and month, such as `2024-02`.
     pub month: String,
     /// Games that reached the position, by result.
-    #[serde(flatten, serialize_with = "by_result")]
-    #[cfg_attr(test, schemars(with = "ByResult"))]
+    #[serde(flatten)]
     pub results: ResultCounts,
 }
 
@@ -128,8 +125,7 @@ pub struct MoveStatistics {
     /// Mean rating of the players who made the move; `null` if no rating is known.
     pub average_rating: Option<u64>,
     /// Games with the move, by result.
-    #[serde(flatten, serialize_with = "by_result")]
-    #[cfg_attr(test, schemars(with = "ByResult"))]
+    #[serde(flatten)]
     pub results: ResultCounts,
     /// Ratings of the requested side in games with the move. Missing unless a side was requested.
     #[serde(flatten)]
@@ -286,23 +282,6 @@ impl GameEntry {
             event: game.event,
         }
     }
-}
-
-/// Number of games by result.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct ByResult {
-    /// Number of games won by White.
-    white: u32,
-    /// Number of drawn games.
-    draws: u32,
-    /// Number of games won by Black.
-    black: u32,
-}
-
-pub(super) fn by_result<S: Serializer>(results: &ResultCounts, serializer: S) -> Result<S::Ok, S::Error> {
-    let ResultCounts { white_wins: white, draws, black_wins: black, .. } = *results;
-    ByResult { white, draws, black }.serialize(serializer)
 }
 
 fn as_color<S: Serializer>(color: &Color, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,7 +1,7 @@
-//! Counts the moves played from a position and their results, in the form of Lichess's opening explorer.
+//! Counts the moves played from a position and their results, in the form of Lichess's opening explorer, also by month
+//! and by year.
 
 mod answer;
-mod history;
 mod tree;
 
 pub use answer::{
@@ -10,14 +10,16 @@ pub use answer::{
 };
 pub use tree::{MoveTree, TreeMove};
 
-use crate::board::{Color, Position};
+use std::cmp::Reverse;
+
+use crate::board::{Color, GameResult, MoveCode, Position};
 use crate::opening::{Opening, OpeningBook};
 use crate::query::name::{SimilarNames, similar_names};
 use crate::query::position::{PositionQuery, san};
-use crate::sorted::sort_by;
-use crate::store::row::RatedScore;
+use crate::sorted::{SortedMap, sort_by, sort_by_key};
+use crate::store::row::{RatedScore, ResultCounts, month_of, year_of};
 use crate::store::{
-    self, Continuation, Database, ExploreOptions, Hit, Lines, ListLengths, PositionCounts, Selection,
+    self, Continuation, Database, ExploreOptions, Hit, Lines, ListLengths, ReachedGames, Selection,
     VariationMoves,
 };
 
@@ -45,6 +47,13 @@ pub struct ExploreQuery<'a> {
     pub openings: Option<&'a OpeningBook>,
 }
 
+/// The counts of a year.
+#[derive(Default)]
+struct Counted {
+    results: ResultCounts,
+    moves: SortedMap<MoveCode, u64>,
+}
+
 impl ExploreQuery<'_> {
     /// Counts the moves played from the position.
     ///
@@ -66,28 +75,31 @@ impl ExploreQuery<'_> {
             Lines::All => Some(self.database.variation_moves(position, self.selection)?),
         };
         drop(snapshot);
-        let PositionCounts { results, rated, unfinished, transposed, continuations, top_games, recent_games } =
-            found;
-        let went_on: u64 = continuations.iter().map(|played| played.results.games()).sum();
+        let went_on: u64 = found.continuations.iter().map(|played| played.results.games()).sum();
         let in_variations = variations.as_ref().map(|variations| variations.games);
-        let mut moves = self.moves(continuations, variations)?;
+        let mut moves = self.moves(found.continuations, variations)?;
         let limit = self.limit.map_or(usize::MAX, |limit| limit as usize);
         let hidden_moves = moves.len().saturating_sub(limit);
         moves.truncate(limit);
         let list = |hits: Vec<Hit>| hits.into_iter().map(|hit| ListedGame::from_hit(position, hit)).collect();
         Ok(PositionStatistics {
-            opening: self.name_of_line()?,
-            results,
-            score: self.score(&rated),
-            unfinished,
-            transposed,
+            opening: self.opening()?,
+            results: found.results,
+            score: self.score(&found.rated),
+            unfinished: found.unfinished,
+            transposed: found.transposed,
             in_variations,
             moves,
-            top_games: list(top_games),
-            recent_games: list(recent_games),
-            ended: results.games().saturating_sub(went_on),
+            top_games: list(found.top_games),
+            recent_games: list(found.recent_games),
+            ended: found.results.games().saturating_sub(went_on),
             hidden_moves,
         })
+    }
+
+    /// The name of the position or, if it has none, of the last named position on its line.
+    fn opening(&self) -> store::Result<Option<Opening>> {
+        self.query.opening(|position| self.name(position))
     }
 
     /// Names in the filters that do not occur in the database: a possible reason why no game passes the
@@ -109,18 +121,15 @@ impl ExploreQuery<'_> {
         variations: Option<VariationMoves>,
     ) -> store::Result<Vec<MoveStatistics>> {
         let mut in_variations = variations.map(|variations| variations.moves);
-        let played = played.into_iter().map(|found| {
+        let mut moves = Vec::new();
+        for found in played {
             let count = in_variations.as_mut().map(|moves| moves.remove(&found.code).unwrap_or(0));
-            (found, count)
-        });
-        let mut found = Vec::from_iter(played);
-        let others = in_variations.unwrap_or_default().into_iter();
-        found.extend(others.map(|(code, games)| {
+            moves.push(self.explored(found, count)?);
+        }
+        for (code, games) in in_variations.unwrap_or_default() {
             let (results, rated) = Default::default();
-            (Continuation { code, results, rated, only_game: None }, Some(games))
-        }));
-        let read = |(found, in_variations)| self.explored(found, in_variations);
-        let mut moves = found.into_iter().map(read).collect::<store::Result<Vec<_>>>()?;
+            moves.push(self.explored(Continuation { code, results, rated, only_game: None }, Some(games))?);
+        }
         sort_by(&mut moves, |a, b| {
             let games = |played: &MoveStatistics| (played.results.games(), played.in_variations);
             games(b).cmp(&games(a)).then_with(|| a.uci.cmp(&b.uci))
@@ -156,14 +165,76 @@ impl ExploreQuery<'_> {
         }
     }
 
-    /// The name of the position or, if it has none, of the last named position on its line.
-    fn name_of_line(&self) -> store::Result<Option<Opening>> {
-        let on_line = self.query.line.iter().rev().map(|played| &played.position);
-        for position in std::iter::once(&self.query.position).chain(on_line) {
-            if let Some(opening) = self.name(position)? {
-                return Ok(Some(opening));
+    /// The games by month, the first month first. Games with an unknown month or without a result are left
+    /// out.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn months(&self) -> store::Result<Vec<HistoryMonth>> {
+        let mut reached = ReachedGames::new(self.database, self.selection);
+        let new = SortedMap::<(u16, u8), ResultCounts>::new;
+        let months = reached.fold(&self.query.position, new, |months, game| {
+            if let (Some(year), Some(month)) = (year_of(game.day), month_of(game.day))
+                && game.result != GameResult::Unknown
+            {
+                let counted = months.entry((year, month));
+                counted.count(game.result, game.elos, Some(year));
             }
+        })?;
+        let listed =
+            |((year, month), results)| HistoryMonth { month: format!("{year:04}-{month:02}"), results };
+        Ok(months.into_iter().map(listed).collect())
+    }
+
+    /// The games with a result by year, the first year first, unknown years last. A year in which no game
+    /// reached the position is included if it lies between years in which games did, and other games of the
+    /// year pass the filters. Each year lists the `most_moves` moves that are the most frequent over all years.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn history(&self, most_moves: usize) -> store::Result<Vec<HistoryYear>> {
+        let position = &self.query.position;
+        let snapshot = self.database.snapshot()?;
+        let mut reached = ReachedGames::new(self.database, self.selection);
+        let years = reached.fold(position, SortedMap::<Option<u16>, Counted>::new, |years, game| {
+            if game.result == GameResult::Unknown {
+                return;
+            }
+            let year = year_of(game.day);
+            let counted = years.entry(year);
+            counted.results.count(game.result, game.elos, year);
+            if let Some(code) = game.played {
+                *counted.moves.entry(code) += 1;
+            }
+        })?;
+        let games_of_years = self.database.finished_by_year(self.selection)?;
+        drop(snapshot);
+        let mut totals = SortedMap::<MoveCode, u64>::new();
+        for (&code, games) in years.values().flat_map(|counted| counted.moves.iter()) {
+            *totals.entry(code) += games;
         }
-        Ok(None)
+        let mut codes = Vec::from_iter(totals);
+        sort_by_key(&mut codes, |&(code, games)| (Reverse(games), code));
+        codes.truncate(most_moves);
+        let known = || years.keys().filter_map(|year| *year);
+        let (first, last) = (known().min(), known().max());
+        let is_listed = |year: Option<u16>| match year {
+            Some(year) => first.is_some_and(|first| first <= year) && last.is_some_and(|last| year <= last),
+            None => years.contains_key(&None),
+        };
+        let mut listed: Vec<_> = games_of_years.iter().filter(|(year, _)| is_listed(**year)).collect();
+        sort_by_key(&mut listed, |(year, _)| (year.is_none(), **year));
+        let none = Counted::default();
+        let year = |(&year, &games_of_year): (&Option<u16>, &u64)| {
+            let counted = years.get(&year).unwrap_or(&none);
+            let games = |code| counted.moves.get(&code).copied().unwrap_or(0);
+            let moves = codes.iter().map(|&(code, _)| HistoryMove {
+                uci: position.uci(code).to_string(),
+                san: san(position, code),
+                games: games(code),
+            });
+            HistoryYear { year, results: counted.results, games_of_year, moves: moves.collect() }
+        };
+        Ok(listed.into_iter().map(year).collect())
     }
 }

@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use serde::Serialize;
 
 use super::ExploreQuery;
-use super::answer::{MoveStatistics, PositionStatistics, SideScore, by_result};
+use super::answer::{MoveStatistics, PositionStatistics, SideScore};
 use crate::board::{Color, Position};
 use crate::opening::Opening;
 use crate::query::position::{PositionQuery, number_before, push_move};
@@ -24,8 +24,7 @@ pub struct MoveTree {
     /// Opening of the position, or of the last named position on the way to it; `null` if there is none.
     pub opening: Option<Opening>,
     /// Games that reached the position, by result.
-    #[serde(flatten, serialize_with = "by_result")]
-    #[cfg_attr(test, schemars(with = "super::answer::ByResult"))]
+    #[serde(flatten)]
     pub results: ResultCounts,
     /// Ratings of the requested side. Missing unless a side was requested.
     #[serde(flatten)]
@@ -118,7 +117,7 @@ impl ExploreQuery<'_> {
         }
         drop(snapshot);
         let PositionStatistics { results, score, unfinished, ended, .. } = root;
-        let opening = self.name_of_line()?;
+        let opening = self.opening()?;
         let is_cut = !tree.open.is_empty();
         Ok(MoveTree { opening, results, score, unfinished, ended, moves: tree.in_order(), is_cut })
     }
@@ -213,9 +212,12 @@ impl TreeBuilder {
         let node = &self.nodes[index];
         let depth = node.depth + 1;
         let played = node.moves.as_ref().and_then(|moves| moves.get(at));
-        // A stored move that is impossible in this position: the database is damaged. `verify` reports it;
-        // skip it here.
-        let Some(after) = played.and_then(|edge| after(&node.position, &edge.played)) else { return true };
+        let mut after = node.position.clone();
+        if played.is_none_or(|edge| after.make(edge.played.code).is_err()) {
+            // A stored move that is impossible in this position: the database is damaged. `verify` reports it;
+            // skip it here.
+            return true;
+        }
         let new = self.nodes.len();
         let to = *self.known.entry(after.canonical_fen()).or_insert(new);
         if to == new {
@@ -273,10 +275,4 @@ fn with_following(moves_of_nodes: &mut [Vec<(TreeMove, Option<usize>)>], index: 
         tree_move
     };
     moves.into_iter().map(whole).collect()
-}
-
-fn after(position: &Position, played: &MoveStatistics) -> Option<Position> {
-    let mut after = position.clone();
-    after.make(played.code).ok()?;
-    Some(after)
 }
