@@ -11,8 +11,11 @@ use rusqlite::{Connection, vtab};
 
 use super::arguments::{Arguments, PURE, Problem, add};
 
+type OfOne = fn(f64) -> f64;
+type OfTwo = fn(f64, f64) -> f64;
+
 /// Functions of one number.
-const OF_ONE: [(&str, fn(f64) -> f64); 19] = [
+const OF_ONE: [(&str, OfOne); 19] = [
     ("acos", f64::acos),
     ("acosh", f64::acosh),
     ("asin", f64::asin),
@@ -35,11 +38,11 @@ const OF_ONE: [(&str, fn(f64) -> f64); 19] = [
 ];
 
 /// Rounding functions. They leave integers unchanged.
-const ROUNDING: [(&str, fn(f64) -> f64); 4] =
+const ROUNDING: [(&str, OfOne); 4] =
     [("ceil", f64::ceil), ("ceiling", f64::ceil), ("floor", f64::floor), ("trunc", f64::trunc)];
 
 /// Functions of two numbers.
-const OF_TWO: [(&str, fn(f64, f64) -> f64); 5] = [
+const OF_TWO: [(&str, OfTwo); 5] = [
     ("atan2", f64::atan2),
     ("log", |base, number| number.log(base)),
     ("mod", |a, b| a % b),

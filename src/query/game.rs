@@ -69,7 +69,7 @@ pub(super) fn replay_variation(
     variation: &StoredVariation,
     ply: Ply,
     position: &Position,
-    visit: &mut dyn FnMut(Ply, &Position, Option<MoveCode>) -> Result<(), DamagedGame>,
+    mut visit: impl FnMut(Ply, &Position, Option<MoveCode>) -> Result<(), DamagedGame>,
 ) -> Result<(), DamagedGame> {
     let (mut position, mut ply) = (position.clone(), ply);
     for &code in &variation.moves {
@@ -264,7 +264,7 @@ impl Plies<'_> {
         position: &Position,
     ) -> Result<GameVariation, DamagedGame> {
         let mut plies = Vec::with_capacity(variation.moves.len() + 1);
-        replay_variation(self.record, variation, first, position, &mut |ply, position, code| {
+        replay_variation(self.record, variation, first, position, |ply, position, code| {
             plies.push(self.ply(variation.line, ply, position, code)?);
             Ok(())
         })?;

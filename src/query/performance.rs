@@ -44,8 +44,7 @@ const fn rounded(number: u64, by: u64) -> u64 {
 
 /// A player's results in some games.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(with = "RecordFields"))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(with = "RecordFields"))]
 #[serde(into = "RecordFields")]
 pub struct Record {
     /// Number of games, with or without a result. A game of the player against himself counts once here, and

@@ -281,15 +281,9 @@ impl fmt::Display for MovesNote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Language { languages, letters } => {
-                let letters: Vec<_> = letters
-                    .iter()
-                    .enumerate()
-                    .map(|(index, (letters, kind))| {
-                        let verb = if index == 0 { "is the " } else { "the " };
-                        format!("{letters} {verb}{}", kind.name())
-                    })
-                    .collect();
-                write!(f, "piece letters read as in {}: {}", either(languages), letters.join(", "))
+                let named = letters.iter().map(|(letters, kind)| format!("{letters} the {}", kind.name()));
+                let named = Vec::from_iter(named).join(", ").replacen(" the ", " is the ", 1);
+                write!(f, "piece letters read as in {}: {named}", either(languages))
             }
             Self::Capitals { words } => {
                 const NAMED: usize = 4;

@@ -136,8 +136,8 @@ struct Node {
     depth: u32,
     /// The number of games with a result that reached it.
     games: u64,
-    /// The moves played often enough; `None` until computed.
-    moves: Option<Vec<Edge>>,
+    /// The moves played often enough; empty until computed.
+    moves: Vec<Edge>,
 }
 
 /// A move from a position.
@@ -165,7 +165,7 @@ struct TreeBuilder {
 impl TreeBuilder {
     fn of(position: Position) -> Self {
         let known = HashMap::from([(position.canonical_fen(), 0)]);
-        let nodes = vec![Node { position, depth: u32::MAX, games: 0, moves: None }];
+        let nodes = vec![Node { position, depth: u32::MAX, games: 0, moves: Vec::new() }];
         Self { nodes, known, unanswered: VecDeque::new(), open: BinaryHeap::new(), taken: 0 }
     }
 
@@ -179,10 +179,9 @@ impl TreeBuilder {
             }
             let is_first = node.depth >= deepest;
             node.depth = depth;
-            match &node.moves {
-                Some(moves) => next.extend(moves.iter().filter_map(|edge| Some((edge.to?, depth + 1)))),
-                None if is_first && depth < deepest => self.unanswered.push_back(index),
-                None => {}
+            next.extend(node.moves.iter().filter_map(|edge| Some((edge.to?, depth + 1))));
+            if is_first && depth < deepest {
+                self.unanswered.push_back(index);
             }
         }
     }
@@ -199,7 +198,7 @@ impl TreeBuilder {
             open.map(|(at, edge)| (edge.played.results.games(), Reverse(depth), Reverse(index), Reverse(at))),
         );
         let node = &mut self.nodes[index];
-        (node.games, node.moves) = (games, Some(moves));
+        (node.games, node.moves) = (games, moves);
     }
 
     /// Adds the most frequent candidate to the tree. Returns `false` if there is no candidate, or if the tree
@@ -211,9 +210,8 @@ impl TreeBuilder {
         let Some((_, _, Reverse(index), Reverse(at))) = self.open.pop() else { return false };
         let node = &self.nodes[index];
         let depth = node.depth + 1;
-        let played = node.moves.as_ref().and_then(|moves| moves.get(at));
         let mut after = node.position.clone();
-        if played.is_none_or(|edge| after.make(edge.played.code).is_err()) {
+        if after.make(node.moves[at].played.code).is_err() {
             // A stored move that is impossible in this position: the database is damaged. `verify` reports it;
             // skip it here.
             return true;
@@ -221,11 +219,9 @@ impl TreeBuilder {
         let new = self.nodes.len();
         let to = *self.known.entry(after.canonical_fen()).or_insert(new);
         if to == new {
-            self.nodes.push(Node { position: after, depth: u32::MAX, games: 0, moves: None });
+            self.nodes.push(Node { position: after, depth: u32::MAX, games: 0, moves: Vec::new() });
         }
-        if let Some(edge) = self.nodes[index].moves.as_mut().and_then(|moves| moves.get_mut(at)) {
-            edge.to = Some(to);
-        }
+        self.nodes[index].moves[at].to = Some(to);
         self.taken += 1;
         self.reach(to, depth, deepest);
         true
@@ -240,12 +236,14 @@ impl TreeBuilder {
         let first = 2 * first.fullmove_number() + u32::from(first.side() == Color::Black);
         let mut lines: Vec<Option<String>> = vec![None; self.nodes.len()];
         lines[0] = Some(String::new());
-        let mut moves_of_nodes: Vec<Vec<(TreeMove, Option<usize>)>> = Vec::new();
-        moves_of_nodes.resize_with(self.nodes.len(), Vec::new);
-        let mut next = VecDeque::from([0]);
-        while let Some(index) = next.pop_front() {
+        let mut moves: Vec<Vec<TreeMove>> = self.nodes.iter().map(|_| Vec::new()).collect();
+        // Each listed node, with the node before it and the index of the move in between.
+        let mut order = vec![(0, 0, 0)];
+        let mut visited = 0;
+        while let Some(&(index, ..)) = order.get(visited) {
+            visited += 1;
             let node = &mut self.nodes[index];
-            for Edge { played, to } in node.moves.take().unwrap_or_default() {
+            for Edge { played, to } in std::mem::take(&mut node.moves) {
                 let Some(to) = to else { continue };
                 let tree_move = TreeMove {
                     played,
@@ -255,24 +253,17 @@ impl TreeBuilder {
                     same_as: lines[to].clone(),
                     moves: Vec::new(),
                 };
-                let leads_to = tree_move.same_as.is_none().then_some(to);
-                if leads_to.is_some() {
+                if tree_move.same_as.is_none() {
                     lines[to] = Some(tree_move.line_after(lines[index].as_deref().unwrap_or_default()));
-                    next.push_back(to);
+                    order.push((to, index, moves[index].len()));
                 }
-                moves_of_nodes[index].push((tree_move, leads_to));
+                moves[index].push(tree_move);
             }
         }
-        with_following(&mut moves_of_nodes, 0)
+        for &(index, before, at) in order.iter().skip(1).rev() {
+            let following = std::mem::take(&mut moves[index]);
+            moves[before][at].moves = following;
+        }
+        moves.swap_remove(0)
     }
-}
-
-/// The moves from a position, with all following moves.
-fn with_following(moves_of_nodes: &mut [Vec<(TreeMove, Option<usize>)>], index: usize) -> Vec<TreeMove> {
-    let moves = std::mem::take(&mut moves_of_nodes[index]);
-    let whole = |(mut tree_move, leads_to): (TreeMove, Option<usize>)| {
-        tree_move.moves = leads_to.map(|node| with_following(moves_of_nodes, node)).unwrap_or_default();
-        tree_move
-    };
-    moves.into_iter().map(whole).collect()
 }

@@ -62,16 +62,7 @@ pub(super) struct Scanned {
 /// Splits a text.
 pub(super) fn scan(text: &str) -> Scanned {
     let text = cleaned(text);
-    let mut scanner = Scanner {
-        text: &text,
-        at: 0,
-        number: None,
-        symbol: None,
-        closing: None,
-        squares: 0,
-        result: None,
-        scanned: Scanned::default(),
-    };
+    let mut scanner = Scanner { text: &text, ..Scanner::default() };
     let stop = scanner.run().err();
     let mut scanned = scanner.scanned;
     scanned.stop = stop.map(|stop| scanner.result.map_or(stop, Stop::after_result));
@@ -81,6 +72,7 @@ pub(super) fn scan(text: &str) -> Scanned {
 /// The maximum number of open `[` around the moves.
 const MOST_SQUARES: usize = 8;
 
+#[derive(Default)]
 struct Scanner<'t> {
     text: &'t str,
     at: usize,
