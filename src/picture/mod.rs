@@ -88,8 +88,8 @@ impl BoardPicture<'_> {
     fn drawn(&self, shown: &str, definitions: &str) -> String {
         let mut svg = format!(
             "<svg {shown} viewBox=\"0 0 {SIDE} {SIDE}\" role=\"img\">\n\
-             <title>{}</title>\n<desc>{}</desc>\n{definitions}",
-            escaped(&words::title(self.position)),
+             <title>Chess board, {}</title>\n<desc>{}</desc>\n{definitions}",
+            words::state(self.position),
             escaped(&words::description(self.position, self.orientation, self.last_move, self.arrows)),
         );
         self.draw_squares(&mut svg);

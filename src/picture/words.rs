@@ -3,11 +3,6 @@
 use crate::board::{Color, MoveCode, Piece, PieceKind, Position, Special, Square};
 use crate::picture::arrow::Arrow;
 
-/// A short title of the picture.
-pub(super) fn title(position: &Position) -> String {
-    format!("Chess board, {}", state(position))
-}
-
 /// A complete description of the picture.
 pub(super) fn description(
     position: &Position,
@@ -37,7 +32,7 @@ pub(super) fn description(
 }
 
 /// The side to move, or the mate or stalemate that ended the game.
-fn state(position: &Position) -> String {
+pub(super) fn state(position: &Position) -> String {
     let side = position.side().name();
     match (position.has_legal_move(), position.is_check()) {
         (true, false) => format!("{side} to move"),

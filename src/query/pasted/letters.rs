@@ -140,12 +140,9 @@ impl Language {
         self.joined(kind, rest, any_case)
     }
 
-    /// Translates a pawn's move into English letters. The move may have capital letters.
-    pub(super) fn pawn_in_english(&self, word: &str) -> Option<String> {
-        self.joined(None, word, true)
-    }
-
-    fn joined(&self, kind: Option<PieceKind>, rest: &str, any_case: bool) -> Option<String> {
+    /// Translates a move of a kind of piece or, without `kind`, of a pawn into English letters. With `any_case`, the
+    /// squares may be in capital letters.
+    pub(super) fn joined(&self, kind: Option<PieceKind>, rest: &str, any_case: bool) -> Option<String> {
         let (squares, promotion) = self.promotion(rest);
         let squares = if any_case { squares.to_lowercase() } else { squares.to_owned() };
         let is_of_squares = |letter| matches!(letter, 'a'..='h' | '1'..='8' | 'x' | ':' | '-');
@@ -224,7 +221,7 @@ mod tests {
         }
         assert_eq!(language("German").in_english("sf3", true).as_deref(), Some("Nf3"));
         assert_eq!(language("Russian").in_english("крE2", true).as_deref(), Some("Ke2"));
-        assert_eq!(language("Czech").pawn_in_english("EXD5").as_deref(), Some("exd5"));
+        assert_eq!(language("Czech").joined(None, "EXD5", true).as_deref(), Some("exd5"));
     }
 
     /// Languages with the same letters would be reported twice.

@@ -274,7 +274,7 @@ impl Reading {
     fn find(&self, word: &str, capitals: bool) -> Result<Found, WordRefusal> {
         let language = self.language;
         let strict = self.strict(word);
-        let respelt = || language.in_english(word, true).into_iter().chain(language.pawn_in_english(word));
+        let respelt = || language.in_english(word, true).into_iter().chain(language.joined(None, word, true));
         let legal = |text: &String| self.position.resolve(text.as_bytes()).ok();
         if let Some(code) = strict.as_ref().and_then(legal) {
             let other = respelt().filter_map(|text| legal(&text)).find(|&other| other != code);
