@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::book::{NamedPosition, Opening, OpeningBook};
-use super::error::{Error, LineError, Result};
+use super::{Error, LineError, Result};
 use crate::board::{Color, Position};
 use crate::pgn::{FrameProblem, Lexer, Reader, TagPair, Token, decode};
 use crate::sorted::sort;

@@ -33,16 +33,13 @@ fn replay_each(
     visit: &mut dyn FnMut(&Position, &StoredPosition),
 ) -> Result<(), DamagedGame> {
     let game = record.summary.game.0;
-    let mut position = match &record.start_fen {
-        None => Position::start(),
-        Some(fen) => match Position::from_fen(fen.as_bytes()) {
-            Ok((position, _)) => position,
-            Err(source) => {
-                let what = format!("game {game}: start_fen {:?} is not a legal position", brief(fen));
-                return Err(DamagedGame::because(what, source));
-            }
-        },
-    };
+    let mut position = Position::start();
+    if let Some(fen) = &record.start_fen {
+        (position, _) = Position::from_fen(fen.as_bytes()).map_err(|source| {
+            let what = format!("game {game}: start_fen {:?} is not a legal position", brief(fen));
+            DamagedGame::because(what, source)
+        })?;
+    }
     for (index, stored) in record.positions.iter().enumerate() {
         let ply = stored.ply.0;
         if ply as usize != index || stored.key != position.key() {

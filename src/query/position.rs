@@ -30,7 +30,8 @@ pub struct PositionQuery {
 
 impl From<Position> for PositionQuery {
     fn from(position: Position) -> Self {
-        Self::at(position, Vec::new())
+        let start = position.clone();
+        Self { position, start, changes: Vec::new(), notes: Vec::new(), line: Vec::new() }
     }
 }
 
@@ -117,11 +118,7 @@ impl PositionQuery {
     /// The start position.
     #[must_use]
     pub fn start() -> Self {
-        Self::at(Position::start(), Vec::new())
-    }
-
-    fn at(position: Position, changes: Vec<FenChange>) -> Self {
-        Self { start: position.clone(), position, changes, notes: Vec::new(), line: Vec::new() }
+        Position::start().into()
     }
 
     /// Parses a FEN. It may also be in quotes, in a tag pair or in the URL of a board at Lichess or
@@ -140,7 +137,7 @@ impl PositionQuery {
         let (position, mut changes) = Position::from_fen(pasted_fen(fen).trim().as_bytes())
             .map_err(|source| PositionError::Fen { fen: fen.to_owned(), source })?;
         changes.retain(|change| *change != FenChange::CountersAssumed);
-        Ok(Self::at(position, changes))
+        Ok(Self { changes, ..position.into() })
     }
 
     /// The name of the position or, if it has none, of the last named position on its line.

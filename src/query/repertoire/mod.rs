@@ -4,7 +4,7 @@
 mod book;
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
@@ -305,7 +305,7 @@ impl RepertoireQuery<'_> {
         reached: &mut ReachedGames<'_>,
     ) -> Result<Latest, RepertoireError> {
         // One game more than is listed shows whether there are more.
-        let mut latest = Latest::new(self.games.saturating_add(1));
+        let mut latest = Latest { most: self.games.saturating_add(1), games: BTreeMap::new() };
         // A game is listed with the deepest position that it reached, so the deepest positions come first.
         let mut order: Vec<usize> = (0..places.places.len()).collect();
         sort_by_key(&mut order, |&index| Reverse(self.book.nodes[places.places[index].node].ply));
@@ -411,7 +411,7 @@ impl RepertoireQuery<'_> {
         latest: Latest,
         places: &RepertoirePositions,
     ) -> store::Result<(Vec<FollowingGame>, bool)> {
-        let game = |(game, (index, played)): (GameId, (usize, Option<MoveCode>))| {
+        let game = |((_, game), (index, played)): ((u32, GameId), Followed)| {
             let place: &RepertoirePosition = &places.places[index];
             let summary = self.database.game(game)?.summary;
             let position = &self.book.nodes[place.node].position;
@@ -429,7 +429,7 @@ impl RepertoireQuery<'_> {
                 is_end: place.moves.is_empty(),
             })
         };
-        let mut games = latest.into_games();
+        let mut games = latest.games.into_iter().rev();
         let listed = games.by_ref().take(self.games).map(game).collect::<store::Result<_>>()?;
         Ok((listed, games.next().is_some()))
     }
@@ -513,45 +513,26 @@ impl RepertoirePositions {
 /// for it.
 struct Latest {
     most: usize,
-    /// The earliest game first.
-    order: BinaryHeap<Reverse<(u32, GameId)>>,
-    games: HashMap<GameId, Followed>,
+    /// By day and game.
+    games: BTreeMap<(u32, GameId), Followed>,
 }
 
 /// The index of a position in `places`, and the move played from there.
 type Followed = (usize, Option<MoveCode>);
 
 impl Latest {
-    fn new(most: usize) -> Self {
-        Self { most, order: BinaryHeap::new(), games: HashMap::new() }
-    }
-
     /// Whether a game is not yet recorded, and late enough to be listed.
     fn is_wanted(&self, day: u32, game: GameId) -> bool {
-        let is_late = || self.order.peek().is_none_or(|Reverse(first)| (day, game) > *first);
-        (self.order.len() < self.most || is_late()) && !self.games.contains_key(&game)
+        let is_late = || self.games.first_key_value().is_none_or(|(first, _)| (day, game) > *first);
+        (self.games.len() < self.most || is_late()) && !self.games.contains_key(&(day, game))
     }
 
     fn insert(&mut self, day: u32, game: GameId, followed: Followed) {
-        if !self.is_wanted(day, game) {
-            return;
+        if self.is_wanted(day, game) {
+            self.games.insert((day, game), followed);
+            if self.games.len() > self.most {
+                self.games.pop_first();
+            }
         }
-        if self.order.len() == self.most
-            && let Some(Reverse((_, first))) = self.order.pop()
-        {
-            self.games.remove(&first);
-        }
-        self.order.push(Reverse((day, game)));
-        self.games.insert(game, followed);
-    }
-
-    /// The games, the latest first.
-    fn into_games(self) -> impl Iterator<Item = (GameId, Followed)> {
-        let Self { order, mut games, .. } = self;
-        // As the entries are reversed, the greatest come first.
-        order
-            .into_sorted_vec()
-            .into_iter()
-            .filter_map(move |Reverse((_, game))| games.remove(&game).map(|followed| (game, followed)))
     }
 }
