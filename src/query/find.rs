@@ -251,15 +251,9 @@ impl FindQuery<'_> {
         // The data of visited positions covers main lines only. If variations are to be searched but none has
         // the position, the main lines alone give the same hits.
         let in_variations = self.lines == Lines::All && self.database.has_in_variations(key)?;
-        Ok(Search {
-            key,
-            fen,
-            lines: if in_variations { Lines::All } else { Lines::Main },
-            selection: self.selection,
-            order: self.order,
-            limit: self.limit,
-            offset: self.offset,
-        })
+        let lines = if in_variations { Lines::All } else { Lines::Main };
+        let Self { selection, order, limit, offset, .. } = *self;
+        Ok(Search { key, fen, lines, selection, order, limit, offset })
     }
 
     fn scan(&self) -> Scan<'_> {
