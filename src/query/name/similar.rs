@@ -82,13 +82,13 @@ fn other_field(database: &Database, unknown: &UnknownName) -> store::Result<Opti
 /// The names most similar to an unknown one. The nearest come first; among equally near ones, those that
 /// match at an earlier word, then those that were added to the database first.
 pub(crate) fn near(database: &Database, unknown: &UnknownName) -> store::Result<Vec<String>> {
-    let wanted = Wanted::new(unknown.filter.text(), unknown.named);
+    let wanted = orders(unknown.filter.text(), unknown.named);
     let mut nearest: Vec<((usize, usize), String)> = Vec::new();
     let mut left = COMPARED_NAMES;
     database.visit_names(unknown.named, |name| {
         // Several positions of an opening have the same name.
         let is_new = |name: &str| nearest.iter().all(|(_, other)| other != name);
-        if let Some((distance, place)) = wanted.distance(name).filter(|_| is_new(name)) {
+        if let Some((distance, place)) = nearest_words(&wanted, name).filter(|_| is_new(name)) {
             let like = (distance, place);
             let at = nearest.partition_point(|(other, _)| *other <= like);
             if at < SUGGESTED {
@@ -102,37 +102,30 @@ pub(crate) fn near(database: &Database, unknown: &UnknownName) -> store::Result<
     Ok(nearest.into_iter().map(|(_, name)| name).collect())
 }
 
-/// The words of an unknown name.
-struct Wanted {
-    /// The words as typed and, for a player, also with the last word first, because surnames come first in
-    /// most files.
-    orders: Vec<Vec<String>>,
+/// The words of an unknown name as typed and, for a player, also with the last word first, because surnames come
+/// first in most files.
+fn orders(name: &str, named: Named) -> Vec<Vec<String>> {
+    let typed: Vec<_> = words(&fold(name)).map(str::to_owned).collect();
+    let mut orders = vec![typed.clone()];
+    if named == Named::Player && typed.len() > 1 {
+        let mut turned = typed;
+        turned.rotate_right(1);
+        orders.push(turned);
+    }
+    orders
 }
 
-impl Wanted {
-    fn new(name: &str, named: Named) -> Self {
-        let typed: Vec<_> = words(&fold(name)).map(str::to_owned).collect();
-        let mut orders = vec![typed.clone()];
-        if named == Named::Player && typed.len() > 1 {
-            let mut turned = typed;
-            turned.rotate_right(1);
-            orders.push(turned);
-        }
-        Self { orders }
-    }
-
-    /// Compares the wanted words with as many consecutive words of a name. Returns the number of letters to
-    /// change in the most similar words, and the index of the first of them; `None` if no words are similar.
-    fn distance(&self, name: &str) -> Option<(usize, usize)> {
-        let name = fold(name);
-        let words: Vec<_> = words(&name).collect();
-        let distances = self.orders.iter().flat_map(|order| {
-            // A name without letters is not similar to any other.
-            let runs = words.windows(order.len().max(1)).enumerate();
-            runs.filter_map(move |(place, run)| Some((distance(run, order)?, place)))
-        });
-        distances.min()
-    }
+/// Compares wanted words, in any of some orders, with as many consecutive words of a name. Returns the number of letters
+/// to change in the most similar words, and the index of the first of them; `None` if no words are similar.
+fn nearest_words(orders: &[Vec<String>], name: &str) -> Option<(usize, usize)> {
+    let name = fold(name);
+    let words: Vec<_> = words(&name).collect();
+    let distances = orders.iter().flat_map(|order| {
+        // A name without letters is not similar to any other.
+        let runs = words.windows(order.len().max(1)).enumerate();
+        runs.filter_map(move |(place, run)| Some((distance(run, order)?, place)))
+    });
+    distances.min()
 }
 
 /// The number of letters in which words differ from wanted words. An initial matches any word that begins with
@@ -346,7 +339,7 @@ mod tests {
 
     #[test]
     fn names_with_few_different_letters_are_similar() {
-        let distance = |wanted, name: &str| Some(Wanted::new(wanted, Named::Player).distance(name)?.0);
+        let distance = |wanted, name: &str| Some(nearest_words(&orders(wanted, Named::Player), name)?.0);
         for (wanted, name, expected) in [
             ("Carlson", "Carlsen, Magnus", Some(1)),
             ("Carlson, M", "Carlsen, Magnus", Some(1)),
@@ -368,7 +361,7 @@ mod tests {
         ] {
             assert_eq!(distance(wanted, name), expected, "{wanted}: {name}");
         }
-        let distance = |wanted, name: &str| Some(Wanted::new(wanted, Named::Opening).distance(name)?.0);
+        let distance = |wanted, name: &str| Some(nearest_words(&orders(wanted, Named::Opening), name)?.0);
         for (wanted, name, expected) in [
             ("Sicilain Defense", "Sicilian Defense: Keres Variation", Some(1)),
             ("Sicilain Defense", "King's Gambit Declined: Keene's Defense", None),

@@ -67,7 +67,8 @@ pub(super) fn has_moves(text: &str) -> bool {
 pub(super) fn is_remark(word: &str) -> bool {
     const REMARKS: &str = "ch dis dbl check mate checkmate ep matt schach schaak mat échec échecs jaque scacco \
                            matto шах мат xeque";
-    REMARKS.split(' ').any(|remark| remark == word.to_lowercase())
+    let word = word.to_lowercase();
+    REMARKS.split(' ').any(|remark| remark == word)
 }
 
 /// Whether a word can precede the moves as the heading of a list or a column.
