@@ -5,8 +5,7 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 
 use serde::Serialize;
 
-use super::ExploreQuery;
-use super::answer::{MoveStatistics, PositionStatistics, SideScore};
+use super::{ExploreQuery, MoveStatistics, PositionStatistics, SideScore};
 use crate::board::{Color, Position};
 use crate::opening::Opening;
 use crate::query::position::{PositionQuery, number_before, push_move};
