@@ -66,6 +66,12 @@ pub struct Record {
 }
 
 impl Record {
+    pub(super) fn of<'g>(games: impl IntoIterator<Item = &'g PlayedGame>) -> Self {
+        let mut record = Self::default();
+        games.into_iter().for_each(|game| record.count(game));
+        record
+    }
+
     pub(super) fn count(&mut self, game: &PlayedGame) {
         self.games += u64::from(self.last.replace(game.game) != Some(game.game));
         if let Some(rating) = game.rating {

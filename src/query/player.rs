@@ -225,19 +225,16 @@ impl PlayerQuery<'_> {
         let names: &[NameId] = known.map_or(&[], |known| &known.ids);
         let mut games = Vec::new();
         self.database.visit_played_games(names, self.selection, |game| games.push(game))?;
-        let aliases = self.database.player_aliases()?;
-        let names_of: HashMap<&str, &str> =
-            aliases.iter().map(|alias| (alias.alias.as_str(), alias.name.as_str())).collect();
-        for game in &mut games {
-            if let Some(name) = game.opponent.as_deref().and_then(|name| names_of.get(name)) {
-                game.opponent = Some((*name).to_owned());
+        let aliases = self.database.player_aliases()?.into_iter();
+        let names_of: HashMap<String, String> = aliases.map(|alias| (alias.alias, alias.name)).collect();
+        for opponent in games.iter_mut().filter_map(|game| game.opponent.as_mut()) {
+            if let Some(name) = names_of.get(opponent) {
+                opponent.clone_from(name);
             }
         }
         let (white, black) = (self.side(&games, Color::White)?, self.side(&games, Color::Black)?);
         let endings = self.endings(&games)?;
         drop(snapshot);
-        let mut all = Record::default();
-        games.iter().for_each(|game| all.count(game));
         let mut years =
             grouped(&games, |game| game.date.as_deref().and_then(|date| year_of(day_number(date))));
         sort_by_key(&mut years, |(year, _)| (year.is_none(), *year));
@@ -253,7 +250,7 @@ impl PlayerQuery<'_> {
             |(name, record): (Option<&str>, _)| OpponentRecord { name: name.map(str::to_owned), record };
         Ok(PlayerRecord {
             players,
-            all,
+            all: Record::of(&games),
             white,
             black,
             endings,
@@ -268,8 +265,7 @@ impl PlayerQuery<'_> {
 
     fn side(&self, games: &[PlayedGame], side: Color) -> store::Result<SideRecord> {
         let games = || games.iter().filter(move |game| game.side == side);
-        let mut record = Record::default();
-        games().for_each(|game| record.count(game));
+        let record = Record::of(games());
         let (openings, opening_count) = self.most(grouped(games(), |game| {
             game.opening.as_ref().map(|opening| (opening.eco.as_str(), opening.name.as_str()))
         }));
@@ -302,10 +298,8 @@ impl PlayerQuery<'_> {
         let reached = self.database.endings_of(&numbers)?;
         let reached: HashMap<GameId, Endings> = numbers.into_iter().zip(reached).collect();
         let of_kind = |kind| {
-            let mut record = Record::default();
             let games = games.iter().filter(|game| reached[&game.game].contains(kind));
-            games.for_each(|game| record.count(game));
-            EndingRecord { kind, record }
+            EndingRecord { kind, record: Record::of(games) }
         };
         let mut endings: Vec<_> =
             Ending::ALL.into_iter().map(of_kind).filter(|ending| ending.record.games > 0).collect();
@@ -445,14 +439,12 @@ impl TreeBuilder<'_> {
             // A stored move that is impossible in this position: the database is damaged. `verify` reports
             // it; skip it here.
             after.make(node.code).ok()?;
-            let mut record = Record::default();
-            self.games[node.games.clone()].iter().for_each(|(_, game)| record.count(game));
             Some(LineNode {
                 ply: u32::try_from(node.ply).unwrap_or(u32::MAX),
                 san: position.san(node.code),
                 uci: position.uci(node.code).to_string(),
                 transposes_to: None,
-                record,
+                record: Record::of(self.games[node.games.clone()].iter().map(|(_, game)| *game)),
                 next: self.nodes(taken, index, &after),
             })
         };
