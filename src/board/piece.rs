@@ -62,6 +62,10 @@ impl PieceKind {
     /// All kinds by ascending code.
     pub const ALL: [Self; 6] = [Self::Pawn, Self::Knight, Self::King, Self::Bishop, Self::Rook, Self::Queen];
 
+    /// All kinds in the order in which people list them: from king to pawn.
+    pub(crate) const FROM_KING: [Self; 6] =
+        [Self::King, Self::Queen, Self::Rook, Self::Bishop, Self::Knight, Self::Pawn];
+
     /// The kind for an upper-case SAN letter; a pawn has `P`.
     #[must_use]
     pub const fn from_letter(letter: u8) -> Option<Self> {

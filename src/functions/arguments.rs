@@ -1,60 +1,29 @@
-//! Arguments of functions, and their errors.
+//! Registers functions; their arguments and errors.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::sync::Arc;
 
-use rusqlite::ErrorCode;
-use rusqlite::functions::{ConnectionRef, Context};
-use rusqlite::types::{Type, ValueRef};
+use rusqlite::functions::{ConnectionRef, Context, FunctionFlags};
+use rusqlite::types::{Type, Value, ValueRef};
+use rusqlite::{Connection, ErrorCode};
 
-use crate::board::{
-    IllegalMove, MaterialError, MoveCode, PatternError, Position, SanError, SetupError, Square,
-};
-use crate::query::DamagedGame;
+use crate::board::{MoveCode, Position, SetupError, Square};
 
 /// Why a function fails.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Problem {
-    #[error("argument {number} must be {expected}, not {found}")]
-    Type { number: usize, expected: &'static str, found: &'static str },
-    #[error("{fen:?} is not a position: {source}")]
-    Fen { fen: String, source: SetupError },
-    #[error("{0:?} is not a square; squares are a1 to h8")]
-    Square(String),
-    #[error("{0} is not a move code")]
-    Code(i64),
-    #[error("{san:?} cannot be played in {fen:?}: {source}")]
-    San { fen: String, san: String, source: SanError },
-    #[error("the move {uci} cannot be played in {fen:?}: {source}")]
-    Move { fen: String, uci: String, source: IllegalMove },
-    #[error(transparent)]
-    Pattern(#[from] PatternError),
-    #[error(transparent)]
-    Material(#[from] MaterialError),
-    #[error("argument 2 must be a number from 0 to 100")]
-    Percent,
-    #[error("argument 2 must be the same in all rows")]
-    SeveralPercents,
-    #[error("not a regular expression: {0}")]
-    Regex(#[from] regex_lite::Error),
-    #[error(
-        "the text has {length} bytes, but this pattern allows at most {longest}; use a shorter pattern, or LIKE"
-    )]
-    LongText { length: usize, longest: usize },
-    #[error("there is no game {0}")]
-    NoGame(i64),
-    #[error(transparent)]
-    Damaged(#[from] DamagedGame),
+    #[error("{0}")]
+    Text(String),
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
 }
 
-/// The error of a function, as SQLite reports it.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct FunctionError(String);
-
 impl Problem {
+    pub(super) fn from_error(error: impl Display) -> Self {
+        Self::Text(error.to_string())
+    }
+
     /// Converts the problem into the error that SQLite reports.
     pub(super) fn of(self, function: &'static str) -> rusqlite::Error {
         match self {
@@ -65,31 +34,51 @@ impl Problem {
         }
         // SQLite does not accept a message that contains a NUL.
         let message = format!("{function}: {self}").replace('\0', "\\0");
-        rusqlite::Error::UserFunctionError(Box::new(FunctionError(message)))
+        rusqlite::Error::UserFunctionError(message.into())
     }
+}
+
+/// The flags of functions that depend only on their arguments.
+pub(super) const PURE: FunctionFlags = FunctionFlags::SQLITE_UTF8
+    .union(FunctionFlags::SQLITE_DETERMINISTIC)
+    .union(FunctionFlags::SQLITE_INNOCUOUS);
+
+/// Adds a function that returns NULL if an argument is NULL.
+pub(super) fn add(
+    connection: &Connection,
+    name: &'static str,
+    arity: i32,
+    flags: FunctionFlags,
+    body: impl Fn(&Arguments<'_, '_>) -> Result<Value, Problem> + Send + 'static,
+) -> rusqlite::Result<()> {
+    connection.create_scalar_function(name, arity, flags, move |context| {
+        let arguments = Arguments(context);
+        match arguments.has_null() {
+            true => Ok(Value::Null),
+            false => body(&arguments).map_err(|problem| problem.of(name)),
+        }
+    })
 }
 
 /// The arguments of a call. Functions that return NULL if an argument is NULL are not called in that case.
-pub(super) struct Arguments<'a, 'c> {
-    context: &'a Context<'c>,
-}
+pub(super) struct Arguments<'a, 'c>(pub(super) &'a Context<'c>);
 
-impl<'a, 'c> Arguments<'a, 'c> {
-    pub(super) const fn new(context: &'a Context<'c>) -> Self {
-        Self { context }
+impl Arguments<'_, '_> {
+    pub(super) fn get(&self, index: usize) -> ValueRef<'_> {
+        self.0.get_raw(index)
     }
 
-    pub(super) fn has_null(&self) -> bool {
-        (0..self.context.len()).any(|index| self.context.get_raw(index) == ValueRef::Null)
+    fn has_null(&self) -> bool {
+        (0..self.count()).any(|index| self.get(index) == ValueRef::Null)
     }
 
     pub(super) fn text(&self, index: usize) -> Result<&[u8], Problem> {
-        text(self.context.get_raw(index), index)
+        text(self.get(index), index)
     }
 
     /// The argument as text, converted as SQLite does it.
     pub(super) fn as_text(&self, index: usize) -> Result<Cow<'_, str>, Problem> {
-        Ok(match self.context.get_raw(index) {
+        Ok(match self.get(index) {
             ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes),
             ValueRef::Null => "".into(),
             ValueRef::Integer(number) => number.to_string().into(),
@@ -101,19 +90,19 @@ impl<'a, 'c> Arguments<'a, 'c> {
     }
 
     pub(super) fn integer(&self, index: usize) -> Result<i64, Problem> {
-        match self.context.get_raw(index) {
+        match self.get(index) {
             ValueRef::Integer(number) => Ok(number),
             other => Err(wrong_type(index, "an integer", other.data_type())),
         }
     }
 
     pub(super) fn count(&self) -> usize {
-        self.context.len()
+        self.0.len()
     }
 
     /// A number, integer or not; `None` for NULL.
     pub(super) fn number(&self, index: usize) -> Result<Option<f64>, Problem> {
-        match self.context.get_raw(index) {
+        match self.get(index) {
             ValueRef::Null => Ok(None),
             ValueRef::Integer(number) => Ok(Some(number as f64)),
             ValueRef::Real(number) => Ok(Some(number)),
@@ -128,28 +117,30 @@ impl<'a, 'c> Arguments<'a, 'c> {
 
     pub(super) fn square(&self, index: usize) -> Result<Square, Problem> {
         let text = self.text(index)?;
-        Square::parse(text).ok_or_else(|| Problem::Square(lossy(text)))
+        Square::parse(text)
+            .ok_or_else(|| Problem::Text(format!("{:?} is not a square; squares are a1 to h8", lossy(text))))
     }
 
     pub(super) fn code(&self, index: usize) -> Result<MoveCode, Problem> {
         let number = self.integer(index)?;
         let bits = u32::try_from(number).ok();
-        bits.and_then(MoveCode::from_bits).ok_or(Problem::Code(number))
+        bits.and_then(MoveCode::from_bits)
+            .ok_or_else(|| Problem::Text(format!("{number} is not a move code")))
     }
 
     /// The value that `parse` compiles from a text argument. An argument that is constant in a statement is
     /// compiled only once.
-    pub(super) fn compiled<T: Send + Sync + 'static, E: Into<Problem>>(
+    pub(super) fn compiled<T: Send + Sync + 'static, E: Display>(
         &self,
         index: usize,
         parse: impl Fn(&str) -> Result<T, E>,
     ) -> Result<Arc<T>, Problem> {
         let number = index as i32;
-        if let Some(compiled) = self.context.get_aux(number)? {
+        if let Some(compiled) = self.0.get_aux(number)? {
             return Ok(compiled);
         }
         let text = String::from_utf8_lossy(self.text(index)?);
-        Ok(self.context.set_aux(number, parse(&text).map_err(Into::into)?)?)
+        Ok(self.0.set_aux(number, parse(&text).map_err(Problem::from_error)?)?)
     }
 
     /// Returns an error if the statement was interrupted: SQLite does not check this between function calls
@@ -169,7 +160,7 @@ impl<'a, 'c> Arguments<'a, 'c> {
     #[allow(unsafe_code)]
     pub(super) fn connection(&self) -> Result<ConnectionRef<'_>, Problem> {
         // SAFETY: the reference cannot outlive the call, which SQLite makes on the connection's own thread.
-        Ok(unsafe { self.context.get_connection() }?)
+        Ok(unsafe { self.0.get_connection() }?)
     }
 }
 
@@ -187,7 +178,7 @@ pub(super) fn position(fen: &[u8]) -> Result<Position, Problem> {
 }
 
 pub(super) fn no_position(fen: &[u8], source: SetupError) -> Problem {
-    Problem::Fen { fen: lossy(fen), source }
+    Problem::Text(format!("{:?} is not a position: {source}", lossy(fen)))
 }
 
 fn wrong_type(index: usize, expected: &'static str, found: Type) -> Problem {
@@ -198,7 +189,7 @@ fn wrong_type(index: usize, expected: &'static str, found: Type) -> Problem {
         Type::Text => "a string",
         Type::Blob => "a blob",
     };
-    Problem::Type { number: index + 1, expected, found }
+    Problem::Text(format!("argument {} must be {expected}, not {found}", index + 1))
 }
 
 /// Converts bytes to text for a message.

@@ -9,8 +9,7 @@ use rusqlite::functions::{Aggregate, Context, FunctionFlags};
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, vtab};
 
-use super::Registrar;
-use super::arguments::{Arguments, Problem};
+use super::arguments::{Arguments, PURE, Problem, add};
 
 type OfOne = fn(f64) -> f64;
 type OfTwo = fn(f64, f64) -> f64;
@@ -56,28 +55,25 @@ const OF_TWO: [(&str, OfTwo); 5] = [
 /// # Errors
 /// Errors of SQLite.
 pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
-    let pure = Registrar { connection, flags: super::pure() };
     for (name, function) in OF_ONE {
-        mathematics(connection, name, 1, move |context| number(context, 0).map(function))?;
+        mathematics(connection, name, 1, move |call| number(call, 0).map(function))?;
     }
     for (name, function) in OF_TWO {
-        mathematics(connection, name, 2, move |context| {
-            number(context, 0).zip(number(context, 1)).map(|(a, b)| function(a, b))
-        })?;
+        mathematics(connection, name, 2, move |call| Some(function(number(call, 0)?, number(call, 1)?)))?;
     }
     mathematics(connection, "pi", 0, |_| Some(std::f64::consts::PI))?;
     for (name, function) in ROUNDING {
-        connection.create_scalar_function(name, 1, super::pure(), move |context| {
-            Ok(match context.get_raw(0) {
-                ValueRef::Integer(whole) => Some(Value::Integer(whole)),
-                _ => number(context, 0).map(|real| Value::Real(function(real))),
+        add(connection, name, 1, PURE, move |call| {
+            Ok(match call.get(0) {
+                ValueRef::Integer(whole) => whole.into(),
+                _ => number(call, 0).map(function).into(),
             })
         })?;
     }
-    pure.add("regexp", 2, regexp)?;
-    pure.add("trim", 2, |arguments| trimmed(arguments, true, true))?;
-    pure.add("ltrim", 2, |arguments| trimmed(arguments, true, false))?;
-    pure.add("rtrim", 2, |arguments| trimmed(arguments, false, true))?;
+    add(connection, "regexp", 2, PURE, regexp)?;
+    for (name, at_start, at_end) in [("trim", true, true), ("ltrim", true, false), ("rtrim", false, true)] {
+        add(connection, name, 2, PURE, move |call| trimmed(call, at_start, at_end))?;
+    }
     let aggregate = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_INNOCUOUS;
     connection.create_aggregate_function("median", 1, aggregate, Percentile)?;
     connection.create_aggregate_function("percentile", 2, aggregate, Percentile)?;
@@ -87,18 +83,16 @@ pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
 /// Adds a function that returns NULL if `function` returns `None` or NaN.
 fn mathematics(
     connection: &Connection,
-    name: &str,
+    name: &'static str,
     arity: i32,
-    function: impl Fn(&Context<'_>) -> Option<f64> + Send + 'static,
+    function: impl Fn(&Arguments<'_, '_>) -> Option<f64> + Send + 'static,
 ) -> rusqlite::Result<()> {
-    connection.create_scalar_function(name, arity, super::pure(), move |context| {
-        Ok(function(context).filter(|value| !value.is_nan()))
-    })
+    add(connection, name, arity, PURE, move |call| Ok(function(call).filter(|value| !value.is_nan()).into()))
 }
 
 /// An argument as a number; `None` for NULL, for a blob, and for a text that is not a number.
-fn number(context: &Context<'_>, index: usize) -> Option<f64> {
-    match context.get_raw(index) {
+fn number(arguments: &Arguments<'_, '_>, index: usize) -> Option<f64> {
+    match arguments.get(index) {
         ValueRef::Integer(number) => Some(number as f64),
         ValueRef::Real(number) => Some(number),
         ValueRef::Text(text) => {
@@ -128,9 +122,10 @@ struct Pattern {
 }
 
 impl Pattern {
-    fn new(pattern: &str) -> Result<Self, Problem> {
+    fn new(pattern: &str) -> Result<Self, String> {
         let compiled = |power: u32| {
-            let regex = RegexBuilder::new(pattern).size_limit(1_usize << power).build()?;
+            let regex = RegexBuilder::new(pattern).size_limit(1_usize << power).build();
+            let regex = regex.map_err(|error| format!("not a regular expression: {error}"))?;
             Ok(Self { regex, longest: MATCH_WORK >> power })
         };
         (SMALLEST..LARGEST).find_map(|power| compiled(power).ok()).map_or_else(|| compiled(LARGEST), Ok)
@@ -138,20 +133,24 @@ impl Pattern {
 }
 
 /// Whether a regular expression matches a text somewhere: `text REGEXP pattern`.
-fn regexp(arguments: &Arguments<'_, '_>) -> Result<bool, Problem> {
+fn regexp(arguments: &Arguments<'_, '_>) -> Result<Value, Problem> {
     let pattern = arguments.compiled(0, Pattern::new)?;
     let text = arguments.text(1)?;
     if text.len() > pattern.longest {
-        return Err(Problem::LongText { length: text.len(), longest: pattern.longest });
+        return Err(Problem::Text(format!(
+            "the text has {} bytes, but this pattern allows at most {}; use a shorter pattern, or LIKE",
+            text.len(),
+            pattern.longest
+        )));
     }
     arguments.check_interrupt()?;
-    Ok(pattern.regex.is_match(&String::from_utf8_lossy(text)))
+    Ok(pattern.regex.is_match(&String::from_utf8_lossy(text)).into())
 }
 
 /// Removes the characters of the second argument from the start of the first, from its end, or from both.
 /// SQLite's own function compares each character of the text with all characters to remove, which takes
 /// minutes for two long texts.
-fn trimmed(arguments: &Arguments<'_, '_>, at_start: bool, at_end: bool) -> Result<String, Problem> {
+fn trimmed(arguments: &Arguments<'_, '_>, at_start: bool, at_end: bool) -> Result<Value, Problem> {
     arguments.check_interrupt()?;
     let (text, characters) = (arguments.as_text(0)?, arguments.as_text(1)?);
     // A few characters are found faster without a set.
@@ -164,13 +163,14 @@ fn trimmed(arguments: &Arguments<'_, '_>, at_start: bool, at_end: bool) -> Resul
     if at_end {
         rest = rest.trim_end_matches(is_removed);
     }
-    Ok(rest.to_owned())
+    Ok(rest.to_owned().into())
 }
 
 /// The aggregate function `percentile`: the value below which a given percentage of the numbers lie,
 /// interpolated linearly between two numbers. `median` is the same with 50 percent. NULL is ignored.
 struct Percentile;
 
+#[derive(Default)]
 struct Numbers {
     numbers: Vec<f64>,
     /// The second argument of all rows; `None` before the first row, and for `median`.
@@ -179,19 +179,20 @@ struct Numbers {
 
 impl Aggregate<Numbers, Option<f64>> for Percentile {
     fn init(&self, _: &mut Context<'_>) -> rusqlite::Result<Numbers> {
-        Ok(Numbers { numbers: Vec::new(), percent: None })
+        Ok(Numbers::default())
     }
 
     fn step(&self, context: &mut Context<'_>, seen: &mut Numbers) -> rusqlite::Result<()> {
-        let arguments = Arguments::new(context);
+        let arguments = Arguments(context);
         let name = if arguments.count() == 2 { "percentile" } else { "median" };
         let problem = |problem: Problem| problem.of(name);
+        let wrong = |text: &str| Problem::Text(text.to_owned()).of(name);
         if arguments.count() == 2 {
             let percent = arguments.number(1).map_err(problem)?;
             let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
-            let percent = percent.ok_or_else(|| Problem::Percent.of(name))?;
+            let percent = percent.ok_or_else(|| wrong("argument 2 must be a number from 0 to 100"))?;
             if seen.percent.replace(percent).is_some_and(|before| before != percent) {
-                return Err(Problem::SeveralPercents.of(name));
+                return Err(wrong("argument 2 must be the same in all rows"));
             }
         }
         seen.numbers.extend(arguments.number(0).map_err(problem)?);

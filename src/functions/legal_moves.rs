@@ -33,6 +33,7 @@ struct Table {
 }
 
 /// A cursor over the moves of one position.
+#[derive(Default)]
 #[repr(C)]
 struct Moves<'t> {
     base: ffi::sqlite3_vtab_cursor,
@@ -85,14 +86,7 @@ unsafe impl<'t> VTab<'t> for Table {
     }
 
     fn open(&'t mut self) -> rusqlite::Result<Moves<'t>> {
-        Ok(Moves {
-            base: ffi::sqlite3_vtab_cursor::default(),
-            fen: String::new(),
-            position: None,
-            moves: Vec::new(),
-            row: 0,
-            table: PhantomData,
-        })
+        Ok(Moves::default())
     }
 }
 

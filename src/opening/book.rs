@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use serde::Serialize;
 
@@ -79,7 +79,25 @@ struct Slot {
     opening: Option<OpeningId>,
 }
 
+/// The built-in list. `examples/openings.rs` generates `eco.tsv`. That TSV file contains the key and the FEN of each
+/// position in addition to the moves, because replaying thousands of lines takes longer than indexing a few games.
+static BUILT_IN: LazyLock<Arc<OpeningBook>> = LazyLock::new(|| {
+    const HEADER: &str = "eco\tname\tpgn\tkey\tfen\n";
+    let (_, mut lines) = include_str!("eco.tsv").split_once(HEADER).expect("the tests have read it");
+    let mut openings = Vec::new();
+    while !lines.is_empty() {
+        openings.push(take_line(&mut lines).expect("the tests have read it"));
+    }
+    Arc::new(OpeningBook::new(openings))
+});
+
 impl OpeningBook {
+    /// The built-in list: the names of Lichess's `chess-openings`, more than 3,000.
+    #[must_use]
+    pub fn built_in() -> Arc<Self> {
+        Arc::clone(&BUILT_IN)
+    }
+
     /// A book of openings and their positions, numbered in the given order, if no position has two openings.
     pub(crate) fn from_positions(openings: Vec<(Opening, Position)>) -> Self {
         Self::new(
@@ -193,6 +211,20 @@ impl OpeningBook {
     fn after(&self, slot: usize) -> usize {
         (slot + 1) & (self.slots.len() - 1)
     }
+}
+
+/// Removes the first line from the text and parses it.
+fn take_line(lines: &mut &'static str) -> Option<NamedPosition> {
+    let mut field = |end| {
+        let at = memchr::memchr(end, lines.as_bytes())?;
+        let (field, rest) = (&lines[..at], &lines[at + 1..]);
+        *lines = rest;
+        Some(field)
+    };
+    let opening = Opening { eco: field(b'\t')?.to_owned(), name: field(b'\t')?.to_owned() };
+    let _pgn = field(b'\t')?;
+    let key = u64::from_str_radix(field(b'\t')?, 16).ok()?;
+    Some(NamedPosition::from_parts(opening, PositionKey(key), field(b'\n')?.into()))
 }
 
 #[inline]

@@ -4,13 +4,17 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use super::book::{NamedPosition, OpeningBook};
-use super::error::{Error, Result};
-use super::{pgn, scid, tsv};
+use super::book::{NamedPosition, Opening, OpeningBook};
+use super::{Error, LineError, Result};
+use crate::board::{Color, Position};
+use crate::pgn::{FrameProblem, Lexer, Reader, TagPair, Token, decode};
 use crate::sorted::sort;
 
 /// The maximum size of a file, in bytes; the largest lists have about one MiB.
 const MOST_BYTES: u64 = 16 << 20;
+
+/// A result whose error includes its offset.
+type Found<T> = std::result::Result<T, (usize, LineError)>;
 
 impl OpeningBook {
     /// Reads a file, or all files ending in `.tsv`, `.eco` and `.pgn` of a directory, in the order of their
@@ -63,9 +67,9 @@ fn read_file(path: &Path) -> Result<Vec<u8>> {
 fn parse(path: &Path, text: &[u8]) -> Result<Vec<NamedPosition>> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let openings = match form(text) {
-        Some(Form::Tsv) => tsv::read(text),
-        Some(Form::Scid) => scid::read(text),
-        Some(Form::Pgn) => pgn::read(text),
+        Some(Form::Tsv) => read_tsv(text),
+        Some(Form::Scid) => read_scid(text),
+        Some(Form::Pgn) => read_pgn(text),
         None if text.trim_ascii().is_empty() => Ok(Vec::new()),
         None => return Err(Error::Form { path: path.to_owned() }),
     };
@@ -88,14 +92,197 @@ enum Form {
 fn form(text: &[u8]) -> Option<Form> {
     let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     let first = lines.filter(|line| !line.is_empty()).find(|line| !line.starts_with(b"#"))?;
-    if tsv::Header::read(first).is_some() {
+    if tsv_header(first).is_some() {
         Some(Form::Tsv)
-    } else if scid::starts_entry(first) {
+    } else if starts_scid_entry(first) {
         Some(Form::Scid)
     } else if matches!(first[0], b'[' | b'{' | b';' | b'%') {
         Some(Form::Pgn)
     } else {
         None
+    }
+}
+
+/// The number of columns of a TSV file, and the indexes of its columns `eco`, `name` and `pgn`. `None` if the line is
+/// not a header or a column is missing.
+fn tsv_header(line: &[u8]) -> Option<(usize, [usize; 3])> {
+    let names: Vec<&[u8]> = line.split(|&byte| byte == b'\t').map(<[u8]>::trim_ascii).collect();
+    let column = |name: &[u8]| names.iter().position(|known| known.eq_ignore_ascii_case(name));
+    Some((names.len(), [column(b"eco")?, column(b"name")?, column(b"pgn")?]))
+}
+
+/// Parses the header and all lines after it. Blank lines and columns that are not needed are ignored.
+fn read_tsv(text: &[u8]) -> Found<Vec<NamedPosition>> {
+    let mut header = None::<(usize, [usize; 3])>;
+    let (mut openings, mut next) = (Vec::new(), 0);
+    for line in text.split(|&byte| byte == b'\n') {
+        let start = next;
+        next += line.len() + 1;
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let Some((count, [eco, name, pgn])) = header else {
+            header = tsv_header(line.trim_ascii());
+            continue;
+        };
+        let columns: Vec<&[u8]> = line.split(|&byte| byte == b'\t').collect();
+        if columns.len() < count {
+            let few = format!("{} columns, fewer than the header's {count}", columns.len());
+            return Err((start, LineError(few)));
+        }
+        let mut lexer = Lexer::new(columns[pgn], 0);
+        let position = play(|| (lexer.next_token(), lexer.offset())).map_err(|(_, error)| (start, error))?;
+        openings.push(named(start, columns[eco], &decode(columns[name]), &position)?);
+    }
+    Ok(openings)
+}
+
+/// Whether an entry of a Scid file begins here, that is, an ECO code: `B90a "Sicilian: Najdorf"  1.e4 c5 … *`.
+fn starts_scid_entry(text: &[u8]) -> bool {
+    matches!(text, [b'A'..=b'E', b'0'..=b'9', b'0'..=b'9', ..])
+}
+
+/// Reads all entries of a Scid file. An entry may extend over several lines. Between entries, `#` begins a comment that
+/// extends to the end of its line.
+fn read_scid(text: &[u8]) -> Found<Vec<NamedPosition>> {
+    let mut openings = Vec::new();
+    let mut at = 0;
+    loop {
+        at += text[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        match text.get(at) {
+            None => return Ok(openings),
+            Some(b'#') => at += memchr::memchr(b'\n', &text[at..]).unwrap_or(text.len() - at),
+            Some(_) if !starts_scid_entry(&text[at..]) => {
+                return Err((at, "text that belongs to no opening".into()));
+            }
+            Some(_) => {
+                let find = |byte, from: usize, what| {
+                    let found = memchr::memchr(byte, &text[from..]).map(|length| from + length);
+                    found.ok_or_else(|| (at, LineError(format!("no {what} before the end of the file"))))
+                };
+                let open = find(b'"', at, "name in double quotes")?;
+                let close = find(b'"', open + 1, "closing quote")?;
+                let end = find(b'*', close + 1, "'*' after the moves")?;
+                let mut lexer = Lexer::new(&text[..end], close + 1);
+                let position = play(|| (lexer.next_token(), lexer.offset()))?;
+                openings.push(named(at, &text[at..open], &decode(&text[open + 1..close]), &position)?);
+                at = end + 1;
+            }
+        }
+    }
+}
+
+/// Reads all games of a PGN file: the tags contain code and name, the moves lead to the position.
+fn read_pgn(text: &[u8]) -> Found<Vec<NamedPosition>> {
+    let mut reader = Reader::new(text);
+    let (mut tags, mut problems) = (Vec::new(), Vec::new());
+    let mut openings = Vec::new();
+    while reader.next_game(&mut tags, &mut problems) {
+        let start = reader.game_start();
+        if let Some(tag) = tags.iter().find(|tag| tag.name.eq_ignore_ascii_case(b"FEN")) {
+            let wrong = "openings must begin at the standard start position; this one has a FEN tag";
+            return Err((tag.offset, wrong.into()));
+        }
+        if tag(&tags, "Opening").is_empty() {
+            return Err((
+                start,
+                "this game has no tag Opening, so this may not be a list of openings".into(),
+            ));
+        }
+        let position = play(|| (reader.next_token(), reader.offset()))?;
+        openings.push(named(start, tag(&tags, "ECO").as_bytes(), &name_of(&tags), &position)?);
+    }
+    match problems.first() {
+        None => Ok(openings),
+        Some(
+            &(FrameProblem::UnclosedTag { offset }
+            | FrameProblem::UnquotedTag { offset }
+            | FrameProblem::DamagedTag { offset }),
+        ) => Err((offset, "a tag pair without its closing quote and bracket".into())),
+        Some(&(FrameProblem::Outside { offset } | FrameProblem::TooManyTags { offset })) => {
+            Err((offset, "text that belongs to no opening".into()))
+        }
+    }
+}
+
+/// The value of a tag; empty if it is missing.
+fn tag(tags: &[TagPair<'_>], name: &str) -> String {
+    let tag = tags.iter().rfind(|tag| tag.name.eq_ignore_ascii_case(name.as_bytes()));
+    tag.map_or_else(String::new, |tag| tag.text().trim().to_owned())
+}
+
+/// The name `Opening: Variation, SubVariation`, from the tags that exist.
+fn name_of(tags: &[TagPair<'_>]) -> String {
+    let mut name = tag(tags, "Opening");
+    let parts = ["Variation", "SubVariation"].map(|name| tag(tags, name));
+    for (part, joint) in parts.iter().filter(|part| !part.is_empty()).zip([": ", ", "]) {
+        name.extend([joint, part]);
+    }
+    name
+}
+
+/// Builds a named position from a code and a name, both trimmed and checked, of an entry that begins at `start`.
+fn named(start: usize, eco: &[u8], name: &str, position: &Position) -> Found<NamedPosition> {
+    let (eco, name) = (decode(eco.trim_ascii()), name.trim());
+    if eco.is_empty() {
+        return Err((start, "no ECO code".into()));
+    }
+    if !is_code(eco.as_bytes()) {
+        let wrong =
+            format!("\"{}\" is not an ECO code; write B90 (or B90a, as Scid does)", shown(eco.as_bytes()));
+        return Err((start, LineError(wrong)));
+    }
+    if name.is_empty() {
+        return Err((start, "no name".into()));
+    }
+    Ok(NamedPosition::new(Opening { eco: eco.into_owned(), name: name.to_owned() }, position))
+}
+
+/// Whether a text is an ECO code: `B90`, with Scid's extension (`B90a`, `B90a1`), or with the extension that
+/// PGN allows (`B90/01`).
+fn is_code(text: &[u8]) -> bool {
+    let [b'A'..=b'E', b'0'..=b'9', b'0'..=b'9', extension @ ..] = text else { return false };
+    matches!(extension, [] | [b'a'..=b'z'] | [b'a'..=b'z', b'1'..=b'4'] | [b'/', b'0'..=b'9', b'0'..=b'9'])
+}
+
+/// The beginning of a text, for messages.
+fn shown(text: &[u8]) -> String {
+    const MOST: usize = 40;
+    let text = decode(text);
+    let end = text.floor_char_boundary(MOST);
+    let more = if end < text.len() { "…" } else { "" };
+    format!("{}{more}", text[..end].escape_debug())
+}
+
+/// Plays the moves that `next` returns, from the start position up to the last move. `next` returns each token with
+/// the offset after it.
+fn play<'a>(mut next: impl FnMut() -> (Token<'a>, usize)) -> Found<Position> {
+    let mut position = Position::start();
+    loop {
+        let (token, end) = next();
+        let what = match token {
+            Token::Move(token) => {
+                if let Err(error) = position.play_san(token) {
+                    let dots = if position.side() == Color::White { "." } else { "..." };
+                    let (number, fen) = (position.fullmove_number(), position.fen());
+                    let wrong = format!("{number}{dots}{}: {error} in {fen}", shown(token));
+                    return Err((end - token.len(), LineError(wrong)));
+                }
+                continue;
+            }
+            Token::Annotation(_) => continue,
+            Token::Result(_) | Token::End | Token::NextGame => return Ok(position),
+            Token::Junk(word) => {
+                let wrong = format!("\"{}\" among the moves", shown(word));
+                return Err((end - word.len(), LineError(wrong)));
+            }
+            Token::UnclosedComment => "a comment that is not closed among the moves",
+            Token::UnclosedVariation | Token::StrayOpening => {
+                "a variation that is not closed among the moves"
+            }
+            Token::StrayClosing => "a closing bracket without an opening one among the moves",
+        };
+        return Err((end, what.into()));
     }
 }
 
@@ -118,6 +305,16 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(form(text.as_bytes()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn codes_are_a_letter_and_two_digits_with_the_known_extensions() {
+        for code in ["A00", "E99", "B90a", "B90z4", "C42/01"] {
+            assert!(is_code(code.as_bytes()), "{code}");
+        }
+        for text in ["F00", "B9", "b90", "B90A", "B90a5", "B90ab", "B90 ", "C42/1", "B90a1x"] {
+            assert!(!is_code(text.as_bytes()), "{text}");
         }
     }
 }

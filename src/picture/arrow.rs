@@ -1,8 +1,7 @@
 //! Arrows from square to square.
 
 use crate::board::{Color, Square};
-use crate::picture::place::centre;
-use crate::picture::xml::escaped;
+use crate::picture::place::{centre, escaped};
 use crate::query::PositionStatistics;
 use crate::sorted::sort_by_key;
 

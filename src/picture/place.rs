@@ -1,4 +1,4 @@
-//! Sizes and positions in a picture, in the units of its `viewBox`.
+//! Sizes and positions in a picture, in the units of its `viewBox`; text in XML.
 
 use crate::board::{Color, Square};
 
@@ -25,6 +25,24 @@ pub(super) fn place(square: Square, orientation: Color) -> (u16, u16) {
 pub(super) fn centre(square: Square, orientation: Color) -> [f64; 2] {
     let (x, y) = place(square, orientation);
     [x, y].map(|corner| f64::from(corner) + f64::from(SQUARE) / 2.0)
+}
+
+/// Escapes a text for XML or HTML, outside attributes: `&`, `<` and `>` become entities, and U+FFFD replaces
+/// U+FFFE, U+FFFF and all control characters but tab and line feed.
+#[must_use]
+pub fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '\n' | '\t' => escaped.push(letter),
+            '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            _ => escaped.push(letter),
+        }
+    }
+    escaped
 }
 
 #[cfg(test)]

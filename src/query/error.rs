@@ -1,8 +1,7 @@
-//! Errors of queries.
+//! Errors of queries, and users' texts in messages.
 
-use crate::board::SetupError;
-use crate::id::{GameId, Ply};
-use crate::query::replay::DamagedGame;
+use std::borrow::Cow;
+
 use crate::store;
 
 /// The result of a query.
@@ -15,7 +14,7 @@ pub enum Error {
     /// The database cannot be read.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// A stored game cannot be replayed.
+    /// A stored game is invalid.
     #[error(transparent)]
     Damaged(#[from] DamagedGame),
     /// A query that should select games returns something else.
@@ -24,14 +23,40 @@ pub enum Error {
         /// The value returned.
         found: String,
     },
-    /// A stored position is invalid.
-    #[error("game {}, ply {}: the stored fen is not a legal position; `pgndex verify` lists everything that is wrong", game.0, ply.0)]
-    Fen {
-        /// The game.
-        game: GameId,
-        /// The ply.
-        ply: Ply,
-        /// Why the position is invalid.
-        source: SetupError,
-    },
+}
+
+/// A position or move of a stored game is invalid: the database is damaged.
+#[derive(Debug, thiserror::Error)]
+#[error("{what}; `pgndex verify` lists everything that is wrong")]
+pub struct DamagedGame {
+    what: String,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl DamagedGame {
+    pub(super) const fn new(what: String) -> Self {
+        Self { what, source: None }
+    }
+
+    pub(super) fn because(what: String, source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self { what, source: Some(Box::new(source)) }
+    }
+}
+
+/// The maximum number of characters of a value in a message.
+const QUOTED: usize = 200;
+
+/// A value, shortened for a message.
+#[must_use]
+pub fn brief(value: &str) -> Cow<'_, str> {
+    cut(value, QUOTED)
+}
+
+/// The first `most` characters of a text, followed by an ellipsis if it is longer.
+#[must_use]
+pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
+    }
 }

@@ -74,12 +74,11 @@ pub fn alternative_values(
     if passes(filter)? {
         return Ok(None);
     }
-    let failed = |source| store::Error::sqlite(database.path(), "read the values of games", source);
-    let read = |sql: &str| -> rusqlite::Result<Vec<Option<String>>> {
-        read_rows(&mut database.connection().prepare(sql)?, [], |row| row.get(0))
-    };
     let values = |sql: &str| -> store::Result<Vec<String>> {
-        Ok(read(sql).map_err(failed)?.into_iter().flatten().collect())
+        let read = || read_rows(&mut database.connection().prepare(sql)?, [], |row| row.get(0));
+        let failed = |source| store::Error::sqlite(database.path(), "read the values of games", source);
+        let found: Vec<Option<String>> = read().map_err(failed)?;
+        Ok(found.into_iter().flatten().collect())
     };
     Ok(Some((
         field,

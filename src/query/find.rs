@@ -1,15 +1,14 @@
 //! Finds games that reached a position, games with positions that match a description, or all games that pass a
 //! filter: the hits one by one, their total number, and the reason if there are none.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
-use crate::board::{Color, Position, PositionDistance};
+use crate::board::{Position, PositionDistance};
 use crate::id::{GameId, Ply};
-use crate::query::error::{Error, Result};
+use crate::query::error::{DamagedGame, Result};
 use crate::query::name::{SimilarNames, similar_names};
-use crate::query::position::{PositionQuery, san};
+use crate::query::position::{PositionQuery, san, side};
 use crate::query::sequence::PositionSequence;
-use crate::query::variants::count_games;
 use crate::store::{
     self, Database, Hit, HitCount, HitOrder, Lines, Listing, Nearest, Scan, Search, Selection,
 };
@@ -215,7 +214,11 @@ impl FindQuery<'_> {
             visit(&hit)
         };
         match self.target {
-            FindTarget::Games => self.database.list_games(&self.listing(), see)?,
+            FindTarget::Games => {
+                let Self { selection, order, offset, .. } = *self;
+                let listing = Listing { selection, order, limit: self.one_more(), offset };
+                self.database.list_games(&listing, see)?;
+            }
             FindTarget::Position(query) => {
                 let fen = query.position.canonical_fen();
                 let search = self.search(query, &fen)?;
@@ -225,26 +228,18 @@ impl FindQuery<'_> {
             }
             FindTarget::Sequence(sequence) => self.database.scan(&self.scan(), &**sequence, see)?,
             FindTarget::Like(query) => {
-                let unseen = self.visit_nearest(query, see)?;
+                let nearest = Nearest {
+                    to: &PositionDistance::to(&query.position),
+                    selection: self.selection,
+                    limit: self.one_more(),
+                    offset: self.offset,
+                    most_games: self.limit.map(|_| LOOKED_AT),
+                };
+                let unseen = self.database.nearest(&nearest, see)?;
                 shown.unseen = unseen;
             }
         }
         Ok(shown)
-    }
-
-    fn visit_nearest(
-        &self,
-        query: &PositionQuery,
-        visit: impl FnMut(Hit) -> bool,
-    ) -> store::Result<Option<u32>> {
-        let nearest = Nearest {
-            to: &PositionDistance::to(&query.position),
-            selection: self.selection,
-            limit: self.one_more(),
-            offset: self.offset,
-            most_games: self.limit.map(|_| LOOKED_AT),
-        };
-        self.database.nearest(&nearest, visit)
     }
 
     fn one_more(&self) -> Option<u32> {
@@ -256,20 +251,9 @@ impl FindQuery<'_> {
         // The data of visited positions covers main lines only. If variations are to be searched but none has
         // the position, the main lines alone give the same hits.
         let in_variations = self.lines == Lines::All && self.database.has_in_variations(key)?;
-        Ok(Search {
-            key,
-            fen,
-            lines: if in_variations { Lines::All } else { Lines::Main },
-            selection: self.selection,
-            order: self.order,
-            limit: self.limit,
-            offset: self.offset,
-        })
-    }
-
-    fn listing(&self) -> Listing<'_> {
-        let Self { selection, order, offset, .. } = *self;
-        Listing { selection, order, limit: self.one_more(), offset }
+        let lines = if in_variations { Lines::All } else { Lines::Main };
+        let Self { selection, order, limit, offset, .. } = *self;
+        Ok(Search { key, fen, lines, selection, order, limit, offset })
     }
 
     fn scan(&self) -> Scan<'_> {
@@ -432,13 +416,13 @@ impl<'h> FoundPosition<'h> {
     /// Converts a hit of a search in `lines`.
     ///
     /// # Errors
-    /// [`Error::Fen`] if the stored position is invalid.
+    /// [`Error::Damaged`](crate::query::Error::Damaged) if the stored position is invalid.
     pub fn from_hit(hit: &'h Hit, lines: Lines) -> Result<Self> {
         let game = &hit.game;
-        let (position, _) = Position::from_fen(hit.fen.as_bytes()).map_err(|source| Error::Fen {
-            game: game.game,
-            ply: hit.ply,
-            source,
+        let (position, _) = Position::from_fen(hit.fen.as_bytes()).map_err(|source| {
+            let (game, ply) = (game.game.0, hit.ply.0);
+            let what = format!("game {game}, ply {ply}: the stored fen is not a legal position");
+            DamagedGame::because(what, source)
         })?;
         Ok(Self {
             game_id: game.game,
@@ -464,16 +448,77 @@ impl<'h> FoundPosition<'h> {
     }
 }
 
-/// `w` or `b`, as in FEN.
-pub(super) const fn side(color: Color) -> &'static str {
-    match color {
-        Color::White => "w",
-        Color::Black => "b",
-    }
+/// A position counts as reached by many more games than another if the ratio of the numbers exceeds this.
+const MANY: u64 = 10;
+
+/// A position with the same pieces on the same squares.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Variant {
+    /// The canonical FEN of the position.
+    pub fen: String,
+    /// The fields in which its FEN differs from that of the given position.
+    pub differences: Vec<Difference>,
+    /// The number of games that reached it.
+    pub reached: HitCount,
 }
 
-/// Serializes a side as `w` or `b`, as in FEN.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-pub(super) fn as_letter<S: Serializer>(color: &Color, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(side(*color))
+/// A field of a FEN in which positions with the same placement differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Difference {
+    /// The side to move.
+    Side,
+    /// Castling rights.
+    Castling,
+    /// The en-passant square.
+    EnPassant,
+}
+
+/// Finds positions with the same pieces on the same squares that many more games of the database reached than
+/// the given one; `lines` says which lines count. If no game reached the given position, any number counts as
+/// many more.
+///
+/// # Errors
+/// Errors of SQLite.
+pub fn variants(database: &Database, position: &Position, lines: Lines) -> store::Result<Vec<Variant>> {
+    let many = match count_games(database, position, lines)? {
+        HitCount::Exact { games, .. } | HitCount::Games(games) => games.saturating_mul(MANY),
+        // With so many games, the given position is certainly the one meant.
+        HitCount::AtLeast(_) => return Ok(Vec::new()),
+    };
+    if database.last_game()?.is_none_or(|last| many >= last.0.into()) {
+        // The database does not have that many games.
+        return Ok(Vec::new());
+    }
+    let mut variants = Vec::new();
+    for other in position.same_placement() {
+        let reached = count_games(database, &other, lines)?;
+        let (HitCount::Exact { games, .. } | HitCount::Games(games) | HitCount::AtLeast(games)) = reached;
+        if games > many {
+            let fen = other.canonical_fen();
+            let differences = differences(&position.canonical_fen(), &fen);
+            variants.push(Variant { fen, differences, reached });
+        }
+    }
+    Ok(variants)
+}
+
+/// The number of games of the whole database that reached a position.
+fn count_games(database: &Database, position: &Position, lines: Lines) -> store::Result<HitCount> {
+    database.count_hits(&Search {
+        key: position.key(),
+        fen: &position.canonical_fen(),
+        lines,
+        selection: &Selection::default(),
+        order: HitOrder::Game,
+        limit: None,
+        offset: 0,
+    })
+}
+
+/// The differences of two canonical FENs with the same placement.
+fn differences(wanted: &str, other: &str) -> Vec<Difference> {
+    let fields = wanted.split(' ').zip(other.split(' ')).skip(1);
+    let differences = [Difference::Side, Difference::Castling, Difference::EnPassant];
+    fields.zip(differences).filter(|((wanted, other), _)| wanted != other).map(|(_, field)| field).collect()
 }

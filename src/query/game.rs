@@ -1,4 +1,5 @@
-//! Games by number: the existing ones among those requested, each with its tags, problems and positions.
+//! Games: replayed; by number, each with its tags, problems and positions; and a game's novelty, its first position that
+//! no game of an earlier day had reached.
 
 use std::ops::RangeInclusive;
 
@@ -8,14 +9,77 @@ use serde::{Serialize, Serializer};
 use crate::board::{MoveCode, Position};
 use crate::id::{GameId, Ply};
 use crate::pgn::{Eval, MoveNumbers};
-use crate::query::error::Error;
-use crate::query::find::side;
-use crate::query::novelty::Novelty;
-use crate::query::replay::{DamagedGame, replay};
+use crate::query::error::{DamagedGame, Error, brief};
+use crate::query::position::{number_before, side};
 use crate::store::{
-    self, Database, GameAnnotations, GameProblem, GameRecord, OpeningName, PositionAnnotations,
-    StoredVariation,
+    self, Database, DatePrefix, GameAnnotations, GameFilter, GameProblem, GameRecord, ListLengths,
+    OpeningName, PositionAnnotations, StoredPosition, StoredVariation,
 };
+
+/// Replays a game. `visit` is called with each position and its row, whose move, if any, is legal.
+///
+/// # Errors
+/// If a stored position or move is invalid. `visit` is not called with the position at which the error was
+/// found.
+pub fn replay(
+    record: &GameRecord,
+    mut visit: impl FnMut(&Position, &StoredPosition),
+) -> Result<(), DamagedGame> {
+    replay_each(record, &mut visit)
+}
+
+fn replay_each(
+    record: &GameRecord,
+    visit: &mut dyn FnMut(&Position, &StoredPosition),
+) -> Result<(), DamagedGame> {
+    let game = record.summary.game.0;
+    let mut position = Position::start();
+    if let Some(fen) = &record.start_fen {
+        (position, _) = Position::from_fen(fen.as_bytes()).map_err(|source| {
+            let what = format!("game {game}: start_fen {:?} is not a legal position", brief(fen));
+            DamagedGame::because(what, source)
+        })?;
+    }
+    for (index, stored) in record.positions.iter().enumerate() {
+        let ply = stored.ply.0;
+        if ply as usize != index || stored.key != position.key() {
+            let what = "the stored position is not the one that the moves lead to";
+            return Err(DamagedGame::new(format!("game {game}, ply {ply}: {what}")));
+        }
+        let mut next = position.clone();
+        if let Some(code) = stored.move_code {
+            next.make(code).map_err(|source| {
+                let what = format!("game {game}, ply {ply}: the stored move_code is not a legal move");
+                DamagedGame::because(what, source)
+            })?;
+        }
+        visit(&position, stored);
+        position = next;
+    }
+    Ok(())
+}
+
+/// Replays a variation that begins at a ply with a position. `visit` is called with each position, its ply and the
+/// legal move from there, `None` in the last position.
+pub(super) fn replay_variation(
+    record: &GameRecord,
+    variation: &StoredVariation,
+    ply: Ply,
+    position: &Position,
+    mut visit: impl FnMut(Ply, &Position, Option<MoveCode>) -> Result<(), DamagedGame>,
+) -> Result<(), DamagedGame> {
+    let (mut position, mut ply) = (position.clone(), ply);
+    for &code in &variation.moves {
+        visit(ply, &position, Some(code))?;
+        ply.0 += 1;
+        position.make(code).map_err(|source| {
+            let (game, line, ply) = (record.summary.game.0, variation.line, ply.0);
+            let place = format!("variation_move game_id {game}, line {line}, ply {ply}");
+            DamagedGame::because(format!("{place}: move_code is not a legal move"), source)
+        })?;
+    }
+    visit(ply, &position, None)
+}
 
 /// Passes the games of some ranges to `visit`, each after it was successfully replayed. Returns the first
 /// requested number that does not exist. Gaps in a range of several numbers are ignored, but not numbers
@@ -196,18 +260,12 @@ impl Plies<'_> {
         first: Ply,
         position: &Position,
     ) -> Result<GameVariation, DamagedGame> {
-        let StoredVariation { line, ref moves } = *variation;
-        let mut position = position.clone();
-        let mut plies = Vec::with_capacity(moves.len() + 1);
-        for (ply, code) in (first.0..).map(Ply).zip(moves.iter().copied().map(Some).chain([None])) {
-            plies.push(self.ply(line, ply, &position, code)?);
-            if let Some(code) = code {
-                let (game, ply) = (self.record.summary.game, Ply(ply.0 + 1));
-                let made = position.make(code);
-                made.map_err(|source| DamagedGame::VariationMove { game, line, ply, source })?;
-            }
-        }
-        Ok(GameVariation { line, plies })
+        let mut plies = Vec::with_capacity(variation.moves.len() + 1);
+        replay_variation(self.record, variation, first, position, |ply, position, code| {
+            plies.push(self.ply(variation.line, ply, position, code)?);
+            Ok(())
+        })?;
+        Ok(GameVariation { line: variation.line, plies })
     }
 }
 
@@ -303,4 +361,70 @@ impl PlyRemarks {
         let (nags, comments, commands) = (nags.clone(), comments.clone(), commands.collect());
         Self { clock, elapsed, eval_cp, eval_mate, depth, nags, comments, commands }
     }
+}
+
+/// The first position of a game that no game of an earlier day had reached, in any move order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Novelty {
+    /// A move led to it: the first new move of the game.
+    Move(NewMove),
+    /// It is the start position of the game.
+    Start,
+    /// There is none: earlier games had reached all positions of the game.
+    Nothing,
+    /// Not determined, because the year of the game is unknown.
+    NoDate,
+}
+
+/// The first new move of a game.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct NewMove {
+    /// Number of half-moves before the move.
+    pub ply: Ply,
+    /// Number of the move, as written before it: `12.`, or `12...` for Black's move.
+    pub number: String,
+    /// The move in SAN.
+    pub san: String,
+    /// The move in UCI notation.
+    pub uci: String,
+    /// Number of earlier games that had the position before the move.
+    pub games: u64,
+    /// Number of the latest of these games that has a result; `null` if none has one.
+    pub last_game: Option<GameId>,
+}
+
+/// Finds the first new move of a game, compared with all games of earlier days. Unknown parts of their dates
+/// count as early.
+///
+/// # Errors
+/// [`Error::Damaged`]; errors of SQLite.
+pub fn novelty(database: &Database, record: &GameRecord) -> Result<Novelty, Error> {
+    let Some(until) = record.summary.date.as_deref().and_then(DatePrefix::before) else {
+        return Ok(Novelty::NoDate);
+    };
+    let selection = database.select(&GameFilter { until: Some(until), ..GameFilter::default() })?;
+    let mut positions: Vec<(Position, Ply, Option<MoveCode>)> = Vec::new();
+    replay(record, |position, stored| positions.push((position.clone(), stored.ply, stored.move_code)))?;
+    let mut before = None;
+    for (position, ply, code) in positions {
+        let (key, fen) = (position.key(), position.canonical_fen());
+        let found = database.explore(key, &fen, &selection, ListLengths { top: 0, recent: 1 }.into())?;
+        let games = found.results.games() + found.unfinished;
+        if games == 0 {
+            return Ok(before.map_or(Novelty::Start, Novelty::Move));
+        }
+        let Some(code) = code else { break };
+        before = Some(NewMove {
+            ply,
+            number: number_before(position.fullmove_number(), position.side()),
+            san: position.san(code),
+            uci: position.uci(code).to_string(),
+            games,
+            last_game: found.recent_games.first().map(|hit| hit.game.game),
+        });
+    }
+    Ok(Novelty::Nothing)
 }

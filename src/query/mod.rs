@@ -29,7 +29,6 @@
 //! Answers serialise as described in `docs/json.md`. All callers use the same answers, and
 //! write the texts for people themselves.
 
-mod described;
 mod error;
 mod explore;
 mod explorer;
@@ -37,9 +36,7 @@ mod export;
 mod filtered_out;
 mod find;
 mod game;
-mod info;
 mod name;
-mod novelty;
 mod pasted;
 mod performance;
 mod pgn;
@@ -47,14 +44,12 @@ mod player;
 mod players;
 mod position;
 mod repertoire;
-mod replay;
+mod sample;
 mod sequence;
 mod survey;
-mod text;
-mod variants;
 
-pub use described::{DescribedMove, DescribedPosition};
-pub use error::{Error, Result};
+pub use crate::store::{FoundProblem, GameCounts};
+pub use error::{DamagedGame, Error, Result, brief, cut};
 pub use explore::{
     ExploreAnswer, ExploreQuery, GameEntry, HistoryMonth, HistoryMove, HistoryYear, ListedGame,
     MoveStatistics, MoveTree, Player, PositionStatistics, SideScore, TreeMove, Winner,
@@ -63,38 +58,43 @@ pub use explorer::{
     ExplorerAnswer, ExplorerGame, ExplorerListedGame, ExplorerMove, ExplorerPlayer, game_code, game_of_code,
 };
 pub use export::{
-    Choice, Draw, GameFields, PositionFields, PositionFormat, Positions, Sample, WantedPositions,
-    choose_games, write_positions,
+    Choice, GameFields, PositionFields, PositionFormat, Positions, WantedPositions, choose_games,
+    write_positions,
 };
 pub use filtered_out::{
     AlternativeValues, WithoutFilter, alternative_values, filters_given, without_one_filter,
 };
-pub use find::{AllHits, FindQuery, FindTarget, FoundPosition, LineMatch, NoHits, Shown, Total, match_line};
-pub use game::{Command, GameAnswer, GamePly, GameVariation, Plies, PlyRemarks, visit_games};
-pub use info::{DatabaseContents, GamesByResult, LongestGame};
+pub use find::{
+    AllHits, Difference, FindQuery, FindTarget, FoundPosition, LineMatch, NoHits, Shown, Total, Variant,
+    match_line, variants,
+};
+pub use game::{
+    Command, GameAnswer, GamePly, GameVariation, NewMove, Novelty, Plies, PlyRemarks, novelty, replay,
+    visit_games,
+};
 pub use name::{
     AliasError, Aliases, LeftOut, MatchingPlayer, OtherField, Reason, SeveralPlayers, SimilarNames,
     SimilarPlayer, SpellingGames, SuggestedAlias, SuggestedAliases, choose_name, several_players,
     similar_names, similar_players, suggest_aliases,
 };
-pub use novelty::{NewMove, Novelty, novelty};
-pub use pasted::MovesNote;
+pub use performance::Record;
 pub use pgn::{variation_text, write_normalized_pgn, write_pgn};
 pub use player::{
     EndingRecord, LineNode, OpeningRecord, OpponentRecord, PlayerGame, PlayerQuery, PlayerRecord,
-    RatingRecord, Record, SideRecord, SpeedRecord, YearRecord,
+    RatingRecord, SideRecord, SpeedRecord, YearRecord,
 };
 pub use players::{ListedPlayer, ListedPlayers, PlayerOrder, PlayersQuery, Spelling};
-pub use position::{LineMove, MoveLocation, PositionError, PositionQuery, number_before, push_move};
+pub use position::{
+    DescribedMove, DescribedPosition, LineMove, MovesNote, PositionError, PositionQuery, number_before,
+    push_move,
+};
 pub use repertoire::{
     Book, BookProblem, Departure, FollowingGame, Repertoire, RepertoireError, RepertoireLine, RepertoireMove,
     RepertoireQuery, Score, TooLong,
 };
-pub use replay::{DamagedGame, replay};
+pub use sample::{Draw, Sample};
 pub use sequence::{PositionSequence, Step};
 pub use survey::{
-    FoundNames, FoundProblem, FoundProblems, GameCounts, LengthCount, OpeningList, OpeningShare, RatingCount,
-    SqlLimits, SqlRows, Statistics, YearCount, find_names,
+    DatabaseContents, FoundNames, FoundProblems, GamesByResult, LengthCount, LongestGame, OpeningList,
+    OpeningShare, RatingCount, SqlLimits, SqlRows, Statistics, YearCount, find_names,
 };
-pub use text::{brief, cut};
-pub use variants::{Difference, Variant, variants};

@@ -3,7 +3,8 @@
 use crate::board::{Color, MoveCode, Position};
 use crate::id::Ply;
 use crate::pgn::{CommentReader, GameWriter, MoveNumbers};
-use crate::query::replay::{DamagedGame, replay};
+use crate::query::error::DamagedGame;
+use crate::query::game::{replay, replay_variation};
 use crate::store::{GameAnnotations, GameRecord, PositionAnnotations, StoredVariation};
 
 /// Appends a game with its annotations to `text`, in PGN's export format and followed by a blank line. The
@@ -47,16 +48,16 @@ fn write(
     for (name, value) in record.tags() {
         game.tag(&name, &value);
     }
-    let mut writer =
-        Writer { game, annotations, is_normalized, reader: CommentReader::default(), failed: Ok(()) };
+    let mut writer = Writer { game, record, annotations, is_normalized, reader: CommentReader::default() };
     writer.remarks(0, Ply(0), None);
-    let played = replay(record, |position, stored| match stored.move_code {
-        Some(code) => writer.play(0, stored.ply, position, code, record),
-        // Variations from the last position of the game.
-        None => writer.variations(0, stored.ply, position, record),
+    let mut written = Ok(());
+    let played = replay(record, |position, stored| {
+        if written.is_ok() {
+            written = writer.play_or_end(0, stored.ply, position, stored.move_code);
+        }
     });
-    let Writer { game, failed, .. } = writer;
-    let played = played.and(failed);
+    let game = writer.game;
+    let played = played.and(written);
     match played {
         Ok(()) => game.finish(record.summary.result),
         Err(_) => text.truncate(before),
@@ -79,29 +80,38 @@ pub fn variation_text(
     let mut text = String::new();
     let game = GameWriter::for_reading(&mut text, columns);
     let reader = CommentReader::default();
-    let mut writer = Writer { game, annotations, is_normalized: false, reader, failed: Ok(()) };
-    writer.variation(variation, ply, position, record);
-    writer.failed?;
+    let mut writer = Writer { game, record, annotations, is_normalized: false, reader };
+    writer.variation(variation, ply, position)?;
     Ok(text)
 }
 
 struct Writer<'t, 'a> {
     game: GameWriter<'t>,
+    record: &'a GameRecord,
     annotations: &'a GameAnnotations,
     /// Whether clocks, times and evaluations are always written as commands.
     is_normalized: bool,
     /// Parses the written comments, to check what they mean.
     reader: CommentReader,
-    /// The first illegal move of a variation.
-    failed: Result<(), DamagedGame>,
 }
 
 impl Writer<'_, '_> {
-    /// Writes a move from a position at a ply, its annotations, and the variations that replace it.
-    fn play(&mut self, line: u32, ply: Ply, position: &Position, code: MoveCode, record: &GameRecord) {
-        self.game.play(position.fullmove_number(), position.side(), &position.san(code));
-        self.remarks(line, Ply(ply.0 + 1), Some(position.side()));
-        self.variations(line, ply, position, record);
+    /// Writes a move from a position at a ply, its annotations, and the variations that replace it; at the end of a
+    /// line, which has no move, only variations.
+    fn play_or_end(
+        &mut self,
+        line: u32,
+        ply: Ply,
+        position: &Position,
+        code: Option<MoveCode>,
+    ) -> Result<(), DamagedGame> {
+        if let Some(code) = code {
+            self.game.play(position.fullmove_number(), position.side(), &position.san(code));
+            self.remarks(line, Ply(ply.0 + 1), Some(position.side()));
+        }
+        let annotations = self.annotations;
+        let mut variations = annotations.variations(line, ply).iter();
+        variations.try_for_each(|variation| self.variation(variation, ply, position))
     }
 
     fn remarks(&mut self, line: u32, ply: Ply, mover: Option<Color>) {
@@ -139,31 +149,19 @@ impl Writer<'_, '_> {
         written
     }
 
-    fn variations(&mut self, line: u32, ply: Ply, position: &Position, record: &GameRecord) {
-        for variation in self.annotations.variations(line, ply) {
-            self.variation(variation, ply, position, record);
-        }
-    }
-
-    fn variation(&mut self, variation: &StoredVariation, ply: Ply, position: &Position, record: &GameRecord) {
-        let StoredVariation { line, ref moves } = *variation;
+    fn variation(
+        &mut self,
+        variation: &StoredVariation,
+        ply: Ply,
+        position: &Position,
+    ) -> Result<(), DamagedGame> {
         self.game.open();
-        self.remarks(line, ply, None);
-        let mut next = position.clone();
-        for (at, &code) in (ply.0..).zip(moves) {
-            let before = next.clone();
-            if let Err(source) = next.make(code) {
-                let game = record.summary.game;
-                self.failed = Err(DamagedGame::VariationMove { game, line, ply: Ply(at + 1), source });
-                break;
-            }
-            self.play(line, Ply(at), &before, code, record);
-        }
-        if self.failed.is_ok() {
-            let end = Ply(ply.0 + u32::try_from(moves.len()).unwrap_or(u32::MAX));
-            self.variations(line, end, &next, record);
-        }
+        self.remarks(variation.line, ply, None);
+        replay_variation(self.record, variation, ply, position, |ply, position, code| {
+            self.play_or_end(variation.line, ply, position, code)
+        })?;
         self.game.close();
+        Ok(())
     }
 }
 

@@ -1,8 +1,16 @@
-//! Parses the position of a query: a FEN, PGN moves or UCI moves.
+//! Parses the position of a query: a FEN, PGN moves or UCI moves. Describes it for a board on a screen, which can then
+//! show it without knowing the rules of chess.
 
-use crate::board::{Color, FenChange, MoveCode, Position, SetupError};
-use crate::query::pasted::{MovesNote, other_variant, pasted_fen, variant_of_address};
-use crate::query::text::brief;
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use crate::board::{Color, FenChange, MoveCode, PieceKind, Position, SetupError};
+use crate::opening::Opening;
+use crate::query::error::{brief, cut};
+use crate::query::pasted::{other_variant, pasted_fen, variant_of_address};
+use crate::sorted::sort_by;
+use crate::store::{self, Database};
 
 /// The position of a query, and how it was given.
 #[derive(Clone, Debug)]
@@ -22,7 +30,8 @@ pub struct PositionQuery {
 
 impl From<Position> for PositionQuery {
     fn from(position: Position) -> Self {
-        Self::at(position, Vec::new())
+        let start = position.clone();
+        Self { position, start, changes: Vec::new(), notes: Vec::new(), line: Vec::new() }
     }
 }
 
@@ -70,26 +79,9 @@ pub enum PositionError {
         /// The variant.
         name: String,
     },
-    /// A word among the moves is not a move.
-    #[error("{:?}{place} is not a move; leave it out", brief(word))]
-    NoMove {
-        /// The word.
-        word: String,
-        /// The place of the word.
-        place: MoveLocation,
-    },
-    /// A comment is not closed.
-    #[error("a comment is not closed; add '}}'")]
-    UnclosedComment,
-    /// A variation is not closed.
-    #[error("a variation is not closed; add ')'")]
-    UnclosedVariation,
-    /// There are variations among the moves.
-    #[error("a variation begins{place}; leave out its brackets and what is inside")]
-    Variation {
-        /// The place.
-        place: MoveLocation,
-    },
+    /// A text does not consist of the moves of one line, or its numbers differ from those of the moves.
+    #[error("{0}")]
+    Moves(String),
     /// The moves are legal with the piece letters of two languages, but differ.
     #[error(
         "the moves can be read in two ways: {} is {} in {} and {} in {}; write the move with English letters: {} or {}",
@@ -102,31 +94,6 @@ pub enum PositionError {
         one: (&'static str, String),
         /// Another language, and the move in that language.
         other: (&'static str, String),
-    },
-    /// A closing bracket has no opening one.
-    #[error("a ')' or '}}' closes nothing; remove it")]
-    StrayClosing,
-    /// The number of a move in the text differs from its number in the game.
-    #[error(
-        "{} is numbered {typed}, but is White's move {counted}{}; write every move of one line, or leave out the numbers",
-        brief(word), if typed > counted { ": a move may be missing" } else { "" }
-    )]
-    Numbering {
-        /// The move as typed.
-        word: String,
-        /// The number of the move in the game.
-        counted: u32,
-        /// The number of the move in the text.
-        typed: u32,
-    },
-    /// Another game begins after the moves: with tag pairs, or with White's first move.
-    #[error("another game begins; give the moves of one game")]
-    NextGame,
-    /// Something follows the result.
-    #[error("text follows the result {result}; give the moves of one game")]
-    AfterResult {
-        /// The result.
-        result: &'static str,
     },
     /// A move is not legal.
     #[error("cannot play {number} {} (ply {ply}) in the position {fen}", brief(word))]
@@ -151,11 +118,7 @@ impl PositionQuery {
     /// The start position.
     #[must_use]
     pub fn start() -> Self {
-        Self::at(Position::start(), Vec::new())
-    }
-
-    fn at(position: Position, changes: Vec<FenChange>) -> Self {
-        Self { start: position.clone(), position, changes, notes: Vec::new(), line: Vec::new() }
+        Position::start().into()
     }
 
     /// Parses a FEN. It may also be in quotes, in a tag pair or in the URL of a board at Lichess or
@@ -174,7 +137,17 @@ impl PositionQuery {
         let (position, mut changes) = Position::from_fen(pasted_fen(fen).trim().as_bytes())
             .map_err(|source| PositionError::Fen { fen: fen.to_owned(), source })?;
         changes.retain(|change| *change != FenChange::CountersAssumed);
-        Ok(Self::at(position, changes))
+        Ok(Self { changes, ..position.into() })
+    }
+
+    /// The name of the position or, if it has none, of the last named position on its line.
+    pub(super) fn opening(
+        &self,
+        name: impl Fn(&Position) -> store::Result<Option<Opening>>,
+    ) -> store::Result<Option<Opening>> {
+        let on_line = self.line.iter().rev().map(|played| &played.position);
+        let names = std::iter::once(&self.position).chain(on_line).map(name);
+        names.filter_map(Result::transpose).next().transpose()
     }
 
     /// The last move before the position, if it was given by moves.
@@ -205,59 +178,26 @@ impl PositionQuery {
     /// # Errors
     /// If a move cannot be played. The error says which move, why, and in what position.
     pub fn then_uci(mut self, text: &str) -> Result<Self, PositionError> {
-        let mut line = Line { position: self.position, played: self.line };
         let mut words = text.split([',', ' ']).filter(|word| !word.is_empty());
-        words.try_for_each(|word| line.play(word.as_bytes()))?;
-        (self.position, self.line) = (line.position, line.played);
+        words.try_for_each(|word| self.play(word))?;
         Ok(self)
     }
-}
 
-/// A place in a text of moves: after a move, or before the first one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MoveLocation(Option<String>);
-
-impl MoveLocation {
-    pub(super) fn after(last: Option<&LineMove>) -> Self {
-        Self(last.map(LineMove::numbered))
-    }
-}
-
-impl std::fmt::Display for MoveLocation {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.0 {
-            Some(last) => write!(f, " after {last}"),
-            None => f.write_str(" before the first move"),
-        }
-    }
-}
-
-/// Moves played one after the other.
-struct Line {
-    position: Position,
-    played: Vec<LineMove>,
-}
-
-impl Line {
-    fn play(&mut self, word: &[u8]) -> Result<(), PositionError> {
+    fn play(&mut self, word: &str) -> Result<(), PositionError> {
         let (number, side) = (self.position.fullmove_number(), self.position.side());
-        let code = self.position.resolve_or_explain(word).map_err(|why| self.refusal(word, why.into()))?;
-        let mut position = self.position.clone();
-        let code = position.make(code).map_err(|why| self.refusal(word, why.into()))?;
-        self.position = position.clone();
-        let word = String::from_utf8_lossy(word).into_owned();
-        self.played.push(LineMove { number, side, word, code, position });
-        Ok(())
-    }
-
-    fn refusal(&self, word: &[u8], source: Box<dyn std::error::Error + Send + Sync>) -> PositionError {
-        PositionError::Move {
-            number: number_before(self.position.fullmove_number(), self.position.side()),
-            word: String::from_utf8_lossy(word).into_owned(),
-            ply: self.played.len() + 1,
+        let refusal = |source| PositionError::Move {
+            number: number_before(number, side),
+            word: word.to_owned(),
+            ply: self.line.len() + 1,
             fen: self.position.fen(),
             source,
-        }
+        };
+        let code = self.position.resolve_or_explain(word.as_bytes()).map_err(|why| refusal(why.into()))?;
+        let mut position = self.position.clone();
+        let code = position.make(code).map_err(|why| refusal(why.into()))?;
+        self.position = position.clone();
+        self.line.push(LineMove { number, side, word: word.to_owned(), code, position });
+        Ok(())
     }
 }
 
@@ -285,4 +225,186 @@ pub(super) fn san(position: &Position, code: MoveCode) -> String {
         Ok(_) => position.san(code),
         Err(_) => code.uci(None).to_string(),
     }
+}
+
+/// `w` or `b`, as in FEN.
+pub(super) const fn side(color: Color) -> &'static str {
+    match color {
+        Color::White => "w",
+        Color::Black => "b",
+    }
+}
+
+/// Serializes a side as `w` or `b`, as in FEN.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+pub(super) fn as_letter<S: Serializer>(color: &Color, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(side(*color))
+}
+
+/// An assumption that was necessary to read pasted moves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MovesNote {
+    /// The moves are written with the piece letters of another language.
+    Language {
+        /// The language; several languages if the moves are the same in all of them.
+        languages: Vec<&'static str>,
+        /// The letters, and the pieces that they name.
+        letters: Vec<(&'static str, PieceKind)>,
+    },
+    /// Some words are moves only with other capitalization.
+    Capitals {
+        /// Each word as typed, and the move in SAN.
+        words: Vec<(String, String)>,
+    },
+    /// The moves do not start from the standard position.
+    Start {
+        /// The FEN of the tag pair.
+        fen: String,
+    },
+    /// Two dashes are a null move.
+    NullMove {
+        /// The word as typed.
+        word: String,
+    },
+    /// Moves after a `;` were ignored.
+    Skipped {
+        /// The ignored text.
+        text: String,
+    },
+}
+
+impl fmt::Display for MovesNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Language { languages, letters } => {
+                let named = letters.iter().map(|(letters, kind)| format!("{letters} the {}", kind.name()));
+                let named = Vec::from_iter(named).join(", ").replacen(" the ", " is the ", 1);
+                write!(f, "piece letters read as in {}: {named}", either(languages))
+            }
+            Self::Capitals { words } => {
+                const NAMED: usize = 4;
+                let named: Vec<_> =
+                    words.iter().take(NAMED).map(|(word, san)| format!("{} as {san}", brief(word))).collect();
+                write!(f, "read with other capitals: {}", named.join(", "))?;
+                match words.len().saturating_sub(NAMED) {
+                    0 => Ok(()),
+                    more => write!(f, " and {more} more"),
+                }
+            }
+            Self::Start { fen } => {
+                write!(f, "the moves start from the FEN in the tag pair: {}", brief(fen))
+            }
+            Self::NullMove { word } => write!(f, "{word:?} is read as a null move"),
+            Self::Skipped { text } => {
+                write!(f, "ignored as a comment: {:?}; leave out the ';' if these are moves", cut(text, 60))
+            }
+        }
+    }
+}
+
+/// Joins several names, with `or` before the last.
+fn either(names: &[&str]) -> String {
+    const NAMED: usize = 4;
+    match names {
+        [] => String::new(),
+        [name] => (*name).to_owned(),
+        [names @ .., last] if names.len() < NAMED => format!("{} or {last}", names.join(", ")),
+        names => format!("{} and others", names[..NAMED].join(", ")),
+    }
+}
+
+/// A position, the line that led to it, and its legal moves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct DescribedPosition {
+    /// FEN of the position, all six fields.
+    pub fen: String,
+    /// Canonical FEN, used to look the position up: the first four fields, with an en passant square only if
+    /// such a capture is legal.
+    pub canonical_fen: String,
+    /// Polyglot key in 16 hexadecimal digits.
+    pub key: String,
+    /// Polyglot key as a signed 64-bit integer, as in the database. JavaScript rounds it: use `key` there.
+    pub integer: i64,
+    /// Side to move: `w` or `b`.
+    pub turn: &'static str,
+    /// Number of the next move.
+    pub move_number: u32,
+    /// Whether the side to move is in check.
+    pub is_check: bool,
+    /// Whether the side to move is mated.
+    pub is_mate: bool,
+    /// Whether the side to move has no legal move and is not in check.
+    pub is_stalemate: bool,
+    /// Opening of the position, or of the last named position on the way to it; `null` if there is none.
+    pub opening: Option<Opening>,
+    /// The legal moves, sorted by their SAN.
+    pub moves: Vec<DescribedMove>,
+    /// FEN of the first position of the line, all six fields.
+    pub start_fen: String,
+    /// The moves from the first position of the line to this position.
+    pub line: Vec<DescribedMove>,
+    /// Assumptions made because the position was given incompletely or in an unusual form: one sentence each.
+    pub assumptions: Vec<String>,
+    /// Differences between this position and the given FEN: one sentence each.
+    pub changes: Vec<String>,
+}
+
+/// A move, and the position after it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct DescribedMove {
+    /// The move in UCI notation.
+    pub uci: String,
+    /// The move in SAN.
+    pub san: String,
+    /// FEN of the position after the move, all six fields.
+    pub fen: String,
+}
+
+impl DescribedPosition {
+    /// Describes a position; openings have the names that the database gives them.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn new(database: &Database, query: &PositionQuery) -> store::Result<Self> {
+        let position = &query.position;
+        let mut codes = Vec::new();
+        position.legal_moves(&mut codes);
+        let mut moves = Vec::from_iter(codes.into_iter().filter_map(|code| described(position, code)));
+        sort_by(&mut moves, |one, other| one.san.cmp(&other.san));
+        let mut before = query.start.clone();
+        let mut line = Vec::with_capacity(query.line.len());
+        for played in &query.line {
+            line.extend(described(&before, played.code));
+            before = played.position.clone();
+        }
+        Ok(Self {
+            fen: position.fen(),
+            canonical_fen: position.canonical_fen(),
+            key: position.key().to_string(),
+            integer: position.key().as_i64(),
+            turn: side(position.side()),
+            move_number: position.fullmove_number(),
+            is_check: position.is_check(),
+            is_mate: moves.is_empty() && position.is_check(),
+            is_stalemate: moves.is_empty() && !position.is_check(),
+            opening: query
+                .opening(|position| database.opening_of(position.key(), &position.canonical_fen()))?,
+            moves,
+            start_fen: query.start.fen(),
+            line,
+            assumptions: query.assumptions(),
+            changes: query.changes.iter().map(ToString::to_string).collect(),
+        })
+    }
+}
+
+/// A move of a position, with the position after it; `None` if the move is illegal.
+fn described(position: &Position, code: MoveCode) -> Option<DescribedMove> {
+    let mut after = position.clone();
+    let made = after.make(code).ok()?;
+    Some(DescribedMove { uci: position.uci(made).to_string(), san: position.san(made), fen: after.fen() })
 }

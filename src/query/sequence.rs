@@ -17,12 +17,6 @@ pub struct Step {
     pub plies: RangeInclusive<u32>,
 }
 
-impl Step {
-    fn map(&self, turn: fn(&Description) -> Description) -> Self {
-        Self { description: turn(&self.description), ..self.clone() }
-    }
-}
-
 /// Steps that follow one another in a game, with any moves in between.
 ///
 /// A step ends with the last position that it requires; the next one begins after it.
@@ -40,8 +34,8 @@ impl PositionSequence {
         let mut ways = vec![steps];
         let turns = [(reversed, Description::reversed as fn(&_) -> _), (mirrored, Description::mirrored)];
         for (_, turn) in turns.into_iter().filter(|(is_asked, _)| *is_asked) {
-            let turned: Vec<Vec<Step>> =
-                ways.iter().map(|steps| steps.iter().map(|step| step.map(turn)).collect()).collect();
+            let turn = |step: &Step| Step { description: turn(&step.description), ..step.clone() };
+            let turned: Vec<Vec<Step>> = ways.iter().map(|steps| steps.iter().map(turn).collect()).collect();
             // A form that equals another one need not be searched twice.
             for steps in turned {
                 if !ways.contains(&steps) {

@@ -55,7 +55,7 @@ pub use read::game::{
     ComparedGame, GameMarks, GameOutcome, GameProblem, GameRecord, GameSummary, OpeningName, StoredPosition,
 };
 pub use read::info::{
-    DuplicateCount, ImportInfo, Info, ListedProblem, PROBLEM_KINDS, ProblemCount, ProblemPage, SourceContent,
+    DuplicateCount, FoundProblem, ImportInfo, Info, PROBLEM_KINDS, ProblemCount, ProblemPage, SourceContent,
     SourceInfo, Totals,
 };
 pub use read::name::{NameFilter, Named, fold};
@@ -80,7 +80,7 @@ pub use read::selection::{GameFilter, KnownPlayers, Selection, UnknownName};
 pub use read::snapshot::{NameTable, Snapshot};
 pub use read::source::{KnownSource, KnownSources, Tail};
 pub use read::sql_query::{Catalog, Query, QueryRows, Relation, RelationKind, Statements, nearest};
-pub use read::statistics::{GameCharts, GameStatistics, OpeningCount, Outcomes, PlayedOpening, TreeSize};
+pub use read::statistics::{GameCharts, GameCounts, GameStatistics, OpeningCount, PlayedOpening, TreeSize};
 pub use row::{ImportTotals, NewImport, SourceDigest, SourceTotals};
 pub use schema::{APPLICATION_ID, PAGE_SIZE, migrate};
 pub(crate) use schema::{provide_exp, schema_of, version_of};

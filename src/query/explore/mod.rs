@@ -1,24 +1,25 @@
-//! Counts the moves played from a position and their results, in the form of Lichess's opening explorer.
+//! Counts the moves played from a position and their results, in the form of Lichess's opening explorer, also by month
+//! and by year.
 
-mod answer;
-mod history;
 mod tree;
 
-pub use answer::{
-    ExploreAnswer, GameEntry, HistoryMonth, HistoryMove, HistoryYear, ListedGame, MoveStatistics, Player,
-    PositionStatistics, SideScore, Winner,
-};
+use std::cmp::Reverse;
+
+use serde::{Serialize, Serializer};
+
 pub use tree::{MoveTree, TreeMove};
 
-use crate::board::{Color, Position};
+use crate::board::{Color, GameResult, MoveCode, Position};
+use crate::id::GameId;
 use crate::opening::{Opening, OpeningBook};
 use crate::query::name::{SimilarNames, similar_names};
+use crate::query::performance::{opponent_rating, performance};
 use crate::query::position::{PositionQuery, san};
-use crate::sorted::sort_by;
-use crate::store::row::RatedScore;
+use crate::sorted::{SortedMap, sort_by, sort_by_key};
+use crate::store::row::{RatedScore, ResultCounts, month_of, year_of};
 use crate::store::{
-    self, Continuation, Database, ExploreOptions, Hit, Lines, ListLengths, PositionCounts, Selection,
-    VariationMoves,
+    self, Continuation, Database, ExploreOptions, GameSummary, Hit, Lines, ListLengths, ReachedGames,
+    Selection, VariationMoves,
 };
 
 /// A query for the moves played from a position.
@@ -45,6 +46,298 @@ pub struct ExploreQuery<'a> {
     pub openings: Option<&'a OpeningBook>,
 }
 
+/// The moves played from a position, and the results of the games.
+///
+/// A game counts once, even if it reached the position several times. Games without a result are counted
+/// separately.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct PositionStatistics {
+    /// Opening of the position, or of the last named position on the way to it; `null` if there is none.
+    pub opening: Option<Opening>,
+    /// Games that reached the position, by result.
+    #[serde(flatten)]
+    pub results: ResultCounts,
+    /// Ratings of the requested side. Missing unless a side was requested.
+    #[serde(flatten)]
+    pub score: Option<SideScore>,
+    /// Number of games without a result that reached the position. The numbers of results do not include
+    /// them.
+    pub unfinished: u64,
+    /// Number of games with a result that reached the position in another move order than the given one: they
+    /// did not have all positions on the way. Missing if fewer than two moves were given, or if the number is
+    /// not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transposed: Option<u64>,
+    /// Number of games, with or without a result, with a variation that reaches the position or begins there.
+    /// Missing unless variations were requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_variations: Option<u64>,
+    /// The moves played from the position, the most frequent first. Equally frequent moves are ordered by the
+    /// number of games with them in variations, then by UCI notation.
+    pub moves: Vec<MoveStatistics>,
+    /// The games with the highest mean rating of both players, the highest first.
+    pub top_games: Vec<ListedGame>,
+    /// The latest games, the latest first.
+    pub recent_games: Vec<ListedGame>,
+    /// Number of games with a result that ended in the position.
+    #[serde(skip)]
+    pub ended: u64,
+    /// Number of moves omitted because of the limit.
+    #[serde(skip)]
+    pub hidden_moves: usize,
+}
+
+/// The moves played from a position, with additional requested data.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ExploreAnswer {
+    /// The moves played from the position.
+    #[serde(flatten)]
+    pub explored: PositionStatistics,
+    /// Games by year, in ascending order, unknown years last. Years without games that reached the position
+    /// are listed if they lie in between and have other games. Missing unless requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub history: Option<Vec<HistoryYear>>,
+    /// The moves played from the position in the games to compare with. Missing unless requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub versus: Option<PositionStatistics>,
+}
+
+/// The games of one year that reached a position.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct HistoryYear {
+    /// Year; `null` for games without a known year.
+    pub year: Option<u16>,
+    /// Games that reached the position, by result.
+    #[serde(flatten)]
+    pub results: ResultCounts,
+    /// Number of all games of the year that pass the filters and have a result, whether they reached the
+    /// position or not.
+    pub games_of_year: u64,
+    /// The moves that are the most frequent ones over all years, with their games in this year. All years
+    /// list the same moves.
+    pub moves: Vec<HistoryMove>,
+}
+
+/// The number of games with a move in one year.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct HistoryMove {
+    /// The move in UCI notation.
+    pub uci: String,
+    /// The move in SAN.
+    pub san: String,
+    /// Number of games with a result in which the move was played.
+    pub games: u64,
+}
+
+/// The games of one month that reached a position.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct HistoryMonth {
+    /// Year and month, such as `2024-02`.
+    pub month: String,
+    /// Games that reached the position, by result.
+    #[serde(flatten)]
+    pub results: ResultCounts,
+}
+
+/// A move played from the position, or a move of a variation there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct MoveStatistics {
+    /// The move.
+    #[serde(skip)]
+    pub code: MoveCode,
+    /// The move in UCI notation.
+    pub uci: String,
+    /// The move in SAN.
+    pub san: String,
+    /// Mean rating of the players who made the move; `null` if no rating is known.
+    pub average_rating: Option<u64>,
+    /// Games with the move, by result.
+    #[serde(flatten)]
+    pub results: ResultCounts,
+    /// Ratings of the requested side in games with the move. Missing unless a side was requested.
+    #[serde(flatten)]
+    pub score: Option<SideScore>,
+    /// Number of games, with or without a result, with the move in a variation. A move that occurs only in
+    /// variations has no other games. Missing unless variations were requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_variations: Option<u64>,
+    /// The game with the move, if there is only one; otherwise `null`.
+    pub game: Option<GameEntry>,
+    /// Opening of the position after the move; `null` if it has no name.
+    pub opening: Option<Opening>,
+}
+
+/// Ratings that describe the performance of one side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct SideScore {
+    /// The requested side: `white` or `black`.
+    #[serde(serialize_with = "as_color")]
+    #[cfg_attr(test, schemars(with = "String", extend("enum" = ["white", "black"])))]
+    pub color: Color,
+    /// Mean rating of the side's opponents, from games with a result and a known opponent's rating; `null` if
+    /// there are none.
+    pub average_opponent_rating: Option<u64>,
+    /// The side's performance rating by FIDE's table, from the same games; `null` if there are none.
+    pub performance: Option<i32>,
+}
+
+impl SideScore {
+    fn new(color: Color, rated: &RatedScore) -> Self {
+        Self { color, average_opponent_rating: opponent_rating(rated), performance: performance(rated) }
+    }
+
+    /// An empty score of a side.
+    #[must_use]
+    pub const fn empty(color: Color) -> Self {
+        Self { color, average_opponent_rating: None, performance: None }
+    }
+
+    /// The numbers of games that the side won, drew and lost.
+    #[must_use]
+    pub const fn won_drawn_lost(&self, results: &ResultCounts) -> [u32; 3] {
+        let &ResultCounts { white_wins, draws, black_wins, .. } = results;
+        match self.color {
+            Color::White => [white_wins, draws, black_wins],
+            Color::Black => [black_wins, draws, white_wins],
+        }
+    }
+}
+
+/// A game that reached the position, and its next move.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ListedGame {
+    /// The move played from the position, in UCI notation; `null` if the game ended there.
+    pub uci: Option<String>,
+    /// The same move in SAN.
+    #[serde(skip)]
+    pub san: Option<String>,
+    /// The game.
+    #[serde(flatten)]
+    pub game: GameEntry,
+}
+
+/// A game in the form of Lichess's opening explorer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct GameEntry {
+    /// Number of the game, as a string, because IDs of Lichess are strings.
+    #[serde(serialize_with = "as_text")]
+    #[cfg_attr(test, schemars(with = "String"))]
+    pub id: GameId,
+    /// The side that won; `null` if the game was drawn or has no result.
+    pub winner: Option<Winner>,
+    /// White's player.
+    pub white: Player,
+    /// Black's player.
+    pub black: Player,
+    /// Year; `null` if unknown.
+    pub year: Option<u16>,
+    /// Year and month, such as `2024-02`; `null` if the month is unknown.
+    pub month: Option<String>,
+    /// The result.
+    #[serde(skip)]
+    pub result: GameResult,
+    /// Date, `YYYY.MM.DD` with `??` for unknown parts.
+    #[serde(skip)]
+    pub date: Option<String>,
+    /// Name of the event.
+    #[serde(skip)]
+    pub event: Option<String>,
+}
+
+/// The side that won a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Winner {
+    /// White.
+    White,
+    /// Black.
+    Black,
+}
+
+/// A player of a game.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Player {
+    /// Name; `null` if unknown.
+    pub name: Option<String>,
+    /// Rating; `null` if unknown.
+    pub rating: Option<u16>,
+}
+
+impl PositionStatistics {
+    /// Whether no game reached the position and, if variations are searched, no variation either.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.results.games() == 0 && self.unfinished == 0 && self.in_variations.unwrap_or(0) == 0
+    }
+}
+
+impl ListedGame {
+    fn from_hit(position: &Position, hit: Hit) -> Self {
+        Self {
+            uci: hit.next.map(|code| position.uci(code).to_string()),
+            san: hit.next.map(|code| san(position, code)),
+            game: GameEntry::from_summary(hit.game),
+        }
+    }
+}
+
+impl GameEntry {
+    fn from_summary(game: GameSummary) -> Self {
+        let date = game.date.as_deref().unwrap_or_default();
+        let mut parts = date.split('.').map(|part| part.parse::<u16>().ok().filter(|&number| number != 0));
+        let (year, month) = (parts.next().flatten(), parts.next().flatten());
+        let player = |name, rating| Player { name, rating };
+        Self {
+            id: game.game,
+            winner: match game.result {
+                GameResult::White => Some(Winner::White),
+                GameResult::Black => Some(Winner::Black),
+                GameResult::Draw | GameResult::Unknown => None,
+            },
+            white: player(game.white, game.white_elo),
+            black: player(game.black, game.black_elo),
+            year,
+            month: year.zip(month).map(|(year, month)| format!("{year:04}-{month:02}")),
+            result: game.result,
+            date: game.date,
+            event: game.event,
+        }
+    }
+}
+
+fn as_color<S: Serializer>(color: &Color, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(match color {
+        Color::White => "white",
+        Color::Black => "black",
+    })
+}
+
+fn as_text<S: Serializer>(game: &GameId, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&game.0)
+}
+
+/// The counts of a year.
+#[derive(Default)]
+struct Counted {
+    results: ResultCounts,
+    moves: SortedMap<MoveCode, u64>,
+}
+
 impl ExploreQuery<'_> {
     /// Counts the moves played from the position.
     ///
@@ -66,28 +359,31 @@ impl ExploreQuery<'_> {
             Lines::All => Some(self.database.variation_moves(position, self.selection)?),
         };
         drop(snapshot);
-        let PositionCounts { results, rated, unfinished, transposed, continuations, top_games, recent_games } =
-            found;
-        let went_on: u64 = continuations.iter().map(|played| played.results.games()).sum();
+        let went_on: u64 = found.continuations.iter().map(|played| played.results.games()).sum();
         let in_variations = variations.as_ref().map(|variations| variations.games);
-        let mut moves = self.moves(continuations, variations)?;
+        let mut moves = self.moves(found.continuations, variations)?;
         let limit = self.limit.map_or(usize::MAX, |limit| limit as usize);
         let hidden_moves = moves.len().saturating_sub(limit);
         moves.truncate(limit);
         let list = |hits: Vec<Hit>| hits.into_iter().map(|hit| ListedGame::from_hit(position, hit)).collect();
         Ok(PositionStatistics {
-            opening: self.name_of_line()?,
-            results,
-            score: self.score(&rated),
-            unfinished,
-            transposed,
+            opening: self.opening()?,
+            results: found.results,
+            score: self.score(&found.rated),
+            unfinished: found.unfinished,
+            transposed: found.transposed,
             in_variations,
             moves,
-            top_games: list(top_games),
-            recent_games: list(recent_games),
-            ended: results.games().saturating_sub(went_on),
+            top_games: list(found.top_games),
+            recent_games: list(found.recent_games),
+            ended: found.results.games().saturating_sub(went_on),
             hidden_moves,
         })
+    }
+
+    /// The name of the position or, if it has none, of the last named position on its line.
+    fn opening(&self) -> store::Result<Option<Opening>> {
+        self.query.opening(|position| self.name(position))
     }
 
     /// Names in the filters that do not occur in the database: a possible reason why no game passes the
@@ -109,18 +405,15 @@ impl ExploreQuery<'_> {
         variations: Option<VariationMoves>,
     ) -> store::Result<Vec<MoveStatistics>> {
         let mut in_variations = variations.map(|variations| variations.moves);
-        let played = played.into_iter().map(|found| {
+        let mut moves = Vec::new();
+        for found in played {
             let count = in_variations.as_mut().map(|moves| moves.remove(&found.code).unwrap_or(0));
-            (found, count)
-        });
-        let mut found = Vec::from_iter(played);
-        let others = in_variations.unwrap_or_default().into_iter();
-        found.extend(others.map(|(code, games)| {
+            moves.push(self.explored(found, count)?);
+        }
+        for (code, games) in in_variations.unwrap_or_default() {
             let (results, rated) = Default::default();
-            (Continuation { code, results, rated, only_game: None }, Some(games))
-        }));
-        let read = |(found, in_variations)| self.explored(found, in_variations);
-        let mut moves = found.into_iter().map(read).collect::<store::Result<Vec<_>>>()?;
+            moves.push(self.explored(Continuation { code, results, rated, only_game: None }, Some(games))?);
+        }
         sort_by(&mut moves, |a, b| {
             let games = |played: &MoveStatistics| (played.results.games(), played.in_variations);
             games(b).cmp(&games(a)).then_with(|| a.uci.cmp(&b.uci))
@@ -156,14 +449,76 @@ impl ExploreQuery<'_> {
         }
     }
 
-    /// The name of the position or, if it has none, of the last named position on its line.
-    fn name_of_line(&self) -> store::Result<Option<Opening>> {
-        let on_line = self.query.line.iter().rev().map(|played| &played.position);
-        for position in std::iter::once(&self.query.position).chain(on_line) {
-            if let Some(opening) = self.name(position)? {
-                return Ok(Some(opening));
+    /// The games by month, the first month first. Games with an unknown month or without a result are left
+    /// out.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn months(&self) -> store::Result<Vec<HistoryMonth>> {
+        let mut reached = ReachedGames::new(self.database, self.selection);
+        let new = SortedMap::<(u16, u8), ResultCounts>::new;
+        let months = reached.fold(&self.query.position, new, |months, game| {
+            if let (Some(year), Some(month)) = (year_of(game.day), month_of(game.day))
+                && game.result != GameResult::Unknown
+            {
+                let counted = months.entry((year, month));
+                counted.count(game.result, game.elos, Some(year));
             }
+        })?;
+        let listed =
+            |((year, month), results)| HistoryMonth { month: format!("{year:04}-{month:02}"), results };
+        Ok(months.into_iter().map(listed).collect())
+    }
+
+    /// The games with a result by year, the first year first, unknown years last. A year in which no game
+    /// reached the position is included if it lies between years in which games did, and other games of the
+    /// year pass the filters. Each year lists the `most_moves` moves that are the most frequent over all years.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn history(&self, most_moves: usize) -> store::Result<Vec<HistoryYear>> {
+        let position = &self.query.position;
+        let snapshot = self.database.snapshot()?;
+        let mut reached = ReachedGames::new(self.database, self.selection);
+        let years = reached.fold(position, SortedMap::<Option<u16>, Counted>::new, |years, game| {
+            if game.result == GameResult::Unknown {
+                return;
+            }
+            let year = year_of(game.day);
+            let counted = years.entry(year);
+            counted.results.count(game.result, game.elos, year);
+            if let Some(code) = game.played {
+                *counted.moves.entry(code) += 1;
+            }
+        })?;
+        let games_of_years = self.database.finished_by_year(self.selection)?;
+        drop(snapshot);
+        let mut totals = SortedMap::<MoveCode, u64>::new();
+        for (&code, games) in years.values().flat_map(|counted| counted.moves.iter()) {
+            *totals.entry(code) += games;
         }
-        Ok(None)
+        let mut codes = Vec::from_iter(totals);
+        sort_by_key(&mut codes, |&(code, games)| (Reverse(games), code));
+        codes.truncate(most_moves);
+        let known = || years.keys().filter_map(|year| *year);
+        let (first, last) = (known().min(), known().max());
+        let is_listed = |year: Option<u16>| match year {
+            Some(year) => first.is_some_and(|first| first <= year) && last.is_some_and(|last| year <= last),
+            None => years.contains_key(&None),
+        };
+        let mut listed: Vec<_> = games_of_years.iter().filter(|(year, _)| is_listed(**year)).collect();
+        sort_by_key(&mut listed, |(year, _)| (year.is_none(), **year));
+        let none = Counted::default();
+        let year = |(&year, &games_of_year): (&Option<u16>, &u64)| {
+            let counted = years.get(&year).unwrap_or(&none);
+            let games = |code| counted.moves.get(&code).copied().unwrap_or(0);
+            let moves = codes.iter().map(|&(code, _)| HistoryMove {
+                uci: position.uci(code).to_string(),
+                san: san(position, code),
+                games: games(code),
+            });
+            HistoryYear { year, results: counted.results, games_of_year, moves: moves.collect() }
+        };
+        Ok(listed.into_iter().map(year).collect())
     }
 }

@@ -5,8 +5,7 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 
 use serde::Serialize;
 
-use super::ExploreQuery;
-use super::answer::{MoveStatistics, PositionStatistics, SideScore, by_result};
+use super::{ExploreQuery, MoveStatistics, PositionStatistics, SideScore};
 use crate::board::{Color, Position};
 use crate::opening::Opening;
 use crate::query::position::{PositionQuery, number_before, push_move};
@@ -24,8 +23,7 @@ pub struct MoveTree {
     /// Opening of the position, or of the last named position on the way to it; `null` if there is none.
     pub opening: Option<Opening>,
     /// Games that reached the position, by result.
-    #[serde(flatten, serialize_with = "by_result")]
-    #[cfg_attr(test, schemars(with = "super::answer::ByResult"))]
+    #[serde(flatten)]
     pub results: ResultCounts,
     /// Ratings of the requested side. Missing unless a side was requested.
     #[serde(flatten)]
@@ -118,7 +116,7 @@ impl ExploreQuery<'_> {
         }
         drop(snapshot);
         let PositionStatistics { results, score, unfinished, ended, .. } = root;
-        let opening = self.name_of_line()?;
+        let opening = self.opening()?;
         let is_cut = !tree.open.is_empty();
         Ok(MoveTree { opening, results, score, unfinished, ended, moves: tree.in_order(), is_cut })
     }
@@ -137,8 +135,8 @@ struct Node {
     depth: u32,
     /// The number of games with a result that reached it.
     games: u64,
-    /// The moves played often enough; `None` until computed.
-    moves: Option<Vec<Edge>>,
+    /// The moves played often enough; empty until computed.
+    moves: Vec<Edge>,
 }
 
 /// A move from a position.
@@ -166,7 +164,7 @@ struct TreeBuilder {
 impl TreeBuilder {
     fn of(position: Position) -> Self {
         let known = HashMap::from([(position.canonical_fen(), 0)]);
-        let nodes = vec![Node { position, depth: u32::MAX, games: 0, moves: None }];
+        let nodes = vec![Node { position, depth: u32::MAX, games: 0, moves: Vec::new() }];
         Self { nodes, known, unanswered: VecDeque::new(), open: BinaryHeap::new(), taken: 0 }
     }
 
@@ -180,10 +178,9 @@ impl TreeBuilder {
             }
             let is_first = node.depth >= deepest;
             node.depth = depth;
-            match &node.moves {
-                Some(moves) => next.extend(moves.iter().filter_map(|edge| Some((edge.to?, depth + 1)))),
-                None if is_first && depth < deepest => self.unanswered.push_back(index),
-                None => {}
+            next.extend(node.moves.iter().filter_map(|edge| Some((edge.to?, depth + 1))));
+            if is_first && depth < deepest {
+                self.unanswered.push_back(index);
             }
         }
     }
@@ -200,7 +197,7 @@ impl TreeBuilder {
             open.map(|(at, edge)| (edge.played.results.games(), Reverse(depth), Reverse(index), Reverse(at))),
         );
         let node = &mut self.nodes[index];
-        (node.games, node.moves) = (games, Some(moves));
+        (node.games, node.moves) = (games, moves);
     }
 
     /// Adds the most frequent candidate to the tree. Returns `false` if there is no candidate, or if the tree
@@ -212,18 +209,18 @@ impl TreeBuilder {
         let Some((_, _, Reverse(index), Reverse(at))) = self.open.pop() else { return false };
         let node = &self.nodes[index];
         let depth = node.depth + 1;
-        let played = node.moves.as_ref().and_then(|moves| moves.get(at));
-        // A stored move that is impossible in this position: the database is damaged. `verify` reports it;
-        // skip it here.
-        let Some(after) = played.and_then(|edge| after(&node.position, &edge.played)) else { return true };
+        let mut after = node.position.clone();
+        if after.make(node.moves[at].played.code).is_err() {
+            // A stored move that is impossible in this position: the database is damaged. `verify` reports it;
+            // skip it here.
+            return true;
+        }
         let new = self.nodes.len();
         let to = *self.known.entry(after.canonical_fen()).or_insert(new);
         if to == new {
-            self.nodes.push(Node { position: after, depth: u32::MAX, games: 0, moves: None });
+            self.nodes.push(Node { position: after, depth: u32::MAX, games: 0, moves: Vec::new() });
         }
-        if let Some(edge) = self.nodes[index].moves.as_mut().and_then(|moves| moves.get_mut(at)) {
-            edge.to = Some(to);
-        }
+        self.nodes[index].moves[at].to = Some(to);
         self.taken += 1;
         self.reach(to, depth, deepest);
         true
@@ -238,12 +235,14 @@ impl TreeBuilder {
         let first = 2 * first.fullmove_number() + u32::from(first.side() == Color::Black);
         let mut lines: Vec<Option<String>> = vec![None; self.nodes.len()];
         lines[0] = Some(String::new());
-        let mut moves_of_nodes: Vec<Vec<(TreeMove, Option<usize>)>> = Vec::new();
-        moves_of_nodes.resize_with(self.nodes.len(), Vec::new);
-        let mut next = VecDeque::from([0]);
-        while let Some(index) = next.pop_front() {
+        let mut moves: Vec<Vec<TreeMove>> = self.nodes.iter().map(|_| Vec::new()).collect();
+        // Each listed node, with the node before it and the index of the move in between.
+        let mut order = vec![(0, 0, 0)];
+        let mut visited = 0;
+        while let Some(&(index, ..)) = order.get(visited) {
+            visited += 1;
             let node = &mut self.nodes[index];
-            for Edge { played, to } in node.moves.take().unwrap_or_default() {
+            for Edge { played, to } in std::mem::take(&mut node.moves) {
                 let Some(to) = to else { continue };
                 let tree_move = TreeMove {
                     played,
@@ -253,30 +252,17 @@ impl TreeBuilder {
                     same_as: lines[to].clone(),
                     moves: Vec::new(),
                 };
-                let leads_to = tree_move.same_as.is_none().then_some(to);
-                if leads_to.is_some() {
+                if tree_move.same_as.is_none() {
                     lines[to] = Some(tree_move.line_after(lines[index].as_deref().unwrap_or_default()));
-                    next.push_back(to);
+                    order.push((to, index, moves[index].len()));
                 }
-                moves_of_nodes[index].push((tree_move, leads_to));
+                moves[index].push(tree_move);
             }
         }
-        with_following(&mut moves_of_nodes, 0)
+        for &(index, before, at) in order.iter().skip(1).rev() {
+            let following = std::mem::take(&mut moves[index]);
+            moves[before][at].moves = following;
+        }
+        moves.swap_remove(0)
     }
-}
-
-/// The moves from a position, with all following moves.
-fn with_following(moves_of_nodes: &mut [Vec<(TreeMove, Option<usize>)>], index: usize) -> Vec<TreeMove> {
-    let moves = std::mem::take(&mut moves_of_nodes[index]);
-    let whole = |(mut tree_move, leads_to): (TreeMove, Option<usize>)| {
-        tree_move.moves = leads_to.map(|node| with_following(moves_of_nodes, node)).unwrap_or_default();
-        tree_move
-    };
-    moves.into_iter().map(whole).collect()
-}
-
-fn after(position: &Position, played: &MoveStatistics) -> Option<Position> {
-    let mut after = position.clone();
-    after.make(played.code).ok()?;
-    Some(after)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::query::name::similar_names::near;
+use crate::query::name::similar::near;
 use crate::sorted::{distinct, sort_by};
 use crate::store::{self, Database, NameFilter, Named, PlayerAlias, UnknownName, WriterLock};
 
@@ -16,65 +16,6 @@ pub enum AliasError {
     /// The database cannot be read or written.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// A name is empty, or has no letters or digits.
-    #[error("the name is empty")]
-    Empty,
-    /// A name is given as another spelling of itself.
-    #[error("\"{name}\" is given as another spelling of itself; leave this one out")]
-    Same {
-        /// The name.
-        name: String,
-    },
-    /// Two players would have the same spelling.
-    #[error(
-        "\"{alias}\" is another spelling of \"{before}\" already, so it cannot be one of \"{name}\"; keep one of the two"
-    )]
-    TwoNames {
-        /// The spelling.
-        alias: String,
-        /// The name that has the spelling.
-        before: String,
-        /// The name that would get the spelling.
-        name: String,
-    },
-    /// A name is itself another spelling.
-    #[error(
-        "\"{name}\" is itself another spelling of \"{of}\"; list \"{alias}\" as a spelling of \"{of}\" instead"
-    )]
-    Chain {
-        /// The spelling of the name.
-        alias: String,
-        /// The name.
-        name: String,
-        /// The name of which it is a spelling.
-        of: String,
-    },
-    /// Two names are each given as another spelling of the other.
-    #[error(
-        "\"{name}\" and \"{alias}\" are each given as another spelling of the other; keep one of the two lines"
-    )]
-    Circle {
-        /// The first name.
-        name: String,
-        /// The second name.
-        alias: String,
-    },
-    /// One player would have two FIDE numbers.
-    #[error("\"{name}\" has the FIDE number {before}, so it cannot have {fide_id}; keep the correct number")]
-    FideDiffers {
-        /// The name.
-        name: String,
-        /// The known number.
-        before: u32,
-        /// The other number.
-        fide_id: u32,
-    },
-    /// A name has no other spellings, and is not itself another spelling.
-    #[error("\"{name}\" has no other spellings, and is not another spelling of a name")]
-    NoAlias {
-        /// The name.
-        name: String,
-    },
     /// No player has this name.
     #[error("no player has a name that matches \"{name}\"{}", did_you_mean(near))]
     Unknown {
@@ -83,29 +24,21 @@ pub enum AliasError {
         /// The most similar names.
         near: Vec<String>,
     },
-    /// The name matches the names of several players.
-    #[error("\"{name}\" matches {count} names: {}; give one of them in full", listed(names, *count))]
-    Ambiguous {
-        /// The name.
-        name: String,
-        /// The number of names that match.
-        count: usize,
-        /// The first of the names that match.
-        names: Vec<String>,
-    },
+    /// A name is empty, is ambiguous, or contradicts another alias.
+    #[error("{0}")]
+    Name(String),
 }
 
 fn did_you_mean(near: &[String]) -> String {
-    let near: Vec<_> = near.iter().map(|name| format!("\"{name}\"")).collect();
-    if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) }
+    if near.is_empty() { String::new() } else { format!("; did you mean {}?", quoted(near).join(" or ")) }
 }
 
-fn listed(names: &[String], count: usize) -> String {
-    let mut list: Vec<_> = names.iter().map(|name| format!("\"{name}\"")).collect();
-    if count > names.len() {
-        list.push("…".to_owned());
-    }
-    list.join(", ")
+fn quoted(names: &[String]) -> Vec<String> {
+    names.iter().map(|name| format!("\"{name}\"")).collect()
+}
+
+fn wrong<T>(text: String) -> Result<T> {
+    Err(AliasError::Name(text))
 }
 
 type Result<T, E = AliasError> = std::result::Result<T, E>;
@@ -178,13 +111,13 @@ impl Aliases {
     /// included.
     ///
     /// # Errors
-    /// [`AliasError::Same`], [`AliasError::FideDiffers`], [`AliasError::Empty`].
+    /// [`AliasError::Name`].
     pub fn merge(&mut self, name: &str, alias: &str) -> Result<()> {
         if name.is_empty() || alias.is_empty() {
-            return Err(AliasError::Empty);
+            return Err(empty());
         }
         if name == alias {
-            return Err(AliasError::Same { name: name.to_owned() });
+            return wrong(format!("\"{name}\" is given as another spelling of itself; leave this one out"));
         }
         let roots = distinct(vec![self.name_of(name).to_owned(), self.name_of(alias).to_owned()]);
         let mut fide_id = None;
@@ -244,9 +177,13 @@ impl Aliases {
         let of = of.or_else(|| self.names.get(name).filter(|&of| !says(of, name)).cloned());
         if let Some(of) = of.filter(|of| name != alias && of != name) {
             if of == *alias {
-                return Err(AliasError::Circle { name: name.clone(), alias: alias.clone() });
+                return wrong(format!(
+                    "\"{name}\" and \"{alias}\" are each given as another spelling of the other; keep one of the two lines"
+                ));
             }
-            return Err(AliasError::Chain { alias: alias.clone(), name: name.clone(), of });
+            return wrong(format!(
+                "\"{name}\" is itself another spelling of \"{of}\"; list \"{alias}\" as a spelling of \"{of}\" instead"
+            ));
         }
         match self.names.get(alias).filter(|&before| before != name && !says(before, name)) {
             Some(before) => Err(two_names(row, before)),
@@ -267,12 +204,13 @@ impl Aliases {
     /// Removes all other spellings of a name, or one spelling from its name. Returns the removed aliases.
     ///
     /// # Errors
-    /// [`AliasError::NoAlias`].
+    /// [`AliasError::Name`].
     pub fn split(&mut self, spelling: &str) -> Result<Vec<PlayerAlias>> {
         let (gone, kept): (Vec<_>, Vec<_>) =
             self.rows().into_iter().partition(|row| row.alias == spelling || row.name == spelling);
         if gone.is_empty() {
-            return Err(AliasError::NoAlias { name: spelling.to_owned() });
+            let wrong_one = "has no other spellings, and is not another spelling of a name";
+            return wrong(format!("\"{spelling}\" {wrong_one}"));
         }
         (self.names, self.spellings) = Default::default();
         kept.into_iter().for_each(|row| self.set_name(row.alias, &row.name));
@@ -283,7 +221,7 @@ impl Aliases {
     /// The spelling in these aliases that matches a text, as for [`choose_name`].
     ///
     /// # Errors
-    /// [`AliasError::Unknown`], [`AliasError::Ambiguous`], [`AliasError::Empty`].
+    /// [`AliasError::Unknown`], [`AliasError::Name`].
     pub fn choose(&self, text: &str) -> Result<String> {
         let (exact, filter) = read_name(text)?;
         let spellings = self.names.iter().flat_map(|(alias, name)| [alias.as_str(), name.as_str()]);
@@ -305,32 +243,40 @@ impl Aliases {
             (_, Some(&player)) if players.len() == 1 => Ok(player.to_owned()),
             (count, _) => {
                 fits.truncate(LISTED);
-                Err(AliasError::Ambiguous { name: text.to_owned(), count, names: fits })
+                let mut names = quoted(&fits);
+                names.extend((count > LISTED).then(|| "…".to_owned()));
+                wrong(format!(
+                    "\"{text}\" matches {count} names: {}; give one of them in full",
+                    names.join(", ")
+                ))
             }
         }
     }
 }
 
-fn two_names(row: &PlayerAlias, before: &str) -> AliasError {
-    AliasError::TwoNames { alias: row.alias.clone(), before: before.to_owned(), name: row.name.clone() }
+fn empty() -> AliasError {
+    AliasError::Name("the name is empty".to_owned())
+}
+
+fn two_names(PlayerAlias { alias, name, .. }: &PlayerAlias, before: &str) -> AliasError {
+    AliasError::Name(format!(
+        "\"{alias}\" is another spelling of \"{before}\" already, so it cannot be one of \"{name}\"; keep one of the two"
+    ))
 }
 
 /// Sets a FIDE number. If a number is already known, it must be the same.
 fn set_fide_id(known: &mut Option<u32>, fide_id: u32, name: &str) -> Result<()> {
-    match *known {
-        Some(before) if before != fide_id => {
-            Err(AliasError::FideDiffers { name: name.to_owned(), before, fide_id })
-        }
-        _ => {
-            *known = Some(fide_id);
-            Ok(())
-        }
+    if let Some(before) = known.replace(fide_id).filter(|before| *before != fide_id) {
+        return wrong(format!(
+            "\"{name}\" has the FIDE number {before}, so it cannot have {fide_id}; keep the correct number"
+        ));
     }
+    Ok(())
 }
 
 /// Parses a typed name: the exact letters, and a filter.
 fn read_name(text: &str) -> Result<(&str, NameFilter)> {
-    let filter = text.parse().map_err(|_| AliasError::Empty)?;
+    let filter = text.parse().map_err(|_| empty())?;
     Ok((text.strip_prefix('=').unwrap_or(text), filter))
 }
 
@@ -338,7 +284,7 @@ fn read_name(text: &str) -> Result<(&str, NameFilter)> {
 /// the player to whom all matching names belong. A name after `=` need not exist yet.
 ///
 /// # Errors
-/// [`AliasError::Unknown`], [`AliasError::Ambiguous`], [`AliasError::Empty`]; errors of SQLite.
+/// [`AliasError::Unknown`], [`AliasError::Name`]; errors of SQLite.
 pub fn choose_name(database: &Database, aliases: &Aliases, text: &str) -> Result<String> {
     let (exact, filter) = read_name(text)?;
     if matches!(filter, NameFilter::Exactly(_)) {
@@ -445,11 +391,11 @@ mod tests {
         let mut aliases = Aliases::default();
         aliases.add(&[row("A", "B", Some(7)), row("A", "C", None), row("D", "E", Some(8))]).expect("a list");
         assert!(aliases.rows().iter().take(2).all(|row| row.fide_id == Some(7)));
-        assert!(matches!(
-            aliases.add(&[row("A", "F", Some(9))]),
-            Err((0, AliasError::FideDiffers { before: 7, .. }))
-        ));
-        assert!(matches!(aliases.merge("A", "D"), Err(AliasError::FideDiffers { .. })));
+        let differs = "\"A\" has the FIDE number 7, so it cannot have";
+        let (index, error) = aliases.add(&[row("A", "F", Some(9))]).expect_err("another number");
+        assert!(index == 0 && error.to_string().starts_with(differs), "{error}");
+        let error = aliases.merge("A", "D").expect_err("another number").to_string();
+        assert!(error.starts_with(differs), "{error}");
         aliases.split("D").expect("a name");
         aliases.merge("D", "A").expect("two names");
         assert!(aliases.rows().iter().all(|row| row.fide_id == Some(7)) && aliases.len() == 3);

@@ -126,14 +126,10 @@ fn are_similar(one: &Sounds, other: &Sounds) -> bool {
     let is_full = [one, other].iter().all(|name| name.given.first().is_some_and(|given| !is_initial(given)));
     let is_first = one.surname == other.first_surname || other.surname == one.first_surname;
     (is_equal || (is_full && (is_first || differ_little(&one.surname, &other.surname, 6))))
-        && one.given.iter().zip(&other.given).all(|(one, other)| given_are_similar(one, other))
-}
-
-fn given_are_similar(one: &str, other: &str) -> bool {
-    if is_initial(one) || is_initial(other) {
-        return one.chars().next() == other.chars().next();
-    }
-    differ_little(one, other, 4)
+        && one.given.iter().zip(&other.given).all(|(one, other)| match is_initial(one) || is_initial(other) {
+            true => one.chars().next() == other.chars().next(),
+            false => differ_little(one, other, 4),
+        })
 }
 
 /// Whether two words differ by at most one letter for every `letters` letters of the shorter word.

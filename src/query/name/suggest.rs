@@ -362,8 +362,8 @@ impl Groups {
     /// names, the names that it matches must match each other too.
     fn fits(&self, units: [usize; 2], [one, other]: [usize; 2]) -> bool {
         let [one_unit, other_unit] = units.map(|unit| &self.units[unit]);
-        let differs =
-            |one: Option<&u32>, other: Option<&u32>| one.zip(other).is_some_and(|(one, other)| one != other);
+        let numbers = one_unit.fide_ids.first().zip(other_unit.fide_ids.first());
+        let differ = numbers.is_some_and(|(one, other)| one != other);
         // A unit with several FIDE numbers may be more than one person: its numbers do not rule out the other
         // unit.
         let is_several = one_unit.fide_ids.len() > 1 || other_unit.fide_ids.len() > 1;
@@ -371,7 +371,7 @@ impl Groups {
             let like = unit.members.iter().filter(|&&member| self.alike.has(member, name));
             like.copied().all(|member| self.alike.has(member, other))
         };
-        (is_several || !differs(one_unit.fide_ids.first(), other_unit.fide_ids.first()))
+        (is_several || !differ)
             && !(one_unit.player.is_some() && other_unit.player.is_some())
             && self.candidates[one].games.can_be_of_one(&self.candidates[other].games)
             && all_like(one_unit, one, other)

@@ -1,36 +1,12 @@
-//! Parses pasted moves in any language.
+//! Parses pasted moves in any language: plays the words with the piece letters of each language.
 
-use super::language::{DUTCH, ENGLISH, LANGUAGES, Language};
-use super::note::MovesNote;
-use super::reading::{Reading, WordRefusal};
+use std::fmt;
+
+use super::letters::{DUTCH, ENGLISH, LANGUAGES, Language, figurine, names_file_twice};
 use super::scan::{Scanned, Stop, Word, other_variant, scan};
-use crate::board::{MoveRefusal, Position};
-use crate::query::position::{MoveLocation, PositionError, PositionQuery, number_before};
-
-/// Why a move cannot be played, and how it was read.
-#[derive(Debug, thiserror::Error)]
-#[error("{refusal}{}{}", in_language(.language), other_number(.number))]
-struct Why {
-    refusal: WordRefusal,
-    /// The language of the letters, if it is not English.
-    language: Option<&'static str>,
-    /// The number in front of the move, and the actual move number, if they differ.
-    number: Option<(u32, u32)>,
-}
-
-fn in_language(language: &Option<&str>) -> String {
-    language.map(|name| format!(" (with the piece letters of {name})")).unwrap_or_default()
-}
-
-fn other_number(number: &Option<(u32, u32)>) -> String {
-    match number {
-        Some((typed, counted)) if typed > counted => {
-            format!("; it is numbered {typed}, but is move {counted}: moves before it are missing")
-        }
-        Some((typed, counted)) => format!("; it is numbered {typed}, but is move {counted}"),
-        None => String::new(),
-    }
-}
+use crate::board::{Color, MoveCode, MoveRefusal, Piece, PieceKind, Position};
+use crate::query::error::brief;
+use crate::query::position::{LineMove, MovesNote, PositionError, PositionQuery, number_before};
 
 impl PositionQuery {
     /// Parses pasted moves: as in PGN, with small letters, chess symbols or the piece letters of other
@@ -58,7 +34,7 @@ impl PositionQuery {
             return Err(refused(&scanned, &start, &reading, refusal));
         }
         if let Some(stop) = scanned.stop {
-            return Err(stopped(stop, MoveLocation::after(reading.line.last())));
+            return Err(stopped(stop, reading.line.last()));
         }
         if reading.line.is_empty() {
             return Err(PositionError::NoMoves);
@@ -68,8 +44,11 @@ impl PositionQuery {
         if scanned.fen.is_none()
             && let Some((played, typed)) = reading.misnumbered(&scanned.words)
         {
-            let (word, counted) = (played.word.clone(), played.number);
-            return Err(PositionError::Numbering { word, counted, typed });
+            let (word, counted) = (brief(&played.word), played.number);
+            let missing = if typed > counted { ": a move may be missing" } else { "" };
+            return Err(PositionError::Moves(format!(
+                "{word} is numbered {typed}, but is White's move {counted}{missing}; write every move of one line, or leave out the numbers"
+            )));
         }
         if let Some(word) = scanned.words.iter().find(|word| word.plain == "--") {
             query.notes.push(MovesNote::NullMove { word: word.typed.clone() });
@@ -154,26 +133,24 @@ fn refused(scanned: &Scanned, start: &Position, reading: &Reading, refusal: &Wor
     let Word { typed, number, .. } = &scanned.words[played];
     let is_unreadable = *refusal == WordRefusal::Refused(MoveRefusal::Unreadable);
     if is_unreadable && !may_be_move(typed) {
-        return PositionError::NoMove {
-            word: typed.clone(),
-            place: MoveLocation::after(reading.line.last()),
-        };
+        return stopped(Stop::no_move(typed), reading.line.last());
     }
     let at = reading.line.last().map_or(start, |last| &last.position);
     let counted = at.fullmove_number();
-    let language =
-        Some(reading.language).filter(|&language: &&Language| *language != ENGLISH && !is_unreadable);
-    let why = Why {
-        refusal: refusal.clone(),
-        language: language.map(|language| language.name),
-        number: number.filter(|&number| number != counted).map(|number| (number, counted)),
-    };
+    let mut why = refusal.to_string();
+    if reading.language.name != ENGLISH.name && !is_unreadable {
+        why += &format!(" (with the piece letters of {})", reading.language.name);
+    }
+    if let Some(typed) = number.filter(|&typed| typed != counted) {
+        let more = if typed > counted { ": moves before it are missing" } else { "" };
+        why += &format!("; it is numbered {typed}, but is move {counted}{more}");
+    }
     PositionError::Move {
         number: number_before(counted, at.side()),
         word: typed.clone(),
         ply: played + 1,
         fen: at.fen(),
-        source: Box::new(why),
+        source: why.into(),
     }
 }
 
@@ -182,14 +159,232 @@ fn may_be_move(word: &str) -> bool {
     Position::is_san(word.as_bytes()) || word.chars().any(|letter| letter.is_ascii_digit())
 }
 
-fn stopped(stop: Stop, place: MoveLocation) -> PositionError {
-    match stop {
-        Stop::UnclosedComment => PositionError::UnclosedComment,
-        Stop::Variation => PositionError::Variation { place },
-        Stop::UnclosedVariation => PositionError::UnclosedVariation,
-        Stop::StrayClosing => PositionError::StrayClosing,
-        Stop::NextGame => PositionError::NextGame,
-        Stop::AfterResult(result) => PositionError::AfterResult { result: result.as_str() },
-        Stop::NoMove(word) => PositionError::NoMove { word, place },
+/// The error for the place where scanning stopped, after the move `last`.
+fn stopped(Stop { begin, end }: Stop, last: Option<&LineMove>) -> PositionError {
+    PositionError::Moves(match (end, last) {
+        (None, _) => begin,
+        (Some(end), None) => format!("{begin} before the first move{end}"),
+        (Some(end), Some(last)) => format!("{begin} after {}{end}", last.numbered()),
+    })
+}
+
+/// The result of playing the words of a text with the piece letters of one language.
+struct Reading {
+    language: &'static Language,
+    line: Vec<LineMove>,
+    /// The position after the last move.
+    position: Position,
+    /// Words that are moves only with other capitalization, and these moves.
+    respelt: Vec<(String, String)>,
+    /// Letters that differ from English, and the pieces that they name.
+    letters: Vec<(&'static str, PieceKind)>,
+    /// Why the next word is not a move.
+    refusal: Option<WordRefusal>,
+}
+
+/// Why a word is not a move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum WordRefusal {
+    /// The word cannot be played as a move.
+    Refused(MoveRefusal),
+    /// The word can mean two different moves.
+    TwoReadings(String, String),
+}
+
+impl fmt::Display for WordRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(refusal) => refusal.fmt(f),
+            Self::TwoReadings(one, other) => write!(f, "it can mean {one} or {other}; write one of them"),
+        }
     }
+}
+
+/// A word that is a move.
+struct Found {
+    code: MoveCode,
+    is_respelt: bool,
+}
+
+impl Reading {
+    /// Plays words from a position as long as they are moves in a language.
+    fn new(language: &'static Language, start: &Position, words: &[Word]) -> Self {
+        let mut reading = Self {
+            language,
+            line: Vec::with_capacity(words.len()),
+            position: start.clone(),
+            respelt: Vec::new(),
+            letters: Vec::new(),
+            refusal: None,
+        };
+        let capitals = words.iter().any(|word| names_piece(language, &word.plain));
+        reading.refusal = words.iter().try_for_each(|word| reading.play(word, capitals)).err();
+        reading
+    }
+
+    fn codes(&self) -> impl Iterator<Item = MoveCode> {
+        self.line.iter().map(|played| played.code)
+    }
+
+    /// Whether all words are moves.
+    const fn is_whole(&self) -> bool {
+        self.refusal.is_none()
+    }
+
+    /// Whether one of the letters names no piece in English. If all of them do, a typo is more likely than
+    /// another language: `Nc4`, where only a bishop can move to c4, is not Romanian.
+    fn is_foreign(&self) -> bool {
+        self.letters.iter().any(|(letters, _)| !matches!(*letters, "K" | "Q" | "R" | "B" | "N"))
+    }
+
+    /// The first of White's moves whose number in the text is wrong, with the number in the text.
+    fn misnumbered(&self, words: &[Word]) -> Option<(&LineMove, u32)> {
+        let mut numbered = self.line.iter().zip(words).filter(|(played, _)| played.side == Color::White);
+        numbered
+            .find_map(|(played, word)| Some((played, word.number.filter(|&number| number != played.number)?)))
+    }
+
+    /// A measure of how well the language fits: the number of moves played, then whether the next word could
+    /// be parsed.
+    fn rank(&self) -> (usize, bool) {
+        let is_readable = self.refusal != Some(WordRefusal::Refused(MoveRefusal::Unreadable));
+        (self.line.len(), is_readable)
+    }
+
+    fn play(&mut self, word: &Word, capitals: bool) -> Result<(), WordRefusal> {
+        let Found { code, is_respelt } = self.find(&word.plain, capitals)?;
+        let mut position = self.position.clone();
+        let Ok(code) = position.make(code) else {
+            return Err(WordRefusal::Refused(MoveRefusal::Unreadable));
+        };
+        if is_respelt {
+            self.respelt.push((word.typed.clone(), self.position.san(code)));
+        }
+        let kind = code.piece().map(Piece::kind).filter(|&kind| kind != PieceKind::Pawn);
+        let letters = kind.and_then(|kind| Some((self.language.foreign_letters(&word.plain, kind)?, kind)));
+        self.letters.extend(letters.filter(|letters| !self.letters.contains(letters)));
+        let (number, side) = (self.position.fullmove_number(), self.position.side());
+        self.position = position.clone();
+        self.line.push(LineMove { number, side, word: word.typed.clone(), code, position });
+        Ok(())
+    }
+
+    /// The move that a word means. If the text has no `capitals` for pieces, a small letter can be a piece or
+    /// a file.
+    fn find(&self, word: &str, capitals: bool) -> Result<Found, WordRefusal> {
+        let language = self.language;
+        let strict = self.strict(word);
+        let respelt = || language.in_english(word, true).into_iter().chain(language.joined(None, word, true));
+        let legal = |text: &String| self.position.resolve(text.as_bytes()).ok();
+        if let Some(code) = strict.as_ref().and_then(legal) {
+            let other = respelt().filter_map(|text| legal(&text)).find(|&other| other != code);
+            return match other.filter(|_| !capitals && is_pawn_capture(word)) {
+                Some(other) => Err(self.two(code, other)),
+                None => Ok(Found { code, is_respelt: false }),
+            };
+        }
+        let mut captures = self.pawn_captures(word);
+        match (captures.pop(), captures.pop()) {
+            (Some(code), None) => return Ok(Found { code, is_respelt: false }),
+            (Some(one), Some(other)) => return Err(self.two(one, other)),
+            (None, _) => {}
+        }
+        let mut codes: Vec<MoveCode> = Vec::new();
+        for code in respelt().filter_map(|text| legal(&text)) {
+            if !codes.contains(&code) {
+                codes.push(code);
+            }
+        }
+        match codes[..] {
+            [] => {
+                let text = strict.or_else(|| respelt().next()).unwrap_or_else(|| word.to_owned());
+                let refusal = self.position.resolve_or_explain(text.as_bytes()).err();
+                Err(WordRefusal::Refused(refusal.unwrap_or(MoveRefusal::Unreadable)))
+            }
+            [code] => Ok(Found { code, is_respelt: true }),
+            [one, other, ..] => Err(self.two(one, other)),
+        }
+    }
+
+    /// The word in English letters, with the capitalization of the language.
+    fn strict(&self, word: &str) -> Option<String> {
+        if let Some(castling) = castling(word) {
+            return Some(castling.to_owned());
+        }
+        if matches!(word, "--" | "Z0" | "0000" | "@@@@") {
+            return Some(word.to_owned());
+        }
+        let word = latin_files(word);
+        if names_file_twice(&word) {
+            return None;
+        }
+        // ChessBase writes N for a novelty after a move.
+        let novelty = || {
+            let plain =
+                word.strip_suffix('N').filter(|plain| plain.ends_with(['2', '3', '4', '5', '6', '7']));
+            self.language.in_english(plain?, false)
+        };
+        let english = novelty().or_else(|| self.language.in_english(&word, false));
+        let is_english = *self.language == ENGLISH && Position::is_san(word.as_bytes());
+        english.or_else(|| is_english.then_some(word))
+    }
+
+    /// The legal pawn captures from file to file that `exd` or `ed` can mean.
+    fn pawn_captures(&self, word: &str) -> Vec<MoveCode> {
+        let letters: Vec<char> = word.chars().filter(|letter| !matches!(letter, 'x' | ':')).collect();
+        let &[from @ 'a'..='h', to @ 'a'..='h'] = letters.as_slice() else { return Vec::new() };
+        let moves = ('1'..='8').map(|rank| format!("{from}x{to}{rank}"));
+        moves.filter_map(|text| self.position.resolve(text.as_bytes()).ok()).collect()
+    }
+
+    fn two(&self, one: MoveCode, other: MoveCode) -> WordRefusal {
+        WordRefusal::TwoReadings(self.position.san(one), self.position.san(other))
+    }
+}
+
+/// Whether a word names a piece with a capital letter or a symbol.
+fn names_piece(language: &Language, word: &str) -> bool {
+    let first = word.chars().next();
+    first.is_some_and(|letter| letter.is_uppercase() || figurine(letter).is_some())
+        && language.piece(word, false).is_some()
+        && language.in_english(word, false).is_some()
+}
+
+/// Whether a word is a pawn's capture, such as `bc4` or `bxc4`. People who type small letters may mean a
+/// bishop.
+const fn is_pawn_capture(word: &str) -> bool {
+    matches!(
+        word.as_bytes(),
+        [b'a'..=b'h', b'a'..=b'h', b'1'..=b'8'] | [b'a'..=b'h', b'x' | b':', b'a'..=b'h', b'1'..=b'8']
+    )
+}
+
+/// Castling written with zeros or the letter O: Latin, Cyrillic or Greek, in any case.
+fn castling(word: &str) -> Option<&'static str> {
+    let parts = word.chars().filter(|&letter| letter != '-').count();
+    let is_castling =
+        word.chars().all(|letter| matches!(letter, 'O' | 'o' | '0' | 'О' | 'о' | 'Ο' | 'ο' | '-'));
+    let dashes = word.chars().count() - parts;
+    match (is_castling, parts, dashes) {
+        (true, 2, 0 | 1) => Some("O-O"),
+        (true, 3, 0 | 2) => Some("O-O-O"),
+        _ => None,
+    }
+}
+
+/// Replaces Cyrillic letters by the Latin ones that look like them, where they name a file or a capture.
+fn latin_files(word: &str) -> String {
+    let letters: Vec<char> = word.chars().collect();
+    let latin = |at: usize| {
+        let names_file =
+            letters.get(at + 1).is_some_and(|next| next.is_ascii_digit() || "x:х-".contains(*next));
+        match letters[at] {
+            'а' if names_file => 'a',
+            'с' if names_file => 'c',
+            'е' if names_file => 'e',
+            'х' => 'x',
+            letter => letter,
+        }
+    };
+    (0..letters.len()).map(latin).collect()
 }

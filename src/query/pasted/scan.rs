@@ -1,8 +1,9 @@
 //! Splits a pasted text into the words of its moves.
 
-use super::characters::{DASH, cleaned, figurine, has_moves, is_heading, is_remark, is_separator};
+use super::letters::{DASH, cleaned, figurine, has_moves, is_heading, is_remark, is_separator};
 use crate::board::GameResult;
 use crate::pgn::is_known_variant;
+use crate::query::error::brief;
 
 /// A word that may be a move.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,16 +16,35 @@ pub(super) struct Word {
     pub(super) number: Option<u32>,
 }
 
-/// Why scanning stopped before the end.
+/// Why scanning stopped before the end: the text of an error around the place where it stopped, if that is named.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Stop {
-    UnclosedComment,
-    Variation,
-    UnclosedVariation,
-    StrayClosing,
-    NextGame,
-    AfterResult(GameResult),
-    NoMove(String),
+pub(super) struct Stop {
+    pub(super) begin: String,
+    pub(super) end: Option<&'static str>,
+}
+
+impl Stop {
+    fn text(text: &str) -> Self {
+        Self { begin: text.to_owned(), end: None }
+    }
+
+    pub(super) fn no_move(word: &str) -> Self {
+        Self { begin: format!("{:?}", brief(word)), end: Some(" is not a move; leave it out") }
+    }
+
+    fn variation() -> Self {
+        let end = Some("; leave out its brackets and what is inside");
+        Self { begin: "a variation begins".to_owned(), end }
+    }
+
+    fn next_game() -> Self {
+        Self::text("another game begins; give the moves of one game")
+    }
+
+    fn after_result(result: GameResult) -> Self {
+        let result = result.as_str();
+        Self::text(&format!("text follows the result {result}; give the moves of one game"))
+    }
 }
 
 /// The words of a text up to its end, or up to the place where scanning stopped.
@@ -42,25 +62,17 @@ pub(super) struct Scanned {
 /// Splits a text.
 pub(super) fn scan(text: &str) -> Scanned {
     let text = cleaned(text);
-    let mut scanner = Scanner {
-        text: &text,
-        at: 0,
-        number: None,
-        symbol: None,
-        closing: None,
-        squares: 0,
-        result: None,
-        scanned: Scanned::default(),
-    };
+    let mut scanner = Scanner { text: &text, ..Scanner::default() };
     let stop = scanner.run().err();
     let mut scanned = scanner.scanned;
-    scanned.stop = stop.map(|stop| scanner.result.map_or(stop, Stop::AfterResult));
+    scanned.stop = stop.map(|stop| scanner.result.map_or(stop, Stop::after_result));
     scanned
 }
 
 /// The maximum number of open `[` around the moves.
 const MOST_SQUARES: usize = 8;
 
+#[derive(Default)]
 struct Scanner<'t> {
     text: &'t str,
     at: usize,
@@ -92,7 +104,7 @@ impl<'t> Scanner<'t> {
                 '{' => self.comment()?,
                 '(' => self.bracket()?,
                 ')' if self.closing == Some(self.at) => self.at += 1,
-                ')' | '}' => return Err(Stop::StrayClosing),
+                ')' | '}' => return Err(Stop::text("a ')' or '}' closes nothing; remove it")),
                 '[' => self.square_bracket()?,
                 ']' => {
                     self.at += 1;
@@ -114,7 +126,7 @@ impl<'t> Scanner<'t> {
             }
         }
         match self.symbol {
-            Some(symbol) => Err(Stop::NoMove(symbol.to_string())),
+            Some(symbol) => Err(Stop::no_move(&symbol.to_string())),
             None => Ok(()),
         }
     }
@@ -139,14 +151,14 @@ impl<'t> Scanner<'t> {
             let is_apart = before[before.trim_end().len()..].matches('\n').count() > 1;
             let moves = self.scanned.words.len();
             if moves > 1 || (moves > 0 && is_apart) {
-                return Err(Stop::NextGame);
+                return Err(Stop::next_game());
             }
         }
         Ok(())
     }
 
     fn comment(&mut self) -> Result<(), Stop> {
-        let length = self.rest().find('}').ok_or(Stop::UnclosedComment)?;
+        let length = self.rest().find('}').ok_or_else(|| Stop::text("a comment is not closed; add '}'"))?;
         self.at += length + 1;
         Ok(())
     }
@@ -161,13 +173,14 @@ impl<'t> Scanner<'t> {
 
     /// Reads an opening bracket: around the whole text, around a remark, or around a variation.
     fn bracket(&mut self) -> Result<(), Stop> {
-        let Some(length) = closed_length(self.rest(), '(', ')') else { return Err(Stop::UnclosedVariation) };
+        let length = closed_length(self.rest(), '(', ')')
+            .ok_or_else(|| Stop::text("a variation is not closed; add ')'"))?;
         let (inner, behind) = self.rest().split_at(length);
         if self.scanned.words.is_empty() && !behind.contains(char::is_alphanumeric) {
             self.closing = Some(self.at + length - 1);
             self.at += 1;
         } else if has_moves(inner) {
-            return Err(Stop::Variation);
+            return Err(Stop::variation());
         } else {
             self.at += length;
         }
@@ -179,7 +192,7 @@ impl<'t> Scanner<'t> {
         let is_inside = !self.scanned.words.is_empty();
         if let Some(pair) = TagPair::parse(self.rest()) {
             if is_inside || self.result.is_some() {
-                return Err(Stop::NextGame);
+                return Err(Stop::next_game());
             }
             if pair.name.eq_ignore_ascii_case("FEN") {
                 self.scanned.fen = Some(pair.value.to_owned());
@@ -192,13 +205,13 @@ impl<'t> Scanner<'t> {
             Some(length) if self.rest().starts_with("[%") => self.at += length,
             Some(length) if is_inside && self.squares == 0 => {
                 if has_moves(&self.rest()[..length]) {
-                    return Err(Stop::Variation);
+                    return Err(Stop::variation());
                 }
                 self.at += length;
             }
             // Each search for a closing bracket can run to the end of the text, so the number of searches is
             // limited.
-            _ if self.squares == MOST_SQUARES => return Err(Stop::NoMove("[".to_owned())),
+            _ if self.squares == MOST_SQUARES => return Err(Stop::no_move("[")),
             _ => {
                 self.squares += 1;
                 self.at += 1;
@@ -233,7 +246,7 @@ impl<'t> Scanner<'t> {
         match self.result.replace(result) {
             Some(first) => {
                 self.result = Some(first);
-                Err(Stop::AfterResult(first))
+                Err(Stop::after_result(first))
             }
             None => Ok(()),
         }
@@ -260,7 +273,7 @@ impl<'t> Scanner<'t> {
             matches!(digits, 4 | 5) && rest[..digits].chars().all(|digit| ('1'..='8').contains(&digit));
         if is_numeric && self.scanned.words.is_empty() && !rest[digits..].starts_with('.') {
             // The numeric notation of correspondence chess.
-            return Err(Stop::NoMove(rest[..digits].to_owned()));
+            return Err(Stop::no_move(&rest[..digits]));
         }
         self.number = rest[..digits].parse().ok();
         self.at += digits;
@@ -275,7 +288,7 @@ impl<'t> Scanner<'t> {
         let raw = self.take_word();
         let dashes = raw.trim_matches(['-', DASH]).is_empty();
         if dashes && raw.len() > 2 && raw.chars().all(|letter| letter == '-') {
-            return Err(Stop::NoMove(raw));
+            return Err(Stop::no_move(&raw));
         }
         if dashes && raw != "--" {
             return Ok(());
@@ -330,7 +343,7 @@ impl<'t> Scanner<'t> {
 
     fn push(&mut self, word: Word) -> Result<(), Stop> {
         match self.result {
-            Some(result) => Err(Stop::AfterResult(result)),
+            Some(result) => Err(Stop::after_result(result)),
             None => {
                 self.scanned.words.push(Word { number: self.number.take(), ..word });
                 Ok(())

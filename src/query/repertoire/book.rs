@@ -6,8 +6,8 @@ use crate::board::{Color, MoveCode, Position, SanError};
 use crate::pgn::{
     Annotation, Reader, TagPair, Token, Variation, decode, is_known_variant, is_misspelt_move, is_remark,
 };
+use crate::query::error::cut;
 use crate::query::position::number_before;
-use crate::query::text::cut;
 
 /// If a repertoire has this many moves and start positions, another move is an error. A repertoire has some
 /// thousands of moves; a text with more than this is a collection of games.
@@ -38,7 +38,8 @@ pub struct TooLong;
 /// A repertoire: a tree of moves that begins at start positions. Equal lines of several games are merged.
 #[derive(Clone, Debug, Default)]
 pub struct Book {
-    pub(super) chapters: Vec<Chapter>,
+    /// The names of the games of the text.
+    pub(super) chapters: Vec<Option<String>>,
     pub(super) nodes: Vec<Node>,
     /// The start positions, each with the side of the repertoire, if known.
     pub(super) roots: Vec<(Option<Color>, usize)>,
@@ -46,12 +47,6 @@ pub struct Book {
     pub problems: Vec<BookProblem>,
     /// The number of all parts that could not be parsed.
     pub problem_count: u64,
-}
-
-/// A game of the text.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Chapter {
-    pub(super) name: Option<String>,
 }
 
 /// A position on a line.
@@ -100,20 +95,18 @@ impl Book {
     }
 
     /// The FEN of the position at which the line of a node begins, unless it is the standard start position.
-    pub(super) fn start_of(&self, mut node: usize) -> Option<String> {
-        while let Some((parent, _)) = self.nodes[node].parent {
-            node = parent;
-        }
-        let fen = self.nodes[node].position.fen();
+    pub(super) fn start_of(&self, node: usize) -> Option<String> {
+        let start = self.line(node).first().map_or(node, |&(start, _)| start);
+        let fen = self.nodes[start].position.fen();
         (fen != Position::start().fen()).then_some(fen)
     }
 
-    /// The nodes on the path to a node, from the first move on.
-    pub(super) fn line(&self, mut node: usize) -> Vec<usize> {
+    /// The moves that lead to a node, each with the node before it.
+    pub(super) fn line(&self, mut node: usize) -> Vec<(usize, MoveCode)> {
         let mut line = Vec::with_capacity(self.nodes[node].ply as usize);
-        while let Some((parent, _)) = self.nodes[node].parent {
-            line.push(node);
-            node = parent;
+        while let Some(step) = self.nodes[node].parent {
+            line.push(step);
+            node = step.0;
         }
         line.reverse();
         line
@@ -164,7 +157,7 @@ impl<'t> Reading<'t> {
         let names: Vec<String> = [&b"White"[..], b"Black"].into_iter().filter_map(tag).collect();
         let name =
             tag(b"ChapterName").or_else(|| tag(b"Event")).or((!names.is_empty()).then(|| names.join(" – ")));
-        self.book.chapters.push(Chapter { name });
+        self.book.chapters.push(name);
         let side = self.side.or_else(|| self.orientation(tags));
         let start = if let Some(variant) = tag(b"Variant").filter(|variant| !is_known_variant(variant)) {
             Err(format!("variant {:?} is not supported", cut(&variant, QUOTED)))

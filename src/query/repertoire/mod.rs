@@ -2,22 +2,19 @@
 //! games left it, and which frequent moves it does not answer.
 
 mod book;
-mod position;
 
 use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
 pub use book::{Book, BookProblem, TooLong};
-pub use position::Score;
 
-use crate::board::{Color, MoveCode};
+use crate::board::{Color, GameResult, MoveCode};
 use crate::id::GameId;
-use crate::query::find::as_letter;
-use crate::query::position::{push_move, san};
+use crate::query::position::{as_letter, push_move, san};
 use crate::sorted::{SortedMap, sort_by_key};
 use crate::store::{self, Database, ReachedGames, Selection};
-use position::{Latest, RepertoirePosition, RepertoirePositions};
 
 /// A query that compares a repertoire with games.
 #[derive(Clone, Copy, Debug)]
@@ -182,6 +179,44 @@ pub struct FollowingGame {
     pub is_end: bool,
 }
 
+/// The results of some games, from the view of the repertoire's side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Score {
+    /// Number of games, including games without a result.
+    pub games: u64,
+    /// Number of games won by the repertoire's side.
+    pub wins: u64,
+    /// Number of drawn games.
+    pub draws: u64,
+    /// Number of games lost by the repertoire's side.
+    pub losses: u64,
+}
+
+impl Score {
+    fn count(&mut self, result: GameResult, side: Color) {
+        self.games += 1;
+        match result.half_points(side) {
+            None => {}
+            Some(2) => self.wins += 1,
+            Some(1) => self.draws += 1,
+            Some(_) => self.losses += 1,
+        }
+    }
+
+    /// Games with a result.
+    #[must_use]
+    pub const fn finished(&self) -> u64 {
+        self.wins + self.draws + self.losses
+    }
+
+    /// The score of these games in half points.
+    #[must_use]
+    pub const fn half_points(&self) -> u64 {
+        2 * self.wins + self.draws
+    }
+}
+
 impl RepertoireQuery<'_> {
     /// Compares the repertoire with the games. A text can contain one repertoire per side; both are returned.
     ///
@@ -193,8 +228,7 @@ impl RepertoireQuery<'_> {
         let mut repertoires = Vec::new();
         for told in [Some(Color::White), Some(Color::Black), None] {
             let roots = self.book.roots.iter().filter(|(side, _)| *side == told);
-            let roots: Vec<usize> = roots.map(|&(_, root)| root).collect();
-            let places = RepertoirePositions::new(self.book, &roots);
+            let places = RepertoirePositions::new(self.book, roots.map(|&(_, root)| root).collect());
             if places.places.iter().all(|place| place.moves.is_empty()) {
                 continue;
             }
@@ -202,8 +236,7 @@ impl RepertoireQuery<'_> {
                 Some(side) => side,
                 None => self.side_of(&places).ok_or(RepertoireError::UnknownSide)?,
             };
-            let repertoire = self.of(places, side, told.is_some(), &mut reached)?;
-            repertoires.push(repertoire);
+            repertoires.push(self.of(places, side, told.is_some(), &mut reached)?);
         }
         drop(snapshot);
         Ok(repertoires)
@@ -237,9 +270,9 @@ impl RepertoireQuery<'_> {
     ) -> Result<Repertoire, RepertoireError> {
         let latest = self.count(&mut places, side, reached)?;
         places.find_leaving(self.book);
-        let line = |&(node, place): &(usize, usize)| self.line(node, &places, &places.places[place], side);
         let ends = places.nodes.iter().filter(|(node, _)| self.book.nodes[*node].children.is_empty());
-        let lines = ends.filter(|(node, _)| self.book.nodes[*node].ply > 0).map(line).collect();
+        let ends = ends.filter(|(node, _)| self.book.nodes[*node].ply > 0);
+        let lines = ends.map(|&end| self.line(end, &places, side)).collect();
         let (mut unanswered, mut departures) = (Vec::new(), Vec::new());
         for place in &places.places {
             let own = self.book.nodes[place.node].position.side() == side;
@@ -272,7 +305,7 @@ impl RepertoireQuery<'_> {
         reached: &mut ReachedGames<'_>,
     ) -> Result<Latest, RepertoireError> {
         // One game more than is listed shows whether there are more.
-        let mut latest = Latest::new(self.games.saturating_add(1));
+        let mut latest = Latest { most: self.games.saturating_add(1), games: BTreeMap::new() };
         // A game is listed with the deepest position that it reached, so the deepest positions come first.
         let mut order: Vec<usize> = (0..places.places.len()).collect();
         sort_by_key(&mut order, |&index| Reverse(self.book.nodes[places.places[index].node].ply));
@@ -299,27 +332,20 @@ impl RepertoireQuery<'_> {
         Ok(latest)
     }
 
-    fn line(
-        &self,
-        end: usize,
-        places: &RepertoirePositions,
-        last: &RepertoirePosition,
-        side: Color,
-    ) -> RepertoireLine {
+    fn line(&self, (end, last): (usize, usize), places: &RepertoirePositions, side: Color) -> RepertoireLine {
         let book = self.book;
         let mut line = RepertoireLine {
             chapter: u32::try_from(book.nodes[end].chapter + 1).unwrap_or(u32::MAX),
-            name: book.chapters[book.nodes[end].chapter].name.clone(),
+            name: book.chapters[book.nodes[end].chapter].clone(),
             start_fen: book.start_of(end),
             moves: Vec::new(),
-            score: last.score,
+            score: places.places[last].score,
             followed: 0,
             is_open: book.nodes[end].position.side() == side,
             left_by: None,
         };
-        for node in book.line(end) {
-            let Some((parent, code)) = book.nodes[node].parent else { continue };
-            let place = places.of(parent);
+        for (parent, code) in book.line(end) {
+            let place = &places.places[places.by_node[&parent]];
             let made = |code: MoveCode, games: u64| {
                 let position = &book.nodes[parent].position;
                 let (san, uci) = (san(position, code), position.uci(code).to_string());
@@ -328,7 +354,7 @@ impl RepertoireQuery<'_> {
             };
             let games = place.played.get(&code).map_or(0, |score| score.games);
             if games > 0 {
-                line.followed = book.nodes[node].ply;
+                line.followed = book.nodes[parent].ply + 1;
             }
             line.moves.push(made(code, games));
             if let Some(&(code, score)) = place.leaving.first()
@@ -372,8 +398,7 @@ impl RepertoireQuery<'_> {
 
     fn moves_to(&self, node: usize) -> String {
         let mut text = String::new();
-        for node in self.book.line(node) {
-            let Some((parent, code)) = self.book.nodes[node].parent else { continue };
+        for (parent, code) in self.book.line(node) {
             let position = &self.book.nodes[parent].position;
             push_move(&mut text, position.fullmove_number(), position.side(), &san(position, code));
         }
@@ -386,7 +411,7 @@ impl RepertoireQuery<'_> {
         latest: Latest,
         places: &RepertoirePositions,
     ) -> store::Result<(Vec<FollowingGame>, bool)> {
-        let game = |(game, (index, played)): (GameId, (usize, Option<MoveCode>))| {
+        let game = |((_, game), (index, played)): ((u32, GameId), Followed)| {
             let place: &RepertoirePosition = &places.places[index];
             let summary = self.database.game(game)?.summary;
             let position = &self.book.nodes[place.node].position;
@@ -404,8 +429,110 @@ impl RepertoireQuery<'_> {
                 is_end: place.moves.is_empty(),
             })
         };
-        let mut games = latest.into_games();
+        let mut games = latest.games.into_iter().rev();
         let listed = games.by_ref().take(self.games).map(game).collect::<store::Result<_>>()?;
         Ok((listed, games.next().is_some()))
+    }
+}
+
+/// A position of a repertoire, regardless of the moves that lead to it.
+#[derive(Default)]
+struct RepertoirePosition {
+    /// The first node with this position.
+    node: usize,
+    /// The repertoire's moves, in the order of the text.
+    moves: Vec<MoveCode>,
+    /// The score of the games that reached it.
+    score: Score,
+    /// For each move played from the position, the score of the games in which it was the last move played
+    /// from there.
+    played: SortedMap<MoveCode, Score>,
+    /// The moves of games that leave the repertoire, most frequent first, then by UCI notation.
+    leaving: Vec<(MoveCode, Score)>,
+}
+
+/// The positions of all lines that begin at some start positions.
+#[derive(Default)]
+struct RepertoirePositions {
+    places: Vec<RepertoirePosition>,
+    /// All nodes in the order of the text, each line to its end before the next one. Each has the index of
+    /// its position in `places`.
+    nodes: Vec<(usize, usize)>,
+    by_node: HashMap<usize, usize>,
+    by_fen: HashMap<String, usize>,
+}
+
+impl RepertoirePositions {
+    fn new(book: &Book, mut next: Vec<usize>) -> Self {
+        let mut found = Self::default();
+        next.reverse();
+        while let Some(node) = next.pop() {
+            let children = &book.nodes[node].children;
+            next.extend(children.iter().rev());
+            let place = *found.by_fen.entry(book.nodes[node].position.canonical_fen()).or_insert_with(|| {
+                found.places.push(RepertoirePosition { node, ..RepertoirePosition::default() });
+                found.places.len() - 1
+            });
+            for code in children.iter().filter_map(|&child| book.nodes[child].parent.map(|(_, code)| code)) {
+                // A null move is not a recommendation.
+                if code != MoveCode::NULL && !found.places[place].moves.contains(&code) {
+                    found.places[place].moves.push(code);
+                }
+            }
+            found.nodes.push((node, place));
+            found.by_node.insert(node, place);
+        }
+        found
+    }
+
+    /// Finds the moves that leave the repertoire: neither the move nor the position after it belongs to the
+    /// repertoire. At the end of a line, no move counts as leaving it.
+    fn find_leaving(&mut self, book: &Book) {
+        for index in 0..self.places.len() {
+            let place = &self.places[index];
+            if place.moves.is_empty() {
+                continue;
+            }
+            let position = &book.nodes[place.node].position;
+            let leaves = |code: MoveCode| {
+                let mut after = position.clone();
+                after.make(code).is_err() || !self.by_fen.contains_key(&after.canonical_fen())
+            };
+            let other = place.played.iter().filter(|(code, _)| !place.moves.contains(code));
+            let leaving = other.filter(|(code, _)| leaves(**code)).map(|(&code, &score)| (code, score));
+            let mut leaving: Vec<_> = leaving.collect();
+            sort_by_key(&mut leaving, |(code, score)| {
+                (Reverse(score.games), position.uci(*code).to_string())
+            });
+            self.places[index].leaving = leaving;
+        }
+    }
+}
+
+/// The latest games that followed a repertoire, up to a maximum number, each with the first position recorded
+/// for it.
+struct Latest {
+    most: usize,
+    /// By day and game.
+    games: BTreeMap<(u32, GameId), Followed>,
+}
+
+/// The index of a position in `places`, and the move played from there.
+type Followed = (usize, Option<MoveCode>);
+
+impl Latest {
+    /// Whether a game is not yet recorded, and late enough to be listed.
+    fn is_wanted(&self, day: u32, game: GameId) -> bool {
+        let is_late = || self.games.first_key_value().is_none_or(|(first, _)| (day, game) > *first);
+        (self.games.len() < self.most || is_late()) && !self.games.contains_key(&(day, game))
+    }
+
+    fn insert(&mut self, day: u32, game: GameId, followed: Followed) {
+        if self.is_wanted(day, game) {
+            self.games.insert((day, game), followed);
+            if self.games.len() > self.most {
+                self.games.pop_first();
+            }
+        }
     }
 }

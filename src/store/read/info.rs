@@ -183,18 +183,20 @@ pub struct ProblemPage<'a> {
 }
 
 /// A problem and its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListedProblem {
-    /// The number of the problem.
-    pub problem: u64,
-    /// The path of the file; `None` if the database has no such source.
-    pub source: Option<PathBuf>,
-    /// The game; `None` if the problem is outside any game, or the game was not kept.
-    pub game: Option<GameId>,
-    /// The number of the game in the source, from 1; `None` if the problem is outside any game.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct FoundProblem {
+    /// Number of the problem: the row of `problem`.
+    pub problem_id: u64,
+    /// Path of the file, as given to `index`; `null` if unknown.
+    pub source: Option<String>,
+    /// Number of the game; `null` if it is not stored, or if the problem is outside any game.
+    pub game_id: Option<GameId>,
+    /// Number of the game in the file, from 1; `null` if the problem is outside any game.
     pub game_number: Option<u64>,
-    /// The problem itself.
-    pub problem_of_game: GameProblem,
+    /// The problem.
+    #[serde(flatten)]
+    pub problem: GameProblem,
 }
 
 /// A run's options as JSON; invalid JSON as a string.
@@ -312,7 +314,7 @@ impl Database {
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn problem_page(&self, page: &ProblemPage<'_>) -> Result<Vec<ListedProblem>> {
+    pub fn problem_page(&self, page: &ProblemPage<'_>) -> Result<Vec<FoundProblem>> {
         let ProblemPage { after, limit, kind, severity } = *page;
         self.all(
             "read table problem",
@@ -324,12 +326,13 @@ impl Database {
              ORDER BY problem_id LIMIT :limit",
             named_params! { ":after": after.cast_signed(), ":limit": limit, ":kind": kind, ":severity": severity },
             |cells| {
-                Ok(ListedProblem {
-                    problem: cells.get("problem_id")?,
-                    source: cells.get("path")?,
-                    game: cells.get::<Option<u32>>("game_id")?.map(GameId),
+                let path: Option<PathBuf> = cells.get("path")?;
+                Ok(FoundProblem {
+                    problem_id: cells.get("problem_id")?,
+                    source: path.map(|path| path.to_string_lossy().into_owned()),
+                    game_id: cells.get::<Option<u32>>("game_id")?.map(GameId),
                     game_number: cells.get("game_number")?,
-                    problem_of_game: GameProblem::read(cells)?,
+                    problem: GameProblem::read(cells)?,
                 })
             },
         )

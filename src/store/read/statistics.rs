@@ -100,25 +100,29 @@ impl GameStatistics {
     }
 }
 
-/// Games by result.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcomes {
-    /// Games won by White.
-    pub white_wins: u64,
-    /// Games drawn.
+/// Number of games by result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct GameCounts {
+    /// Number of all games.
+    pub games: u64,
+    /// Number of games won by White.
+    pub white: u64,
+    /// Number of drawn games.
     pub draws: u64,
-    /// Games won by Black.
-    pub black_wins: u64,
-    /// Games without a result.
+    /// Number of games won by Black.
+    pub black: u64,
+    /// Number of games without a result.
     pub unfinished: u64,
 }
 
-impl Outcomes {
+impl GameCounts {
     fn count(&mut self, result: GameResult) {
+        self.games += 1;
         match result {
-            GameResult::White => self.white_wins += 1,
+            GameResult::White => self.white += 1,
             GameResult::Draw => self.draws += 1,
-            GameResult::Black => self.black_wins += 1,
+            GameResult::Black => self.black += 1,
             GameResult::Unknown => self.unfinished += 1,
         }
     }
@@ -128,19 +132,19 @@ impl Outcomes {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameCharts {
     /// All games.
-    pub all: Outcomes,
+    pub all: GameCounts,
     /// By year.
-    pub years: SortedMap<u16, Outcomes>,
+    pub years: SortedMap<u16, GameCounts>,
     /// Games with an unknown year.
-    pub undated: Outcomes,
+    pub undated: GameCounts,
     /// By the players' mean rating, in steps of [`RATING_STEP`](Self::RATING_STEP). The key is the lowest rating of
     /// a step.
-    pub ratings: SortedMap<u16, Outcomes>,
+    pub ratings: SortedMap<u16, GameCounts>,
     /// Games in which at least one rating is unknown.
-    pub unrated: Outcomes,
+    pub unrated: GameCounts,
     /// By the number of half-moves, in steps of [`LENGTH_STEP`](Self::LENGTH_STEP). The key is the lowest
     /// number of a step.
-    pub lengths: SortedMap<u32, Outcomes>,
+    pub lengths: SortedMap<u32, GameCounts>,
 }
 
 /// An opening, with the games of a selection that have it.
@@ -151,7 +155,7 @@ pub struct PlayedOpening {
     /// Name; `None` for games without a named opening.
     pub name: Option<String>,
     /// The results of the games with this opening.
-    pub outcomes: Outcomes,
+    pub counted: GameCounts,
 }
 
 impl GameCharts {
@@ -226,13 +230,15 @@ impl Database {
         );
         let mut openings = Vec::new();
         let read = selection.each(self.connection(), OPENING, &sql, &[], |cells| {
-            let outcomes = Outcomes {
-                white_wins: cells.get("white_wins")?,
-                draws: cells.get("draws")?,
-                black_wins: cells.get("black_wins")?,
-                unfinished: cells.get("unfinished")?,
-            };
-            openings.push(PlayedOpening { eco: cells.get("eco")?, name: cells.get("name")?, outcomes });
+            let [white, draws, black, unfinished]: [u64; 4] = [
+                cells.get("white_wins")?,
+                cells.get("draws")?,
+                cells.get("black_wins")?,
+                cells.get("unfinished")?,
+            ];
+            let counted =
+                GameCounts { games: white + draws + black + unfinished, white, draws, black, unfinished };
+            openings.push(PlayedOpening { eco: cells.get("eco")?, name: cells.get("name")?, counted });
             Ok(())
         });
         read.map_err(self.failed("count the openings"))?;

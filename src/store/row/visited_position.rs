@@ -1,5 +1,7 @@
 //! Rows of `visited_position` and `continuation`.
 
+use serde::Serialize;
+
 use super::description::{Text, batch, columns};
 use crate::board::{Color, MoveCode, PositionKey};
 
@@ -37,22 +39,29 @@ impl RatingSum {
     }
 }
 
-/// The results of games, with the players' ratings and the years.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The results of games, with the players' ratings and the years. Serialised as the number of games by result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ResultCounts {
-    /// Games that White won.
+    /// Number of games won by White.
+    #[serde(rename = "white")]
     pub white_wins: u32,
-    /// Games drawn.
+    /// Number of drawn games.
     pub draws: u32,
-    /// Games that Black won.
+    /// Number of games won by Black.
+    #[serde(rename = "black")]
     pub black_wins: u32,
     /// The ratings of the players with White.
+    #[serde(skip)]
     pub white_elo: RatingSum,
     /// The ratings of the players with Black.
+    #[serde(skip)]
     pub black_elo: RatingSum,
     /// The earliest year of games whose year is known.
+    #[serde(skip)]
     pub first_year: Option<u16>,
     /// The latest year of games whose year is known.
+    #[serde(skip)]
     pub last_year: Option<u16>,
 }
 

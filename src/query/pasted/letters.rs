@@ -1,7 +1,81 @@
-//! Piece letters of the languages in which moves are written.
+//! Characters of pasted texts: invisible characters, separators, variants of plain characters, and the piece letters of
+//! the languages in which moves are written.
 
-use super::characters::figurine;
 use crate::board::PieceKind;
+
+/// All dashes except the hyphen are replaced by this dash, so that two hyphens, a null move, differ from a
+/// separator line of dashes.
+pub(super) const DASH: char = '–';
+
+/// Removes invisible characters, and replaces blanks, line ends, dashes and capture signs by one form each.
+pub(super) fn cleaned(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace("&nbsp;", " ");
+    text.chars().filter(|&letter| !is_invisible(letter)).map(plain_sign).collect()
+}
+
+/// Joiners, marks of direction, variation selectors, soft hyphens and byte order marks.
+const fn is_invisible(letter: char) -> bool {
+    matches!(letter, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}')
+        || matches!(letter, '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
+}
+
+const fn plain_sign(letter: char) -> char {
+    match letter {
+        '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => '\n',
+        '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' | '\t' => ' ',
+        '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{2e3a}' | '\u{2e3b}' => DASH,
+        '\u{fe58}' | '\u{fe63}' | '\u{ff0d}' => DASH,
+        '\u{d7}' | '\u{2715}' | '\u{2716}' | '\u{2a09}' => 'x',
+        letter => letter,
+    }
+}
+
+/// Whether a character only separates words. Unknown characters are not separators: they could be pieces of a
+/// chess font.
+pub(super) fn is_separator(letter: char) -> bool {
+    letter.is_whitespace()
+        || letter.is_control()
+        || ".,|~\\<>'\"`_!?*".contains(letter)
+        || matches!(letter, '«' | '»' | '·' | '±' | '°' | '¿' | '¡' | '\u{207a}'..='\u{207e}')
+        || (letter != DASH && matches!(letter, '\u{2000}'..='\u{206f}' | '\u{2190}'..='\u{23ff}'))
+        || matches!(letter, '\u{2500}'..='\u{2653}' | '\u{2660}'..='\u{2bff}' | '\u{3000}'..='\u{303f}')
+        || matches!(letter, '\u{1f300}'..='\u{1f9ff}' | '\u{1fa70}'..='\u{1faff}')
+}
+
+/// The piece of a chess symbol, white or black.
+pub(super) fn figurine(letter: char) -> Option<PieceKind> {
+    let place = "♔♕♖♗♘♙♚♛♜♝♞♟".chars().position(|symbol| symbol == letter)?;
+    Some(PieceKind::FROM_KING[place % PieceKind::FROM_KING.len()])
+}
+
+/// Whether a text contains a square or castling, so that its words can be moves. `d12` is a search depth, not
+/// a square.
+pub(super) fn has_moves(text: &str) -> bool {
+    let letters: Vec<char> = text.chars().collect();
+    let is_square = |at: usize| {
+        letters[at].is_ascii_alphabetic()
+            && matches!(letters[at].to_ascii_lowercase(), 'a'..='h')
+            && matches!(letters.get(at + 1), Some('1'..='8'))
+            && !letters.get(at + 2).is_some_and(char::is_ascii_digit)
+    };
+    (0..letters.len()).any(is_square)
+        || ["O-O", "0-0", "o-o"].iter().any(|castling| text.replace(DASH, "-").contains(castling))
+}
+
+/// Whether a word is a remark on a move: check, mate, en passant. People also write such a remark in full, in
+/// many languages.
+pub(super) fn is_remark(word: &str) -> bool {
+    const REMARKS: &str = "ch dis dbl check mate checkmate ep matt schach schaak mat échec échecs jaque scacco \
+                           matto шах мат xeque";
+    let word = word.to_lowercase();
+    REMARKS.split(' ').any(|remark| remark == word)
+}
+
+/// Whether a word can precede the moves as the heading of a list or a column.
+pub(super) fn is_heading(word: &str) -> bool {
+    const HEADINGS: [&str; 9] = ["white", "black", "move", "moves", "pgn", "game", "no", "nr", "#"];
+    HEADINGS.contains(&word.to_lowercase().as_str())
+}
 
 /// The piece letters of a language.
 #[derive(Debug, PartialEq, Eq)]
@@ -12,15 +86,6 @@ pub(super) struct Language {
     /// pawn too, but it is rarely written, and it can be another language's letter for a piece.
     letters: &'static [&'static str],
 }
-
-const KINDS: [PieceKind; 6] = [
-    PieceKind::King,
-    PieceKind::Queen,
-    PieceKind::Rook,
-    PieceKind::Bishop,
-    PieceKind::Knight,
-    PieceKind::Pawn,
-];
 
 pub(super) static ENGLISH: Language = Language::new("English", &["K", "Q", "R", "B", "N", "P"]);
 
@@ -62,7 +127,7 @@ impl Language {
         let begun = self
             .letters
             .iter()
-            .zip(KINDS)
+            .zip(PieceKind::FROM_KING)
             .filter_map(|(letters, kind)| Some((kind, strip(word, letters, any_case)?)));
         // In Russian, the king's letters begin with the knight's.
         begun.min_by_key(|(_, rest)| rest.len())
@@ -76,12 +141,9 @@ impl Language {
         self.joined(kind, rest, any_case)
     }
 
-    /// Translates a pawn's move into English letters. The move may have capital letters.
-    pub(super) fn pawn_in_english(&self, word: &str) -> Option<String> {
-        self.joined(None, word, true)
-    }
-
-    fn joined(&self, kind: Option<PieceKind>, rest: &str, any_case: bool) -> Option<String> {
+    /// Translates a move of a kind of piece or, without `kind`, of a pawn into English letters. With `any_case`, the
+    /// squares may be in capital letters.
+    pub(super) fn joined(&self, kind: Option<PieceKind>, rest: &str, any_case: bool) -> Option<String> {
         let (squares, promotion) = self.promotion(rest);
         let squares = if any_case { squares.to_lowercase() } else { squares.to_owned() };
         let is_of_squares = |letter| matches!(letter, 'a'..='h' | '1'..='8' | 'x' | ':' | '-');
@@ -113,7 +175,7 @@ impl Language {
     pub(super) fn foreign_letters(&self, word: &str, kind: PieceKind) -> Option<&'static str> {
         let (named, _) = self.piece(word, true)?;
         let is_symbol = word.chars().next().and_then(figurine).is_some();
-        let (letters, _) = self.letters.iter().zip(KINDS).find(|(_, other)| *other == kind)?;
+        let (letters, _) = self.letters.iter().zip(PieceKind::FROM_KING).find(|(_, other)| *other == kind)?;
         (named == kind && !is_symbol && letters.as_bytes() != [kind.letter()]).then_some(letters)
     }
 }
@@ -160,7 +222,7 @@ mod tests {
         }
         assert_eq!(language("German").in_english("sf3", true).as_deref(), Some("Nf3"));
         assert_eq!(language("Russian").in_english("крE2", true).as_deref(), Some("Ke2"));
-        assert_eq!(language("Czech").pawn_in_english("EXD5").as_deref(), Some("exd5"));
+        assert_eq!(language("Czech").joined(None, "EXD5", true).as_deref(), Some("exd5"));
     }
 
     /// Languages with the same letters would be reported twice.

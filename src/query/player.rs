@@ -1,24 +1,22 @@
 //! A player's record: scores by side, opening, year, speed and opponent, and the preferred openings.
 
-mod lines;
-mod score;
-
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BinaryHeap, HashMap};
+use std::ops::Range;
 
 use serde::{Serialize, Serializer};
 
-pub use lines::LineNode;
-pub use score::Record;
-
-use crate::board::{Color, Ending, Endings};
+use crate::board::{Color, Ending, Endings, MoveCode, Position};
 use crate::id::{GameId, NameId};
-use crate::query::find::as_letter;
-use crate::query::players::{ListedPlayer, PlayersQuery};
+use crate::query::performance::Record;
+use crate::query::players::{ListedPlayer, PlayerOrder, PlayersQuery};
+use crate::query::position::{as_letter, push_move};
 use crate::sorted::{sort_by, sort_by_key};
 use crate::store::row::{day_number, year_of};
 use crate::store::{self, Database, NameFilter, PlayedGame, Selection};
-use lines::TreeBuilder;
+
+/// The maximum number of moves in a tree: more are useless.
+const MOST_MOVES: usize = 10_000;
 
 /// A query for a player's record.
 #[derive(Clone, Copy, Debug)]
@@ -183,6 +181,26 @@ pub struct PlayerGame {
     pub opening: Option<String>,
 }
 
+/// A move that a player's games have after the same earlier moves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LineNode {
+    /// Number of half-moves up to and including this one: 1 for the first move of the game.
+    pub ply: u32,
+    /// The move in SAN.
+    pub san: String,
+    /// The move in UCI notation.
+    pub uci: String,
+    /// The most frequent line of the tree that reaches the same position by other moves: `1. d4 Nf6 2. c4`.
+    /// The games of both lines are counted separately. `null` if this line is the most frequent one.
+    pub transposes_to: Option<String>,
+    /// Record of the games with this line.
+    #[serde(flatten)]
+    pub record: Record,
+    /// The moves played after this one, the most frequent first.
+    pub next: Vec<Self>,
+}
+
 /// Serializes a kind of ending by the name that `find` accepts.
 fn as_name<S: Serializer>(kind: &Ending, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(kind.as_str())
@@ -198,7 +216,7 @@ impl PlayerQuery<'_> {
         let players = PlayersQuery {
             database: self.database,
             name: Some(self.name),
-            order: super::PlayerOrder::Games,
+            order: PlayerOrder::Games,
             limit: None,
             offset: 0,
         };
@@ -207,45 +225,39 @@ impl PlayerQuery<'_> {
         let names: &[NameId] = known.map_or(&[], |known| &known.ids);
         let mut games = Vec::new();
         self.database.visit_played_games(names, self.selection, |game| games.push(game))?;
-        let aliases = self.database.player_aliases()?;
-        let names_of: HashMap<&str, &str> =
-            aliases.iter().map(|alias| (alias.alias.as_str(), alias.name.as_str())).collect();
-        for game in &mut games {
-            if let Some(name) = game.opponent.as_deref().and_then(|name| names_of.get(name)) {
-                game.opponent = Some((*name).to_owned());
+        let aliases = self.database.player_aliases()?.into_iter();
+        let names_of: HashMap<String, String> = aliases.map(|alias| (alias.alias, alias.name)).collect();
+        for opponent in games.iter_mut().filter_map(|game| game.opponent.as_mut()) {
+            if let Some(name) = names_of.get(opponent) {
+                opponent.clone_from(name);
             }
         }
         let (white, black) = (self.side(&games, Color::White)?, self.side(&games, Color::Black)?);
         let endings = self.endings(&games)?;
         drop(snapshot);
-        let mut all = Record::default();
-        games.iter().for_each(|game| all.count(game));
-        let mut years = grouped(&games, year);
+        let mut years =
+            grouped(&games, |game| game.date.as_deref().and_then(|date| year_of(day_number(date))));
         sort_by_key(&mut years, |(year, _)| (year.is_none(), *year));
         let mut ratings = grouped(&games, |game| game.opponent_rating.map(|rating| rating / 100 * 100));
         sort_by_key(&mut ratings, |(from, _)| (from.is_none(), Reverse(*from)));
         let mut speeds = grouped(&games, |game| game.speed.as_deref());
         sort_by_key(&mut speeds, |(speed, record)| (Reverse(record.games), *speed));
         let (opponents, opponent_count) = self.most(grouped(&games, |game| game.opponent.as_deref()));
+        let rating = |(from, record)| RatingRecord { from, record };
+        let speed =
+            |(speed, record): (Option<&str>, _)| SpeedRecord { speed: speed.map(str::to_owned), record };
+        let opponent =
+            |(name, record): (Option<&str>, _)| OpponentRecord { name: name.map(str::to_owned), record };
         Ok(PlayerRecord {
             players,
-            all,
+            all: Record::of(&games),
             white,
             black,
             endings,
             years: years.into_iter().map(|(year, record)| YearRecord { year, record }).collect(),
-            opponent_ratings: ratings
-                .into_iter()
-                .map(|(from, record)| RatingRecord { from, record })
-                .collect(),
-            speeds: speeds
-                .into_iter()
-                .map(|(speed, record)| SpeedRecord { speed: speed.map(str::to_owned), record })
-                .collect(),
-            opponents: opponents
-                .into_iter()
-                .map(|(name, record)| OpponentRecord { name: name.map(str::to_owned), record })
-                .collect(),
+            opponent_ratings: ratings.into_iter().map(rating).collect(),
+            speeds: speeds.into_iter().map(speed).collect(),
+            opponents: opponents.into_iter().map(opponent).collect(),
             opponent_count,
             best_wins: self.best_wins(&games),
         })
@@ -253,8 +265,7 @@ impl PlayerQuery<'_> {
 
     fn side(&self, games: &[PlayedGame], side: Color) -> store::Result<SideRecord> {
         let games = || games.iter().filter(move |game| game.side == side);
-        let mut record = Record::default();
-        games().for_each(|game| record.count(game));
+        let record = Record::of(games());
         let (openings, opening_count) = self.most(grouped(games(), |game| {
             game.opening.as_ref().map(|opening| (opening.eco.as_str(), opening.name.as_str()))
         }));
@@ -262,22 +273,19 @@ impl PlayerQuery<'_> {
         if self.depth > 0 {
             for game in games() {
                 if let Some(moves) = self.database.first_moves(game.game, self.depth)? {
-                    lines.count(game, &moves);
+                    lines.games.push((moves.into(), game));
                 }
             }
         }
         let fewest = (record.games * self.least_share).div_ceil(100).max(2);
         let (lines, lines_are_cut) = lines.tree(fewest);
+        let opening = |(opening, record): (Option<(&str, &str)>, _)| {
+            let (eco, name) = opening.map(|(eco, name)| (eco.to_owned(), name.to_owned())).unzip();
+            OpeningRecord { eco, name, record }
+        };
         Ok(SideRecord {
             record,
-            openings: openings
-                .into_iter()
-                .map(|(opening, record)| OpeningRecord {
-                    eco: opening.map(|(eco, _)| eco.to_owned()),
-                    name: opening.map(|(_, name)| name.to_owned()),
-                    record,
-                })
-                .collect(),
+            openings: openings.into_iter().map(opening).collect(),
             opening_count,
             lines,
             lines_are_cut,
@@ -290,10 +298,8 @@ impl PlayerQuery<'_> {
         let reached = self.database.endings_of(&numbers)?;
         let reached: HashMap<GameId, Endings> = numbers.into_iter().zip(reached).collect();
         let of_kind = |kind| {
-            let mut record = Record::default();
             let games = games.iter().filter(|game| reached[&game.game].contains(kind));
-            games.for_each(|game| record.count(game));
-            EndingRecord { kind, record }
+            EndingRecord { kind, record: Record::of(games) }
         };
         let mut endings: Vec<_> =
             Ending::ALL.into_iter().map(of_kind).filter(|ending| ending.record.games > 0).collect();
@@ -347,6 +353,119 @@ fn grouped<'g, T: Eq + std::hash::Hash + Clone>(
     records.into_iter().collect()
 }
 
-fn year(game: &PlayedGame) -> Option<u16> {
-    game.date.as_deref().and_then(|date| year_of(day_number(date)))
+/// Builds a tree of games by their first moves.
+#[derive(Debug, Default)]
+struct TreeBuilder<'g> {
+    games: Vec<(Box<[MoveCode]>, &'g PlayedGame)>,
+}
+
+/// A move of the tree under construction. Its games are consecutive in the sorted list.
+struct Node {
+    code: MoveCode,
+    games: Range<usize>,
+    ply: usize,
+    /// Moves after it that are in the tree.
+    next: Vec<usize>,
+}
+
+impl TreeBuilder<'_> {
+    /// The moves of at least `fewest` games, as a tree. If there are more than [`MOST_MOVES`], only the most
+    /// frequent. Also returns whether moves were left out.
+    fn tree(mut self, fewest: u64) -> (Vec<LineNode>, bool) {
+        sort_by(&mut self.games, |(one, _), (other, _)| {
+            one.iter().map(|code| code.bits()).cmp(other.iter().map(|code| code.bits()))
+        });
+        let (taken, is_cut) = self.most_frequent(fewest);
+        let mut nodes = self.nodes(&taken, 0, &Position::start());
+        let mut lines: HashMap<String, (u64, String)> = HashMap::new();
+        visit(&mut nodes, &Position::start(), "", &mut |node, fen, line| {
+            let games = node.record.games;
+            match lines.get_mut(&fen) {
+                Some((most, _)) if *most >= games => {}
+                Some(most) => *most = (games, line.to_owned()),
+                None => drop(lines.insert(fen, (games, line.to_owned()))),
+            }
+        });
+        visit(&mut nodes, &Position::start(), "", &mut |node, fen, line| {
+            node.transposes_to = lines.get(&fen).map(|(_, most)| most).filter(|most| *most != line).cloned();
+        });
+        (nodes, is_cut)
+    }
+
+    /// The most frequent moves; among equally frequent ones, those of the shortest lines. The first node is
+    /// the root, without a move. Also returns whether moves were left out.
+    fn most_frequent(&self, fewest: u64) -> (Vec<Node>, bool) {
+        let mut taken =
+            vec![Node { code: MoveCode::NULL, games: 0..self.games.len(), ply: 0, next: Vec::new() }];
+        let mut open = BinaryHeap::new();
+        let mut at = 0;
+        loop {
+            for (code, games) in self.moves_after(&taken[at]) {
+                if games.len() as u64 >= fewest {
+                    let ply = taken[at].ply + 1;
+                    open.push((games.len(), Reverse((ply, games.start, games.end, code.bits(), at))));
+                }
+            }
+            let Some((_, Reverse((ply, start, end, _, before)))) = open.pop() else { return (taken, false) };
+            if taken.len() > MOST_MOVES {
+                return (taken, true);
+            }
+            at = taken.len();
+            let code = self.games[start].0[ply - 1];
+            taken.push(Node { code, games: start..end, ply, next: Vec::new() });
+            taken[before].next.push(at);
+        }
+    }
+
+    /// The moves played after a node, each with the range of its games.
+    fn moves_after(&self, node: &Node) -> impl Iterator<Item = (MoveCode, Range<usize>)> {
+        let (first, ply) = (node.games.start, node.ply);
+        let code = move |(moves, _): &(Box<[MoveCode]>, &PlayedGame)| moves.get(ply).copied();
+        let groups = self.games[node.games.clone()].chunk_by(move |one, other| code(one) == code(other));
+        let mut end = first;
+        groups.filter_map(move |group| {
+            let start = end;
+            end += group.len();
+            Some((code(&group[0])?, start..end))
+        })
+    }
+
+    fn nodes(&self, taken: &[Node], at: usize, position: &Position) -> Vec<LineNode> {
+        let mut next = taken[at].next.clone();
+        sort_by_key(&mut next, |&index| (Reverse(taken[index].games.len()), taken[index].code.bits()));
+        let told = |index: usize| {
+            let node = &taken[index];
+            let mut after = position.clone();
+            // A stored move that is impossible in this position: the database is damaged. `verify` reports
+            // it; skip it here.
+            after.make(node.code).ok()?;
+            Some(LineNode {
+                ply: u32::try_from(node.ply).unwrap_or(u32::MAX),
+                san: position.san(node.code),
+                uci: position.uci(node.code).to_string(),
+                transposes_to: None,
+                record: Record::of(self.games[node.games.clone()].iter().map(|(_, game)| *game)),
+                next: self.nodes(taken, index, &after),
+            })
+        };
+        next.into_iter().filter_map(told).collect()
+    }
+}
+
+/// Calls `see` for all nodes after a position, to which `line` leads: with the node, the canonical FEN of the
+/// position after its move, and the line up to its move.
+fn visit(
+    nodes: &mut [LineNode],
+    position: &Position,
+    line: &str,
+    see: &mut impl FnMut(&mut LineNode, String, &str),
+) {
+    for node in nodes {
+        let (mut after, mut line) = (position.clone(), line.to_owned());
+        push_move(&mut line, position.fullmove_number(), position.side(), &node.san);
+        if after.play_san(node.san.as_bytes()).is_ok() {
+            see(node, after.canonical_fen(), &line);
+            visit(&mut node.next, &after, &line, see);
+        }
+    }
 }

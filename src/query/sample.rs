@@ -20,7 +20,7 @@ pub struct Sample {
 }
 
 /// One random pick: a game, and the number, from 0, of one of the positions that it offers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Draw {
     /// The game.
     pub game: GameId,
@@ -69,14 +69,15 @@ impl Sample {
             let mut draws = Vec::new();
             for game in games.iter() {
                 for number in 0..per_game {
-                    let rank = self.rank(game, number);
+                    let draw = Draw { game, number };
+                    let rank = self.rank_of(draw);
                     if (u128::from(rank) * u128::from(parts)) >> u64::BITS == u128::from(part) {
-                        draws.push((rank, game, number));
+                        draws.push((rank, draw));
                     }
                 }
             }
             draws.sort_unstable();
-            let draws: Vec<_> = draws.into_iter().map(|(_, game, number)| Draw { game, number }).collect();
+            let draws: Vec<_> = draws.into_iter().map(|(_, draw)| draw).collect();
             let mut rest = draws.as_slice();
             while !rest.is_empty() {
                 let most = (self.positions - drawn).min(Self::MOST_AT_A_TIME as u64) as usize;
@@ -116,12 +117,7 @@ impl Sample {
     /// The rank of a draw: draws with low ranks come first.
     #[must_use]
     pub fn rank_of(&self, draw: Draw) -> u64 {
-        self.rank(draw.game, draw.number)
-    }
-
-    /// The rank of a draw.
-    fn rank(&self, game: GameId, number: u32) -> u64 {
-        mixed(self.of_game(game).wrapping_add(u64::from(number)))
+        mixed(self.of_game(draw.game).wrapping_add(u64::from(draw.number)))
     }
 
     fn of_game(&self, GameId(game): GameId) -> u64 {
