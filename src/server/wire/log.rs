@@ -11,8 +11,7 @@ use std::{io, thread};
 use serde_json::json;
 
 use crate::channel::{Receiver, Sender, bounded};
-use crate::server::error::Error;
-use crate::server::options::LogFormat;
+use crate::server::options::{Error, LogFormat};
 
 /// The maximum number of logged characters of a method, and of a URL or a problem.
 const METHOD: usize = 20;
