@@ -135,13 +135,12 @@ const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 /// A hash of a row. The sum over the rows of a table does not depend on their order.
 fn row_sum(key: i64, game_id: i64, ply: i32, move_code: Option<i32>) -> u64 {
     let code = move_code.map_or(u64::MAX, |code| u64::from(code.cast_unsigned()));
-    [key.cast_unsigned(), game_id.cast_unsigned(), u64::from(ply.cast_unsigned()), code].iter().fold(
-        0,
-        |sum: u64, &part| {
-            let mixed = (sum ^ part).wrapping_mul(GOLDEN);
-            mixed ^ mixed >> 29
-        },
-    )
+    let mut sum = 0_u64;
+    for part in [key.cast_unsigned(), game_id.cast_unsigned(), ply.cast_unsigned().into(), code] {
+        let mixed = (sum ^ part).wrapping_mul(GOLDEN);
+        sum = mixed ^ mixed >> 29;
+    }
+    sum
 }
 
 impl Check<'_> {
@@ -402,12 +401,11 @@ fn unlisted(root: &Path, directory: &Path, manifests: &[Manifest], findings: &Fi
         }
         let shard = name.strip_prefix("part-").and_then(|rest| rest.split('-').next()?.parse::<u32>().ok());
         match shard.filter(|shard| manifests.iter().all(|manifest| manifest.shard != *shard)) {
-            Some(shard) => findings.add(
-                &path,
-                format_args!(
-                    "shard {shard} has no manifest: an unfinished run, or a stray file; query engines read it nevertheless"
-                ),
-            ),
+            Some(shard) => {
+                let found =
+                    "has no manifest: an unfinished run, or a stray file; query engines read it nevertheless";
+                findings.add(&path, format_args!("shard {shard} {found}"));
+            }
             None if name.ends_with(".parquet") => {
                 findings.add(&path, "is not in the manifest, but query engines read it")
             }

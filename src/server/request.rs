@@ -231,10 +231,10 @@ pub(super) fn target(call: &Call) -> Result<FindTarget, Problem> {
         (Some(query), None, None) => Ok(FindTarget::Position(query.into())),
         (None, Some(sequence), None) => Ok(FindTarget::Sequence(sequence.into())),
         (None, None, Some(query)) => Ok(FindTarget::Like(query.into())),
-        _ => Err(Problem::parameter(
-            "fen",
-            "give only one of these: a position, a description, a position for like",
-        )),
+        _ => {
+            let detail = "give only one of these: a position, a description, a position for like";
+            Err(Problem::parameter("fen", detail))
+        }
     }
 }
 
@@ -264,10 +264,8 @@ fn step(words: &[&(String, String)]) -> Result<Step, Problem> {
     let mut is_described = false;
     for (at, (name, value)) in words.iter().enumerate() {
         if words[..at].iter().any(|(other, _)| other == name) {
-            return Err(Problem::parameter(
-                name,
-                "given twice; to match one after the other, put then between two descriptions",
-            ));
+            let detail = "given twice; to match one after the other, put then between two descriptions";
+            return Err(Problem::parameter(name, detail));
         }
         let description = &mut step.description;
         is_described |= !matches!(name.as_str(), "for" | "ply");
@@ -298,10 +296,8 @@ fn step(words: &[&(String, String)]) -> Result<Step, Problem> {
     }
     // Only `for` or `ply` is given, without a description, or nothing is given before or after `then`.
     let name = words.first().map_or(THEN, |(name, _)| name.as_str());
-    Err(Problem::parameter(
-        name,
-        "needs a description of positions: pattern, material, structure, ending or move",
-    ))
+    let detail = "needs a description of positions: pattern, material, structure, ending or move";
+    Err(Problem::parameter(name, detail))
 }
 
 fn parsed<T, E: Display>(name: &str, value: Result<T, E>) -> Result<Option<T>, Problem> {
@@ -428,10 +424,8 @@ fn players(
     let mut names = player.into_iter().chain(named);
     let first = names.next();
     if first.is_none() && opponent.is_some() {
-        return Err(Problem::parameter(
-            "opponent",
-            "needs player; give both, or use player alone for all games of a player",
-        ));
+        let detail = "needs player; give both, or use player alone for all games of a player";
+        return Err(Problem::parameter("opponent", detail));
     }
     let second = names.next();
     if names.next().is_some() || (second.is_some() && opponent.is_some()) {

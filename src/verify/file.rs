@@ -56,11 +56,8 @@ const NUMBERED: [(&str, &str); 5] = [
 /// Runs SQLite's check of all pages and rows.
 pub(crate) fn integrity(Reader { connection, findings }: Reader<'_>, path: &Path) -> rusqlite::Result<()> {
     // If a page is cut off, SQLite assumes that the rest is zeros.
-    let told: i64 = connection.query_row(
-        "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
-        [],
-        |row| row.get(0),
-    )?;
+    let sql = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
+    let told: i64 = connection.query_row(sql, [], |row| row.get(0))?;
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     // Data in a write-ahead log may not be in the file yet.

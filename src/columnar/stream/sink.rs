@@ -145,12 +145,10 @@ impl StreamEncoder {
             {
                 continue;
             }
-            self.push_row(columns.iter().map(
-                |&column| match cell(batch, row, column).unwrap_or(Cell::Null) {
-                    Cell::Integer(game) if Some(column) == game_column => number(game),
-                    cell => cell,
-                },
-            ));
+            self.push_row(columns.iter().map(|&column| match cell(batch, row, column) {
+                Some(Cell::Integer(game)) if Some(column) == game_column => number(game),
+                cell => cell.unwrap_or(Cell::Null),
+            }));
         }
     }
 

@@ -126,11 +126,8 @@ impl App {
         count(&self.metrics.slow_readers);
         let asked = client.last_request();
         let (method, target) = asked.split_once(' ').unwrap_or(("-", "-"));
-        let problem = format!(
-            "the answer was cut off: the client read less than {} KiB in {} s",
-            stream::LEAST >> 10,
-            self.options.reading_time.as_secs_f64()
-        );
+        let (least, time) = (stream::LEAST >> 10, self.options.reading_time.as_secs_f64());
+        let problem = format!("the answer was cut off: the client read less than {least} KiB in {time} s");
         let (status, took) = (200, Duration::ZERO);
         self.log.write(&Entry { method, target, status, took, problem: Some(&problem) });
     }

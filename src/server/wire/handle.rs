@@ -417,10 +417,8 @@ async fn databases(State(app): State<Arc<App>>) -> Response {
 }
 
 async fn metrics(State(app): State<Arc<App>>) -> Response {
-    text(
-        "text/plain; version=0.0.4; charset=utf-8",
-        app.metrics.text(app.clients.count(), app.log.dropped(), &app.pools),
-    )
+    let metrics = app.metrics.text(app.clients.count(), app.log.dropped(), &app.pools);
+    text("text/plain; version=0.0.4; charset=utf-8", metrics)
 }
 
 async fn index(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {

@@ -92,10 +92,8 @@ fn write_lines(lines: &Receiver<String>, format: LogFormat, counts: &Counts, mut
     for mut line in lines.iter() {
         let dropped = counts.dropped.load(Ordering::Relaxed);
         if dropped > known {
-            let problem = format!(
-                "{} log lines were dropped because the log was not read fast enough",
-                dropped - known
-            );
+            let new = dropped - known;
+            let problem = format!("{new} log lines were dropped because the log was not read fast enough");
             let _ = match format {
                 LogFormat::Json => write!(line, "\n{}", json!({ "time": now(), "problem": problem })),
                 LogFormat::Text | LogFormat::None => write!(line, "\n{problem}"),

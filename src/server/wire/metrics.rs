@@ -45,19 +45,12 @@ impl Metrics {
             let _ = writeln!(text, "{name} {number}");
         };
         number("pgndex_connections", "gauge", "Open connections.", connections as u64);
+        let Self { refused, evicted, slow_readers, unreadable, .. } = self;
         for (name, help, count) in [
-            (
-                "connections_refused",
-                "Connections refused because the limit was reached.",
-                read(&self.refused),
-            ),
-            ("connections_closed", "Idle connections closed to admit new ones.", read(&self.evicted)),
-            (
-                "slow_readers",
-                "Connections closed because the client read too slowly.",
-                read(&self.slow_readers),
-            ),
-            ("unreadable", "Requests with an unreadable header.", read(&self.unreadable)),
+            ("connections_refused", "Connections refused because the limit was reached.", read(refused)),
+            ("connections_closed", "Idle connections closed to admit new ones.", read(evicted)),
+            ("slow_readers", "Connections closed because the client read too slowly.", read(slow_readers)),
+            ("unreadable", "Requests with an unreadable header.", read(unreadable)),
             ("log_dropped", "Log lines dropped because the log was not read fast enough.", log_dropped),
         ] {
             number(&format!("pgndex_{name}_total"), "counter", help, count);

@@ -35,10 +35,8 @@ impl<'d> StreamBody<'d> {
     /// The body of a response, and the answer that writes it.
     pub(super) fn new(database: &'d Database, write: WriteChunks) -> (Body, Self) {
         let (sender, receiver) = mpsc::channel(PIECES);
-        (
-            Body::new(ReceivedBody { receiver, is_whole: false, is_broken: false }),
-            Self { database, sender, write },
-        )
+        let body = Body::new(ReceivedBody { receiver, is_whole: false, is_broken: false });
+        (body, Self { database, sender, write })
     }
 
     /// Writes until the answer is complete, the client disconnects, or the timeout passes. Only a complete

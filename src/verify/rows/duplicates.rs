@@ -201,20 +201,14 @@ pub(crate) fn compare(
     if let Some(index) = (0..compared).find(differs) {
         let [told, found] = [&told, &original].map(|columns| shown(columns[index].as_deref()));
         let column = COLUMNS[index];
-        tell(
-            "original_id",
-            format!("a game whose {column} is {told}"),
-            format!("{id}, whose {column} is {found}"),
-        );
+        let expected = format!("a game whose {column} is {told}");
+        tell("original_id", expected, format!("{id}, whose {column} is {found}"));
     } else if kind == "moves" && read.codes().len() < MIN_PLIES_OF_MOVES as usize {
         let found = format!("moves, of {} plies", read.codes().len());
         tell("kind", format!("at least {MIN_PLIES_OF_MOVES} plies"), found);
     } else if let Some(ply) = parting(connection, id, &read)? {
-        tell(
-            "original_id",
-            "a game with the same moves".to_owned(),
-            format!("{id}, which differs at ply {ply}"),
-        );
+        let found = format!("{id}, which differs at ply {ply}");
+        tell("original_id", "a game with the same moves".to_owned(), found);
     }
     Ok(())
 }

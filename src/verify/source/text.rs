@@ -97,11 +97,10 @@ pub(crate) fn compare_game<'m>(
     };
     if read.span() != (0, text.len() as u64) {
         let (offset, length) = read.span();
+        let (start, end) = (game.byte_offset, game.byte_offset + game.byte_length);
+        let place = start.saturating_add_unsigned(offset);
         let found = format!(
-            "bytes {} to {} of its source are not one game: there is one at {}, {length} bytes long",
-            game.byte_offset,
-            game.byte_offset + game.byte_length,
-            game.byte_offset.saturating_add_unsigned(offset),
+            "bytes {start} to {end} of its source are not one game: there is one at {place}, {length} bytes long"
         );
         findings.about(SourceText, "game", id(), found);
         return Ok(());
