@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use rusqlite::Row;
-use rusqlite::types::{FromSqlError, Type, ValueRef};
+use rusqlite::types::{FromSqlError, Type, Value, ValueRef};
 
 use super::game::{Game, PartitionBy};
 use super::moves::EncodedMoves;
@@ -258,7 +258,7 @@ impl<'w> Export<'_, 'w> {
             }
             if let Some(game) = see(self.writer, row).map_err(&failed)? {
                 let cells = cells(row, table).map_err(&failed)?;
-                self.writer.add_row(table, game, cells.iter().map(Owned::cell))?;
+                self.writer.add_row(table, game, cells.iter().map(cell))?;
             }
         }
         Ok(())
@@ -315,38 +315,29 @@ fn index_of(table: &Table, column: &str) -> usize {
     table.columns.iter().position(|known| known.name == column).expect("a column of the table")
 }
 
-/// The value of a cell.
-enum Owned {
-    Null,
-    Integer(i64),
-    Text(String),
-}
-
-impl Owned {
-    fn cell(&self) -> Cell<'_> {
-        match self {
-            Self::Null => Cell::Null,
-            Self::Integer(number) => Cell::Integer(*number),
-            Self::Text(text) => Cell::Text(text),
-        }
+fn cell(value: &Value) -> Cell<'_> {
+    match value {
+        Value::Integer(number) => Cell::Integer(*number),
+        Value::Text(text) => Cell::Text(text),
+        _ => Cell::Null,
     }
 }
 
 /// Reads the cells of a row. Each value must fit its column.
-fn cells(row: &Row<'_>, table: &Table) -> rusqlite::Result<Vec<Owned>> {
+fn cells(row: &Row<'_>, table: &Table) -> rusqlite::Result<Vec<Value>> {
     let cell = |(index, column): (usize, &Column)| {
         let wrong = |error: FromSqlError| {
             rusqlite::Error::FromSqlConversionFailure(index, Type::Null, Box::new(error))
         };
         match (row.get_ref(index)?, column.kind) {
-            (ValueRef::Null, _) if column.nullable => Ok(Owned::Null),
-            (ValueRef::Integer(number), ColumnType::Int64) => Ok(Owned::Integer(number)),
+            (ValueRef::Null, _) if column.nullable => Ok(Value::Null),
+            (ValueRef::Integer(number), ColumnType::Int64) => Ok(Value::Integer(number)),
             (ValueRef::Integer(number), ColumnType::Int32) => {
                 i32::try_from(number).map_err(|_| wrong(FromSqlError::OutOfRange(number)))?;
-                Ok(Owned::Integer(number))
+                Ok(Value::Integer(number))
             }
             (ValueRef::Text(text) | ValueRef::Blob(text), ColumnType::Text) => {
-                Ok(Owned::Text(String::from_utf8_lossy(text).into_owned()))
+                Ok(Value::Text(String::from_utf8_lossy(text).into_owned()))
             }
             _ => Err(wrong(FromSqlError::InvalidType)),
         }

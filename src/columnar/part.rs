@@ -138,6 +138,9 @@ pub(super) fn io_error(error: ParquetError) -> io::Error {
     }
 }
 
+/// The number of bytes to append at once.
+const AT_ONCE: usize = 256 << 10;
+
 /// Appends to a file. The file is open only while it is written to, because there can be thousands of files.
 struct Appending {
     path: PathBuf,
@@ -146,14 +149,10 @@ struct Appending {
     hasher: blake3::Hasher,
 }
 
-impl Appending {
-    const AT_ONCE: usize = 256 << 10;
-}
-
 impl Write for Appending {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.pending.extend_from_slice(bytes);
-        if self.pending.len() >= Self::AT_ONCE {
+        if self.pending.len() >= AT_ONCE {
             self.flush()?;
         }
         Ok(bytes.len())

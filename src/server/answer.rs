@@ -43,7 +43,9 @@ impl Shape {
 
     /// Values as JSON Lines.
     pub(super) const fn json_lines<T: Described>() -> Self {
-        Self { content_type: JSON_LINES, ..Self::json::<T>() }
+        let mut shape = Self::json::<T>();
+        shape.content_type = JSON_LINES;
+        shape
     }
 
     /// A text of any type, without a schema.

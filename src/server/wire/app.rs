@@ -105,7 +105,8 @@ impl App {
     /// Closes the databases if running queries end soon, and flushes the log.
     pub(super) fn close(&self) {
         let until = Instant::now() + LAST_MOMENT;
-        if self.pools.iter().fold(true, |all, pool| pool.end(until) && all) {
+        let ended = self.pools.iter().map(|pool| pool.end(until)).collect::<Vec<_>>();
+        if ended.iter().all(|&has_ended| has_ended) {
             self.databases.close();
         }
         self.log.finish();

@@ -9,7 +9,7 @@ use crate::store::read_rows;
 use crate::store::row::virtual_table::Columns as _;
 use crate::store::row::{GameRow, StoredId};
 use crate::verify::FindingKind::{SourceText, WrongValue};
-use crate::verify::rows::{Reader, StoredDuplicate, shown, stored};
+use crate::verify::rows::{Batch, Reader, StoredDuplicate, shown, stored};
 use crate::verify::source::{Texts, piece};
 use crate::verify::{Check, Collector, Duplicates, MissingIds, RowId};
 
@@ -20,7 +20,7 @@ pub(crate) fn read_skipped(
     connection: &Connection,
     source: StoredId<SourceId>,
     (from, mut number): (i64, u64),
-) -> rusqlite::Result<(Vec<StoredDuplicate>, Option<(i64, u64)>)> {
+) -> rusqlite::Result<Batch<StoredDuplicate, (i64, u64)>> {
     const AT_ONCE: usize = 1024;
     // Errors in the rows themselves are reported by the scan of all rows.
     let unheard = Collector::new(0);

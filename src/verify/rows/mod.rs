@@ -20,7 +20,7 @@ pub(crate) use problems::{ProblemCounts, Problems};
 pub(crate) use replay::{Replay, describe_move, replayed_codes};
 pub(crate) use sets::{ListedKeys, find_unlisted};
 pub(crate) use stored::{
-    GAMES, POSITIONS, Reader, StoredDuplicate, StoredGame, StoredPosition, StoredProblem, bytes, columns,
-    for_each_row, format_value, read, shown,
+    Batch, GAMES, POSITIONS, Reader, StoredDuplicate, StoredGame, StoredPosition, StoredProblem, bytes,
+    columns, for_each_row, format_value, read, shown,
 };
 pub(crate) use visited_positions::{AT_ONCE, OccurrenceCounter, VisitedPositions, report_shared};

@@ -49,6 +49,9 @@ impl Reader<'_> {
     }
 }
 
+/// Rows that were read, and the place from which to read more, if there may be more.
+pub(crate) type Batch<R, P> = (Vec<R>, Option<P>);
+
 /// A value for a message.
 pub(crate) fn shown(value: Option<impl std::fmt::Display>) -> String {
     value.map_or_else(|| "NULL".to_owned(), |value| value.to_string())

@@ -12,7 +12,7 @@ use crate::sorted::sort_by_key;
 use crate::source::{self, DecodeOptions, Decoded, Opened, SourceFile};
 use crate::store::row::StoredId;
 use crate::verify::rows::{
-    GAMES, Reader, StoredDuplicate, StoredGame, duplicates, read_skipped, replayed_codes, stored,
+    Batch, GAMES, Reader, StoredDuplicate, StoredGame, duplicates, read_skipped, replayed_codes, stored,
 };
 use crate::verify::source::{Chain, Marks, compare_game, piece, report_misplaced};
 use crate::verify::{Check, Collector, Progress};
@@ -100,7 +100,7 @@ struct BySource<'c, P, R> {
     /// The first place in a source; `None` if the source has no rows.
     begin: &'c dyn Fn(StoredId<SourceId>) -> rusqlite::Result<Option<P>>,
     /// Reads rows, and returns the place after them, unless the source has no more rows.
-    read: &'c dyn Fn(StoredId<SourceId>, P) -> rusqlite::Result<(Vec<R>, Option<P>)>,
+    read: &'c dyn Fn(StoredId<SourceId>, P) -> rusqlite::Result<Batch<R, P>>,
 }
 
 impl<P, R> BySource<'_, P, R> {
@@ -128,7 +128,7 @@ fn read_games(
     connection: &Connection,
     source: StoredId<SourceId>,
     [first, last]: [StoredId<GameId>; 2],
-) -> rusqlite::Result<(Vec<StoredGame>, Option<[StoredId<GameId>; 2]>)> {
+) -> rusqlite::Result<Batch<StoredGame, [StoredId<GameId>; 2]>> {
     const AT_ONCE: usize = 64;
     // Errors in the rows themselves are reported elsewhere.
     let unheard = Collector::new(0);
