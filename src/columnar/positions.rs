@@ -60,7 +60,7 @@ impl AllGames<'_> {
             Ok((date, groups))
         };
         let mut files = Files { output: self.output, encoder: &encoder, open: None };
-        in_order(threads, self.jobs().map(Ok), work, |(date, groups)| {
+        in_order(threads, self.jobs(), work, |(date, groups)| {
             groups.into_iter().try_for_each(|group| files.append(date, group))
         })?;
         files.finish()
@@ -166,7 +166,7 @@ impl Files<'_> {
 /// many results as there are threads wait for earlier ones.
 fn in_order<J: Send, R, E: Send>(
     threads: usize,
-    jobs: impl Iterator<Item = Result<J, E>> + Send,
+    jobs: impl Iterator<Item = J> + Send,
     work: impl Fn(J) -> Result<R, E> + Sync,
     take: impl FnMut(R) -> Result<(), E> + Send,
 ) -> Result<(), E> {
@@ -177,7 +177,7 @@ fn in_order<J: Send, R, E: Send>(
         loop {
             let next = lock(&jobs).next();
             let Some((number, job)) = next else { break };
-            let result = work(job?)?;
+            let result = work(job)?;
             if !turn.wait(number) {
                 break;
             }
@@ -220,7 +220,7 @@ mod tests {
                 std::thread::sleep(std::time::Duration::from_micros(number * 7 % 50));
                 Ok::<_, &str>(number * number)
             };
-            in_order(threads, (0..200).map(Ok), square, |square| {
+            in_order(threads, 0..200, square, |square| {
                 taken.push(square);
                 Ok(())
             })
@@ -228,14 +228,14 @@ mod tests {
             assert_eq!(taken, (0..200).map(|number| number * number).collect::<Vec<u64>>());
             let failing = |number: u64| if number == 50 { Err("fifty") } else { Ok(number) };
             let mut last = 0;
-            let result = in_order(threads, (0..).map(Ok), failing, |number| {
+            let result = in_order(threads, 0.., failing, |number| {
                 last = number;
                 Ok(())
             });
             assert_eq!(result, Err("fifty"));
             assert!(last < 50, "{last}");
             let result =
-                in_order(threads, (0..).map(Ok), Ok, |number| if number == 9 { Err("nine") } else { Ok(()) });
+                in_order(threads, 0_u64.., Ok, |number| if number == 9 { Err("nine") } else { Ok(()) });
             assert_eq!(result, Err("nine"));
         }
     }

@@ -49,12 +49,8 @@ impl<'w> ParquetFiles<'w> {
     }
 }
 
-/// Collects the moves of games.
-#[derive(Debug, Default)]
-pub(crate) struct MoveEncoder(EncodedMoves);
-
-impl PositionEncoder for MoveEncoder {
-    type Encoded = EncodedMoves;
+impl PositionEncoder for EncodedMoves {
+    type Encoded = Self;
     const TAKES: Takes = Takes::Moves;
 
     fn another(&self) -> Self {
@@ -62,20 +58,19 @@ impl PositionEncoder for MoveEncoder {
     }
 
     fn push_moves(&mut self, &GameMoves { game, setup, codes }: &GameMoves<'_>) {
-        self.0.push(game, setup, codes);
+        self.push(game, setup, codes);
     }
 
-    fn take(&mut self, used: Option<EncodedMoves>) -> Result<Option<EncodedMoves>> {
-        let is_empty = self.0.is_empty();
-        Ok((!is_empty).then(|| std::mem::replace(&mut self.0, used.unwrap_or_default())))
+    fn take(&mut self, used: Option<Self>) -> Result<Option<Self>> {
+        Ok((!self.is_empty()).then(|| std::mem::replace(self, used.unwrap_or_default())))
     }
 }
 
 impl Sink for ParquetFiles<'_> {
-    type Encoder = MoveEncoder;
+    type Encoder = EncodedMoves;
 
-    fn encoder(&self) -> MoveEncoder {
-        MoveEncoder::default()
+    fn encoder(&self) -> EncodedMoves {
+        EncodedMoves::default()
     }
 
     fn headers(&mut self, batch: &HeaderBatch) -> Result<()> {

@@ -174,26 +174,26 @@ impl StreamQuery {
         Arc::clone(&self.schema)
     }
 
+    /// Whether a column of a table, or one of positions or moves, fits.
+    fn has_column(&self, of_table: fn(&str) -> bool, of_positions: fn(Column) -> bool) -> bool {
+        match &self.rows {
+            RowKind::Table(table, columns) => {
+                columns.iter().any(|&column| of_table(table.columns[column].name))
+            }
+            RowKind::Positions { columns, .. } => columns.iter().copied().any(of_positions),
+        }
+    }
+
     /// Whether names of openings are needed.
     pub(crate) fn needs_openings(&self) -> bool {
-        let filter = &self.filter;
-        let in_columns = match &self.rows {
-            RowKind::Table(table, columns) => {
-                columns.iter().any(|&column| table.columns[column].name.starts_with("opening"))
-            }
-            RowKind::Positions { columns, .. } => columns.iter().any(|column| column.is_opening()),
-        };
-        in_columns || filter.opening.is_some() || filter.opening_eco.is_some()
+        let in_columns = self.has_column(|name| name.starts_with("opening"), Column::is_opening);
+        in_columns || self.filter.opening.is_some() || self.filter.opening_eco.is_some()
     }
 
     /// Whether clocks and evaluations are needed.
     pub(crate) fn needs_numbers(&self) -> bool {
-        let in_columns = match &self.rows {
-            RowKind::Table(table, columns) => columns
-                .iter()
-                .any(|&column| ["eval_count", "clock_count"].contains(&table.columns[column].name)),
-            RowKind::Positions { columns, .. } => columns.iter().any(|column| column.is_annotation()),
-        };
+        let in_columns =
+            self.has_column(|name| matches!(name, "eval_count" | "clock_count"), Column::is_annotation);
         in_columns || self.filter.with_evals || self.choice.evaluated || self.is_of(&[&MOVE_EVAL])
     }
 

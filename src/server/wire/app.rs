@@ -41,7 +41,7 @@ pub(super) struct App {
     pub(super) clients: Arc<Connections>,
     pub(super) metrics: Metrics,
     pub(super) log: Log,
-    /// Tells that the server is stopping.
+    /// Whether the server is stopping.
     pub(super) stop: watch::Sender<bool>,
 }
 
