@@ -110,7 +110,8 @@ impl Databases {
     /// part of the server still has its database open.
     pub(super) fn close(&self) {
         for served in &self.served {
-            lock(&served.watch).open = None;
+            let mut watch = lock(&served.watch);
+            watch.open = None;
             Database::end_sharing(&served.path);
         }
     }
