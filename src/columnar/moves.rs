@@ -104,7 +104,7 @@ pub(super) struct AllGames<'g> {
 impl AllGames<'_> {
     /// The number of a game across all shards.
     pub(super) fn id(&self, game: GameId) -> i64 {
-        game_id(self.output.shard(), game)
+        game_id(self.output.shard, game)
     }
 
     pub(super) fn check_stop(&self) -> Result<()> {
@@ -115,16 +115,11 @@ impl AllGames<'_> {
 /// The moves of all games, after the last game was added.
 #[derive(Debug)]
 pub(super) struct MoveReader {
-    bytes: Mmap,
+    pub(super) bytes: Mmap,
     places: Vec<u64>,
 }
 
 impl MoveReader {
-    /// The total size in bytes.
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes.len() as u64
-    }
-
     /// All games with positions, in order.
     pub(super) fn games(&self) -> impl Iterator<Item = GameId> {
         (0..).zip(&self.places).filter(|(_, place)| **place > 0).map(|(id, _)| GameId(id))

@@ -172,7 +172,7 @@ fn is_manifest(name: &str) -> bool {
 #[derive(Debug)]
 pub(crate) struct Output {
     directory: PathBuf,
-    shard: u32,
+    pub(super) shard: u32,
     /// Released when the output is dropped.
     lock: Option<WriterLock>,
     /// The complete files, by their final names.
@@ -217,10 +217,6 @@ impl Output {
     /// Whether there are files of this shard, which will be replaced.
     pub(crate) fn has_files(&self) -> bool {
         Manifest::path(&self.directory, self.shard).exists()
-    }
-
-    pub(crate) const fn shard(&self) -> u32 {
-        self.shard
     }
 
     /// Begins a file of this shard in a directory, such as `game/year=2026/month=10/`; `number` counts the

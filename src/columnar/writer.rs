@@ -67,7 +67,7 @@ impl<'w> Writer<'w> {
         game: Option<GameId>,
         cells: impl IntoIterator<Item = Cell<'c>>,
     ) -> Result<()> {
-        let shard = self.output.shard();
+        let shard = self.output.shard;
         let cells = table.columns.iter().zip(cells).map(|(column, cell)| match cell {
             Cell::Integer(id) if column.name == "game_id" => {
                 Cell::Integer(u32::try_from(id).map_or(id, |id| game_id(shard, GameId(id))))
@@ -98,7 +98,7 @@ impl<'w> Writer<'w> {
             WrittenBy::Run => all.write_by_key(&visits, pool, at_once)?,
             WrittenBy::Job => all.write_together(&visits, at_once)?,
         };
-        Ok(Sorted { distinct, spilled_bytes: moves.bytes() + visits.spilled() })
+        Ok(Sorted { distinct, spilled_bytes: moves.bytes.len() as u64 + visits.spilled() })
     }
 
     /// Completes all files, and lists them in the manifest.

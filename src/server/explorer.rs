@@ -14,9 +14,6 @@ use crate::server::request::{Call, Param, played_from};
 use crate::server::route::{Lane, Route, route};
 use crate::store::{Database, DatePrefix, GameFilter, Lines, ListLengths, NameFilter};
 
-/// The default number of moves.
-const MOVES: u32 = 12;
-
 const POSITION: &[Param] = &[
     Param::text("fen", "The position as a FEN; default the start position"),
     Param::text("play", "Moves played from that position, in UCI notation, separated by commas"),
@@ -114,7 +111,7 @@ fn explore(
         selection: &selection,
         side,
         lists: ListLengths { top: most("topGames", lists.top), recent: most("recentGames", lists.recent) },
-        limit: Some(asked.number("moves").unwrap_or(MOVES)),
+        limit: Some(asked.number("moves").unwrap_or(12)),
         counts_transposed: false,
         openings: None,
     };

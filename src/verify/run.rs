@@ -173,7 +173,7 @@ impl Check<'_> {
     fn work(&self, pool: &ThreadPool, visited: &VisitedPositions) -> Result<Outcome> {
         let mut jobs = vec![Job::Integrity, Job::Structure, Job::Annotations];
         if self.options.sources {
-            jobs.extend((0..self.sources.chains().len()).map(Job::Source));
+            jobs.extend((0..self.sources.chains.len()).map(Job::Source));
         }
         jobs.extend(self.game_ranges().into_iter().map(Job::Games));
         jobs.extend(self.key_ranges().into_iter().map(Job::Keys));
@@ -238,8 +238,8 @@ impl Check<'_> {
 
     /// Checks a source file. If the file must be decoded, also compares its games with it, in the same pass.
     fn source(&self, connection: &Connection, index: usize, outcome: &Mutex<Outcome>) -> Result<bool> {
-        let chain = &self.sources.chains()[index];
-        let finder = self.sources.finder();
+        let chain = &self.sources.chains[index];
+        let finder = &self.sources.finder;
         let Some(file) = chain.packed(finder) else {
             chain.check_file(finder, self.progress);
             return Ok(true);

@@ -16,15 +16,9 @@ use crate::server::request::{Call, FILTER, POSITION, Param, ParamType, TARGET, f
 use crate::server::route::{Lane, Route, route};
 use crate::store::{Database, GameAnnotations, GameRecord, GameSortKey, Hit, HitOrder, Lines, Seek as _};
 
-/// The maximum and default number of games per page.
-const MOST: u32 = 500;
-const LIMIT: u32 = 50;
-
-const ORDERS: &[&str] = &["game", "rating", "date"];
-
 pub(super) const SORT: Param = Param::new(
     "sort",
-    ParamType::OneOf(ORDERS),
+    ParamType::OneOf(&["game", "rating", "date"]),
     "Order of the games: by number, by mean rating (highest first) or by date (latest first); default game",
 );
 
@@ -73,7 +67,7 @@ struct Page<'h> {
 fn games(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let target = target(call)?;
     let selection = database.select(&filter(call)?)?;
-    let limit = call.within("limit", 1..=MOST)?.unwrap_or(LIMIT);
+    let limit = call.within("limit", 1..=500)?.unwrap_or(50);
     let lines = if call.flag("variations")? { Lines::All } else { Lines::Main };
     if lines == Lines::All && matches!(&target, FindTarget::Sequence(sequence) if sequence.asks_for_moves()) {
         return Err(Problem::parameter("move", "matches only played moves; leave out variations"));

@@ -8,9 +8,8 @@ use crate::server::request::{Call, FILTER, Param, ParamType, filter};
 use crate::server::route::{Lane, Route, route};
 use crate::store::{Database, PROBLEM_KINDS, ProblemPage, SourceInfo};
 
-/// The maximum number of openings and problems, and the default number of problems.
+/// The maximum number of openings and problems.
 const MOST: u32 = 5000;
-const PROBLEMS: u32 = 100;
 
 const OPENINGS: &[Param] =
     &[Param::number("limit", "Maximum number of openings, at most 5,000; default 5,000")];
@@ -58,7 +57,7 @@ fn sources(_: &Call, database: &Database) -> Result<Answer, Problem> {
 fn problems(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let page = ProblemPage {
         after: call.number("cursor", u32::MAX)?.unwrap_or(0).into(),
-        limit: call.within("limit", 1..=MOST)?.unwrap_or(PROBLEMS),
+        limit: call.within("limit", 1..=MOST)?.unwrap_or(100),
         kind: call.text("kind"),
         severity: call.text("severity"),
     };

@@ -32,11 +32,12 @@ pub(crate) fn compare(
     chain: &Chain,
     file: &SourceFile,
 ) -> rusqlite::Result<u64> {
+    let new_findings = || ReadingFindings { findings: Collector::new(check.options.limit), games: 0 };
     let mut pass = TextPass {
         check,
         connection,
         chain,
-        told: chain.rows.iter().map(|_| ReadingFindings::new(check.options.limit)).collect(),
+        told: chain.rows.iter().map(|_| new_findings()).collect(),
         reread: SingleGameParser::default(),
         behind: Vec::new(),
     };
@@ -71,12 +72,6 @@ pub(crate) fn compare(
 struct ReadingFindings {
     findings: Collector,
     games: u64,
-}
-
-impl ReadingFindings {
-    fn new(limit: usize) -> Self {
-        Self { findings: Collector::new(limit), games: 0 }
-    }
 }
 
 struct TextPass<'c> {

@@ -85,10 +85,11 @@ type GameRanges = HashMap<StoredId<SourceId>, [StoredId<GameId>; 2]>;
 /// The sources. Each file is checked only once, when the first of its games is checked.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
-    chains: Vec<Chain>,
+    pub(crate) chains: Vec<Chain>,
     /// For the id of each row, its chain and its index in the chain.
     places: HashMap<StoredId<SourceId>, (usize, usize)>,
-    finder: Finder,
+    /// Finds the files of the sources.
+    pub(crate) finder: Finder,
     /// The annotations that each run stored.
     annotations: HashMap<StoredId<ImportId>, Annotations>,
     /// The first and the last game of each source, read when first needed.
@@ -129,18 +130,9 @@ impl Sources {
         Ok(sources)
     }
 
-    /// Finds the files of the sources.
-    pub(crate) const fn finder(&self) -> &Finder {
-        &self.finder
-    }
-
     /// The annotations stored by the run that read a game.
     pub(crate) fn annotations(&self, game: &StoredGame) -> Annotations {
         self.annotations.get(&game.import).copied().unwrap_or(Annotations::None)
-    }
-
-    pub(crate) fn chains(&self) -> &[Chain] {
-        &self.chains
     }
 
     /// The text of a source that is an unchanged plain file.
