@@ -7,10 +7,8 @@ use arrow_array::{ArrayRef, Int32Array, Int64Array, StringArray};
 use rayon::ThreadPool;
 
 use super::cells::Columns;
-use super::game::{Games, game_id};
-use super::moves::MoveReader;
-use super::output::{OpenPart, Output};
-use super::part::Encoder;
+use super::moves::AllGames;
+use super::part::{Encoder, Part};
 use super::schema::{CONTINUATION, GROUP_ROWS, POSITION_GAME};
 use crate::board::{FenText, GameResult, MoveCode, Position, PositionKey};
 use crate::id::{GameId, Ply};
@@ -96,68 +94,54 @@ impl Record for PlayedOccurrence {
     }
 }
 
-/// The data for both tables, and how to write it.
-pub(super) struct ByKey<'k> {
-    pub(super) output: &'k Output,
-    pub(super) games: &'k Games,
-    pub(super) moves: &'k MoveReader,
-    /// The minimum number of games that must reach a position for its moves to be counted.
-    pub(super) threshold: u32,
-    /// The number of occurrences to sort at once.
-    pub(super) at_once: usize,
-    pub(super) is_stopped: &'k (dyn Fn() -> bool + Sync),
-}
-
 /// The number of top bits of a key that choose its directory.
 pub(super) const PREFIX_BITS: u32 = 8;
 
-impl ByKey<'_> {
-    /// Writes both tables, with a directory for each first byte of a key. Returns the number of distinct
-    /// keys.
-    pub(super) fn write(&self, visits: &PlayedOccurrences, pool: &ThreadPool) -> Result<u64> {
+impl AllGames<'_> {
+    /// Writes `position_game` and `continuation`, with a directory for each first byte of a key. Sorts `at_once`
+    /// occurrences at once. Returns the number of distinct keys.
+    pub(super) fn write_by_key(
+        &self,
+        visits: &PlayedOccurrences,
+        pool: &ThreadPool,
+        at_once: usize,
+    ) -> Result<u64> {
         let (by_position, by_move) = (Encoder::new(&POSITION_GAME), Encoder::new(&CONTINUATION));
         let start = (Position::start(), FenText::new(&Position::start()));
         let write = |prefix: usize| {
-            if (self.is_stopped)() {
-                return Err(Error::Interrupted);
-            }
+            self.check_stop()?;
             // Partitions are in signed order.
             let directory = format!("key_prefix={}/", prefix ^ 0x80);
-            let mut rows = OccurrenceRows {
-                by_key: self,
-                columns: OccurrenceColumns::default(),
-                file: self.file(&by_position, &directory),
-            };
-            let mut moves = self.file(&by_move, &directory);
+            let mut rows = OccurrenceRows::new(self, &by_position, &directory);
+            let mut moves = None;
+            let mut write_moves =
+                |mut columns: Columns| self.output.append(&mut moves, &by_move, &directory, &columns.take());
             let mut counter = Counter::new(self, &start);
-            visits.drain_sorted(prefix, self.at_once, |piece| {
+            visits.drain_sorted(prefix, at_once, |piece| {
                 for &visit in piece {
                     rows.push(visit)?;
                     counter.observe(visit);
                 }
                 let full = counter.columns.len().saturating_sub(1);
-                counter.columns.drain(..full).try_for_each(|mut columns| moves.append(&columns.take()))
+                counter.columns.drain(..full).try_for_each(&mut write_moves)
             })?;
             rows.finish()?;
             counter.end_key();
-            counter.columns.drain(..).try_for_each(|mut columns| moves.append(&columns.take()))?;
-            moves.finish()?;
-            Ok(counter.distinct)
+            counter.columns.into_iter().try_for_each(write_moves)?;
+            self.output.complete(moves)?;
+            Ok::<_, Error>(counter.distinct)
         };
         Ok(parallel::map(Some(pool), visits.len(), write)?.into_iter().sum())
     }
 
-    /// Writes `position_game` to one file. Returns the number of distinct keys.
-    pub(super) fn write_together(&self, visits: &PlayedOccurrences) -> Result<u64> {
+    /// Writes `position_game` to one file, sorting `at_once` occurrences at once. Returns the number of
+    /// distinct keys.
+    pub(super) fn write_together(&self, visits: &PlayedOccurrences, at_once: usize) -> Result<u64> {
         let encoder = Encoder::new(&POSITION_GAME);
-        let mut rows = OccurrenceRows {
-            by_key: self,
-            columns: OccurrenceColumns::default(),
-            file: self.file(&encoder, ""),
-        };
+        let mut rows = OccurrenceRows::new(self, &encoder, "");
         let (mut distinct, mut key) = (0, None);
         for prefix in 0..visits.len() {
-            visits.drain_sorted(prefix, self.at_once, |piece| {
+            visits.drain_sorted(prefix, at_once, |piece| {
                 piece.iter().try_for_each(|&visit| {
                     distinct += u64::from(key.replace(visit.key) != Some(visit.key));
                     rows.push(visit)
@@ -167,39 +151,15 @@ impl ByKey<'_> {
         rows.finish()?;
         Ok(distinct)
     }
-
-    fn file<'f>(&'f self, encoder: &'f Encoder, directory: &'f str) -> KeyFile<'f> {
-        KeyFile { output: self.output, encoder, directory, part: None }
-    }
 }
 
-/// A file in a directory, created with its first rows.
-struct KeyFile<'f> {
-    output: &'f Output,
-    encoder: &'f Encoder,
-    directory: &'f str,
-    part: Option<OpenPart>,
-}
-
-impl KeyFile<'_> {
-    fn append(&mut self, columns: &[ArrayRef]) -> Result<()> {
-        let part = match &mut self.part {
-            Some(part) => part,
-            none => none.insert(self.output.part(self.encoder, self.directory, 0)?),
-        };
-        part.part.append(self.encoder.encode(columns))
-    }
-
-    fn finish(self) -> Result<()> {
-        self.part.map_or(Ok(()), |part| self.output.complete(part))
-    }
-}
-
-/// Rows of `position_game` for a file.
+/// Rows of `position_game` for a file, which is created with its first rows.
 struct OccurrenceRows<'r> {
-    by_key: &'r ByKey<'r>,
+    all: &'r AllGames<'r>,
+    encoder: &'r Encoder,
+    directory: &'r str,
     columns: OccurrenceColumns,
-    file: KeyFile<'r>,
+    part: Option<Part>,
 }
 
 /// The columns of `position_game`.
@@ -229,13 +189,17 @@ impl OccurrenceColumns {
     }
 }
 
-impl OccurrenceRows<'_> {
+impl<'r> OccurrenceRows<'r> {
+    fn new(all: &'r AllGames<'r>, encoder: &'r Encoder, directory: &'r str) -> Self {
+        Self { all, encoder, directory, columns: OccurrenceColumns::default(), part: None }
+    }
+
     #[inline]
     fn push(&mut self, visit: PlayedOccurrence) -> Result<()> {
         let columns = &mut self.columns;
-        let game = self.by_key.games.of(visit.game());
+        let game = self.all.games.of(visit.game());
         columns.key.push(visit.key());
-        columns.game_id.push(game_id(self.by_key.output.shard(), visit.game()));
+        columns.game_id.push(self.all.id(visit.game()));
         columns.ply.push(visit.ply().0.cast_signed());
         columns.move_code.push(visit.move_code().map(u32::cast_signed));
         columns.result.push(game.result());
@@ -249,21 +213,22 @@ impl OccurrenceRows<'_> {
         if self.columns.key.is_empty() {
             return Ok(());
         }
-        if (self.by_key.is_stopped)() {
-            return Err(Error::Interrupted);
-        }
-        self.file.append(&std::mem::take(&mut self.columns).finish())
+        self.all.check_stop()?;
+        let columns = std::mem::take(&mut self.columns).finish();
+        self.all.output.append(&mut self.part, self.encoder, self.directory, &columns)
     }
 
     fn finish(mut self) -> Result<()> {
         self.flush()?;
-        self.file.finish()
+        self.all.output.complete(self.part)
     }
 }
 
 /// Counts the moves played from positions that many games reached.
 struct Counter<'c> {
-    by_key: &'c ByKey<'c>,
+    all: &'c AllGames<'c>,
+    /// The minimum number of games that must reach a position for its moves to be counted.
+    threshold: u32,
     start: &'c (Position, FenText),
     /// The occurrences of the latest key, while there are fewer of them than the threshold.
     pending: Vec<PlayedOccurrence>,
@@ -291,8 +256,18 @@ struct Counts {
 }
 
 impl<'c> Counter<'c> {
-    fn new(by_key: &'c ByKey<'c>, start: &'c (Position, FenText)) -> Self {
-        Self { by_key, start, pending: Vec::new(), counts: None, key: None, distinct: 0, columns: Vec::new() }
+    fn new(all: &'c AllGames<'c>, start: &'c (Position, FenText)) -> Self {
+        let threshold = all.options.continuation_threshold.max(1);
+        Self {
+            all,
+            threshold,
+            start,
+            pending: Vec::new(),
+            counts: None,
+            key: None,
+            distinct: 0,
+            columns: Vec::new(),
+        }
     }
 
     fn observe(&mut self, visit: PlayedOccurrence) {
@@ -305,7 +280,7 @@ impl<'c> Counter<'c> {
             return self.count(visit);
         }
         self.pending.push(visit);
-        if self.pending.len() >= self.by_key.threshold as usize {
+        if self.pending.len() >= self.threshold as usize {
             let pending = std::mem::take(&mut self.pending);
             pending.iter().for_each(|&visit| self.count(visit));
             self.pending = pending;
@@ -323,7 +298,7 @@ impl<'c> Counter<'c> {
             is_shared: false,
         });
         if counts.latest.game != visit.game {
-            counts.end_game(self.by_key);
+            counts.end_game(self.all);
             counts.latest = visit;
         } else if visit.code != PlayedOccurrence::NOTHING {
             counts.latest = visit;
@@ -333,7 +308,7 @@ impl<'c> Counter<'c> {
         } else if !counts.is_shared {
             // The key does not say which of two rooks has a castling right, and somebody can choose a set-up
             // so that its key equals another one.
-            let fen = self.by_key.moves.of(visit.game()).fen_at(visit.ply(), self.start);
+            let fen = self.all.moves.of(visit.game()).fen_at(visit.ply(), self.start);
             counts.is_shared = *counts.fen.get_or_insert_with(|| fen.clone()) != fen;
         }
     }
@@ -342,44 +317,45 @@ impl<'c> Counter<'c> {
     fn end_key(&mut self) {
         self.pending.clear();
         let Some(mut counts) = self.counts.take() else { return };
-        counts.end_game(self.by_key);
+        counts.end_game(self.all);
         if let (Some(visit), Some(fen)) = (counts.standard, &counts.fen) {
-            let standard = self.by_key.moves.of(visit.game()).fen_at(visit.ply(), self.start);
+            let standard = self.all.moves.of(visit.game()).fen_at(visit.ply(), self.start);
             counts.is_shared |= standard != *fen;
         }
-        if counts.is_shared || counts.games < u64::from(self.by_key.threshold) {
+        if counts.is_shared || counts.games < u64::from(self.threshold) {
             return;
         }
         let key = counts.latest.key();
         for (code, counts) in counts.moves {
-            if self.columns.last().is_none_or(|columns| columns.rows() == GROUP_ROWS) {
-                self.columns.push(Columns::new(&CONTINUATION));
+            if self.columns.last().is_none_or(|columns| columns.rows == GROUP_ROWS) {
+                self.columns.push(Columns::of_table(&CONTINUATION));
             }
             let columns = self.columns.last_mut().expect("one was put there");
-            let year = |year: Option<u16>| year.map_or(Cell::Null, |year| Cell::Integer(year.into()));
-            columns.push([
-                Cell::Integer(key),
-                Cell::Integer(code.into()),
-                Cell::Integer(counts.games().cast_signed()),
-                Cell::Integer(counts.white_wins.into()),
-                Cell::Integer(counts.draws.into()),
-                Cell::Integer(counts.black_wins.into()),
-                Cell::Integer(counts.white_elo.sum.cast_signed()),
-                Cell::Integer(counts.white_elo.games.into()),
-                Cell::Integer(counts.black_elo.sum.cast_signed()),
-                Cell::Integer(counts.black_elo.games.into()),
-                year(counts.first_year),
-                year(counts.last_year),
-            ]);
+            let [white, black] = [counts.white_elo, counts.black_elo];
+            let numbers = [
+                key,
+                code.into(),
+                counts.games().cast_signed(),
+                counts.white_wins.into(),
+                counts.draws.into(),
+                counts.black_wins.into(),
+                white.sum.cast_signed(),
+                white.games.into(),
+                black.sum.cast_signed(),
+                black.games.into(),
+            ];
+            let years = [counts.first_year, counts.last_year];
+            let years = years.map(|year| year.map_or(Cell::Null, |year| Cell::Integer(year.into())));
+            columns.push(numbers.into_iter().map(Cell::Integer).chain(years));
         }
     }
 }
 
 impl Counts {
     /// Adds the latest game to the counts.
-    fn end_game(&mut self, by_key: &ByKey<'_>) {
+    fn end_game(&mut self, all: &AllGames<'_>) {
         self.games += 1;
-        let game = by_key.games.of(self.latest.game());
+        let game = all.games.of(self.latest.game());
         if game.result() == GameResult::Unknown {
             return;
         }

@@ -2,68 +2,80 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::PrimitiveBuilder;
 use arrow_array::builder::{Int32Builder, Int64Builder, StringBuilder};
-use arrow_array::{ArrayRef, ArrowPrimitiveType};
+use arrow_array::{ArrayRef, StringArray};
+use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 
 use super::schema::{ColumnType, Table};
+use crate::board::{FenText, MAX_CANONICAL_FEN, Position};
 use crate::store::row::virtual_table::Cell;
 
 /// The columns of a table while they are filled.
 #[derive(Debug)]
 pub(super) struct Columns {
-    builders: Vec<Builder>,
-    rows: usize,
+    values: Vec<Values>,
+    pub(super) rows: usize,
     /// The approximate size of all values in bytes.
-    bytes: usize,
+    pub(super) bytes: usize,
 }
 
+/// The values of a column.
 #[derive(Debug)]
-enum Builder {
+pub(super) enum Values {
     Int64(Int64Builder),
     Int32(Int32Builder),
     Text(StringBuilder),
 }
 
+impl Values {
+    pub(super) fn new(kind: ColumnType) -> Self {
+        match kind {
+            ColumnType::Int64 => Self::Int64(Int64Builder::new()),
+            ColumnType::Int32 => Self::Int32(Int32Builder::new()),
+            ColumnType::Text => Self::Text(StringBuilder::new()),
+        }
+    }
+
+    /// Adds a value. A number that does not fit the column becomes NULL, as does a text in a column of numbers.
+    pub(super) fn push(&mut self, cell: Cell<'_>) {
+        match (self, cell) {
+            (Self::Int64(values), Cell::Integer(number)) => values.append_value(number),
+            (Self::Int64(values), _) => values.append_null(),
+            (Self::Int32(values), Cell::Integer(number)) => values.append_option(i32::try_from(number).ok()),
+            (Self::Int32(values), _) => values.append_null(),
+            (Self::Text(values), Cell::Text(text)) => values.append_value(text),
+            (Self::Text(values), Cell::Integer(number)) => values.append_value(number.to_string()),
+            (Self::Text(values), Cell::Null) => values.append_null(),
+        }
+    }
+
+    /// Returns the values, leaving the column empty.
+    pub(super) fn take(&mut self) -> ArrayRef {
+        match self {
+            Self::Int64(values) => Arc::new(values.finish()),
+            Self::Int32(values) => Arc::new(values.finish()),
+            Self::Text(values) => Arc::new(values.finish()),
+        }
+    }
+}
+
 impl Columns {
-    pub(super) fn new(table: &Table) -> Self {
-        Self::of(table.columns.iter().map(|column| column.kind))
+    pub(super) fn new(kinds: impl IntoIterator<Item = ColumnType>) -> Self {
+        Self { values: kinds.into_iter().map(Values::new).collect(), rows: 0, bytes: 0 }
     }
 
-    /// Columns of these kinds.
-    pub(super) fn of(kinds: impl IntoIterator<Item = ColumnType>) -> Self {
-        let builder = |kind| match kind {
-            ColumnType::Int64 => Builder::Int64(Int64Builder::new()),
-            ColumnType::Int32 => Builder::Int32(Int32Builder::new()),
-            ColumnType::Text => Builder::Text(StringBuilder::new()),
-        };
-        Self { builders: kinds.into_iter().map(builder).collect(), rows: 0, bytes: 0 }
-    }
-
-    pub(super) fn rows(&self) -> usize {
-        self.rows
-    }
-
-    pub(super) fn bytes(&self) -> usize {
-        self.bytes
+    pub(super) fn of_table(table: &Table) -> Self {
+        Self::new(table.columns.iter().map(|column| column.kind))
     }
 
     /// Adds a row: a cell for each column.
     pub(super) fn push<'c>(&mut self, cells: impl IntoIterator<Item = Cell<'c>>) {
-        for (builder, cell) in self.builders.iter_mut().zip(cells) {
-            match builder {
-                Builder::Int64(builder) => push_number(builder, cell, Some),
-                Builder::Int32(builder) => push_number(builder, cell, |number| i32::try_from(number).ok()),
-                Builder::Text(builder) => match cell {
-                    Cell::Null => builder.append_null(),
-                    Cell::Text(text) => {
-                        builder.append_value(text);
-                        self.bytes += text.len();
-                    }
-                    Cell::Integer(number) => builder.append_value(number.to_string()),
-                },
-            }
+        for (values, cell) in self.values.iter_mut().zip(cells) {
+            values.push(cell);
             self.bytes += size_of::<i64>();
+            if let Cell::Text(text) = cell {
+                self.bytes += text.len();
+            }
         }
         self.rows += 1;
     }
@@ -71,25 +83,35 @@ impl Columns {
     /// Returns the columns, leaving them empty.
     pub(super) fn take(&mut self) -> Vec<ArrayRef> {
         (self.rows, self.bytes) = (0, 0);
-        let finish = |builder: &mut Builder| -> ArrayRef {
-            match builder {
-                Builder::Int64(builder) => Arc::new(builder.finish()),
-                Builder::Int32(builder) => Arc::new(builder.finish()),
-                Builder::Text(builder) => Arc::new(builder.finish()),
-            }
-        };
-        self.builders.iter_mut().map(finish).collect()
+        self.values.iter_mut().map(Values::take).collect()
     }
 }
 
-/// Adds a number. A number that does not fit the column becomes NULL, as do texts.
-fn push_number<T: ArrowPrimitiveType>(
-    builder: &mut PrimitiveBuilder<T>,
-    cell: Cell<'_>,
-    narrow: impl Fn(i64) -> Option<T::Native>,
-) {
-    match cell {
-        Cell::Integer(number) => builder.append_option(narrow(number)),
-        Cell::Null | Cell::Text(_) => builder.append_null(),
+/// A column of FENs.
+#[derive(Debug, Default)]
+pub(super) struct Fens {
+    ends: Vec<i32>,
+    text: Vec<u8>,
+}
+
+impl Fens {
+    /// Adds the canonical FEN, or the full FEN with its counters.
+    #[inline]
+    pub(super) fn push(&mut self, position: &Position, placement: &FenText, is_full: bool) {
+        let mut space = [0; MAX_CANONICAL_FEN];
+        let length = placement.write_at_end(position, &mut space);
+        self.text.extend_from_slice(&space[MAX_CANONICAL_FEN - length..]);
+        if is_full {
+            let (clock, number) = (position.halfmove_clock(), position.fullmove_number());
+            self.text.extend_from_slice(format!(" {clock} {number}").as_bytes());
+        }
+        self.ends.push(i32::try_from(self.text.len()).unwrap_or(i32::MAX));
+    }
+
+    /// Returns the column, leaving it empty.
+    pub(super) fn take(&mut self) -> ArrayRef {
+        let Self { ends, text } = std::mem::take(self);
+        let offsets = std::iter::once(0).chain(ends).collect::<ScalarBuffer<i32>>();
+        Arc::new(StringArray::new(OffsetBuffer::new(offsets), Buffer::from_vec(text), None))
     }
 }

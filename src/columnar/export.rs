@@ -5,18 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use rusqlite::types::{FromSqlError, Type, ValueRef};
-use rusqlite::{Row, named_params};
+use rusqlite::Row;
+use rusqlite::types::{FromSqlError, Type, Value, ValueRef};
 
-use super::error::Result;
 use super::game::{Game, PartitionBy};
 use super::moves::EncodedMoves;
-use super::output::{Output, Totals, WrittenBy};
-use super::schema::{
-    COMMAND, COMMENT, Column, ColumnType, GAME, MOVE_EVAL, NAG, PROBLEM, SOURCE, TAG, Table, VARIATION,
-    VARIATION_MOVE,
-};
-use super::writer::{WriteOptions, Writer, file_bytes};
+use super::output::{Output, Result, Totals, WriteOptions, WrittenBy};
+use super::schema::{Column, ColumnType, GAME, PROBLEM, SIDE_TABLES, SOURCE, Table};
+use super::writer::{Writer, file_bytes};
 use crate::board::{GameResult, MoveCode, Position};
 use crate::id::GameId;
 use crate::parallel;
@@ -123,26 +119,26 @@ fn write(database: &Database, options: &ExportOptions<'_>, progress: &ExportProg
     // All tables are read from one snapshot.
     let snapshot = database.connection().unchecked_transaction().map_err(failed(database))?;
     let last = database.last_game()?.unwrap_or_default();
-    let mut export = Export { database, writer: &mut writer, pool: &pool, is_stopped };
-    let ranges = Ranges { games: options.games, next: 1, last: last.0 };
-    for (first, last) in ranges {
+    let chosen = options.games;
+    let mut export = Export { database, writer: &mut writer, pool: &pool, chosen, is_stopped };
+    for range in (Ranges { games: chosen, next: 1, last: last.0 }) {
         if is_stopped() {
             return Err(Error::Interrupted.into());
         }
-        let (games, plies) = export.range(first, last, options.games)?;
+        let (games, plies) = export.range(range)?;
         progress.games.fetch_add(games, Ordering::Relaxed);
         progress.plies.fetch_add(plies, Ordering::Relaxed);
     }
-    export.whole(&SOURCE, "source", None)?;
-    export.whole(&PROBLEM, "problem", options.games)?;
+    export.rows(&SOURCE, "FROM source ORDER BY source_id", None, |_, _| Ok(Some(None)))?;
+    let game_id = index_of(&PROBLEM, "game_id");
+    export.rows(&PROBLEM, "FROM problem ORDER BY problem_id", None, |_, row| {
+        let game = row.get::<_, Option<u32>>(game_id)?.map(GameId);
+        Ok((chosen.is_none() || game.is_some_and(|game| has(chosen, game))).then_some(None))
+    })?;
     drop(snapshot);
     progress.is_sorting.store(true, Ordering::Relaxed);
     writer.write_positions(&pool)?;
     Ok(writer.finish()?)
-}
-
-fn failed(database: &Database) -> impl Fn(rusqlite::Error) -> Error {
-    |source| Error::sqlite(database.path(), ACTION, source)
 }
 
 /// Ranges of game numbers without long gaps between the chosen games.
@@ -153,9 +149,9 @@ struct Ranges<'r> {
 }
 
 impl Iterator for Ranges<'_> {
-    type Item = (GameId, GameId);
+    type Item = [GameId; 2];
 
-    fn next(&mut self) -> Option<(GameId, GameId)> {
+    fn next(&mut self) -> Option<[GameId; 2]> {
         const MOST: u32 = 2048;
         const GAP: u32 = 16;
         let is_chosen = |id: u32| self.games.is_none_or(|games| games.contains(GameId(id)));
@@ -175,92 +171,97 @@ impl Iterator for Ranges<'_> {
             }
         }
         self.next = last.saturating_add(1);
-        Some((GameId(first), GameId(last)))
+        Some([GameId(first), GameId(last)])
     }
+}
+
+/// Whether a game is chosen.
+fn has(chosen: Option<&GameSet>, game: GameId) -> bool {
+    chosen.is_none_or(|games| games.contains(game))
 }
 
 struct Export<'x, 'w> {
     database: &'x Database,
     writer: &'x mut Writer<'w>,
     pool: &'x ThreadPool,
+    /// The chosen games; `None` for all games.
+    chosen: Option<&'x GameSet>,
     is_stopped: &'x (dyn Fn() -> bool + Sync),
 }
 
-/// The tables whose rows belong to games, except the positions.
-static OF_GAMES: [&Table; 7] = [&TAG, &MOVE_EVAL, &COMMENT, &NAG, &COMMAND, &VARIATION, &VARIATION_MOVE];
-
-impl Export<'_, '_> {
+impl<'w> Export<'_, 'w> {
     /// Passes the games of a range to the writer. Returns the numbers of games and plies.
-    fn range(&mut self, first: GameId, last: GameId, chosen: Option<&GameSet>) -> store::Result<(u64, u64)> {
-        let is_chosen = |game: GameId| chosen.is_none_or(|games| games.contains(game));
-        let starts = self.games(first, last, &is_chosen)?;
-        for table in OF_GAMES {
-            let columns: Vec<String> =
-                table.columns.iter().map(|column| Self::column(table, column)).collect();
-            let sql = format!(
-                "SELECT {} FROM {} WHERE game_id BETWEEN :first AND :last ORDER BY {}",
-                columns.join(", "),
-                table.name,
-                (1..=table.sorted_by).map(|column| column.to_string()).collect::<Vec<_>>().join(", ")
-            );
-            let writer = &mut *self.writer;
-            for_each(
-                self.database,
-                &sql,
-                (first, last),
-                |row| {
-                    let game = game_of(row, 0)?;
-                    Ok(if is_chosen(game) { Some((game, cells(row, table)?)) } else { None })
-                },
-                |(game, cells)| writer.add_row(table, Some(game), cells.iter().map(Owned::cell)),
-            )?;
+    fn range(&mut self, range: [GameId; 2]) -> store::Result<(u64, u64)> {
+        let chosen = self.chosen;
+        let starts = self.games(range)?;
+        for table in SIDE_TABLES {
+            let sorted_by: Vec<String> = (1..=table.sorted_by).map(|column| column.to_string()).collect();
+            let (name, sorted_by) = (table.name, sorted_by.join(", "));
+            let sql = format!("FROM {name} WHERE game_id BETWEEN ?1 AND ?2 ORDER BY {sorted_by}");
+            self.rows(table, &sql, Some(range), |_, row| {
+                let game = GameId(row.get(0)?);
+                Ok(has(chosen, game).then_some(Some(game)))
+            })?;
         }
-        self.moves(starts, first, last)
+        self.moves(starts, range)
     }
 
     /// Passes rows of `game` to the writer. Returns the start positions.
-    fn games(
-        &mut self,
-        first: GameId,
-        last: GameId,
-        is_chosen: &dyn Fn(GameId) -> bool,
-    ) -> store::Result<BTreeMap<GameId, Option<String>>> {
-        let columns: Vec<String> = GAME.columns.iter().map(|column| Self::column(&GAME, column)).collect();
-        let sql = format!(
-            "SELECT {} FROM game
+    fn games(&mut self, range: [GameId; 2]) -> store::Result<BTreeMap<GameId, Option<String>>> {
+        let sql = "FROM game
              LEFT JOIN player AS white ON white.player_id = game.white_id
              LEFT JOIN player AS black ON black.player_id = game.black_id
              LEFT JOIN event ON event.event_id = game.event_id
              LEFT JOIN site ON site.site_id = game.site_id
              LEFT JOIN opening ON opening.opening_id = game.opening_id
-             WHERE game.game_id BETWEEN :first AND :last ORDER BY game.game_id",
-            columns.join(", ")
-        );
+             WHERE game.game_id BETWEEN ?1 AND ?2 ORDER BY game.game_id";
+        let chosen = self.chosen;
         let mut starts = BTreeMap::new();
-        let writer = &mut *self.writer;
-        for_each(
-            self.database,
-            &sql,
-            (first, last),
-            |row| {
-                let game = game_of(row, 0)?;
-                if !is_chosen(game) {
-                    return Ok(None);
-                }
-                let text = |column: &str| row.get::<_, Option<String>>(index_of(column));
-                let elo = |column: &str| row.get::<_, Option<u16>>(index_of(column));
-                let result = text("result")?.and_then(|result| GameResult::parse(result.as_bytes()));
-                let elos = [elo("white_elo")?, elo("black_elo")?];
-                let known = Game::new(result.unwrap_or(GameResult::Unknown), elos, text("date")?.as_deref());
-                Ok(Some((game, known, text("start_fen")?, cells(row, &GAME)?)))
-            },
-            |(game, known, start, cells)| {
-                writer.add_game(game, known);
-                starts.insert(game, start);
-                writer.add_row(&GAME, Some(game), cells.iter().map(Owned::cell))
-            },
-        )?;
+        self.rows(&GAME, sql, Some(range), |writer, row| {
+            let game = GameId(row.get(0)?);
+            if !has(chosen, game) {
+                return Ok(None);
+            }
+            let text = |column: &str| row.get::<_, Option<String>>(index_of(&GAME, column));
+            let elo = |column: &str| row.get::<_, Option<u16>>(index_of(&GAME, column));
+            let result = text("result")?.and_then(|result| GameResult::parse(result.as_bytes()));
+            let elos = [elo("white_elo")?, elo("black_elo")?];
+            let known = Game::new(result.unwrap_or(GameResult::Unknown), elos, text("date")?.as_deref());
+            writer.add_game(game, known);
+            starts.insert(game, text("start_fen")?);
+            Ok(Some(Some(game)))
+        })?;
         Ok(starts)
+    }
+
+    /// Passes rows of a table to the writer: those for which `see` returns the game that they belong to, or
+    /// that they belong to none. `sql` is the query after its columns.
+    fn rows(
+        &mut self,
+        table: &'static Table,
+        sql: &str,
+        range: Option<[GameId; 2]>,
+        mut see: impl FnMut(&mut Writer<'w>, &Row<'_>) -> rusqlite::Result<Option<Option<GameId>>>,
+    ) -> store::Result<()> {
+        let columns: Vec<String> = table.columns.iter().map(|column| in_sql(table, column)).collect();
+        let sql = format!("SELECT {} {sql}", columns.join(", "));
+        let failed = failed(self.database);
+        let mut statement = self.database.connection().prepare_cached(&sql).map_err(&failed)?;
+        let rows = match range {
+            Some(range) => statement.query(range.map(|game| game.0)),
+            None => statement.query([]),
+        };
+        let mut rows = rows.map_err(&failed)?;
+        while let Some(row) = rows.next().map_err(&failed)? {
+            if range.is_none() && (self.is_stopped)() {
+                return Err(Error::Interrupted);
+            }
+            if let Some(game) = see(self.writer, row).map_err(&failed)? {
+                let cells = cells(row, table).map_err(&failed)?;
+                self.writer.add_row(table, game, cells.iter().map(cell))?;
+            }
+        }
+        Ok(())
     }
 
     /// Passes the moves of games, each with its start position, to the writer. Returns the numbers of games
@@ -268,144 +269,75 @@ impl Export<'_, '_> {
     fn moves(
         &mut self,
         mut starts: BTreeMap<GameId, Option<String>>,
-        first: GameId,
-        last: GameId,
+        range: [GameId; 2],
     ) -> store::Result<(u64, u64)> {
         let counted = starts.len() as u64;
         let sql = "SELECT game_id, move_code FROM game_position
-                   WHERE game_id BETWEEN :first AND :last ORDER BY game_id, ply";
+                   WHERE game_id BETWEEN ?1 AND ?2 ORDER BY game_id, ply";
         let mut games: Vec<StoredMoves> = Vec::new();
         let mut plies = 0;
-        for_each(
-            self.database,
-            sql,
-            (first, last),
-            |row| Ok(Some((game_of(row, 0)?, row.get::<_, Option<u32>>(1)?))),
-            |(game, code)| {
-                if let Some(start) = starts.remove(&game) {
-                    games.push(StoredMoves { game, start, codes: Vec::new() });
-                }
-                if let (Some(moves), Some(code)) = (games.last_mut().filter(|moves| moves.game == game), code)
-                {
-                    moves.codes.push(MoveCode::from_stored(code));
-                    plies += 1;
-                }
-                Ok(())
-            },
-        )?;
+        let failed = failed(self.database);
+        let mut statement = self.database.connection().prepare_cached(sql).map_err(&failed)?;
+        let mut rows = statement.query(range.map(|game| game.0)).map_err(&failed)?;
+        while let Some(row) = rows.next().map_err(&failed)? {
+            let game = row.get(0).map(GameId).map_err(&failed)?;
+            let code: Option<u32> = row.get(1).map_err(&failed)?;
+            if let Some(start) = starts.remove(&game) {
+                games.push(StoredMoves { game, start, codes: Vec::new() });
+            }
+            if let (Some(moves), Some(code)) = (games.last_mut().filter(|moves| moves.game == game), code) {
+                moves.codes.push(MoveCode::from_stored(code));
+                plies += 1;
+            }
+        }
         let path = self.database.path();
         let moves = parallel::map(Some(self.pool), games.len(), |index| games[index].encoded(path))?;
         moves.iter().try_for_each(|moves| self.writer.add_moves(moves))?;
         Ok((counted, plies))
     }
+}
 
-    /// Passes a whole table, or its rows that belong to chosen games, to the writer.
-    fn whole(&mut self, table: &'static Table, from: &str, chosen: Option<&GameSet>) -> store::Result<()> {
-        let columns: Vec<String> = table.columns.iter().map(|column| Self::column(table, column)).collect();
-        let sql = format!("SELECT {} FROM {from} ORDER BY {}_id", columns.join(", "), table.name);
-        let game = table.columns.iter().position(|column| column.name == "game_id");
-        let (writer, is_stopped) = (&mut *self.writer, self.is_stopped);
-        for_each(
-            self.database,
-            &sql,
-            None,
-            |row| {
-                let game = match game {
-                    Some(column) => row.get::<_, Option<u32>>(column)?.map(GameId),
-                    None => None,
-                };
-                let is_wanted = chosen.is_none_or(|games| {
-                    table.name == "source" || game.is_some_and(|game| games.contains(game))
-                });
-                Ok(if is_wanted { Some(cells(row, table)?) } else { None })
-            },
-            |cells| {
-                if is_stopped() {
-                    return Err(Error::Interrupted);
-                }
-                writer.add_row(table, None, cells.iter().map(Owned::cell))
-            },
-        )
-    }
+fn failed(database: &Database) -> impl Fn(rusqlite::Error) -> Error {
+    |source| Error::sqlite(database.path(), ACTION, source)
+}
 
-    /// A column's name in SQL.
-    fn column(table: &Table, column: &Column) -> String {
-        match (table.name, column.name) {
-            ("game", "white") => "white.name".to_owned(),
-            ("game", "black") => "black.name".to_owned(),
-            ("game", "event") => "event.name".to_owned(),
-            ("game", "site") => "site.name".to_owned(),
-            ("game", "opening") => "opening.name".to_owned(),
-            ("game", "opening_eco") => "opening.eco".to_owned(),
-            (table, name) => format!("{table}.{name}"),
-        }
+/// A column's name in SQL.
+fn in_sql(table: &Table, column: &Column) -> String {
+    match (table.name, column.name) {
+        ("game", name @ ("white" | "black" | "event" | "site" | "opening")) => format!("{name}.name"),
+        ("game", "opening_eco") => "opening.eco".to_owned(),
+        (table, name) => format!("{table}.{name}"),
     }
 }
 
-/// Reads rows, and calls `pass` with each value that `read` returns.
-fn for_each<T>(
-    database: &Database,
-    sql: &str,
-    range: impl Into<Option<(GameId, GameId)>>,
-    read: impl Fn(&Row<'_>) -> rusqlite::Result<Option<T>>,
-    mut pass: impl FnMut(T) -> store::Result<()>,
-) -> store::Result<()> {
-    let failed = failed(database);
-    let mut statement = database.connection().prepare_cached(sql).map_err(&failed)?;
-    let rows = match range.into() {
-        Some((first, last)) => statement.query(named_params! { ":first": first.0, ":last": last.0 }),
-        None => statement.query([]),
-    };
-    let mut rows = rows.map_err(&failed)?;
-    while let Some(row) = rows.next().map_err(&failed)? {
-        if let Some(value) = read(row).map_err(&failed)? {
-            pass(value)?;
-        }
-    }
-    Ok(())
+/// The index of a column.
+fn index_of(table: &Table, column: &str) -> usize {
+    table.columns.iter().position(|known| known.name == column).expect("a column of the table")
 }
 
-fn game_of(row: &Row<'_>, column: usize) -> rusqlite::Result<GameId> {
-    row.get(column).map(GameId)
-}
-
-/// The index of a column of `game`.
-fn index_of(column: &str) -> usize {
-    GAME.columns.iter().position(|known| known.name == column).expect("a column of the table")
-}
-
-/// The value of a cell.
-enum Owned {
-    Null,
-    Integer(i64),
-    Text(String),
-}
-
-impl Owned {
-    fn cell(&self) -> Cell<'_> {
-        match self {
-            Self::Null => Cell::Null,
-            Self::Integer(number) => Cell::Integer(*number),
-            Self::Text(text) => Cell::Text(text),
-        }
+fn cell(value: &Value) -> Cell<'_> {
+    match value {
+        Value::Integer(number) => Cell::Integer(*number),
+        Value::Text(text) => Cell::Text(text),
+        _ => Cell::Null,
     }
 }
 
 /// Reads the cells of a row. Each value must fit its column.
-fn cells(row: &Row<'_>, table: &Table) -> rusqlite::Result<Vec<Owned>> {
+fn cells(row: &Row<'_>, table: &Table) -> rusqlite::Result<Vec<Value>> {
     let cell = |(index, column): (usize, &Column)| {
         let wrong = |error: FromSqlError| {
             rusqlite::Error::FromSqlConversionFailure(index, Type::Null, Box::new(error))
         };
         match (row.get_ref(index)?, column.kind) {
-            (ValueRef::Null, _) if column.nullable => Ok(Owned::Null),
-            (ValueRef::Integer(number), ColumnType::Int64) => Ok(Owned::Integer(number)),
+            (ValueRef::Null, _) if column.nullable => Ok(Value::Null),
+            (ValueRef::Integer(number), ColumnType::Int64) => Ok(Value::Integer(number)),
             (ValueRef::Integer(number), ColumnType::Int32) => {
                 i32::try_from(number).map_err(|_| wrong(FromSqlError::OutOfRange(number)))?;
-                Ok(Owned::Integer(number))
+                Ok(Value::Integer(number))
             }
             (ValueRef::Text(text) | ValueRef::Blob(text), ColumnType::Text) => {
-                Ok(Owned::Text(String::from_utf8_lossy(text).into_owned()))
+                Ok(Value::Text(String::from_utf8_lossy(text).into_owned()))
             }
             _ => Err(wrong(FromSqlError::InvalidType)),
         }

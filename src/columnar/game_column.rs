@@ -1,11 +1,23 @@
-//! The columns of `game`, with names instead of the numbers of names.
+//! The rows of tables in batches: those of `game` with names instead of the numbers of names.
 
 use std::collections::HashMap;
 
+use super::schema::Table;
 use crate::id::OpeningId;
 use crate::opening::{NamedPosition, OpeningBook};
 use crate::store::row::virtual_table::{Cell, Columns as _, Rows as _};
-use crate::store::row::{GameRow, HeaderBatch, Text};
+use crate::store::row::{GameRow, HeaderBatch, ProblemRow, Text};
+
+/// A function that returns the value of a row and column of a batch.
+pub(super) type CellOf = for<'b> fn(&'b HeaderBatch, usize, usize) -> Option<Cell<'b>>;
+
+/// The number of rows of a side table or of `problem` in a batch, and the function that reads their values.
+pub(super) fn rows_of(table: &Table, batch: &HeaderBatch) -> (usize, CellOf) {
+    match HeaderBatch::SIDE_TABLES.iter().find(|side| side.name == table.name) {
+        Some(side) => ((side.len)(batch), side.cell),
+        None => (batch.problems.len(), ProblemRow::cell),
+    }
+}
 
 /// The ECO code and the name of each opening, by its number.
 #[derive(Debug)]

@@ -10,29 +10,25 @@
 
 mod by_key;
 mod cells;
-mod error;
 mod export;
 mod game;
 mod game_column;
-mod in_order;
 mod moves;
 mod output;
 mod part;
 mod positions;
 mod schema;
 mod sink;
-mod small_tables;
 mod stream;
 mod verify;
 mod writer;
 
-pub use error::{Error, Result};
 pub use export::{ExportOptions, ExportProgress, export};
 pub use game::PartitionBy;
-pub(crate) use output::Output;
-pub use output::{Totals, WrittenBy};
+pub use output::{Error, Result, Totals, WrittenBy};
+pub(crate) use output::{Output, WriteOptions};
 pub(crate) use sink::{FileTotals, ParquetFiles};
 pub(crate) use stream::{LeastRanks, RankSink, StreamSink};
 pub use stream::{PositionChoice, StreamError, StreamQuery};
 pub use verify::{VerifyOptions, VerifyProgress, VerifyReport, verify};
-pub(crate) use writer::{WriteOptions, Writer, file_bytes};
+pub(crate) use writer::{Writer, file_bytes};

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use memmap2::Mmap;
 
+use super::game::{Games, game_id};
+use super::output::{Output, WriteOptions};
 use crate::board::{FenText, MoveCode, Position};
 use crate::id::{GameId, Ply};
 use crate::positioned_io::write_at;
@@ -90,19 +92,34 @@ fn failed(directory: &Path, source: io::Error) -> Error {
     Error::io(directory, "use a temporary file there", source)
 }
 
+/// All games, and how to write their positions.
+pub(super) struct AllGames<'g> {
+    pub(super) output: &'g Output,
+    pub(super) options: &'g WriteOptions,
+    pub(super) games: &'g Games,
+    pub(super) moves: &'g MoveReader,
+    pub(super) is_stopped: &'g (dyn Fn() -> bool + Sync),
+}
+
+impl AllGames<'_> {
+    /// The number of a game across all shards.
+    pub(super) fn id(&self, game: GameId) -> i64 {
+        game_id(self.output.shard, game)
+    }
+
+    pub(super) fn check_stop(&self) -> Result<()> {
+        if (self.is_stopped)() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+}
+
 /// The moves of all games, after the last game was added.
 #[derive(Debug)]
 pub(super) struct MoveReader {
-    bytes: Mmap,
+    pub(super) bytes: Mmap,
     places: Vec<u64>,
 }
 
 impl MoveReader {
-    /// The total size in bytes.
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes.len() as u64
-    }
-
     /// All games with positions, in order.
     pub(super) fn games(&self) -> impl Iterator<Item = GameId> {
         (0..).zip(&self.places).filter(|(_, place)| **place > 0).map(|(id, _)| GameId(id))

@@ -1,21 +1,85 @@
 //! The output directory: files have temporary names until all of them are complete, and then a manifest lists
-//! them.
+//! them. Errors of writing or reading Parquet files.
 
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use arrow_array::ArrayRef;
 use serde::{Deserialize, Serialize};
 
-use super::error::{Error, Result};
 use super::game::PartitionBy;
-use super::part::{Encoder, Part, WrittenPart};
+use super::part::{Encoder, ListedFile, Part};
 use super::schema::{LAYOUT_VERSION, Placed, TABLES, Table};
+use crate::parallel::lock;
+use crate::sort;
 use crate::store::{self, WriterLock, directory_of, sync_directory};
 
 /// The suffix of incomplete files.
 pub(super) const PARTIAL: &str = ".partial";
+
+/// Why Parquet files could not be written or read. Each message says what to do next.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file or the database could not be read or written.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// The directory already contains Parquet files of this shard.
+    #[error(
+        "{}: has the Parquet files of shard {shard} already; name another directory or shard, or allow replacing them",
+        directory.display()
+    )]
+    Exists {
+        /// The directory.
+        directory: PathBuf,
+        /// The shard.
+        shard: u32,
+    },
+    /// The directory contains something that pgndex did not write.
+    #[error(
+        "{}: not made by pgndex, so nothing is written into {}; name another directory, or an empty one", path.display(), directory.display()
+    )]
+    Foreign {
+        /// The directory.
+        directory: PathBuf,
+        /// The unexpected file.
+        path: PathBuf,
+    },
+    /// The path is that of a file.
+    #[error("{}: not a directory; Parquet files are written into a directory", path.display())]
+    NotADirectory {
+        /// The path.
+        path: PathBuf,
+    },
+    /// There are no Parquet files written by pgndex.
+    #[error(
+        "{}: has no _manifest-*.json, so no run has finished writing Parquet files here; write them again, or name the \
+         directory that they were written to", directory.display()
+    )]
+    NoManifest {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// The manifest is invalid.
+    #[error("{}: not a manifest of this version of pgndex: {reason}; write the files again, or use the version that wrote them", path.display())]
+    Manifest {
+        /// The manifest.
+        path: PathBuf,
+        /// The reason.
+        reason: String,
+    },
+}
+
+/// A result of this module.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl From<sort::Error> for store::Error {
+    fn from(sort::Error { directory, source }: sort::Error) -> Self {
+        Self::io(&directory, "use a temporary file there", source)
+    }
+}
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Manifest {
@@ -54,14 +118,17 @@ pub(super) struct TableTotals {
     pub(super) bytes: u64,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct ListedFile {
-    /// The path relative to the directory, with `/` between its parts.
-    pub(super) path: String,
-    pub(super) table: String,
-    pub(super) rows: u64,
-    pub(super) bytes: u64,
-    pub(super) blake3: String,
+/// How to write files.
+#[derive(Clone, Debug)]
+pub(crate) struct WriteOptions {
+    pub(crate) partition_by: PartitionBy,
+    pub(crate) continuation_threshold: u32,
+    /// Whether the run or a job writes the tables that are sorted by key.
+    pub(crate) by_key: WrittenBy,
+    /// The memory for sorting positions, in bytes.
+    pub(crate) memory: u64,
+    /// The directory of temporary files.
+    pub(crate) temp_dir: PathBuf,
 }
 
 impl Manifest {
@@ -74,14 +141,9 @@ impl Manifest {
 
     /// All manifests of a directory.
     pub(super) fn all(directory: &Path) -> Result<Vec<Self>> {
-        let failed = |source| store::Error::io(directory, "read", source);
-        let mut paths = Vec::new();
-        for entry in fs::read_dir(directory).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            if is_manifest(&entry.file_name().to_string_lossy()) {
-                paths.push(entry.path());
-            }
-        }
+        let mut entries = entries(directory)?;
+        entries.retain(|entry| is_manifest(&entry.file_name().to_string_lossy()));
+        let mut paths: Vec<PathBuf> = entries.iter().map(fs::DirEntry::path).collect();
         paths.sort();
         if paths.is_empty() {
             return Err(Error::NoManifest { directory: directory.to_owned() });
@@ -110,7 +172,7 @@ fn is_manifest(name: &str) -> bool {
 #[derive(Debug)]
 pub(crate) struct Output {
     directory: PathBuf,
-    shard: u32,
+    pub(super) shard: u32,
     /// Released when the output is dropped.
     lock: Option<WriterLock>,
     /// The complete files, by their final names.
@@ -135,8 +197,7 @@ impl Output {
             return Err(store::Error::directory(directory_of(directory), error).into());
         }
         refuse_foreign(directory)?;
-        let manifest = Manifest::path(directory, shard);
-        let lock = Some(WriterLock::acquire(&manifest)?);
+        let lock = Some(WriterLock::acquire(&Manifest::path(directory, shard))?);
         let output = Self {
             directory: directory.to_owned(),
             shard,
@@ -144,15 +205,12 @@ impl Output {
             files: Mutex::default(),
             is_finished: false,
         };
-        if manifest.exists() {
-            if !overwrite {
-                return Err(Error::Exists { directory: directory.to_owned(), shard });
-            }
-            // Existing files stay until the new ones are complete.
-            output.remove_parts(true)?;
-        } else {
-            output.remove_parts(false)?;
+        let has_files = output.has_files();
+        if has_files && !overwrite {
+            return Err(Error::Exists { directory: directory.to_owned(), shard });
         }
+        // Existing files stay until the new ones are complete.
+        output.remove_parts(has_files)?;
         Ok(output)
     }
 
@@ -161,56 +219,61 @@ impl Output {
         Manifest::path(&self.directory, self.shard).exists()
     }
 
-    pub(crate) const fn shard(&self) -> u32 {
-        self.shard
-    }
-
     /// Begins a file of this shard in a directory, such as `game/year=2026/month=10/`; `number` counts the
     /// shard's files in this directory.
-    pub(super) fn part(&self, encoder: &Encoder, directories: &str, number: u32) -> store::Result<OpenPart> {
+    pub(super) fn part(&self, encoder: &Encoder, directories: &str, number: u32) -> store::Result<Part> {
         let path = format!("{}/{directories}part-{:05}-{number:05}.parquet", encoder.table.name, self.shard);
         let partial = self.directory.join(format!("{path}{PARTIAL}"));
         if let Some(parent) = partial.parent() {
             fs::create_dir_all(parent).map_err(|source| store::Error::io(parent, "make", source))?;
         }
-        Ok(OpenPart { part: Part::create(encoder, &partial)?, path, table: encoder.table })
+        Part::create(encoder, path, partial)
     }
 
-    /// Completes a file. The file keeps its temporary name.
-    pub(super) fn complete(&self, part: OpenPart) -> store::Result<()> {
-        let OpenPart { part, path, table } = part;
-        let WrittenPart { rows, bytes, digest } = part.finish()?;
-        let file = ListedFile { path, table: table.name.to_owned(), rows, bytes, blake3: digest };
-        self.files.lock().unwrap_or_else(PoisonError::into_inner).push(file);
+    /// Appends rows to the only file of this shard in a directory, which is created with its first rows.
+    pub(super) fn append(
+        &self,
+        part: &mut Option<Part>,
+        encoder: &Encoder,
+        directories: &str,
+        columns: &[ArrayRef],
+    ) -> store::Result<()> {
+        let part = match part {
+            Some(part) => part,
+            none => none.insert(self.part(encoder, directories, 0)?),
+        };
+        part.append(encoder.encode(columns))
+    }
+
+    /// Completes a file, if there is one. The file keeps its temporary name.
+    pub(super) fn complete(&self, part: Option<Part>) -> store::Result<()> {
+        if let Some(part) = part {
+            let file = part.finish()?;
+            lock(&self.files).push(file);
+        }
         Ok(())
     }
 
     /// Writes a file without rows for each empty table: otherwise engines would not know its columns.
-    pub(super) fn complete_empty_tables(&self, partition_by: PartitionBy) -> store::Result<()> {
+    fn complete_empty_tables(&self, partition_by: PartitionBy) -> store::Result<()> {
         for table in TABLES {
-            let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_empty = !files.iter().any(|file| file.table == table.name);
-            drop(files);
+            let is_empty = !lock(&self.files).iter().any(|file| file.table == table.name);
             if is_empty {
                 let directories = match table.placed {
                     Placed::ByDate => partition_by.unknown().to_string(),
                     Placed::ByKey => "key_prefix=0/".to_owned(),
                     Placed::Together => String::new(),
                 };
-                self.complete(self.part(&Encoder::new(table), &directories, 0)?)?;
+                self.complete(Some(self.part(&Encoder::new(table), &directories, 0)?))?;
             }
         }
         Ok(())
     }
 
     /// Renames all files to their final names and writes the manifest.
-    pub(super) fn finish(
-        &mut self,
-        partition_by: &str,
-        continuation_threshold: u32,
-        by_key: WrittenBy,
-    ) -> store::Result<Totals> {
-        let mut files = std::mem::take(&mut *self.files.lock().unwrap_or_else(PoisonError::into_inner));
+    pub(super) fn finish(mut self, options: &WriteOptions) -> store::Result<Totals> {
+        self.complete_empty_tables(options.partition_by)?;
+        let mut files = std::mem::take(&mut *lock(&self.files));
         files.sort_by(|one, other| one.path.cmp(&other.path));
         let manifest = Manifest::path(&self.directory, self.shard);
         let failed = |source| store::Error::io(&self.directory, "write into", source);
@@ -224,9 +287,9 @@ impl Output {
             layout_version: LAYOUT_VERSION,
             program_version: env!("CARGO_PKG_VERSION").to_owned(),
             shard: self.shard,
-            partition_by: partition_by.to_owned(),
-            continuation_threshold,
-            by_key,
+            partition_by: options.partition_by.as_str().to_owned(),
+            continuation_threshold: options.continuation_threshold,
+            by_key: options.by_key,
             tables: TABLES.iter().map(of_table).collect(),
             files,
         };
@@ -299,18 +362,11 @@ impl Drop for Output {
             // The next run removes files that cannot be removed now. Without a manifest, even complete files
             // are useless.
             let _ = fs::remove_file(self.temporary_manifest());
-            let _ = self.remove_parts(Manifest::path(&self.directory, self.shard).exists());
+            let _ = self.remove_parts(self.has_files());
             self.lock = None;
             let _ = fs::remove_dir(&self.directory);
         }
     }
-}
-
-/// A file that is being written.
-pub(super) struct OpenPart {
-    pub(super) part: Part,
-    path: String,
-    table: &'static Table,
 }
 
 /// The totals of the written files.
@@ -326,11 +382,15 @@ pub struct Totals {
     pub bytes: u64,
 }
 
+/// The files and folders in a directory.
+pub(super) fn entries(directory: &Path) -> Result<Vec<fs::DirEntry>> {
+    let entries = fs::read_dir(directory).and_then(Iterator::collect);
+    Ok(entries.map_err(|source| store::Error::io(directory, "read", source))?)
+}
+
 /// Fails if a directory contains anything that is not of this layout.
 fn refuse_foreign(directory: &Path) -> Result<()> {
-    let failed = |source| store::Error::io(directory, "read", source);
-    for entry in fs::read_dir(directory).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
+    for entry in entries(directory)? {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         let is_table = TABLES.iter().any(|table| table.name == name) && entry.path().is_dir();

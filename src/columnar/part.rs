@@ -12,6 +12,7 @@ use parquet::arrow::{ArrowSchemaConverter, add_encoded_arrow_schema_to_metadata}
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterPropertiesPtr;
 use parquet::file::writer::SerializedFileWriter;
+use serde::{Deserialize, Serialize};
 
 use super::schema::Table;
 use crate::store::{Error, Result};
@@ -69,30 +70,32 @@ fn file_writer<W: Write + Send>(
 /// A file that is being written.
 pub(super) struct Part {
     writer: SerializedFileWriter<Appending>,
-    rows: u64,
+    /// The path relative to the output directory.
+    path: String,
+    table: &'static Table,
+    pub(super) rows: u64,
 }
 
-/// The totals of a file that was written.
-#[derive(Debug)]
-pub(super) struct WrittenPart {
+/// A complete file, as listed in the manifest.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct ListedFile {
+    /// The path relative to the directory, with `/` between its parts.
+    pub(super) path: String,
+    pub(super) table: String,
     pub(super) rows: u64,
     pub(super) bytes: u64,
-    pub(super) digest: String,
+    pub(super) blake3: String,
 }
 
 impl Part {
-    /// Begins a file.
-    pub(super) fn create(encoder: &Encoder, path: &Path) -> Result<Self> {
-        File::create_new(path).map_err(|source| failed(path, source))?;
+    /// Begins a file, which is listed with `path` when it is complete.
+    pub(super) fn create(encoder: &Encoder, path: String, file: PathBuf) -> Result<Self> {
+        File::create_new(&file).map_err(|source| failed(&file, source))?;
         let to =
-            Appending { path: path.to_owned(), pending: Vec::new(), bytes: 0, hasher: blake3::Hasher::new() };
+            Appending { path: file.clone(), pending: Vec::new(), bytes: 0, hasher: blake3::Hasher::new() };
         let writer = file_writer(&encoder.schema, &encoder.properties, to)
-            .map_err(|source| failed(path, io_error(source)))?;
-        Ok(Self { writer, rows: 0 })
-    }
-
-    pub(super) fn rows(&self) -> u64 {
-        self.rows
+            .map_err(|source| failed(&file, io_error(source)))?;
+        Ok(Self { writer, path, table: encoder.table, rows: 0 })
     }
 
     pub(super) fn append(&mut self, group: RowGroup) -> Result<()> {
@@ -110,19 +113,16 @@ impl Part {
     }
 
     /// Completes the file. It is not yet synced.
-    pub(super) fn finish(self) -> Result<WrittenPart> {
-        let path = self.writer.inner().path.clone();
+    pub(super) fn finish(self) -> Result<ListedFile> {
+        let Self { writer, path, table, rows } = self;
+        let file = writer.inner().path.clone();
         let finish = || {
-            let mut to = self.writer.into_inner().map_err(io_error)?;
-            to.flush()?;
-            Ok::<_, io::Error>(to)
+            let mut to = writer.into_inner().map_err(io_error)?;
+            to.flush().map(|()| to)
         };
-        let to = finish().map_err(|source| failed(&path, source))?;
-        Ok(WrittenPart {
-            rows: self.rows,
-            bytes: to.bytes,
-            digest: to.hasher.finalize().to_hex().to_string(),
-        })
+        let Appending { bytes, hasher, .. } = finish().map_err(|source| failed(&file, source))?;
+        let blake3 = hasher.finalize().to_hex().to_string();
+        Ok(ListedFile { path, table: table.name.to_owned(), rows, bytes, blake3 })
     }
 }
 
@@ -138,6 +138,9 @@ pub(super) fn io_error(error: ParquetError) -> io::Error {
     }
 }
 
+/// The number of bytes to append at once.
+const AT_ONCE: usize = 256 << 10;
+
 /// Appends to a file. The file is open only while it is written to, because there can be thousands of files.
 struct Appending {
     path: PathBuf,
@@ -146,14 +149,10 @@ struct Appending {
     hasher: blake3::Hasher,
 }
 
-impl Appending {
-    const AT_ONCE: usize = 256 << 10;
-}
-
 impl Write for Appending {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.pending.extend_from_slice(bytes);
-        if self.pending.len() >= Self::AT_ONCE {
+        if self.pending.len() >= AT_ONCE {
             self.flush()?;
         }
         Ok(bytes.len())

@@ -1,35 +1,26 @@
 //! Writes `game_position`: replays all games again in parallel, and writes their positions in the order of
 //! the games.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use arrow_array::{ArrayRef, Int32Array, Int64Array, StringArray};
-use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
+use arrow_array::{ArrayRef, Int32Array, Int64Array};
 
 use super::by_key::{PlayedOccurrence, PlayedOccurrences};
-use super::game::{DatePartition, Games, PartitionBy, game_id};
-use super::in_order::in_order;
-use super::moves::MoveReader;
-use super::output::{OpenPart, Output};
-use super::part::{Encoder, RowGroup};
+use super::cells::Fens;
+use super::game::DatePartition;
+use super::moves::AllGames;
+use super::output::Output;
+use super::part::{Encoder, Part, RowGroup};
 use super::schema::{GAME_POSITION, GROUP_ROWS};
-use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position};
+use crate::board::{FenText, MoveCode, Position};
 use crate::id::{GameId, Ply};
+use crate::parallel::OrderedQueue;
+use crate::parallel::lock;
 use crate::sort::Scatter;
-use crate::store::{Error, Result};
+use crate::store::Result;
 
 /// A file with at least this many rows gets no more row groups. These rows take about 250 MB.
 const FILE_ROWS: u64 = 256 * GROUP_ROWS as u64;
-
-/// The data for the table, and how to write it.
-pub(super) struct Positions<'p> {
-    pub(super) output: &'p Output,
-    pub(super) games: &'p Games,
-    pub(super) moves: &'p MoveReader,
-    pub(super) partition_by: PartitionBy,
-    pub(super) threads: usize,
-    pub(super) is_stopped: &'p (dyn Fn() -> bool + Sync),
-}
 
 /// Games of one directory whose rows fit in a row group.
 struct Job {
@@ -37,21 +28,19 @@ struct Job {
     games: Vec<GameId>,
 }
 
-impl Positions<'_> {
+impl AllGames<'_> {
     /// Writes all positions, and adds their occurrences to `visits`.
-    pub(super) fn write(&self, visits: &PlayedOccurrences) -> Result<()> {
+    pub(super) fn write_positions(&self, visits: &PlayedOccurrences, threads: usize) -> Result<()> {
         let encoder = Encoder::new(&GAME_POSITION);
         let start = (Position::start(), FenText::new(&Position::start()));
         let work = |Job { date, games }: Job| {
-            if (self.is_stopped)() {
-                return Err(Error::Interrupted);
-            }
+            self.check_stop()?;
             let (mut rows, mut groups) = (Rows::default(), Vec::new());
             let mut scatter = Scatter::new(visits, SCATTER_BYTES);
             let mut scattered = Ok(());
             for game in games {
                 let moves = self.moves.of(game);
-                let id = game_id(self.output.shard(), game);
+                let id = self.id(game);
                 moves.replay(&start, |ply, position, placement, code| {
                     rows.push(id, ply, position, placement, code);
                     // A game can have more rows than fit in a group.
@@ -71,7 +60,7 @@ impl Positions<'_> {
             Ok((date, groups))
         };
         let mut files = Files { output: self.output, encoder: &encoder, open: None };
-        in_order(self.threads, self.jobs().map(Ok), work, |(date, groups)| {
+        in_order(threads, self.jobs(), work, |(date, groups)| {
             groups.into_iter().try_for_each(|group| files.append(date, group))
         })?;
         files.finish()
@@ -79,19 +68,18 @@ impl Positions<'_> {
 
     /// All games as jobs: directory by directory, in order within each directory.
     fn jobs(&self) -> impl Iterator<Item = Job> + Send {
-        let date = |game: &GameId| self.partition_by.of(self.games.of(*game));
+        let date = |game: &GameId| self.options.partition_by.of(self.games.of(*game));
         let mut games: Vec<GameId> = self.moves.games().collect();
         // The games are in order already, and stay in order within a directory.
         games.sort_by_key(date);
         let mut games = games.into_iter().peekable();
         std::iter::from_fn(move || {
             let first = games.next()?;
-            let date = date(&first);
-            let mut job = Job { date, games: vec![first] };
+            let mut job = Job { date: date(&first), games: vec![first] };
             let mut rows = self.moves.of(first).positions();
             while let Some(game) = games.next_if(|game| {
                 rows += self.moves.of(*game).positions();
-                rows <= GROUP_ROWS && self.partition_by.of(self.games.of(*game)) == date
+                rows <= GROUP_ROWS && date(game) == job.date
             }) {
                 job.games.push(game);
             }
@@ -111,8 +99,7 @@ struct Rows {
     key: Vec<i64>,
     halfmove_clock: Vec<i32>,
     move_code: Vec<Option<i32>>,
-    fen_ends: Vec<i32>,
-    fens: Vec<u8>,
+    fens: Fens,
 }
 
 impl Rows {
@@ -125,10 +112,7 @@ impl Rows {
         placement: &FenText,
         code: Option<MoveCode>,
     ) {
-        let mut space = [0; MAX_CANONICAL_FEN];
-        let length = placement.write_at_end(position, &mut space);
-        self.fens.extend_from_slice(&space[MAX_CANONICAL_FEN - length..]);
-        self.fen_ends.push(i32::try_from(self.fens.len()).unwrap_or(i32::MAX));
+        self.fens.push(position, placement, false);
         self.game_id.push(game_id);
         self.ply.push(ply.0.cast_signed());
         self.key.push(position.key().as_i64());
@@ -137,16 +121,14 @@ impl Rows {
     }
 
     /// The columns in the order of the table.
-    fn finish(self) -> Vec<ArrayRef> {
-        let offsets = std::iter::once(0).chain(self.fen_ends).collect::<ScalarBuffer<i32>>();
-        let fens = StringArray::new(OffsetBuffer::new(offsets), Buffer::from_vec(self.fens), None);
+    fn finish(mut self) -> Vec<ArrayRef> {
         vec![
             Arc::new(Int64Array::from(self.game_id)),
             Arc::new(Int32Array::from(self.ply)),
             Arc::new(Int64Array::from(self.key)),
             Arc::new(Int32Array::from(self.halfmove_clock)),
             Arc::new(Int32Array::from(self.move_code)),
-            Arc::new(fens),
+            self.fens.take(),
         ]
     }
 }
@@ -156,26 +138,105 @@ struct Files<'f> {
     output: &'f Output,
     encoder: &'f Encoder,
     /// The current file, its directory and its number there.
-    open: Option<(DatePartition, u32, OpenPart)>,
+    open: Option<(DatePartition, u32, Part)>,
 }
 
 impl Files<'_> {
     fn append(&mut self, date: DatePartition, group: RowGroup) -> Result<()> {
         let number = match self.open.take() {
-            Some((of, number, part)) if of == date && part.part.rows() < FILE_ROWS => {
-                return self.open.insert((of, number, part)).2.part.append(group);
+            Some((of, number, part)) if of == date && part.rows < FILE_ROWS => {
+                return self.open.insert((of, number, part)).2.append(group);
             }
             Some((of, number, part)) => {
-                self.output.complete(part)?;
+                self.output.complete(Some(part))?;
                 if of == date { number + 1 } else { 0 }
             }
             None => 0,
         };
         let part = self.output.part(self.encoder, &date.to_string(), number)?;
-        self.open.insert((date, number, part)).2.part.append(group)
+        self.open.insert((date, number, part)).2.append(group)
     }
 
     fn finish(self) -> Result<()> {
-        self.open.map_or(Ok(()), |(.., part)| self.output.complete(part))
+        self.output.complete(self.open.map(|(.., part)| part))
+    }
+}
+
+/// Runs jobs on `threads` threads and passes the results to the caller in the order of the jobs. At most as
+/// many results as there are threads wait for earlier ones.
+fn in_order<J: Send, R, E: Send>(
+    threads: usize,
+    jobs: impl Iterator<Item = J> + Send,
+    work: impl Fn(J) -> Result<R, E> + Sync,
+    take: impl FnMut(R) -> Result<(), E> + Send,
+) -> Result<(), E> {
+    let (jobs, taker, turn) = (Mutex::new((0..).zip(jobs)), Mutex::new(take), OrderedQueue::default());
+    let work_on_jobs = || {
+        // A panic in one thread must not leave the others waiting.
+        let stop = StopOnDrop(&turn);
+        loop {
+            let next = lock(&jobs).next();
+            let Some((number, job)) = next else { break };
+            let result = work(job)?;
+            if !turn.wait(number) {
+                break;
+            }
+            (lock(&taker))(result)?;
+            turn.pass();
+        }
+        std::mem::forget(stop);
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work_on_jobs)).collect();
+        let mut result = work_on_jobs();
+        for other in others {
+            match other.join() {
+                Ok(of_other) => result = result.and(of_other),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        result
+    })
+}
+
+struct StopOnDrop<'t>(&'t OrderedQueue);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_order_and_an_error_ends_the_work() {
+        for threads in [1, 2, 7] {
+            let mut taken = Vec::new();
+            let square = |number: u64| {
+                std::thread::sleep(std::time::Duration::from_micros(number * 7 % 50));
+                Ok::<_, &str>(number * number)
+            };
+            in_order(threads, 0..200, square, |square| {
+                taken.push(square);
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(taken, (0..200).map(|number| number * number).collect::<Vec<u64>>());
+            let failing = |number: u64| if number == 50 { Err("fifty") } else { Ok(number) };
+            let mut last = 0;
+            let result = in_order(threads, 0.., failing, |number| {
+                last = number;
+                Ok(())
+            });
+            assert_eq!(result, Err("fifty"));
+            assert!(last < 50, "{last}");
+            let result =
+                in_order(threads, 0_u64.., Ok, |number| if number == 9 { Err("nine") } else { Ok(()) });
+            assert_eq!(result, Err("nine"));
+        }
     }
 }

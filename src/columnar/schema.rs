@@ -79,6 +79,10 @@ const fn text(name: &'static str) -> Column {
 }
 
 impl Column {
+    pub(super) fn field(&self) -> Field {
+        field(self.name, self.kind, self.nullable)
+    }
+
     const fn or_null(self) -> Self {
         Self { nullable: true, ..self }
     }
@@ -109,156 +113,83 @@ macro_rules! tables {
 tables! {
     /// `game` of SQLite, with names instead of the numbers of names.
     GAME: "game", ByDate, sorted by 1 [
-        int64("game_id").delta(),
-        int32("source_id"),
-        int64("byte_offset").delta(),
-        int64("byte_length"),
-        text("event").or_null(),
-        text("site").or_null(),
-        text("date").or_null(),
-        text("round").or_null(),
-        text("white").or_null(),
-        text("black").or_null(),
-        text("result"),
-        int32("white_elo").or_null(),
-        int32("black_elo").or_null(),
-        text("white_title").or_null(),
-        text("black_title").or_null(),
-        text("eco").or_null(),
-        text("opening_eco").or_null(),
-        text("opening").or_null(),
-        text("time_control").or_null(),
-        text("variant").or_null(),
-        text("start_fen").or_null(),
-        int32("ply_count"),
-        text("status"),
-        int64("moves_hash").plain(),
-        text("lichess_id").or_null().plain(),
-        text("started_at").or_null(),
-        int32("time_initial").or_null(),
-        int32("time_increment").or_null(),
-        int32("time_increment_cs").or_null(),
-        text("speed").or_null(),
-        text("termination").or_null(),
-        int32("white_rating_diff").or_null(),
-        int32("black_rating_diff").or_null(),
-        int32("white_fide_id").or_null(),
-        int32("black_fide_id").or_null(),
-        int32("eval_count").or_null(),
-        int32("clock_count").or_null(),
+        int64("game_id").delta(), int32("source_id"), int64("byte_offset").delta(), int64("byte_length"),
+        text("event").or_null(), text("site").or_null(), text("date").or_null(), text("round").or_null(),
+        text("white").or_null(), text("black").or_null(), text("result"), int32("white_elo").or_null(),
+        int32("black_elo").or_null(), text("white_title").or_null(), text("black_title").or_null(),
+        text("eco").or_null(), text("opening_eco").or_null(), text("opening").or_null(),
+        text("time_control").or_null(), text("variant").or_null(), text("start_fen").or_null(),
+        int32("ply_count"), text("status"), int64("moves_hash").plain(),
+        text("lichess_id").or_null().plain(), text("started_at").or_null(), int32("time_initial").or_null(),
+        int32("time_increment").or_null(), int32("time_increment_cs").or_null(), text("speed").or_null(),
+        text("termination").or_null(), int32("white_rating_diff").or_null(),
+        int32("black_rating_diff").or_null(), int32("white_fide_id").or_null(),
+        int32("black_fide_id").or_null(), int32("eval_count").or_null(), int32("clock_count").or_null(),
     ]
     TAG: "tag", ByDate, sorted by 2 [int64("game_id"), text("name"), text("value")]
     GAME_POSITION: "game_position", ByDate, sorted by 2 [
-        int64("game_id").delta(),
-        int32("ply").delta(),
-        int64("key").plain(),
-        int32("halfmove_clock"),
-        int32("move_code").or_null(),
-        text("fen").plain(),
+        int64("game_id").delta(), int32("ply").delta(), int64("key").plain(), int32("halfmove_clock"),
+        int32("move_code").or_null(), text("fen").plain(),
     ]
     MOVE_EVAL: "move_eval", ByDate, sorted by 2 [
-        int64("game_id").delta(),
-        int32("ply").delta(),
-        int32("clock").or_null(),
-        int32("elapsed").or_null(),
-        int32("eval_cp").or_null(),
-        int32("eval_mate").or_null(),
+        int64("game_id").delta(), int32("ply").delta(), int32("clock").or_null(),
+        int32("elapsed").or_null(), int32("eval_cp").or_null(), int32("eval_mate").or_null(),
         int32("depth").or_null(),
     ]
     COMMENT: "comment", ByDate, sorted by 4 [
-        int64("game_id").delta(),
-        int32("line"),
-        int32("ply"),
-        int32("number"),
-        text("text"),
+        int64("game_id").delta(), int32("line"), int32("ply"), int32("number"), text("text"),
     ]
     NAG: "nag", ByDate, sorted by 4 [int64("game_id").delta(), int32("line"), int32("ply"), int32("nag")]
     COMMAND: "command", ByDate, sorted by 4 [
-        int64("game_id").delta(),
-        int32("line"),
-        int32("ply"),
-        int32("number"),
-        text("name"),
-        text("value"),
+        int64("game_id").delta(), int32("line"), int32("ply"), int32("number"), text("name"), text("value"),
     ]
     VARIATION: "variation", ByDate, sorted by 2 [
-        int64("game_id").delta(),
-        int32("line"),
-        int32("parent_line"),
-        int32("ply"),
+        int64("game_id").delta(), int32("line"), int32("parent_line"), int32("ply"),
     ]
     VARIATION_MOVE: "variation_move", ByDate, sorted by 3 [
-        int64("game_id").delta(),
-        int32("line"),
-        int32("ply"),
-        int64("key").plain(),
-        int32("halfmove_clock"),
-        int32("move_code"),
-        text("fen").plain(),
+        int64("game_id").delta(), int32("line"), int32("ply"), int64("key").plain(),
+        int32("halfmove_clock"), int32("move_code"), text("fen").plain(),
     ]
     /// In addition to the columns in SQLite, this table has what many queries need: the move played, the
     /// result and the ratings.
     POSITION_GAME: "position_game", ByKey, sorted by 3 [
-        int64("key").delta(),
-        int64("game_id").delta(),
-        int32("ply"),
-        int32("move_code").or_null(),
-        text("result"),
-        int32("white_elo").or_null(),
-        int32("black_elo").or_null(),
+        int64("key").delta(), int64("game_id").delta(), int32("ply"), int32("move_code").or_null(),
+        text("result"), int32("white_elo").or_null(), int32("black_elo").or_null(),
     ]
     CONTINUATION: "continuation", ByKey, sorted by 2 [
-        int64("key").delta(),
-        int32("move_code"),
-        int64("games"),
-        int64("white_wins"),
-        int64("draws"),
-        int64("black_wins"),
-        int64("white_elo_sum"),
-        int64("white_elo_games"),
-        int64("black_elo_sum"),
-        int64("black_elo_games"),
-        int32("first_year").or_null(),
-        int32("last_year").or_null(),
+        int64("key").delta(), int32("move_code"), int64("games"), int64("white_wins"), int64("draws"),
+        int64("black_wins"), int64("white_elo_sum"), int64("white_elo_games"), int64("black_elo_sum"),
+        int64("black_elo_games"), int32("first_year").or_null(), int32("last_year").or_null(),
     ]
     SOURCE: "source", Together, sorted by 1 [
-        int32("source_id"),
-        text("path"),
-        int64("first_byte"),
-        int64("bytes").or_null(),
-        text("digest").or_null(),
-        int64("games"),
-        int64("plies"),
-        int64("problems"),
-        int64("duplicates"),
+        int32("source_id"), text("path"), int64("first_byte"), int64("bytes").or_null(),
+        text("digest").or_null(), int64("games"), int64("plies"), int64("problems"), int64("duplicates"),
     ]
     PROBLEM: "problem", Together, sorted by 0 [
-        int32("source_id"),
-        int64("byte_offset"),
-        int64("line"),
-        int64("column_number"),
-        int64("game_number").or_null(),
-        int64("game_id").or_null(),
-        int32("ply").or_null(),
-        text("token").or_null(),
-        text("kind"),
-        text("severity"),
-        text("message"),
+        int32("source_id"), int64("byte_offset"), int64("line"), int64("column_number"),
+        int64("game_number").or_null(), int64("game_id").or_null(), int32("ply").or_null(),
+        text("token").or_null(), text("kind"), text("severity"), text("message"),
     ]
+}
+
+/// The tables whose rows belong to games, except those of positions. They have the same columns as in SQLite.
+pub(super) static SIDE_TABLES: [&Table; 7] =
+    [&TAG, &MOVE_EVAL, &COMMENT, &NAG, &COMMAND, &VARIATION, &VARIATION_MOVE];
+
+/// A column of an Arrow schema.
+pub(super) fn field(name: &str, kind: ColumnType, nullable: bool) -> Field {
+    let kind = match kind {
+        ColumnType::Int64 => DataType::Int64,
+        ColumnType::Int32 => DataType::Int32,
+        ColumnType::Text => DataType::Utf8,
+    };
+    Field::new(name, kind, nullable)
 }
 
 impl Table {
     /// The columns as an Arrow schema.
     pub(super) fn schema(&self) -> SchemaRef {
-        let field = |column: &Column| {
-            let kind = match column.kind {
-                ColumnType::Int64 => DataType::Int64,
-                ColumnType::Int32 => DataType::Int32,
-                ColumnType::Text => DataType::Utf8,
-            };
-            Field::new(column.name, kind, column.nullable)
-        };
-        Arc::new(Schema::new(self.columns.iter().map(field).collect::<Vec<_>>()))
+        Arc::new(Schema::new(self.columns.iter().map(Column::field).collect::<Vec<_>>()))
     }
 
     /// The options for writing files of the table.

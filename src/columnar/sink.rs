@@ -4,17 +4,15 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::game::Game;
-use super::game_column::{GameColumn, OpeningNames};
+use super::game_column::{GameColumn, OpeningNames, rows_of};
 use super::moves::EncodedMoves;
 use super::output::Totals;
-use super::schema::{
-    COMMAND, COMMENT, GAME, MOVE_EVAL, NAG, PROBLEM, SOURCE, TAG, Table, VARIATION, VARIATION_MOVE,
-};
+use super::schema::{GAME, PROBLEM, SIDE_TABLES, SOURCE};
 use super::writer::Writer;
 use crate::id::{GameId, SourceId};
 use crate::opening::OpeningBook;
-use crate::store::row::virtual_table::{Cell, Rows as _};
-use crate::store::row::{HeaderBatch, ProblemRow, SideTable};
+use crate::store::row::HeaderBatch;
+use crate::store::row::virtual_table::Cell;
 use crate::store::sink::{
     BatchNumber, DuplicateLinks, GameMoves, KeepingSink, NewRun, PositionEncoder, RunTotals, Sink,
     SortedOccurrences, Takes, UnsortedOccurrences as _,
@@ -23,7 +21,7 @@ use crate::store::{BulkLoader, Result};
 
 /// Writes the games of a run, and their data, to files.
 pub(crate) struct ParquetFiles<'w> {
-    writer: Option<Writer<'w>>,
+    writer: Writer<'w>,
     /// Where the values of each column of `game` come from.
     game_columns: Vec<GameColumn>,
     openings: OpeningNames,
@@ -47,23 +45,12 @@ impl<'w> ParquetFiles<'w> {
         let game_columns =
             GAME.columns.iter().filter_map(|column| GameColumn::from_name(column.name)).collect();
         let openings = OpeningNames::from_book(openings);
-        Self { writer: Some(writer), game_columns, openings, sources: HashMap::new(), totals }
-    }
-
-    fn writer(&mut self) -> &mut Writer<'w> {
-        self.writer.as_mut().expect("until the end")
+        Self { writer, game_columns, openings, sources: HashMap::new(), totals }
     }
 }
 
-/// The side tables, which have the same columns as in SQLite.
-static SIDE_TABLES: [&Table; 7] = [&TAG, &MOVE_EVAL, &COMMENT, &NAG, &COMMAND, &VARIATION, &VARIATION_MOVE];
-
-/// Collects the moves of games.
-#[derive(Debug, Default)]
-pub(crate) struct MoveEncoder(EncodedMoves);
-
-impl PositionEncoder for MoveEncoder {
-    type Encoded = EncodedMoves;
+impl PositionEncoder for EncodedMoves {
+    type Encoded = Self;
     const TAKES: Takes = Takes::Moves;
 
     fn another(&self) -> Self {
@@ -71,39 +58,35 @@ impl PositionEncoder for MoveEncoder {
     }
 
     fn push_moves(&mut self, &GameMoves { game, setup, codes }: &GameMoves<'_>) {
-        self.0.push(game, setup, codes);
+        self.push(game, setup, codes);
     }
 
-    fn take(&mut self, used: Option<EncodedMoves>) -> Result<Option<EncodedMoves>> {
-        let is_empty = self.0.is_empty();
-        Ok((!is_empty).then(|| std::mem::replace(&mut self.0, used.unwrap_or_default())))
+    fn take(&mut self, used: Option<Self>) -> Result<Option<Self>> {
+        Ok((!self.is_empty()).then(|| std::mem::replace(self, used.unwrap_or_default())))
     }
 }
 
 impl Sink for ParquetFiles<'_> {
-    type Encoder = MoveEncoder;
+    type Encoder = EncodedMoves;
 
-    fn encoder(&self) -> MoveEncoder {
-        MoveEncoder::default()
+    fn encoder(&self) -> EncodedMoves {
+        EncodedMoves::default()
     }
 
     fn headers(&mut self, batch: &HeaderBatch) -> Result<()> {
         let Self { writer, game_columns, openings, .. } = self;
-        let writer = writer.as_mut().expect("until the end");
         for (row, game) in batch.games.iter().enumerate() {
             let date = game.date.map(|date| date.of(&batch.text));
             writer.add_game(game.game, Game::new(game.result, [game.white_elo, game.black_elo], date));
             let cells = game_columns.iter().map(|column| column.cell(batch, row, openings));
             writer.add_row(&GAME, Some(game.game), cells)?;
         }
-        for table in SIDE_TABLES {
-            let Some(side) = HeaderBatch::SIDE_TABLES.iter().find(|side| side.name == table.name) else {
-                continue;
-            };
-            let SideTable { len, cell, .. } = *side;
-            for row in 0..len(batch) {
-                let cells =
-                    (0..table.columns.len()).map(|column| cell(batch, row, column).unwrap_or(Cell::Null));
+        for table in SIDE_TABLES.into_iter().chain([&PROBLEM]) {
+            let (rows, cell) = rows_of(table, batch);
+            for row in 0..rows {
+                let columns = 0..table.columns.len();
+                let cells = columns.map(|column| cell(batch, row, column).unwrap_or(Cell::Null));
+                // The first column of a side table. For `problem`, which has no directories, it does not matter.
                 let game = match cell(batch, row, 0) {
                     Some(Cell::Integer(id)) => u32::try_from(id).ok().map(GameId),
                     _ => None,
@@ -111,16 +94,11 @@ impl Sink for ParquetFiles<'_> {
                 writer.add_row(table, game, cells)?;
             }
         }
-        for row in 0..batch.problems.len() {
-            let cells = (0..PROBLEM.columns.len())
-                .map(|column| ProblemRow::cell(batch, row, column).unwrap_or(Cell::Null));
-            writer.add_row(&PROBLEM, None, cells)?;
-        }
         Ok(())
     }
 
     fn positions(&mut self, _: BatchNumber, mut moves: EncodedMoves) -> Result<Option<EncodedMoves>> {
-        self.writer().add_moves(&moves)?;
+        self.writer.add_moves(&moves)?;
         moves.clear();
         Ok(Some(moves))
     }
@@ -136,7 +114,7 @@ impl<S: SortedOccurrences> KeepingSink<S> for ParquetFiles<'_> {
 
     fn occurrences(&mut self, sorted: &S) -> Result<(), S::Error> {
         let pool = sorted.unsorted().pool();
-        let sorted = self.writer().write_positions(pool)?;
+        let sorted = self.writer.write_positions(pool)?;
         self.totals.distinct_positions = sorted.distinct;
         self.totals.spilled_bytes = sorted.spilled_bytes;
         Ok(())
@@ -148,21 +126,18 @@ impl<S: SortedOccurrences> KeepingSink<S> for ParquetFiles<'_> {
             let (path, first_byte) = sources.get(id).map_or(("", 0), |(path, first)| (path, *first));
             let digest = totals.digest.map(|digest| digest.to_hex());
             let number = |number: u64| Cell::Integer(number.cast_signed());
-            self.writer().add_row(
-                &SOURCE,
-                None,
-                [
-                    Cell::Integer(id.0.into()),
-                    Cell::Text(path),
-                    number(first_byte),
-                    totals.bytes.map_or(Cell::Null, number),
-                    digest.as_deref().map_or(Cell::Null, Cell::Text),
-                    number(totals.games),
-                    number(totals.plies),
-                    number(totals.problems),
-                    number(totals.duplicates),
-                ],
-            )?;
+            let cells = [
+                Cell::Integer(id.0.into()),
+                Cell::Text(path),
+                number(first_byte),
+                totals.bytes.map_or(Cell::Null, number),
+                digest.as_deref().map_or(Cell::Null, Cell::Text),
+                number(totals.games),
+                number(totals.plies),
+                number(totals.problems),
+                number(totals.duplicates),
+            ];
+            self.writer.add_row(&SOURCE, None, cells)?;
         }
         Ok(())
     }
@@ -176,9 +151,8 @@ impl<S: SortedOccurrences> KeepingSink<S> for ParquetFiles<'_> {
         Ok(0)
     }
 
-    fn finish(mut self) -> Result<()> {
-        let writer = self.writer.take().expect("until the end");
-        self.totals.totals = writer.finish()?;
+    fn finish(self) -> Result<()> {
+        self.totals.totals = self.writer.finish()?;
         Ok(())
     }
 }
@@ -186,6 +160,7 @@ impl<S: SortedOccurrences> KeepingSink<S> for ParquetFiles<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::row::ProblemRow;
     use crate::store::row::virtual_table::Columns as _;
 
     #[test]

@@ -2,26 +2,23 @@
 //! order of games, and games with the rules.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use arrow_array::cast::AsArray as _;
-use arrow_array::types::{Int32Type, Int64Type};
-use arrow_array::{Array as _, RecordBatch};
+use arrow_array::{Array as _, Int32Array, Int64Array, RecordBatch, StringArray};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use parquet::file::metadata::ParquetMetaData;
 use rayon::ThreadPoolBuilder;
 
-use super::error::Result;
-use super::output::{ListedFile, Manifest, PARTIAL, WrittenBy};
-use super::part::io_error;
+use super::output::{Manifest, PARTIAL, Result, TableTotals, WrittenBy, entries};
+use super::part::{ListedFile, io_error};
 use super::schema::{Placed, TABLES};
 use crate::board::{MoveCode, Position};
 use crate::parallel;
-use crate::store::{self, Error};
+use crate::store::Error;
 
 /// Options of a check.
 #[derive(Clone, Copy, Debug)]
@@ -138,13 +135,12 @@ const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 /// A hash of a row. The sum over the rows of a table does not depend on their order.
 fn row_sum(key: i64, game_id: i64, ply: i32, move_code: Option<i32>) -> u64 {
     let code = move_code.map_or(u64::MAX, |code| u64::from(code.cast_unsigned()));
-    [key.cast_unsigned(), game_id.cast_unsigned(), u64::from(ply.cast_unsigned()), code].iter().fold(
-        0,
-        |sum: u64, &part| {
-            let mixed = (sum ^ part).wrapping_mul(GOLDEN);
-            mixed ^ mixed >> 29
-        },
-    )
+    let mut sum = 0_u64;
+    for part in [key.cast_unsigned(), game_id.cast_unsigned(), ply.cast_unsigned().into(), code] {
+        let mixed = (sum ^ part).wrapping_mul(GOLDEN);
+        sum = mixed ^ mixed >> 29;
+    }
+    sum
 }
 
 impl Check<'_> {
@@ -162,13 +158,9 @@ impl Check<'_> {
         let of = |table: &str| sound.iter().copied().filter(|file| file.table == table).collect::<Vec<_>>();
         let is_told = self.manifest.by_key == WrittenBy::Run;
         if is_told && self.rows(&of("game_position"))? != self.rows(&of("position_game"))? {
-            self.findings.add(
-                self.directory,
-                format_args!(
-                    "shard {}: position_game does not have the rows of game_position",
-                    self.manifest.shard
-                ),
-            );
+            let shard = self.manifest.shard;
+            let found = format_args!("shard {shard}: position_game does not have the rows of game_position");
+            self.findings.add(self.directory, found);
         }
         let starts = self.starts(&of("game"))?;
         let games = of("game").iter().map(|file| file.rows).sum();
@@ -202,28 +194,20 @@ impl Check<'_> {
             return Ok(false);
         }
         if hasher.count() != file.bytes {
-            self.findings
-                .add(&path, format_args!("has {} bytes, {} were written", hasher.count(), file.bytes));
+            let (found, written) = (hasher.count(), file.bytes);
+            self.findings.add(&path, format_args!("has {found} bytes, {written} were written"));
             return Ok(false);
         }
-        let is_same = hasher.finalize().to_hex().as_str() == file.blake3;
-        if !is_same {
+        if hasher.finalize().to_hex().as_str() != file.blake3 {
             self.findings.add(&path, "its contents have changed since they were written");
             return Ok(false);
         }
-        let rows = Self::metadata(&path)?.file_metadata().num_rows();
+        let rows = open(&path)?.metadata().file_metadata().num_rows();
         let is_listed = u64::try_from(rows).is_ok_and(|rows| rows == file.rows);
         if !is_listed {
             self.findings.add(&path, format_args!("has {rows} rows, but the manifest says {}", file.rows));
         }
         Ok(is_listed)
-    }
-
-    fn metadata(path: &Path) -> Result<Arc<ParquetMetaData>> {
-        let open = File::open(path).map_err(|source| store::Error::io(path, "read", source))?;
-        let reader = ParquetRecordBatchReaderBuilder::try_new(open);
-        let reader = reader.map_err(|error| store::Error::io(path, "read", io_error(error)))?;
-        Ok(Arc::clone(reader.metadata()))
     }
 
     /// Compares the totals of the tables with those of their files.
@@ -232,13 +216,11 @@ impl Check<'_> {
             let files = self.manifest.files.iter().filter(|file| file.table == totals.table);
             let rows: u64 = files.map(|file| file.rows).sum();
             if rows != totals.rows {
-                self.findings.add(
-                    self.directory,
-                    format_args!(
-                        "shard {}: the manifest says that {} has {} rows, but its files have {rows}",
-                        self.manifest.shard, totals.table, totals.rows
-                    ),
+                let (shard, TableTotals { table, rows: listed, .. }) = (self.manifest.shard, totals);
+                let found = format!(
+                    "shard {shard}: the manifest says that {table} has {listed} rows, but its files have {rows}"
                 );
+                self.findings.add(self.directory, found);
             }
             match totals.table.as_str() {
                 "game" => report.games += rows,
@@ -257,19 +239,15 @@ impl Check<'_> {
         mut see: impl FnMut(&RecordBatch) -> Result<()>,
     ) -> Result<()> {
         let path = self.path(file);
-        let failed = |error| store::Error::io(&path, "read", io_error(error));
-        let open = File::open(&path).map_err(|source| store::Error::io(&path, "read", source))?;
-        let mut reader =
-            ParquetRecordBatchReaderBuilder::try_new(open).map_err(failed)?.with_batch_size(1 << 14);
+        let failed = |error| Error::io(&path, "read", io_error(error));
+        let mut reader = open(&path)?.with_batch_size(1 << 14);
         if let Some(groups) = groups {
             reader = reader.with_row_groups(groups);
         }
         let mask = ProjectionMask::columns(reader.parquet_schema(), columns.iter().copied());
         for batch in reader.with_projection(mask).build().map_err(failed)? {
             self.check_stop()?;
-            let batch =
-                batch.map_err(|error| store::Error::io(&path, "read", std::io::Error::other(error)))?;
-            see(&batch)?;
+            see(&batch.map_err(|error| Error::io(&path, "read", std::io::Error::other(error)))?)?;
         }
         Ok(())
     }
@@ -279,10 +257,8 @@ impl Check<'_> {
         let of_file = |index: usize| -> Result<(u64, u64)> {
             let (mut rows, mut sum) = (0, 0_u64);
             self.read(files[index], &["key", "game_id", "ply", "move_code"], None, |batch| {
-                let (key, game) =
-                    (numbers::<Int64Type>(batch, "key"), numbers::<Int64Type>(batch, "game_id"));
-                let (ply, code) =
-                    (numbers::<Int32Type>(batch, "ply"), numbers::<Int32Type>(batch, "move_code"));
+                let (key, game) = (int64(batch, "key"), int64(batch, "game_id"));
+                let (ply, code) = (int32(batch, "ply"), int32(batch, "move_code"));
                 rows += batch.num_rows() as u64;
                 for row in 0..batch.num_rows() {
                     let code = code.is_valid(row).then(|| code.value(row));
@@ -301,7 +277,7 @@ impl Check<'_> {
         let mut starts = HashMap::new();
         for file in files {
             self.read(file, &["game_id", "start_fen"], None, |batch| {
-                let game = numbers::<Int64Type>(batch, "game_id");
+                let game = int64(batch, "game_id");
                 let fen = texts(batch, "start_fen");
                 let set_up = (0..batch.num_rows()).filter(|&row| fen.is_valid(row));
                 starts.extend(set_up.map(|row| (game.value(row), fen.value(row).to_owned())));
@@ -317,7 +293,7 @@ impl Check<'_> {
         let mut groups = Vec::new();
         let mut all_rows = 0;
         for file in files {
-            for (group, metadata) in Self::metadata(&self.path(file))?.row_groups().iter().enumerate() {
+            for (group, metadata) in open(&self.path(file))?.metadata().row_groups().iter().enumerate() {
                 let rows = metadata.num_rows().unsigned_abs();
                 groups.push((*file, group, rows));
                 all_rows += rows;
@@ -354,10 +330,9 @@ impl Check<'_> {
         let mut at: Option<(i64, i32, Position)> = None;
         let columns = ["game_id", "ply", "key", "halfmove_clock", "move_code", "fen"];
         self.read(file, &columns, Some(vec![group]), |batch| {
-            let (game, key) = (numbers::<Int64Type>(batch, "game_id"), numbers::<Int64Type>(batch, "key"));
-            let (ply, clock) =
-                (numbers::<Int32Type>(batch, "ply"), numbers::<Int32Type>(batch, "halfmove_clock"));
-            let (code, fen) = (numbers::<Int32Type>(batch, "move_code"), texts(batch, "fen"));
+            let (game, key) = (int64(batch, "game_id"), int64(batch, "key"));
+            let (ply, clock) = (int32(batch, "ply"), int32(batch, "halfmove_clock"));
+            let (code, fen) = (int32(batch, "move_code"), texts(batch, "fen"));
             for row in 0..batch.num_rows() {
                 let (id, number) = (game.value(row), ply.value(row));
                 let place = |what: &str| format!("game {id}, ply {number}: {what}");
@@ -369,25 +344,20 @@ impl Check<'_> {
                     _ => {
                         games += 1;
                         self.progress.games.fetch_add(1, Ordering::Relaxed);
-                        let start = starts.get(&id).map(|fen| Position::from_fen(fen.as_bytes()));
-                        match start {
+                        match starts.get(&id).map(|fen| Position::from_fen(fen.as_bytes())) {
                             None => Position::start(),
                             Some(Ok((position, _))) => position,
                             Some(Err(error)) => {
-                                self.findings
-                                    .add(&path, place(&format!("its start position is not legal: {error}")));
+                                let found = format!("its start position is not legal: {error}");
+                                self.findings.add(&path, place(&found));
                                 continue;
                             }
                         }
                     }
                 };
                 let found = (key.value(row), clock.value(row), fen.value(row));
-                let expected = (
-                    position.key().as_i64(),
-                    position.halfmove_clock().cast_signed(),
-                    position.canonical_fen(),
-                );
-                if found != (expected.0, expected.1, expected.2.as_str()) {
+                let (clock, fen) = (position.halfmove_clock().cast_signed(), position.canonical_fen());
+                if found != (position.key().as_i64(), clock, fen.as_str()) {
                     self.findings.add(&path, place("the position is not the one that the moves lead to"));
                     continue;
                 }
@@ -408,9 +378,7 @@ impl Check<'_> {
 /// Finds files that no manifest lists, in a directory of `root` and those below it. Skips files with names
 /// that engines ignore, and tables that a job wrote for all shards together.
 fn unlisted(root: &Path, directory: &Path, manifests: &[Manifest], findings: &Findings) -> Result<()> {
-    let failed = |source| store::Error::io(directory, "read", source);
-    for entry in fs::read_dir(directory).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
+    for entry in entries(directory)? {
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
         let of_job = || {
             manifests.iter().any(|manifest| manifest.by_key == WrittenBy::Job)
@@ -420,7 +388,7 @@ fn unlisted(root: &Path, directory: &Path, manifests: &[Manifest], findings: &Fi
         if name.starts_with(['_', '.']) || name.ends_with(PARTIAL) || directory == root && of_job() {
             continue;
         }
-        if entry.file_type().map_err(failed)?.is_dir() {
+        if entry.file_type().map_err(|source| Error::io(directory, "read", source))?.is_dir() {
             unlisted(root, &path, manifests, findings)?;
             continue;
         }
@@ -433,12 +401,11 @@ fn unlisted(root: &Path, directory: &Path, manifests: &[Manifest], findings: &Fi
         }
         let shard = name.strip_prefix("part-").and_then(|rest| rest.split('-').next()?.parse::<u32>().ok());
         match shard.filter(|shard| manifests.iter().all(|manifest| manifest.shard != *shard)) {
-            Some(shard) => findings.add(
-                &path,
-                format_args!(
-                    "shard {shard} has no manifest: an unfinished run, or a stray file; query engines read it nevertheless"
-                ),
-            ),
+            Some(shard) => {
+                let found =
+                    "has no manifest: an unfinished run, or a stray file; query engines read it nevertheless";
+                findings.add(&path, format_args!("shard {shard} {found}"));
+            }
             None if name.ends_with(".parquet") => {
                 findings.add(&path, "is not in the manifest, but query engines read it")
             }
@@ -448,13 +415,21 @@ fn unlisted(root: &Path, directory: &Path, manifests: &[Manifest], findings: &Fi
     Ok(())
 }
 
-fn numbers<'b, T: arrow_array::ArrowPrimitiveType>(
-    batch: &'b RecordBatch,
-    name: &str,
-) -> &'b arrow_array::PrimitiveArray<T> {
+/// Opens a file.
+fn open(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>> {
+    let file = File::open(path).map_err(|source| Error::io(path, "read", source))?;
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file);
+    Ok(reader.map_err(|error| Error::io(path, "read", io_error(error)))?)
+}
+
+fn int64<'b>(batch: &'b RecordBatch, name: &str) -> &'b Int64Array {
     batch.column_by_name(name).expect("a column that was asked for").as_primitive()
 }
 
-fn texts<'b>(batch: &'b RecordBatch, name: &str) -> &'b arrow_array::StringArray {
+fn int32<'b>(batch: &'b RecordBatch, name: &str) -> &'b Int32Array {
+    batch.column_by_name(name).expect("a column that was asked for").as_primitive()
+}
+
+fn texts<'b>(batch: &'b RecordBatch, name: &str) -> &'b StringArray {
     batch.column_by_name(name).expect("a column that was asked for").as_string()
 }

@@ -1,16 +1,17 @@
-//! Writes games to files; used by the sink of a run and by the export of a database.
+//! Writes games to files; used by the sink of a run and by the export of a database. The rows of small tables
+//! are buffered, and written while games are read.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
 
 use rayon::ThreadPool;
 
-use super::by_key::{ByKey, PREFIX_BITS, PlayedOccurrence, PlayedOccurrences};
-use super::game::{Game, Games, PartitionBy, game_id};
-use super::moves::{EncodedMoves, MoveFile};
-use super::output::{Output, Totals, WrittenBy};
-use super::positions::Positions;
-use super::schema::Table;
-use super::small_tables::SmallTables;
+use super::by_key::{PREFIX_BITS, PlayedOccurrence, PlayedOccurrences};
+use super::cells::Columns;
+use super::game::{DatePartition, Game, Games, game_id};
+use super::moves::{AllGames, EncodedMoves, MoveFile};
+use super::output::{Output, Totals, WriteOptions, WrittenBy};
+use super::part::{Encoder, Part};
+use super::schema::{GAME, GROUP_ROWS, Placed, Table};
 use crate::id::GameId;
 use crate::store::Result;
 use crate::store::row::virtual_table::Cell;
@@ -21,18 +22,6 @@ pub(crate) fn file_bytes(games: u64, plies: u64) -> u64 {
     const BYTES_A_PLY: u64 = 30;
     const BYTES_A_GAME: u64 = 60;
     plies.saturating_mul(BYTES_A_PLY).saturating_add(games.saturating_mul(BYTES_A_GAME))
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct WriteOptions {
-    pub(crate) partition_by: PartitionBy,
-    pub(crate) continuation_threshold: u32,
-    /// Whether the run or a job writes the tables that are sorted by key.
-    pub(crate) by_key: WrittenBy,
-    /// The memory for sorting positions, in bytes.
-    pub(crate) memory: u64,
-    /// The directory of temporary files.
-    pub(crate) temp_dir: PathBuf,
 }
 
 /// The result of sorting positions.
@@ -49,7 +38,8 @@ pub(crate) struct Writer<'w> {
     output: Output,
     options: WriteOptions,
     is_stopped: &'w (dyn Fn() -> bool + Sync),
-    small: Option<SmallTables>,
+    /// The buffered rows of each table.
+    small: BTreeMap<&'static str, SmallTable>,
     games: Games,
     moves: Option<MoveFile>,
 }
@@ -61,9 +51,8 @@ impl<'w> Writer<'w> {
         options: WriteOptions,
         is_stopped: &'w (dyn Fn() -> bool + Sync),
     ) -> Result<Self> {
-        let moves = MoveFile::create(&options.temp_dir)?;
-        let (small, moves) = (Some(SmallTables::default()), Some(moves));
-        Ok(Self { output, options, is_stopped, small, games: Games::default(), moves })
+        let moves = Some(MoveFile::create(&options.temp_dir)?);
+        Ok(Self { output, options, is_stopped, small: BTreeMap::new(), games: Games::default(), moves })
     }
 
     /// Adds the data of a game, before its rows.
@@ -78,7 +67,7 @@ impl<'w> Writer<'w> {
         game: Option<GameId>,
         cells: impl IntoIterator<Item = Cell<'c>>,
     ) -> Result<()> {
-        let shard = self.output.shard();
+        let shard = self.output.shard;
         let cells = table.columns.iter().zip(cells).map(|(column, cell)| match cell {
             Cell::Integer(id) if column.name == "game_id" => {
                 Cell::Integer(u32::try_from(id).map_or(id, |id| game_id(shard, GameId(id))))
@@ -86,8 +75,8 @@ impl<'w> Writer<'w> {
             other => other,
         });
         let date = self.options.partition_by.of(self.games.of(game.unwrap_or_default()));
-        let small = self.small.as_mut().expect("until the end");
-        small.push(&self.output, table, date, cells)
+        let new = || SmallTable { encoder: Encoder::new(table), files: BTreeMap::new(), bytes: 0 };
+        self.small.entry(table.name).or_insert_with(new).push(&self.output, date, cells)
     }
 
     /// Adds the moves of some games.
@@ -98,35 +87,88 @@ impl<'w> Writer<'w> {
     /// Writes all positions. Called after the last game was added.
     pub(super) fn write_positions(&mut self, pool: &ThreadPool) -> Result<Sorted> {
         let moves = self.moves.take().expect("until the end").read()?;
-        let (memory, directory) = (self.options.memory, self.options.temp_dir.clone());
-        let visits = PlayedOccurrences::with_bits(PREFIX_BITS, memory, directory)?;
+        let Self { output, options, is_stopped, games, .. } = &*self;
+        let visits = PlayedOccurrences::with_bits(PREFIX_BITS, options.memory, options.temp_dir.clone())?;
         let threads = pool.current_num_threads();
-        let (output, games, is_stopped) = (&self.output, &self.games, self.is_stopped);
-        Positions {
-            output,
-            games,
-            moves: &moves,
-            partition_by: self.options.partition_by,
-            threads,
-            is_stopped,
-        }
-        .write(&visits)?;
-        let at_once = usize::try_from(memory / 6 / threads as u64).unwrap_or(usize::MAX).max(1 << 20);
-        let threshold = self.options.continuation_threshold.max(1);
+        let all = AllGames { output, options, games, moves: &moves, is_stopped: *is_stopped };
+        all.write_positions(&visits, threads)?;
+        let at_once = usize::try_from(options.memory / 6 / threads as u64).unwrap_or(usize::MAX).max(1 << 20);
         let at_once = at_once / size_of::<PlayedOccurrence>();
-        let by_key = ByKey { output, games, moves: &moves, threshold, at_once, is_stopped };
-        let distinct = match self.options.by_key {
-            WrittenBy::Run => by_key.write(&visits, pool)?,
-            WrittenBy::Job => by_key.write_together(&visits)?,
+        let distinct = match options.by_key {
+            WrittenBy::Run => all.write_by_key(&visits, pool, at_once)?,
+            WrittenBy::Job => all.write_together(&visits, at_once)?,
         };
-        Ok(Sorted { distinct, spilled_bytes: moves.bytes() + visits.spilled() })
+        Ok(Sorted { distinct, spilled_bytes: moves.bytes.len() as u64 + visits.spilled() })
     }
 
     /// Completes all files, and lists them in the manifest.
-    pub(super) fn finish(mut self) -> Result<Totals> {
-        self.small.take().expect("until the end").finish(&self.output)?;
-        let Self { mut output, options, .. } = self;
-        output.complete_empty_tables(options.partition_by)?;
-        output.finish(options.partition_by.as_str(), options.continuation_threshold, options.by_key)
+    pub(super) fn finish(self) -> Result<Totals> {
+        let Self { output, options, small, .. } = self;
+        for mut table in small.into_values() {
+            table.flush(&output)?;
+            table.files.into_values().try_for_each(|file| output.complete(file.part))?;
+        }
+        output.finish(&options)
+    }
+}
+
+/// The maximum size of a table's buffered rows, in bytes. The rows of each table are counted separately: the
+/// ends of its row groups must not depend on the order in which rows of several tables arrive. The games of
+/// an old collection are spread over a thousand months, each with its own file. With less memory, the row
+/// groups of these files would have a few dozen games, and most of the time would be spent on starting row
+/// groups.
+fn most_bytes(table: &Table) -> usize {
+    if table.name == GAME.name { 128 << 20 } else { 32 << 20 }
+}
+
+/// The rows of one table, with one file per directory.
+struct SmallTable {
+    encoder: Encoder,
+    files: BTreeMap<Option<DatePartition>, SmallFile>,
+    bytes: usize,
+}
+
+struct SmallFile {
+    columns: Columns,
+    part: Option<Part>,
+}
+
+impl SmallTable {
+    /// Adds a row that belongs in the directory of this date.
+    fn push<'c>(
+        &mut self,
+        output: &Output,
+        date: DatePartition,
+        cells: impl IntoIterator<Item = Cell<'c>>,
+    ) -> Result<()> {
+        let table = self.encoder.table;
+        let date = (table.placed == Placed::ByDate).then_some(date);
+        let new = || SmallFile { columns: Columns::of_table(table), part: None };
+        let file = self.files.entry(date).or_insert_with(new);
+        let before = file.columns.bytes;
+        file.columns.push(cells);
+        self.bytes += file.columns.bytes - before;
+        if file.columns.rows >= GROUP_ROWS {
+            self.bytes -= file.columns.bytes;
+            file.flush(output, &self.encoder, date)?;
+        }
+        if self.bytes > most_bytes(table) { self.flush(output) } else { Ok(()) }
+    }
+
+    /// Writes the buffered rows.
+    fn flush(&mut self, output: &Output) -> Result<()> {
+        self.bytes = 0;
+        self.files.iter_mut().try_for_each(|(date, file)| file.flush(output, &self.encoder, *date))
+    }
+}
+
+impl SmallFile {
+    /// Writes the buffered rows.
+    fn flush(&mut self, output: &Output, encoder: &Encoder, date: Option<DatePartition>) -> Result<()> {
+        if self.columns.rows == 0 {
+            return Ok(());
+        }
+        let directories = date.map(|date| date.to_string()).unwrap_or_default();
+        output.append(&mut self.part, encoder, &directories, &self.columns.take())
     }
 }

@@ -3,17 +3,19 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
+use form_urlencoded::byte_serialize;
 use serde::Serialize;
 
+use crate::parallel::lock;
 use crate::server::answer::Problem;
-use crate::server::error::Error;
+use crate::server::options::Error;
 use crate::store::{self, Database, FileId};
 
 pub(super) struct Databases {
-    served: Vec<ServedDatabase>,
+    served: Vec<Arc<ServedDatabase>>,
 }
 
 pub(super) struct ServedDatabase {
@@ -43,10 +45,6 @@ struct ListedDatabase {
     /// Whether routes without a prefix use this database, too.
     is_first: bool,
 }
-
-/// The index of a database in [`Databases`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct DatabaseIndex(pub(super) usize);
 
 /// Identifies the state of a database. In equal states, the answers to the same request are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -91,7 +89,7 @@ impl State {
 impl Databases {
     /// Opens all databases once, so that errors are reported at the start, not with the first request.
     pub(super) fn open(paths: &[PathBuf]) -> Result<Self, Error> {
-        let mut served: Vec<ServedDatabase> = Vec::new();
+        let mut served: Vec<Arc<ServedDatabase>> = Vec::new();
         for path in paths {
             let stem = path.file_stem().and_then(|stem| stem.to_str()).filter(|stem| !stem.is_empty());
             let stem = stem.ok_or_else(|| Error::NoName { path: path.clone() })?;
@@ -103,7 +101,7 @@ impl Databases {
             if let Ok(file) = FileId::from_path(path) {
                 watch.open(path, file)?;
             }
-            served.push(ServedDatabase { name, path: path.clone(), watch: Mutex::new(watch) });
+            served.push(Arc::new(ServedDatabase { name, path: path.clone(), watch: Mutex::new(watch) }));
         }
         if served.is_empty() { Err(Error::NoDatabase) } else { Ok(Self { served }) }
     }
@@ -112,46 +110,36 @@ impl Databases {
     /// part of the server still has its database open.
     pub(super) fn close(&self) {
         for served in &self.served {
-            let mut watch = served.watch.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut watch = lock(&served.watch);
             watch.open = None;
             Database::end_sharing(&served.path);
         }
     }
 
-    pub(super) fn get(&self, DatabaseIndex(index): DatabaseIndex) -> &ServedDatabase {
-        &self.served[index]
-    }
-
     pub(super) fn list(&self) -> DatabaseList {
         let databases = self.served.iter().enumerate().map(|(at, served)| ListedDatabase {
             name: served.name.clone(),
-            path: format!("/db/{}", in_path(&served.name)),
+            // Encoded as in a form, except for the space.
+            path: format!(
+                "/db/{}",
+                byte_serialize(served.name.as_bytes()).collect::<String>().replace('+', "%20")
+            ),
             is_first: at == 0,
         });
         DatabaseList { databases: databases.collect() }
     }
 
     /// The database with a name; without a name, the first one.
-    pub(super) fn named(&self, name: Option<&str>) -> Option<DatabaseIndex> {
-        let position = match name {
-            None => Some(0),
-            Some(name) => self.served.iter().position(|served| served.name == name),
-        };
-        position.map(DatabaseIndex)
+    pub(super) fn named(&self, name: Option<&str>) -> Option<&Arc<ServedDatabase>> {
+        self.served.iter().find(|served| name.is_none_or(|name| served.name == name))
     }
-}
-
-/// A name as a path segment.
-fn in_path(name: &str) -> String {
-    // Encoded as in a form, except for the space.
-    form_urlencoded::byte_serialize(name.as_bytes()).collect::<String>().replace('+', "%20")
 }
 
 impl ServedDatabase {
     /// The current state.
     pub(super) fn state(&self) -> Result<State, Problem> {
         let file = FileId::from_path(&self.path).map_err(|error| self.unavailable(&error))?;
-        let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut watch = lock(&self.watch);
         if watch.open.as_ref().is_none_or(|(open, _)| *open != file) {
             watch.open(&self.path, file).map_err(|error| self.unusable(&error))?;
         }
@@ -163,14 +151,12 @@ impl ServedDatabase {
     }
 
     fn unavailable(&self, error: &io::Error) -> Problem {
+        let name = &self.name;
         let detail = match error.kind() {
             io::ErrorKind::NotFound => {
-                format!(
-                    "The file of the database {} is missing; restore it, or use another database.",
-                    self.name
-                )
+                format!("The file of the database {name} is missing; restore it, or use another database.")
             }
-            _ => format!("The file of the database {} cannot be read: {error}.", self.name),
+            _ => format!("The file of the database {name} cannot be read: {error}."),
         };
         Problem::unavailable("database is missing", detail)
     }

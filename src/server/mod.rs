@@ -25,7 +25,6 @@
 mod answer;
 mod api;
 mod databases;
-mod error;
 mod explorer;
 #[cfg(test)]
 mod openapi;
@@ -36,6 +35,5 @@ mod request;
 mod route;
 mod wire;
 
-pub use error::Error;
-pub use options::{LogFormat, Options};
+pub use options::{Error, LogFormat, Options};
 pub use wire::{Server, Stopper};

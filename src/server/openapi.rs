@@ -10,7 +10,7 @@ use crate::server::answer::{JSON, Problem, Shape};
 use crate::server::api::routes;
 use crate::server::databases::DatabaseList;
 use crate::server::request::{Param, ParamType};
-use crate::server::route::{Method, Params, Route};
+use crate::server::route::Route;
 
 #[test]
 fn the_description_agrees_with_the_routes() {
@@ -64,11 +64,7 @@ fn path_item(route: &Route, generator: &mut SchemaGenerator) -> Value {
     let in_path = route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     let in_path = in_path
         .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }));
-    let params: Vec<&Param> = match route.params {
-        Params::Exactly(groups) => groups.iter().copied().flatten().collect(),
-        Params::Among(params) => params.iter().collect(),
-    };
-    let in_query = params.into_iter().map(parameter);
+    let in_query = route.params.iter().copied().flatten().map(parameter);
     let mut operation = json!({
         "summary": route.summary,
         "parameters": in_path.chain(in_query).collect::<Vec<_>>(),
@@ -77,9 +73,9 @@ fn path_item(route: &Route, generator: &mut SchemaGenerator) -> Value {
             "default": { "$ref": "#/components/responses/Problem" },
         },
     });
-    match route.method {
-        Method::Get => json!({ "get": operation }),
-        Method::Post { most, body } => {
+    match route.body {
+        None => json!({ "get": operation }),
+        Some((most, body)) => {
             operation["requestBody"] = json!({
                 "required": true,
                 "description": format!("At most {most} bytes"),

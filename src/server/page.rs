@@ -15,45 +15,17 @@ macro_rules! assets {
 }
 
 /// All files.
-pub(super) const ASSETS: &[Asset] = assets![
-    "index.html",
-    "address.js",
-    "api.js",
-    "app.js",
-    "dom.js",
-    "filters.js",
-    "icon.svg",
-    "board/arrows.js",
-    "board/board.js",
-    "board/pattern.js",
-    "board/pieces.js",
-    "chart/bars.js",
-    "chart/chart.js",
-    "chart/curves.js",
-    "explorer/explorer.js",
-    "explorer/lines.js",
-    "explorer/trend.js",
-    "list/endless.js",
-    "list/listing.js",
-    "list/names.js",
-    "list/nothing.js",
-    "moves/evaluation.js",
-    "moves/moves.js",
-    "moves/paste.js",
-    "moves/tree.js",
-    "style/base.css",
-    "style/parts.css",
-    "style/views.css",
-    "view/game.js",
-    "view/games.js",
-    "view/openings.js",
-    "view/player.js",
-    "view/repertoire.js",
-    "view/search.js",
-    "view/sources.js",
-    "view/sql.js",
-    "view/statistics.js",
-];
+pub(super) const ASSETS: &[Asset] = assets! {
+    "index.html", "address.js", "api.js", "app.js", "dom.js", "filters.js", "icon.svg",
+    "board/arrows.js", "board/board.js", "board/pattern.js", "board/pieces.js",
+    "chart/bars.js", "chart/chart.js", "chart/curves.js",
+    "explorer/explorer.js", "explorer/lines.js", "explorer/trend.js",
+    "list/endless.js", "list/listing.js", "list/names.js", "list/nothing.js",
+    "moves/evaluation.js", "moves/moves.js", "moves/paste.js", "moves/tree.js",
+    "style/base.css", "style/parts.css", "style/views.css",
+    "view/game.js", "view/games.js", "view/openings.js", "view/player.js", "view/repertoire.js",
+    "view/search.js", "view/sources.js", "view/sql.js", "view/statistics.js",
+};
 
 /// The URL of the file that all views of the page start from.
 pub(super) const INDEX: &str = "/page/index.html";

@@ -2,16 +2,17 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use rusqlite::InterruptHandle;
 
 use crate::channel::{self, Receiver, Sender, bounded};
+use crate::parallel::lock;
 use crate::server::answer::Problem;
-use crate::server::databases::{DatabaseIndex, Databases};
-use crate::server::error::Error;
+use crate::server::databases::ServedDatabase;
+use crate::server::options::Error;
 use crate::store::{self, Database, FileId, Stop};
 
 /// The maximum number of prepared statements cached per connection: enough for all queries, each with a few
@@ -49,12 +50,6 @@ struct CancelState {
     running: Mutex<Option<InterruptHandle>>,
 }
 
-impl CancelState {
-    fn running(&self) -> MutexGuard<'_, Option<InterruptHandle>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// Exists while a client waits for an answer. When it is dropped, the query is interrupted.
 pub(super) struct CancelOnDrop(Arc<CancelState>);
 
@@ -63,7 +58,7 @@ impl Drop for CancelOnDrop {
         self.0.is_gone.store(true, Ordering::Relaxed);
         // The check that SQLite calls during a statement is not enough: SQLite does not call it while it
         // counts rows. Between two calls it also runs a thousand steps, each of which can be a slow function.
-        if let Some(connection) = &*self.0.running() {
+        if let Some(connection) = &*lock(&self.0.running) {
             connection.interrupt();
         }
     }
@@ -88,7 +83,6 @@ impl CancelToken {
 
 /// The state of a pool's thread.
 pub(super) struct Reader {
-    databases: Arc<Databases>,
     /// Open databases; the most recently used one is last.
     open: Vec<Open>,
     /// The cancel token of the current request.
@@ -98,20 +92,15 @@ pub(super) struct Reader {
 
 /// An open database.
 struct Open {
-    index: DatabaseIndex,
+    served: Arc<ServedDatabase>,
     file: FileId,
     database: Database,
 }
 
-type Work = Box<dyn FnOnce(&mut Reader) + Send>;
-
-struct Job {
-    cancel: CancelToken,
-    work: Work,
-}
+type Job = (CancelToken, Box<dyn FnOnce(&mut Reader) + Send>);
 
 pub(super) struct Pool {
-    name: &'static str,
+    pub(super) name: &'static str,
     /// `None` once the pool is stopping.
     sender: Mutex<Option<Sender<Job>>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -119,14 +108,14 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    pub(super) fn start(nature: PoolOptions, databases: &Arc<Databases>) -> Result<Self, Error> {
+    pub(super) fn start(nature: PoolOptions) -> Result<Self, Error> {
         let PoolOptions { name, threads, waiting, .. } = nature;
         let (sender, receiver) = bounded(waiting);
         let mut running = Vec::new();
         for number in 0..threads {
-            let (receiver, databases) = (receiver.clone(), Arc::clone(databases));
+            let receiver = receiver.clone();
             let thread = thread::Builder::new().name(format!("{name}-{number}"));
-            running.push(thread.spawn(move || work(&receiver, &databases, nature)).map_err(Error::Thread)?);
+            running.push(thread.spawn(move || work(&receiver, nature)).map_err(Error::Thread)?);
         }
         let (sender, threads) = (Mutex::new(Some(sender)), Mutex::new(running));
         Ok(Self { name, sender, threads, refused: AtomicU64::new(0) })
@@ -139,8 +128,8 @@ impl Pool {
         cancel: CancelToken,
         work: impl FnOnce(&mut Reader) + Send + 'static,
     ) -> Result<(), Problem> {
-        let job = Job { cancel, work: Box::new(work) };
-        self.sender().as_ref().ok_or_else(Problem::ending)?.try_send(job).map_err(|error| match error {
+        let job: Job = (cancel, Box::new(work));
+        lock(&self.sender).as_ref().ok_or_else(Problem::ending)?.try_send(job).map_err(|error| match error {
             channel::Error::Timeout => {
                 self.refused.fetch_add(1, Ordering::Relaxed);
                 Problem::busy()
@@ -150,15 +139,11 @@ impl Pool {
         })
     }
 
-    fn sender(&self) -> MutexGuard<'_, Option<Sender<Job>>> {
-        self.sender.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Accepts no more jobs. Waits until the queued jobs are done and all threads have ended, or until the
     /// time `until`. Returns whether all threads have ended.
     pub(super) fn end(&self, until: Instant) -> bool {
-        *self.sender() = None;
-        let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        *lock(&self.sender) = None;
+        let threads = lock(&self.threads);
         while threads.iter().any(|thread| !thread.is_finished()) {
             if Instant::now() >= until {
                 return false;
@@ -168,13 +153,9 @@ impl Pool {
         true
     }
 
-    pub(super) const fn name(&self) -> &'static str {
-        self.name
-    }
-
     /// The number of queued requests.
     pub(super) fn waiting(&self) -> usize {
-        self.sender().as_ref().map_or(0, Sender::len)
+        lock(&self.sender).as_ref().map_or(0, Sender::len)
     }
 
     /// The number of requests refused because the queue was full.
@@ -183,10 +164,10 @@ impl Pool {
     }
 }
 
-fn work(receiver: &Receiver<Job>, databases: &Arc<Databases>, nature: PoolOptions) {
+fn work(receiver: &Receiver<Job>, nature: PoolOptions) {
     lower_priority(nature.nice);
-    let mut reader = Reader::new(databases, nature);
-    for Job { cancel, work } in receiver.iter() {
+    let mut reader = Reader::new(nature);
+    for (cancel, work) in receiver.iter() {
         // The client has disconnected, or the deadline has passed.
         if cancel.is_over() {
             continue;
@@ -195,7 +176,7 @@ fn work(receiver: &Receiver<Job>, databases: &Arc<Databases>, nature: PoolOption
         let done = catch_unwind(AssertUnwindSafe(|| work(&mut reader)));
         reader.set(None);
         if done.is_err() {
-            reader = Reader::new(databases, nature);
+            reader = Reader::new(nature);
         }
     }
 }
@@ -212,27 +193,25 @@ fn lower_priority(nice: u8) {
 }
 
 impl Reader {
-    fn new(databases: &Arc<Databases>, nature: PoolOptions) -> Self {
-        Self {
-            databases: Arc::clone(databases),
-            open: Vec::new(),
-            cancel: Arc::new(Mutex::new(None)),
-            nature,
-        }
+    fn new(nature: PoolOptions) -> Self {
+        Self { open: Vec::new(), cancel: Arc::default(), nature }
     }
 
     /// Sets the cancel token of the current request, or clears it.
     fn set(&self, cancel: Option<CancelToken>) {
-        let mut place = self.cancel.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(last) = std::mem::replace(&mut *place, cancel) {
-            *last.state.running() = None;
+        if let Some(last) = std::mem::replace(&mut *lock(&self.cancel), cancel) {
+            *lock(&last.state.running) = None;
         }
     }
 
     /// Returns a connection to a database whose current file is `file`. Opens the file unless this thread has
     /// it open. Queries stop when the cancel token of the current request is over.
-    pub(super) fn database(&mut self, index: DatabaseIndex, file: FileId) -> Result<&Database, Problem> {
-        let is_it = |open: &Open| open.index == index;
+    pub(super) fn database(
+        &mut self,
+        served: &Arc<ServedDatabase>,
+        file: FileId,
+    ) -> Result<&Database, Problem> {
+        let is_it = |open: &Open| Arc::ptr_eq(&open.served, served);
         let known = self.open.iter().position(is_it).map(|at| self.open.remove(at));
         let open = match known.filter(|open| open.file == file) {
             Some(open) => open,
@@ -240,28 +219,24 @@ impl Reader {
                 if self.open.len() >= self.nature.open {
                     self.open.remove(0);
                 }
-                Open { index, file, database: self.open_database(index)? }
+                Open { served: Arc::clone(served), file, database: self.open_database(served)? }
             }
         };
         self.open.push(open);
         let Some(Open { database, .. }) = self.open.last() else { return Err(Problem::internal()) };
-        if let Some(cancel) = &*self.cancel.lock().unwrap_or_else(PoisonError::into_inner) {
-            *cancel.state.running() = Some(database.interrupt_handle());
+        if let Some(cancel) = &*lock(&self.cancel) {
+            *lock(&cancel.state.running) = Some(database.interrupt_handle());
         }
         Ok(database)
     }
 
-    fn open_database(&self, index: DatabaseIndex) -> Result<Database, Problem> {
-        let served = self.databases.get(index);
+    fn open_database(&self, served: &ServedDatabase) -> Result<Database, Problem> {
         let unusable = |error| served.unusable(&error);
         let database = Database::open_read_only(&served.path).map_err(unusable)?;
         database.keep_ready(STATEMENTS, self.nature.page_bytes).map_err(unusable)?;
         (self.nature.prepare)(&database).map_err(unusable)?;
         let cancel = Arc::clone(&self.cancel);
-        let stop = Stop::new(move || {
-            let cancel = cancel.lock().unwrap_or_else(PoisonError::into_inner);
-            cancel.as_ref().is_some_and(CancelToken::is_over)
-        });
+        let stop = Stop::new(move || lock(&cancel).as_ref().is_some_and(CancelToken::is_over));
         database.stop_when(&stop).map_err(unusable)?;
         Ok(database)
     }

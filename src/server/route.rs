@@ -6,44 +6,23 @@ use crate::store::Database;
 
 /// A path and its handler. The path is served as it is, and also below `/db/NAME`.
 pub(super) struct Route {
-    pub(super) method: Method,
     /// `{name}` is a variable segment.
     pub(super) path: &'static str,
     /// A summary for the API description.
     #[cfg_attr(not(test), expect(dead_code, reason = "only the test that writes the description reads it"))]
     pub(super) summary: &'static str,
-    pub(super) params: Params,
+    pub(super) params: &'static [&'static [Param]],
+    /// Whether other parameters are ignored, because clients of the explorer send various parameters.
+    pub(super) is_lenient: bool,
+    /// The maximum size and the type of the body of a `POST` request; a route without it is for `GET`.
+    pub(super) body: Option<(usize, Shape)>,
     pub(super) lane: Lane,
     #[cfg_attr(not(test), expect(dead_code, reason = "only the test that writes the description reads it"))]
     pub(super) shape: Shape,
-    pub(super) answer: fn(&Call, &Database) -> Result<Answer, Problem>,
+    pub(super) answer: Handler,
 }
 
-/// The method of a request.
-#[derive(Clone, Copy)]
-pub(super) enum Method {
-    Get,
-    /// The request has a body of the type `body`, of at most `most` bytes.
-    Post {
-        most: usize,
-        body: Shape,
-    },
-}
-
-/// The parameters of a route.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Params {
-    /// These parameters; requests with other parameters are refused.
-    Exactly(&'static [&'static [Param]]),
-    /// These parameters; other parameters are ignored, because clients of the explorer send various parameters.
-    Among(
-        #[cfg_attr(
-            not(test),
-            expect(dead_code, reason = "only the test that writes the description reads it")
-        )]
-        &'static [Param],
-    ),
-}
+pub(super) type Handler = fn(&Call, &Database) -> Result<Answer, Problem>;
 
 /// The thread pool that answers requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,28 +37,22 @@ pub(super) enum Lane {
     Export,
 }
 
-/// A route for `GET`: its requests have no body.
-pub(super) const fn get(
-    path: &'static str,
-    summary: &'static str,
-    params: &'static [&'static [Param]],
-    lane: Lane,
-    shape: Shape,
-    answer: fn(&Call, &Database) -> Result<Answer, Problem>,
-) -> Route {
-    Route { method: Method::Get, path, summary, params: Params::Exactly(params), lane, shape, answer }
+/// A route for `GET`, unless it [takes](Route::takes) a body.
+pub(super) const fn route(path: &'static str, answer: Handler, lane: Lane, shape: Shape) -> Route {
+    Route { path, summary: "", params: &[], is_lenient: false, body: None, lane, shape, answer }
 }
 
-/// A route for `POST`, with a request body of the type `body`, of at most `most` bytes.
-pub(super) const fn post(
-    path: &'static str,
-    summary: &'static str,
-    params: &'static [&'static [Param]],
-    lane: Lane,
-    (most, body): (usize, Shape),
-    shape: Shape,
-    answer: fn(&Call, &Database) -> Result<Answer, Problem>,
-) -> Route {
-    let method = Method::Post { most, body };
-    Route { method, path, summary, params: Params::Exactly(params), lane, shape, answer }
+impl Route {
+    pub(super) const fn about(self, summary: &'static str, params: &'static [&'static [Param]]) -> Self {
+        Self { summary, params, ..self }
+    }
+
+    /// Makes it a route for `POST`, with a body of this type, of at most `most` bytes.
+    pub(super) const fn takes(self, most: usize, body: Shape) -> Self {
+        Self { body: Some((most, body)), ..self }
+    }
+
+    pub(super) const fn lenient(self) -> Self {
+        Self { is_lenient: true, ..self }
+    }
 }

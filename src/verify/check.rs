@@ -1,7 +1,6 @@
 //! The state that all threads of a check share, and how they divide its work.
 
 use std::collections::{HashMap, HashSet};
-use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -11,16 +10,13 @@ use rusqlite::{Connection, ErrorCode};
 
 use crate::board::Position;
 use crate::id::{GameId, OpeningId, SourceId};
-use crate::index::Progress;
 use crate::parallel;
 use crate::store::row::StoredId;
 use crate::store::{self, Database, WrongCell};
-use crate::verify::error::{Error, Result};
-use crate::verify::finding::{Collector, FindingKind, RowId};
-use crate::verify::options::VerifyOptions;
-use crate::verify::rows::frequent_keys::ListedKeys;
-use crate::verify::rows::problems::Problems;
-use crate::verify::source::readings::Sources;
+use crate::verify::FindingKind::Unreadable;
+use crate::verify::rows::{ListedKeys, Problems, Reader, for_each_row};
+use crate::verify::source::Sources;
+use crate::verify::{Collector, Error, Progress, Result, RowId, VerifyOptions};
 
 /// State shared by all threads of a check.
 pub(crate) struct Check<'a> {
@@ -77,10 +73,8 @@ impl Duplicates {
     /// Finds where the pieces begin.
     pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Self> {
         let mut duplicates = Self::default();
-        let mut statement = connection
-            .prepare("SELECT source_id, byte_offset FROM duplicate ORDER BY source_id, byte_offset")?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
+        let sql = "SELECT source_id, byte_offset FROM duplicate ORDER BY source_id, byte_offset";
+        for_each_row(connection, sql, [], &mut |row| {
             if duplicates.count.is_multiple_of(Self::PIECE) {
                 duplicates.starts.push([row.get(0)?, row.get(1)?]);
             }
@@ -88,13 +82,9 @@ impl Duplicates {
                 duplicates.before.entry(source).or_insert(duplicates.count);
             }
             duplicates.count += 1;
-        }
+            Ok(())
+        })?;
         Ok(duplicates)
-    }
-
-    /// The numbers of the pieces.
-    pub(crate) fn pieces(&self) -> std::ops::Range<usize> {
-        0..self.starts.len()
     }
 }
 
@@ -137,23 +127,21 @@ impl<'a> Check<'a> {
         named.iter().find(|(_, named)| *named == fen).map(|&(opening, _)| opening)
     }
 
-    /// Ranges of games that together cover all possible numbers.
-    pub(super) fn game_ranges(&self) -> Vec<RangeInclusive<StoredId<GameId>>> {
+    /// Ranges of games that together cover all possible numbers: the first and the last game of each.
+    pub(super) fn game_ranges(&self) -> Vec<[StoredId<GameId>; 2]> {
         const MOST: i64 = 1 << 16;
         let last = self.last_game.number().clamp(1, i64::from(u32::MAX));
         let width = (last / MOST).max(256);
         let mut starts: Vec<i64> = (0..=last / width).map(|index| index * width + 1).collect();
         starts[0] = i64::MIN;
-        let typed = |range: RangeInclusive<i64>| (*range.start()).into()..=(*range.end()).into();
-        ranges(&starts).into_iter().map(typed).collect()
+        ranges(&starts).into_iter().map(|range| range.map(StoredId::from)).collect()
     }
 
-    /// Ranges of keys that together cover all keys.
-    pub(super) fn key_ranges(&self) -> Vec<RangeInclusive<i64>> {
+    /// Ranges of keys that together cover all keys: the first and the last key of each.
+    pub(super) fn key_ranges(&self) -> Vec<[i64; 2]> {
         let bits = if self.games > 1 << 16 { 10 } else { 6 };
-        ranges(
-            &(0..1 << bits).map(|part: i64| i64::MIN.wrapping_add(part << (64 - bits))).collect::<Vec<_>>(),
-        )
+        let start = |part: i64| i64::MIN.wrapping_add(part << (64 - bits));
+        ranges(&(0..1 << bits).map(start).collect::<Vec<_>>())
     }
 
     /// Processes `items` on all threads, each with its own connection.
@@ -178,10 +166,7 @@ impl<'a> Check<'a> {
             self.progress.watch(database.connection());
             loop {
                 let index = next.fetch_add(1, Ordering::Relaxed);
-                if index >= count {
-                    return Ok(());
-                }
-                if self.failed.load(Ordering::Relaxed) {
+                if index >= count || self.failed.load(Ordering::Relaxed) {
                     return Ok(());
                 }
                 if self.progress.is_stopped() {
@@ -198,6 +183,10 @@ impl<'a> Check<'a> {
         results.into_iter().collect()
     }
 
+    pub(crate) fn reader<'r>(&'r self, connection: &'r Connection) -> Reader<'r> {
+        Reader { connection, findings: &self.findings }
+    }
+
     /// Reports that data cannot be read, if the cause is in the database.
     pub(super) fn guard<T>(
         &self,
@@ -211,6 +200,15 @@ impl<'a> Check<'a> {
         }
     }
 
+    /// Like [`guard`](Self::guard), for a table as a whole.
+    pub(super) fn guard_table<T>(
+        &self,
+        table: &'static str,
+        result: rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        self.guard(table, RowId::default(), result)
+    }
+
     fn report(&self, table: &'static str, row: RowId, error: rusqlite::Error) -> Result<()> {
         use rusqlite::Error as Sql;
         let is_damage = match &error {
@@ -221,8 +219,8 @@ impl<'a> Check<'a> {
                 // A table or column is missing.
                 _ => failure.extended_code == rusqlite::ffi::SQLITE_ERROR,
             },
-            Sql::SqlInputError { .. } => true,
-            Sql::InvalidColumnType(..)
+            Sql::SqlInputError { .. }
+            | Sql::InvalidColumnType(..)
             | Sql::FromSqlConversionFailure(..)
             | Sql::IntegralValueOutOfRange(..)
             | Sql::Utf8Error(..) => true,
@@ -234,7 +232,7 @@ impl<'a> Check<'a> {
         match WrongCell::from_error(&error) {
             Some(cell) => {
                 let found = format!("rows from this one on cannot be read: {cell}");
-                self.findings.about(FindingKind::Unreadable, cell.table, RowId::default(), found);
+                self.findings.about(Unreadable, cell.table, RowId::default(), found);
             }
             None => {
                 let found = match (table, row.0.is_empty()) {
@@ -242,7 +240,7 @@ impl<'a> Check<'a> {
                     (_, true) => format!("cannot be read: {error}"),
                     (_, false) => format!("rows from this one on cannot be read: {error}"),
                 };
-                self.findings.about(FindingKind::Unreadable, table, row, found);
+                self.findings.about(Unreadable, table, row, found);
             }
         }
         Ok(())
@@ -250,9 +248,9 @@ impl<'a> Check<'a> {
 }
 
 /// The ranges from each start to the next.
-fn ranges(starts: &[i64]) -> Vec<RangeInclusive<i64>> {
+fn ranges(starts: &[i64]) -> Vec<[i64; 2]> {
     let ends = starts.iter().skip(1).map(|next| next - 1).chain([i64::MAX]);
-    starts.iter().copied().zip(ends).map(|(start, end)| start..=end).collect()
+    starts.iter().copied().zip(ends).map(|(start, end)| [start, end]).collect()
 }
 
 #[cfg(test)]
@@ -265,12 +263,11 @@ mod tests {
         let mut check = Check::new(Path::new("x.db"), &options, &progress);
         for last_game in [0, 1, 256, 257, 40_000, 1 << 40, i64::MAX] {
             check.last_game = last_game.into();
-            let numbers =
-                |range: &RangeInclusive<StoredId<GameId>>| range.start().number()..=range.end().number();
-            for ranges in [check.game_ranges().iter().map(numbers).collect(), check.key_ranges()] {
-                assert_eq!((*ranges[0].start(), *ranges[ranges.len() - 1].end()), (i64::MIN, i64::MAX));
-                assert!(ranges.windows(2).all(|pair| pair[0].end() + 1 == *pair[1].start()));
-                assert!(ranges.iter().all(|range| !range.is_empty()));
+            let numbers = |range: [StoredId<GameId>; 2]| range.map(|game| game.number());
+            for ranges in [check.game_ranges().into_iter().map(numbers).collect(), check.key_ranges()] {
+                assert_eq!((ranges[0][0], ranges[ranges.len() - 1][1]), (i64::MIN, i64::MAX));
+                assert!(ranges.windows(2).all(|pair| pair[0][1] + 1 == pair[1][0]));
+                assert!(ranges.iter().all(|[first, last]| first <= last));
             }
         }
     }

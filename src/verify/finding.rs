@@ -87,6 +87,12 @@ impl From<i64> for Id {
     }
 }
 
+impl From<&str> for Id {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
 impl<I> From<StoredId<I>> for Id {
     fn from(id: StoredId<I>) -> Self {
         Self::Number(id.number())
@@ -110,7 +116,7 @@ impl RowId {
     /// The row with these values in these columns.
     #[must_use]
     pub fn new<const N: usize>(columns: [(&'static str, impl Into<Id>); N]) -> Self {
-        Self(columns.into_iter().map(|(name, number)| (name, number.into())).collect())
+        Self(columns.into_iter().map(|(name, id)| (name, id.into())).collect())
     }
 
     /// The row whose key has these columns, which begin at the column `first` of a query's row.

@@ -7,7 +7,7 @@
 //! | `rows::games` | each game's rows, one scan of `game_position` |
 //! | `rows::replay` | positions and moves of one game, on the board |
 //! | `rows::occurrences` | `position_game` against `game_position`, one scan of `occurrence` |
-//! | `rows::frequent_keys` | lists of frequent keys |
+//! | `rows::sets` | columns and sets of games, lists of levels |
 //! | `rows::visited_positions` | `visited_position` and `continuation`, by counting again |
 //! | `rows::duplicates` | skipped and broken-off games, against their originals |
 //! | `rows::side_rows` | side tables of `game`, such as `tag`, against the games' texts |
@@ -15,18 +15,18 @@
 //! | `source` | games against the PGN text they were read from, plain or compressed |
 
 mod check;
-mod error;
-pub(crate) mod file;
+mod file;
 mod finding;
 mod options;
 mod report;
-pub(crate) mod rows;
+mod rows;
 mod run;
-pub(crate) mod source;
+mod source;
 
 pub use crate::index::Progress;
-pub use error::{Error, Result};
+pub(crate) use check::{Check, Duplicates, MissingIds};
+pub(crate) use finding::Collector;
 pub use finding::{Finding, FindingKind, Findings, Id, RowId};
 pub use options::{Sample, VerifyOptions};
-pub use report::{Report, SourceNote, SourceState};
+pub use report::{Error, Report, Result, SourceNote, SourceState};
 pub use run::verify;

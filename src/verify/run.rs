@@ -1,7 +1,6 @@
 //! Runs a check: jobs that threads take one after the other, each thread with its own connection.
 
 use std::collections::HashSet;
-use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -10,26 +9,17 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use rusqlite::Connection;
 
 use crate::id::GameId;
-use crate::index::Progress;
 use crate::parallel::lock;
 use crate::store::row::StoredId;
 use crate::store::{self, Cells, Database, OPENING};
-use crate::verify::check::{Check, Duplicates, MissingIds};
-use crate::verify::error::{Error, Result};
-use crate::verify::file::structure;
-use crate::verify::finding::RowId;
-use crate::verify::options::{Sample, VerifyOptions};
-use crate::verify::report::Report;
-use crate::verify::rows::checksum::Checksum;
-use crate::verify::rows::duplicates::DuplicateScan;
-use crate::verify::rows::frequent_keys::ListedKeys;
-use crate::verify::rows::games::{GameScan, Sums};
-use crate::verify::rows::occurrences::{OccurrenceScan, find_missing, find_surplus, find_unlisted};
-use crate::verify::rows::problems::{self, ProblemCounts, Problems};
-use crate::verify::rows::visited_positions::{AT_ONCE, VisitedPositions};
-use crate::verify::rows::{aliases, annotations, features, sets};
-use crate::verify::source::packed;
-use crate::verify::source::readings::Sources;
+use crate::verify::rows::{
+    AT_ONCE, Checksum, DuplicateScan, GameScan, ListedKeys, OccurrenceScan, ProblemCounts, Problems, Sums,
+    VisitedPositions, annotations, find_missing, find_surplus, find_unlisted, for_each_row, problems, sets,
+};
+use crate::verify::source::{Sources, packed};
+use crate::verify::{
+    Check, Duplicates, Error, MissingIds, Progress, Report, Result, RowId, Sample, VerifyOptions, file,
+};
 
 /// A part of the check that one thread does.
 #[derive(Clone, Debug)]
@@ -39,8 +29,8 @@ enum Job {
     Annotations,
     /// The chain of readings of a file, by its index.
     Source(usize),
-    Games(RangeInclusive<StoredId<GameId>>),
-    Keys(RangeInclusive<i64>),
+    Games([StoredId<GameId>; 2]),
+    Keys([i64; 2]),
     Duplicates(usize),
     /// The sets of a block of games.
     Sets(u32),
@@ -82,8 +72,8 @@ pub fn verify(path: &Path, options: &VerifyOptions, progress: &Progress) -> Resu
     let before = version(connection)?;
     let mut check = Check::new(path, options, progress);
     let report = check.run(connection)?;
-    let openings = structure::openings(&database, &check.findings);
-    check.guard("opening", RowId::default(), openings)?;
+    let openings = file::openings(&database, &check.findings);
+    check.guard_table("opening", openings)?;
     if progress.is_stopped() {
         return Err(Error::Stopped);
     }
@@ -103,21 +93,17 @@ impl Check<'_> {
             .build()
             .map_err(Error::Threads)?;
         let prepared = self.prepare(connection);
-        let Some(visited_rows) = self.guard("sqlite_schema", RowId::default(), prepared)? else {
+        let Some(visited_rows) = self.guard_table("sqlite_schema", prepared)? else {
             // Not even the list of jobs can be read. SQLite reports the reason.
-            self.guard(
-                "file",
-                RowId::default(),
-                structure::integrity(connection, self.path, &self.findings),
-            )?;
+            self.guard_table("file", file::integrity(self.reader(connection), self.path))?;
             return Ok(Report::default());
         };
-        let duplicates = self.guard("duplicate", RowId::default(), Duplicates::read(connection))?;
+        let duplicates = self.guard_table("duplicate", Duplicates::read(connection))?;
         self.duplicates = duplicates.unwrap_or_default();
         let mut index = 0;
         let next = |check: &Self, after, index: &mut u64| {
             let next = VisitedPositions::next(connection, after, check.options.sample, index, visited_rows);
-            Ok::<_, Error>(check.guard("visited_position", RowId::default(), next)?.unwrap_or_default())
+            Ok::<_, Error>(check.guard_table("visited_position", next)?.unwrap_or_default())
         };
         let mut visited = next(self, None, &mut index)?;
         let outcome = self.work(&pool, &visited)?;
@@ -126,15 +112,15 @@ impl Check<'_> {
         loop {
             visited_positions += visited.len() as u64;
             if !outcome.is_incomplete {
-                let compared = visited.compare(connection, &self.findings);
-                self.guard("visited_position", RowId::default(), compared)?;
+                let compared = visited.compare(self.reader(connection));
+                self.guard_table("visited_position", compared)?;
             }
             if visited.len() < AT_ONCE {
                 break;
             }
             visited = next(self, visited.last_key(), &mut index)?;
             self.spread(&pool, &self.game_ranges(), |connection, range| {
-                let scanned = GameScan::again(self, &visited).scan(connection, range);
+                let scanned = GameScan::again(self, &visited).scan(connection, *range);
                 self.guard("game_position", at(range), scanned).map(drop)
             })?;
         }
@@ -169,18 +155,17 @@ impl Check<'_> {
         // The numbers are limited, because damaged rows of `import` can contain any values.
         let positions = count("SELECT CAST(min(total(positions), 1e18) AS INTEGER) FROM import")?;
         self.progress.expect_rows(2 * positions);
-        self.blocks = features::blocks(connection)?;
-        self.listed_keys = ListedKeys::read(connection, &self.findings)?;
+        self.blocks = sets::feature_blocks(connection)?;
+        self.listed_keys = ListedKeys::read(self.reader(connection))?;
         self.sources = Sources::read(connection)?;
         self.problems = Problems::read(connection)?;
-        self.threshold = structure::threshold(connection, &self.findings)?;
-        structure::words(connection, &self.findings)?;
-        let mut statement = connection.prepare("SELECT key, opening_id, fen FROM opening")?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
+        self.threshold = file::threshold(self.reader(connection))?;
+        file::settings(self.reader(connection))?;
+        for_each_row(connection, "SELECT key, opening_id, fen FROM opening", [], &mut |row| {
             let cells = Cells::new(row, OPENING);
             self.openings.entry(cells.get(0)?).or_default().push((cells.get(1)?, cells.get(2)?));
-        }
+            Ok(())
+        })?;
         count("SELECT count(*) FROM visited_position")
     }
 
@@ -188,11 +173,11 @@ impl Check<'_> {
     fn work(&self, pool: &ThreadPool, visited: &VisitedPositions) -> Result<Outcome> {
         let mut jobs = vec![Job::Integrity, Job::Structure, Job::Annotations];
         if self.options.sources {
-            jobs.extend((0..self.sources.chains().len()).map(Job::Source));
+            jobs.extend((0..self.sources.chains.len()).map(Job::Source));
         }
         jobs.extend(self.game_ranges().into_iter().map(Job::Games));
         jobs.extend(self.key_ranges().into_iter().map(Job::Keys));
-        jobs.extend(self.duplicates.pieces().map(Job::Duplicates));
+        jobs.extend((0..self.duplicates.starts.len()).map(Job::Duplicates));
         if self.options.sample == Sample::All {
             jobs.extend(self.blocks.iter().copied().map(Job::Sets));
         }
@@ -213,40 +198,39 @@ impl Check<'_> {
         visited: &VisitedPositions,
         outcome: &Mutex<Outcome>,
     ) -> Result<bool> {
-        let whole = RowId::default;
         let done = match job {
-            Job::Integrity => self
-                .guard("file", whole(), structure::integrity(connection, self.path, &self.findings))?
-                .is_some(),
+            Job::Integrity => {
+                self.guard_table("file", file::integrity(self.reader(connection), self.path))?.is_some()
+            }
             Job::Structure => self.structure(connection, outcome)?,
             Job::Annotations => {
-                let checked = annotations::check(connection, &self.findings);
-                self.guard("move_eval", RowId::default(), checked)?.is_some()
+                let checked = annotations::check(self.reader(connection));
+                self.guard_table("move_eval", checked)?.is_some()
             }
             Job::Source(index) => self.source(connection, *index, outcome)?,
             Job::Games(range) => {
                 let mut scan = GameScan::new(self, visited);
-                let scanned = scan.scan(connection, range);
+                let scanned = scan.scan(connection, *range);
                 lock(outcome).sums.absorb(&scan.sums);
                 self.guard("game_position", at(range), scanned)?.is_some()
             }
             Job::Keys(range) => {
                 let mut scan = OccurrenceScan::new(self, visited);
-                let scanned = scan.scan(connection, range);
+                let scanned = scan.scan(connection, *range);
                 let mut outcome = lock(outcome);
                 outcome.occurrences.absorb(&scan.occurrences);
                 outcome.distinct += scan.distinct;
-                self.guard("position_game", RowId::new([("key", *range.start())]), scanned)?.is_some()
+                self.guard("position_game", RowId::new([("key", range[0])]), scanned)?.is_some()
             }
             Job::Sets(block) => {
-                let checked = features::check(connection, *block, &self.findings);
-                self.guard(features::TABLE, RowId::new([("block", i64::from(*block))]), checked)?.is_some()
+                let checked = sets::compare_features(self.reader(connection), *block);
+                self.guard(sets::FEATURES, RowId::new([("block", i64::from(*block))]), checked)?.is_some()
             }
             Job::Duplicates(piece) => {
                 let mut scan = DuplicateScan::new(self);
                 let scanned = scan.scan(connection, *piece);
                 lock(outcome).duplicates += scan.seen;
-                self.guard("duplicate", whole(), scanned)?.is_some()
+                self.guard_table("duplicate", scanned)?.is_some()
             }
         };
         Ok(done)
@@ -254,29 +238,28 @@ impl Check<'_> {
 
     /// Checks a source file. If the file must be decoded, also compares its games with it, in the same pass.
     fn source(&self, connection: &Connection, index: usize, outcome: &Mutex<Outcome>) -> Result<bool> {
-        let chain = &self.sources.chains()[index];
-        let finder = self.sources.finder();
+        let chain = &self.sources.chains[index];
+        let finder = &self.sources.finder;
         let Some(file) = chain.packed(finder) else {
             chain.check_file(finder, self.progress);
             return Ok(true);
         };
         let compared = packed::compare(self, connection, chain, file);
-        let games = self.guard("game", RowId::default(), compared)?;
+        let games = self.guard_table("game", compared)?;
         lock(outcome).sums.reread_games += games.unwrap_or(0);
         Ok(games.is_some())
     }
 
     fn structure(&self, connection: &Connection, outcome: &Mutex<Outcome>) -> Result<bool> {
-        let findings = &self.findings;
-        structure::schema(connection, findings)?;
-        let links = self.guard("game", RowId::default(), structure::links(connection, findings))?;
-        let numbers =
-            self.guard("game", RowId::default(), structure::numbers(connection, findings, self.gone))?;
-        self.guard("removed_game", RowId::default(), structure::removed_games(connection, findings))?;
-        let problems = self.guard("problem", RowId::default(), problems::check(connection, findings))?;
-        self.guard("occurrence", RowId::default(), find_unlisted(connection, findings))?;
-        self.guard("player_alias", RowId::default(), aliases::check(connection, findings))?;
-        self.guard(features::TABLE, RowId::default(), features::check_blocks(connection, findings))?;
+        let reader = self.reader(connection);
+        file::schema(reader)?;
+        let links = self.guard_table("game", file::links(reader))?;
+        let numbers = self.guard_table("game", file::numbers(reader, self.gone))?;
+        self.guard_table("removed_game", file::removed_games(reader))?;
+        let problems = self.guard_table("problem", problems::check(reader))?;
+        self.guard_table("occurrence", find_unlisted(reader))?;
+        self.guard_table("player_alias", annotations::check_aliases(reader))?;
+        self.guard_table(sets::FEATURES, sets::check_feature_blocks(reader))?;
         let done = links.is_some() && numbers.is_some() && problems.is_some();
         lock(outcome).problems = problems.unwrap_or_default();
         Ok(done)
@@ -287,48 +270,44 @@ impl Check<'_> {
         if outcome.is_incomplete {
             return Ok(());
         }
-        let findings = &self.findings;
         let differ = outcome.sums.positions.differences(&outcome.occurrences);
         if differ.contains(&true) {
             self.spread(pool, &self.game_ranges(), |connection, range| {
-                let found = find_missing(connection, range, &differ, findings);
+                let found = find_missing(self.reader(connection), *range, &differ);
                 self.guard("game_position", at(range), found).map(drop)
             })?;
             self.spread(pool, &self.key_ranges(), |connection, range| {
-                let found = find_surplus(connection, range, &differ, findings);
-                self.guard("position_game", RowId::new([("key", *range.start())]), found).map(drop)
+                let found = find_surplus(self.reader(connection), *range, &differ);
+                self.guard("position_game", RowId::new([("key", range[0])]), found).map(drop)
             })?;
         }
         // A game that was read again may have left names behind.
         if self.gone != MissingIds::Games {
-            self.guard("player", RowId::default(), structure::unused_names(connection, findings))?;
+            self.guard_table("player", file::unused_names(self.reader(connection)))?;
         }
         self.compare_sets(pool, connection)?;
         let Outcome { sums, distinct, problems, .. } = outcome;
-        let totals = structure::totals(connection, findings, sums, *distinct, problems);
-        self.guard("source", RowId::default(), totals).map(drop)
+        let totals = file::totals(self.reader(connection), sums, *distinct, problems);
+        self.guard_table("source", totals).map(drop)
     }
 
     /// Compares columns of games, and the sets of games of a sample of the visited positions, with the rows
     /// from which they are built.
     fn compare_sets(&self, pool: &ThreadPool, connection: &Connection) -> Result<()> {
         const KEYS: usize = 64;
-        let table = || RowId::default();
-        let findings = &self.findings;
-        let blocks = self.guard("game_column", table(), sets::blocks(connection))?.unwrap_or_default();
+        let blocks = self.guard_table("game_column", sets::blocks(connection))?.unwrap_or_default();
         self.spread(pool, &blocks, |connection, &block| {
-            let compared = sets::compare_columns(connection, block, findings);
+            let compared = sets::compare_columns(self.reader(connection), block);
             self.guard("game_column", RowId::new([("block", block)]), compared).map(drop)
         })?;
-        let keys =
-            self.guard("visited_position", table(), sets::visited_keys(connection))?.unwrap_or_default();
+        let keys = self.guard_table("visited_position", sets::visited_keys(connection))?.unwrap_or_default();
         let is_sampled = |index: usize| self.options.sample.has(index as u64, keys.len() as u64);
         let sampled: Vec<i64> =
             (0..keys.len()).filter(|&index| is_sampled(index)).map(|index| keys[index]).collect();
         let parts: Vec<&[i64]> = sampled.chunks(KEYS).collect();
         self.spread(pool, &parts, |connection, keys| {
             keys.iter().try_for_each(|&key| {
-                let compared = sets::compare_visits(connection, key, &blocks, findings);
+                let compared = sets::compare_visits(self.reader(connection), key, &blocks);
                 self.guard("visit_set", RowId::new([("key", key)]), compared).map(drop)
             })
         })
@@ -336,6 +315,6 @@ impl Check<'_> {
 }
 
 /// The start of a range of games.
-fn at(range: &RangeInclusive<StoredId<GameId>>) -> RowId {
-    RowId::game((*range.start()).max(StoredId::from(1)))
+fn at(range: &[StoredId<GameId>; 2]) -> RowId {
+    RowId::game(range[0].max(StoredId::from(1)))
 }

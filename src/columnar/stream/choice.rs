@@ -73,7 +73,8 @@ pub(crate) struct LeastRanks {
     most: usize,
     /// The lowest ranks, and some that were added since the last selection.
     ranks: Vec<u64>,
-    cutoff: u64,
+    /// Ranks from this one on are not needed.
+    pub(super) cutoff: u64,
 }
 
 impl LeastRanks {
@@ -101,11 +102,6 @@ impl LeastRanks {
     pub(crate) fn last(mut self) -> Option<u64> {
         self.pick();
         self.ranks.into_iter().max()
-    }
-
-    /// The limit of ranks: ranks from this one on are not needed.
-    pub(super) const fn cutoff(&self) -> u64 {
-        self.cutoff
     }
 }
 

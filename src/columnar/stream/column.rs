@@ -1,7 +1,9 @@
 //! The columns of tables of positions and moves.
 
+use arrow_schema::Field;
+
 use super::super::game_column::GameColumn;
-use super::super::schema::{ColumnType, GAME};
+use super::super::schema::{ColumnType, GAME, field};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Column {
@@ -80,30 +82,20 @@ const OF_MOVES: [(&str, Column); 21] = [
 const USUAL_OF_MOVES: usize = 12;
 
 impl Column {
-    /// The columns of a table of positions or of moves, with their names, followed by those of games.
-    fn all(of_moves: bool) -> impl Iterator<Item = (&'static str, Self)> {
-        let own: &[(&str, Self)] = if of_moves { &OF_MOVES } else { &OF_POSITIONS };
-        let is_own = |name: &str| own.iter().any(|(other, _)| *other == name);
-        let of_game = move |column: &super::super::schema::Column| {
-            let own_kind = (column.name, Self::Game(GameColumn::from_name(column.name)?, column.kind));
-            (!is_own(column.name)).then_some(own_kind)
+    /// The columns of a table of positions or of moves, with their names, followed by those of games; and the
+    /// number of default columns.
+    pub(super) fn all(of_moves: bool) -> (Vec<(&'static str, Field, Self)>, usize) {
+        let (own, usual): (&[(&str, Self)], _) =
+            if of_moves { (&OF_MOVES, USUAL_OF_MOVES) } else { (&OF_POSITIONS, USUAL_OF_POSITIONS) };
+        let of_game = GAME.columns.iter().filter_map(|column| {
+            let of_game = Self::Game(GameColumn::from_name(column.name)?, column.kind);
+            own.iter().all(|(name, _)| *name != column.name).then_some((column.name, of_game))
+        });
+        let with_field = |(name, column): (&'static str, Self)| {
+            let (kind, nullable) = column.kind(of_moves);
+            (name, field(name, kind, nullable), column)
         };
-        own.iter().copied().chain(GAME.columns.iter().filter_map(of_game))
-    }
-
-    /// All names, in order.
-    pub(super) fn names(of_moves: bool) -> Vec<&'static str> {
-        Self::all(of_moves).map(|(name, _)| name).collect()
-    }
-
-    /// The names of the default columns.
-    pub(super) fn usual(of_moves: bool) -> Vec<&'static str> {
-        let count = if of_moves { USUAL_OF_MOVES } else { USUAL_OF_POSITIONS };
-        Self::all(of_moves).take(count).map(|(name, _)| name).collect()
-    }
-
-    pub(super) fn named(of_moves: bool, wanted: &str) -> Option<Self> {
-        Self::all(of_moves).find(|(name, _)| *name == wanted).map(|(_, column)| column)
+        (own.iter().copied().chain(of_game).map(with_field).collect(), usual)
     }
 
     /// The type of the column, and whether it may be NULL.
@@ -117,14 +109,9 @@ impl Column {
             Self::Fen | Self::FullFen | Self::Side => (ColumnType::Text, false),
             Self::Uci | Self::San => (ColumnType::Text, !of_moves),
             Self::Piece | Self::Captured | Self::Promotion => (ColumnType::Text, true),
-            Self::Clock
-            | Self::Elapsed
-            | Self::EvalCp
-            | Self::EvalMate
-            | Self::Depth
-            | Self::EvalCpBefore
-            | Self::EvalMateBefore => (ColumnType::Int32, true),
             Self::Game(_, kind) => (kind, true),
+            // Clocks and evaluations.
+            _ => (ColumnType::Int32, true),
         }
     }
 

@@ -6,7 +6,6 @@
 
 mod choice;
 mod column;
-mod encoder;
 mod positions;
 mod query;
 mod sink;

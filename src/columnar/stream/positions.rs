@@ -1,16 +1,12 @@
 //! Builds rows of positions and moves, column by column.
 
-use std::sync::Arc;
+use arrow_array::ArrayRef;
+use arrow_array::builder::StringBuilder;
 
-use arrow_array::builder::{Int32Builder, Int64Builder, StringBuilder};
-use arrow_array::{ArrayRef, StringArray};
-use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
-
+use super::super::cells::{Fens, Values};
 use super::super::game_column::OpeningNames;
-use super::super::schema::ColumnType;
 use super::column::Column;
-use crate::board::{Color, FenText, MAX_CANONICAL_FEN, MoveCode, Piece, Position};
-use crate::store::row::virtual_table::Cell;
+use crate::board::{Color, FenText, MoveCode, Piece, Position};
 use crate::store::row::{EvalRow, HeaderBatch};
 use crate::store::sink::GameMoves;
 
@@ -20,24 +16,16 @@ pub(super) const BATCH_ROWS: usize = 1 << 16;
 /// The rows of one batch.
 #[derive(Debug)]
 pub(super) struct PositionRows {
-    columns: Vec<(Column, Values)>,
+    columns: Vec<(Column, PositionValues)>,
     of_moves: bool,
     start: (Position, FenText),
-    rows: usize,
+    pub(super) rows: usize,
 }
 
 #[derive(Debug)]
-enum Values {
-    Int64(Int64Builder),
-    Int32(Int32Builder),
-    Text(StringBuilder),
-    Fen(FenValues),
-}
-
-#[derive(Debug, Default)]
-struct FenValues {
-    ends: Vec<i32>,
-    text: Vec<u8>,
+enum PositionValues {
+    Fens(Fens),
+    Other(Values),
 }
 
 /// A game whose positions are to be returned.
@@ -68,12 +56,8 @@ impl PositionRows {
     pub(super) fn new(columns: &[Column], of_moves: bool) -> Self {
         let position = Position::start();
         let placement = FenText::new(&position);
-        let columns = columns.iter().map(|&column| (column, Values::of(column, of_moves))).collect();
+        let columns = columns.iter().map(|&column| (column, PositionValues::of(column, of_moves))).collect();
         Self { columns, of_moves, start: (position, placement), rows: 0 }
-    }
-
-    pub(super) const fn rows(&self) -> usize {
-        self.rows
     }
 
     /// Adds the positions of a game at these plies, which must be in ascending order, or all its positions.
@@ -126,9 +110,9 @@ impl PositionRows {
     /// Fills the columns with data of the game in the last `rows` rows, which are those of the game.
     fn push_game_cells(&mut self, game: &GameRows<'_>, rows: usize) {
         for (column, values) in &mut self.columns {
-            if let Column::Game(column, _) = column {
+            if let (Column::Game(column, _), PositionValues::Other(values)) = (column, values) {
                 let cell = column.cell(game.batch, game.row, game.openings);
-                (0..rows).for_each(|_| values.push_cell(cell));
+                (0..rows).for_each(|_| values.push(cell));
             }
         }
     }
@@ -156,73 +140,37 @@ impl Evals<'_> {
     }
 }
 
-impl Values {
+impl PositionValues {
     fn of(column: Column, of_moves: bool) -> Self {
-        match (column, column.kind(of_moves).0) {
-            (Column::Fen | Column::FullFen, _) => Self::Fen(FenValues::default()),
-            (_, ColumnType::Int64) => Self::Int64(Int64Builder::new()),
-            (_, ColumnType::Int32) => Self::Int32(Int32Builder::new()),
-            (_, ColumnType::Text) => Self::Text(StringBuilder::new()),
+        match column {
+            Column::Fen | Column::FullFen => Self::Fens(Fens::default()),
+            _ => Self::Other(Values::new(column.kind(of_moves).0)),
         }
     }
 
     #[inline]
     fn push(&mut self, column: Column, place: &PositionContext<'_>, of_moves: bool) {
         match self {
-            Self::Int64(values) => match column {
+            Self::Other(Values::Int64(values)) => match column {
                 Column::GameId => values.append_value(place.game.id),
                 Column::Key => values.append_value(place.position.key().as_i64()),
                 _ => {}
             },
-            Self::Int32(values) => {
+            Self::Other(Values::Int32(values)) => {
                 if !matches!(column, Column::Game(..)) {
                     values.append_option(place.number(column, of_moves));
                 }
             }
-            Self::Fen(values) => values.push(place, column == Column::FullFen),
-            Self::Text(values) => place.push_text(column, values),
-        }
-    }
-
-    fn push_cell(&mut self, cell: Cell<'_>) {
-        match (self, cell) {
-            (Self::Int64(values), Cell::Integer(number)) => values.append_value(number),
-            (Self::Int64(values), _) => values.append_null(),
-            (Self::Int32(values), Cell::Integer(number)) => values.append_option(i32::try_from(number).ok()),
-            (Self::Int32(values), _) => values.append_null(),
-            (Self::Text(values), Cell::Text(text)) => values.append_value(text),
-            (Self::Text(values), Cell::Integer(number)) => values.append_value(number.to_string()),
-            (Self::Text(values), Cell::Null) => values.append_null(),
-            (Self::Fen(_), _) => {}
+            Self::Other(Values::Text(values)) => place.push_text(column, values),
+            Self::Fens(values) => values.push(place.position, place.placement, column == Column::FullFen),
         }
     }
 
     fn take(&mut self) -> ArrayRef {
         match self {
-            Self::Int64(values) => Arc::new(values.finish()),
-            Self::Int32(values) => Arc::new(values.finish()),
-            Self::Text(values) => Arc::new(values.finish()),
-            Self::Fen(values) => Arc::new(std::mem::take(values).finish()),
+            Self::Fens(values) => values.take(),
+            Self::Other(values) => values.take(),
         }
-    }
-}
-
-impl FenValues {
-    #[inline]
-    fn push(&mut self, place: &PositionContext<'_>, is_full: bool) {
-        let mut space = [0; MAX_CANONICAL_FEN];
-        let length = place.placement.write_at_end(place.position, &mut space);
-        self.text.extend_from_slice(&space[MAX_CANONICAL_FEN - length..]);
-        if is_full {
-            let (clock, number) = (place.position.halfmove_clock(), place.position.fullmove_number());
-            self.text.extend_from_slice(format!(" {clock} {number}").as_bytes());
-        }
-        self.ends.push(i32::try_from(self.text.len()).unwrap_or(i32::MAX));
-    }
-
-    fn finish(self) -> StringArray {
-        let offsets = std::iter::once(0).chain(self.ends).collect::<ScalarBuffer<i32>>();
-        StringArray::new(OffsetBuffer::new(offsets), Buffer::from_vec(self.text), None)
     }
 }
 

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_schema::{Field, Schema, SchemaRef};
 
 use super::super::schema::{
-    COMMAND, COMMENT, ColumnType, GAME, GAME_POSITION, MOVE_EVAL, NAG, PROBLEM, TAG, Table, VARIATION,
-    VARIATION_MOVE,
+    COMMAND, COMMENT, GAME, GAME_POSITION, MOVE_EVAL, NAG, PROBLEM, TAG, Table, VARIATION, VARIATION_MOVE,
 };
 use super::choice::PositionChoice;
 use super::column::Column;
@@ -29,8 +28,8 @@ pub struct StreamQuery {
 pub(super) enum RowKind {
     /// Rows of a table, with the indexes of the requested columns.
     Table(&'static Table, Vec<usize>),
-    Positions(Vec<Column>),
-    Moves(Vec<Column>),
+    /// Positions, or moves.
+    Positions { of_moves: bool, columns: Vec<Column> },
 }
 
 /// Why a query is invalid.
@@ -95,16 +94,20 @@ impl StreamQuery {
     /// # Errors
     /// If there is no such table, or it has no such column.
     pub fn new(table: &str, columns: Option<&[String]>) -> Result<Self, StreamError> {
-        let rows = match table {
-            _ if table == GAME_POSITION.name => RowKind::Positions(position_columns(false, columns)?),
-            "moves" => RowKind::Moves(position_columns(true, columns)?),
-            _ => {
-                let found = TABLES.into_iter().find(|found| found.name == table);
-                let table = found.ok_or_else(|| StreamError::NoTable { name: table.to_owned() })?;
-                RowKind::Table(table, table_columns(table, columns)?)
-            }
+        let of_moves = table == "moves";
+        let (rows, fields): (_, Vec<Field>) = if of_moves || table == GAME_POSITION.name {
+            let (all, usual) = Column::all(of_moves);
+            let (fields, columns) = choose(&all, usual, columns)?.into_iter().unzip();
+            (RowKind::Positions { of_moves, columns }, fields)
+        } else {
+            let found = TABLES.into_iter().find(|found| found.name == table);
+            let table = found.ok_or_else(|| StreamError::NoTable { name: table.to_owned() })?;
+            let all = table.columns.iter().map(|column| (column.name, column.field()));
+            let all: Vec<_> = all.zip(0..).map(|((name, field), index)| (name, field, index)).collect();
+            let (fields, columns) = choose(&all, all.len(), columns)?.into_iter().unzip();
+            (RowKind::Table(table, columns), fields)
         };
-        let schema = schema(&rows, columns);
+        let schema = Arc::new(Schema::new(fields));
         let (filter, choice) = (GameFilter::default(), PositionChoice::default());
         Ok(Self { rows, schema, filter, shard: 0, choice, last_rank: u64::MAX })
     }
@@ -161,7 +164,8 @@ impl StreamQuery {
     /// The number of rows of a game, before some of them are chosen.
     pub(super) fn positions_of(&self, moves: &GameMoves<'_>) -> u32 {
         let moves = u32::try_from(moves.codes.len()).unwrap_or(u32::MAX);
-        if matches!(self.rows, RowKind::Moves(_)) { moves } else { moves.saturating_add(1) }
+        let of_moves = matches!(self.rows, RowKind::Positions { of_moves: true, .. });
+        if of_moves { moves } else { moves.saturating_add(1) }
     }
 
     /// The columns of the batches.
@@ -170,30 +174,26 @@ impl StreamQuery {
         Arc::clone(&self.schema)
     }
 
+    /// Whether a column of a table, or one of positions or moves, fits.
+    fn has_column(&self, of_table: fn(&str) -> bool, of_positions: fn(Column) -> bool) -> bool {
+        match &self.rows {
+            RowKind::Table(table, columns) => {
+                columns.iter().any(|&column| of_table(table.columns[column].name))
+            }
+            RowKind::Positions { columns, .. } => columns.iter().copied().any(of_positions),
+        }
+    }
+
     /// Whether names of openings are needed.
     pub(crate) fn needs_openings(&self) -> bool {
-        let filter = &self.filter;
-        let in_columns = match &self.rows {
-            RowKind::Table(table, columns) => {
-                columns.iter().any(|&column| table.columns[column].name.starts_with("opening"))
-            }
-            RowKind::Positions(columns) | RowKind::Moves(columns) => {
-                columns.iter().any(|column| column.is_opening())
-            }
-        };
-        in_columns || filter.opening.is_some() || filter.opening_eco.is_some()
+        let in_columns = self.has_column(|name| name.starts_with("opening"), Column::is_opening);
+        in_columns || self.filter.opening.is_some() || self.filter.opening_eco.is_some()
     }
 
     /// Whether clocks and evaluations are needed.
     pub(crate) fn needs_numbers(&self) -> bool {
-        let in_columns = match &self.rows {
-            RowKind::Table(table, columns) => columns
-                .iter()
-                .any(|&column| ["eval_count", "clock_count"].contains(&table.columns[column].name)),
-            RowKind::Positions(columns) | RowKind::Moves(columns) => {
-                columns.iter().any(|column| column.is_annotation())
-            }
-        };
+        let in_columns =
+            self.has_column(|name| matches!(name, "eval_count" | "clock_count"), Column::is_annotation);
         in_columns || self.filter.with_evals || self.choice.evaluated || self.is_of(&[&MOVE_EVAL])
     }
 
@@ -208,60 +208,21 @@ impl StreamQuery {
     }
 }
 
-fn position_columns(of_moves: bool, columns: Option<&[String]>) -> Result<Vec<Column>, StreamError> {
-    let named = |name: &str| {
-        let missing = || StreamError::NoColumn { name: name.to_owned(), columns: Column::names(of_moves) };
-        Column::named(of_moves, name).ok_or_else(missing)
+/// The columns with the given names; without names, the first `usual` ones.
+fn choose<C: Copy>(
+    all: &[(&'static str, Field, C)],
+    usual: usize,
+    names: Option<&[String]>,
+) -> Result<Vec<(Field, C)>, StreamError> {
+    let chosen = |(_, field, column): &(_, Field, C)| (field.clone(), *column);
+    let named = |wanted: &String| {
+        let columns = || all.iter().map(|(name, ..)| *name).collect();
+        let missing = || StreamError::NoColumn { name: wanted.clone(), columns: columns() };
+        all.iter().find(|(name, ..)| name == wanted).map(chosen).ok_or_else(missing)
     };
-    match columns {
-        None => Column::usual(of_moves).into_iter().map(named).collect(),
+    match names {
+        None => Ok(all[..usual].iter().map(chosen).collect()),
         Some([]) => Err(StreamError::NoColumns),
-        Some(columns) => columns.iter().map(|name| named(name)).collect(),
+        Some(names) => names.iter().map(named).collect(),
     }
-}
-
-fn table_columns(table: &Table, columns: Option<&[String]>) -> Result<Vec<usize>, StreamError> {
-    let named = |name: &String| {
-        let names = || table.columns.iter().map(|column| column.name);
-        let missing = || StreamError::NoColumn { name: name.clone(), columns: names().collect() };
-        names().position(|column| column == name).ok_or_else(missing)
-    };
-    match columns {
-        None => Ok((0..table.columns.len()).collect()),
-        Some([]) => Err(StreamError::NoColumns),
-        Some(columns) => columns.iter().map(named).collect(),
-    }
-}
-
-fn schema(rows: &RowKind, columns: Option<&[String]>) -> SchemaRef {
-    let field = |name: &str, kind: ColumnType, nullable: bool| {
-        let kind = match kind {
-            ColumnType::Int64 => DataType::Int64,
-            ColumnType::Int32 => DataType::Int32,
-            ColumnType::Text => DataType::Utf8,
-        };
-        Field::new(name, kind, nullable)
-    };
-    let of_positions = |kinds: &[Column], of_moves: bool| -> Vec<Field> {
-        let names = match columns {
-            Some(columns) => columns.iter().map(String::as_str).collect(),
-            None => Column::usual(of_moves),
-        };
-        let columns = names.into_iter().zip(kinds);
-        columns
-            .map(|(name, column)| {
-                let (kind, nullable) = column.kind(of_moves);
-                field(name, kind, nullable)
-            })
-            .collect()
-    };
-    let fields: Vec<Field> = match rows {
-        RowKind::Table(table, columns) => {
-            let columns = columns.iter().map(|&column| table.columns[column]);
-            columns.map(|column| field(column.name, column.kind, column.nullable)).collect()
-        }
-        RowKind::Positions(columns) => of_positions(columns, false),
-        RowKind::Moves(columns) => of_positions(columns, true),
-    };
-    Arc::new(Schema::new(fields))
 }

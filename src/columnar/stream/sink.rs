@@ -1,29 +1,233 @@
-//! The sink that passes rows to a caller during the run.
+//! Encodes games as batches of rows, and passes these to a caller during the run.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use arrow_array::RecordBatch;
+use arrow_array::{ArrayRef, RecordBatch};
 
-use super::super::game_column::OpeningNames;
+use super::super::cells::Columns;
+use super::super::game::game_id;
+use super::super::game_column::{GameColumn, OpeningNames, rows_of};
+use super::super::schema::GAME;
 use super::choice::LeastRanks;
-use super::encoder::{RankEncoder, StreamEncoder};
-use super::query::StreamQuery;
+use super::positions::{BATCH_ROWS, GameRows, PositionRows};
+use super::query::{RowKind, StreamQuery};
+use crate::id::GameId;
 use crate::opening::OpeningBook;
-use crate::store::sink::{BatchNumber, Sink};
-use crate::store::{Error, Result};
+use crate::store::row::virtual_table::Cell;
+use crate::store::row::{EvalRow, HeaderBatch};
+use crate::store::sink::{BatchNumber, GameMoves, PositionEncoder, Sink, Takes};
+use crate::store::{Error, Result, RowFilter};
+
+/// Encodes the rows that a query requests.
+#[derive(Debug)]
+pub(crate) struct StreamEncoder {
+    question: Arc<StreamQuery>,
+    openings: Arc<OpeningNames>,
+    filter: RowFilter,
+    rows: Rows,
+    made: Vec<RecordBatch>,
+}
+
+#[derive(Debug)]
+enum Rows {
+    Cells(Columns),
+    Positions(Box<PositionRows>),
+}
+
+/// Encodes the ranks of the positions that games offer for a sample.
+#[derive(Debug)]
+pub(crate) struct RankEncoder {
+    of_rows: StreamEncoder,
+    ranks: Vec<u64>,
+    /// Ranks from this one on are not needed.
+    cutoff: Arc<AtomicU64>,
+}
+
+impl PositionEncoder for RankEncoder {
+    type Encoded = Vec<u64>;
+    const TAKES: Takes = Takes::Games;
+
+    fn another(&self) -> Self {
+        Self { of_rows: self.of_rows.another(), ranks: Vec::new(), cutoff: Arc::clone(&self.cutoff) }
+    }
+
+    fn push_games<'g>(
+        &mut self,
+        first: GameId,
+        rows: &HeaderBatch,
+        moves: impl Iterator<Item = GameMoves<'g>>,
+    ) {
+        let fits = self.of_rows.fitting(rows);
+        let Self { of_rows: StreamEncoder { question, .. }, ranks, cutoff } = self;
+        let cutoff = cutoff.load(Ordering::Relaxed);
+        for moves in moves {
+            let row = (moves.game.0 - first.0) as usize;
+            if fits[row] {
+                let positions = question.positions_of(&moves);
+                question.choice.rank(moves.game, positions, evals_of(rows, row), cutoff, ranks);
+            }
+        }
+    }
+
+    fn take(&mut self, _: Option<Vec<u64>>) -> Result<Option<Vec<u64>>> {
+        let ranks = std::mem::take(&mut self.ranks);
+        Ok((!ranks.is_empty()).then_some(ranks))
+    }
+}
+
+/// The rows of `move_eval` of a game of a batch.
+fn evals_of(rows: &HeaderBatch, row: usize) -> &[EvalRow] {
+    let index = GameId(row as u32);
+    let from = rows.evals.partition_point(|eval| eval.game < index);
+    let evals = &rows.evals[from..];
+    &evals[..evals.partition_point(|eval| eval.game == index)]
+}
+
+/// The approximate maximum size of a batch of rows with texts of any length, in bytes.
+const BATCH_BYTES: usize = 16 << 20;
+
+impl StreamEncoder {
+    fn new(question: Arc<StreamQuery>, openings: Arc<OpeningNames>) -> Self {
+        let rows = match &question.rows {
+            RowKind::Table(table, columns) => {
+                Rows::Cells(Columns::new(columns.iter().map(|&column| table.columns[column].kind)))
+            }
+            RowKind::Positions { of_moves, columns } => {
+                Rows::Positions(PositionRows::new(columns, *of_moves).into())
+            }
+        };
+        let filter = RowFilter::new(&question.filter);
+        Self { question, openings, filter, rows, made: Vec::new() }
+    }
+
+    /// Which games of a batch match.
+    fn fitting(&mut self, rows: &HeaderBatch) -> Vec<bool> {
+        let Self { filter, openings, .. } = self;
+        let fits = |row| {
+            filter.fits(|column| {
+                GameColumn::from_name(column).map_or(Cell::Null, |column| column.cell(rows, row, openings))
+            })
+        };
+        (0..rows.games.len()).map(fits).collect()
+    }
+
+    /// Adds rows that the batch already contains, unchanged except for game numbers.
+    fn push_cells(&mut self, first: GameId, batch: &HeaderBatch, fits: &[bool]) {
+        let question = Arc::clone(&self.question);
+        let RowKind::Table(table, columns) = &question.rows else { return };
+        let number = |game: i64| {
+            let index = u32::try_from(game).unwrap_or(u32::MAX);
+            Cell::Integer(game_id(question.shard, GameId(first.0.saturating_add(index))))
+        };
+        if table.name == GAME.name {
+            let columns: Vec<_> = columns
+                .iter()
+                .filter_map(|&column| GameColumn::from_name(GAME.columns[column].name))
+                .collect();
+            let id = GameColumn::from_name("game_id");
+            let openings = Arc::clone(&self.openings);
+            for (row, _) in fits.iter().enumerate().filter(|(_, fits)| **fits) {
+                self.push_row(columns.iter().map(|&column| match column.cell(batch, row, &openings) {
+                    Cell::Integer(game) if Some(column) == id => number(game),
+                    cell => cell,
+                }));
+            }
+            return;
+        }
+        let (len, cell) = rows_of(table, batch);
+        let game_column = table.columns.iter().position(|column| column.name == "game_id");
+        for row in 0..len {
+            let game = game_column.and_then(|column| cell(batch, row, column));
+            if let Some(Cell::Integer(game)) = game
+                && !usize::try_from(game).is_ok_and(|game| fits.get(game).copied().unwrap_or(false))
+            {
+                continue;
+            }
+            self.push_row(columns.iter().map(|&column| match cell(batch, row, column) {
+                Some(Cell::Integer(game)) if Some(column) == game_column => number(game),
+                cell => cell.unwrap_or(Cell::Null),
+            }));
+        }
+    }
+
+    fn push_row<'c>(&mut self, cells: impl Iterator<Item = Cell<'c>>) {
+        let Rows::Cells(columns) = &mut self.rows else { return };
+        columns.push(cells);
+        if columns.rows == BATCH_ROWS || columns.bytes >= BATCH_BYTES {
+            let columns = columns.take();
+            self.made.push(batch(&self.question, columns));
+        }
+    }
+}
+
+fn batch(question: &StreamQuery, columns: Vec<ArrayRef>) -> RecordBatch {
+    RecordBatch::try_new(question.schema(), columns).expect("columns as the schema says")
+}
+
+impl PositionEncoder for StreamEncoder {
+    type Encoded = Vec<RecordBatch>;
+    const TAKES: Takes = Takes::Games;
+    const IN_ORDER: bool = true;
+
+    fn another(&self) -> Self {
+        Self::new(Arc::clone(&self.question), Arc::clone(&self.openings))
+    }
+
+    fn push_games<'g>(
+        &mut self,
+        first: GameId,
+        rows: &HeaderBatch,
+        moves: impl Iterator<Item = GameMoves<'g>>,
+    ) {
+        let fits = self.fitting(rows);
+        let Rows::Positions(_) = &self.rows else { return self.push_cells(first, rows, &fits) };
+        let Self { question, openings, rows: Rows::Positions(positions), made, .. } = self else { return };
+        for moves in moves {
+            let row = (moves.game.0 - first.0) as usize;
+            if !fits[row] {
+                continue;
+            }
+            let evals = evals_of(rows, row);
+            let id = game_id(question.shard, moves.game);
+            let game = GameRows { id, row, batch: rows, openings, moves: &moves, evals };
+            let flush = |columns| made.push(batch(question, columns));
+            if question.choice.is_all() {
+                positions.push(&game, None, flush);
+                continue;
+            }
+            let count = question.positions_of(&moves);
+            let plies = question.choice.plies(moves.game, count, evals, question.last_rank);
+            if !plies.is_empty() {
+                positions.push(&game, Some(&plies), flush);
+            }
+        }
+    }
+
+    fn take(&mut self, _: Option<Vec<RecordBatch>>) -> Result<Option<Vec<RecordBatch>>> {
+        let (rows, columns) = match &mut self.rows {
+            Rows::Cells(columns) => (columns.rows, columns.take()),
+            Rows::Positions(positions) => (positions.rows, positions.take()),
+        };
+        if rows > 0 {
+            self.made.push(batch(&self.question, columns));
+        }
+        let made = std::mem::take(&mut self.made);
+        Ok((!made.is_empty()).then_some(made))
+    }
+}
 
 /// Passes batches to a caller. The caller can end the run.
 pub(crate) struct StreamSink<F> {
-    question: Arc<StreamQuery>,
-    openings: Arc<OpeningNames>,
+    encoder: StreamEncoder,
     take: F,
 }
 
 impl<F: FnMut(RecordBatch) -> ControlFlow<()>> StreamSink<F> {
     pub(crate) fn new(question: StreamQuery, openings: &OpeningBook, take: F) -> Self {
-        Self { question: Arc::new(question), openings: Arc::new(OpeningNames::from_book(openings)), take }
+        let openings = Arc::new(OpeningNames::from_book(openings));
+        Self { encoder: StreamEncoder::new(Arc::new(question), openings), take }
     }
 }
 
@@ -31,7 +235,7 @@ impl<F: FnMut(RecordBatch) -> ControlFlow<()>> Sink for StreamSink<F> {
     type Encoder = StreamEncoder;
 
     fn encoder(&self) -> StreamEncoder {
-        StreamEncoder::new(Arc::clone(&self.question), Arc::clone(&self.openings))
+        self.encoder.another()
     }
 
     fn positions(&mut self, _: BatchNumber, batches: Vec<RecordBatch>) -> Result<Option<Vec<RecordBatch>>> {
@@ -42,16 +246,16 @@ impl<F: FnMut(RecordBatch) -> ControlFlow<()>> Sink for StreamSink<F> {
 
 /// Finds the ranks of the positions in the sample.
 pub(crate) struct RankSink<'r> {
-    question: Arc<StreamQuery>,
-    openings: Arc<OpeningNames>,
+    encoder: RankEncoder,
     ranks: &'r mut LeastRanks,
-    cutoff: Arc<AtomicU64>,
 }
 
 impl<'r> RankSink<'r> {
     pub(crate) fn new(question: StreamQuery, openings: &OpeningBook, ranks: &'r mut LeastRanks) -> Self {
-        let (question, openings) = (Arc::new(question), Arc::new(OpeningNames::from_book(openings)));
-        Self { question, openings, ranks, cutoff: Arc::new(AtomicU64::new(u64::MAX)) }
+        let openings = Arc::new(OpeningNames::from_book(openings));
+        let of_rows = StreamEncoder::new(Arc::new(question), openings);
+        let cutoff = Arc::new(AtomicU64::new(u64::MAX));
+        Self { encoder: RankEncoder { of_rows, ranks: Vec::new(), cutoff }, ranks }
     }
 }
 
@@ -59,12 +263,12 @@ impl Sink for RankSink<'_> {
     type Encoder = RankEncoder;
 
     fn encoder(&self) -> RankEncoder {
-        RankEncoder::new(Arc::clone(&self.question), Arc::clone(&self.openings), Arc::clone(&self.cutoff))
+        self.encoder.another()
     }
 
     fn positions(&mut self, _: BatchNumber, ranks: Vec<u64>) -> Result<Option<Vec<u64>>> {
         self.ranks.add(ranks);
-        self.cutoff.store(self.ranks.cutoff(), Ordering::Relaxed);
+        self.encoder.cutoff.store(self.ranks.cutoff, Ordering::Relaxed);
         Ok(None)
     }
 }

@@ -1,10 +1,9 @@
-//! Moves played from a position.
+//! A position, and the moves played from it.
 
-use crate::board::Color;
-use crate::query::{ExploreAnswer, ExploreQuery, MoveTree, PositionQuery};
+use crate::query::{DescribedPosition, ExploreAnswer, ExploreQuery, MoveTree, PositionQuery};
 use crate::server::answer::{Answer, Problem, Shape};
 use crate::server::request::{Call, FILTER, POSITION, Param, ParamType, filter, position};
-use crate::server::route::{Lane, Route, get};
+use crate::server::route::{Lane, Route, route};
 use crate::store::{Database, Lines, ListLengths};
 
 /// The number of moves, the most frequent ones, that are counted year by year.
@@ -17,50 +16,40 @@ const SIDE: Param = Param::new(
 );
 
 const PARAMS: &[Param] = &[
-    Param::new(
-        "limit",
-        ParamType::Number,
-        "Maximum number of moves, the most frequent first; default all, also with 0",
-    ),
-    Param::new(
-        "top",
-        ParamType::Number,
-        "Number of listed games with the highest mean rating, at most 15; default 15",
-    ),
-    Param::new("recent", ParamType::Number, "Number of listed latest games, at most 15; default 15"),
-    Param::new("variations", ParamType::Flag, "Also count moves in variations, separately from played moves"),
+    Param::number("limit", "Maximum number of moves, the most frequent first; default all, also with 0"),
+    Param::number("top", "Number of listed games with the highest mean rating, at most 15; default 15"),
+    Param::number("recent", "Number of listed latest games, at most 15; default 15"),
+    Param::flag("variations", "Also count moves in variations, separately from played moves"),
     SIDE,
-    Param::new("history", ParamType::Flag, "Also count the games by year"),
+    Param::flag("history", "Also count the games by year"),
 ];
 
 const TREE: &[Param] = &[
-    Param::new("depth", ParamType::Number, "Depth of the tree in half-moves, at most 40; default 4"),
-    Param::new(
+    Param::number("depth", "Depth of the tree in half-moves, at most 40; default 4"),
+    Param::number(
         "leastShare",
-        ParamType::Number,
         "Return moves played in at least this percentage of the games with the first position; default 5",
     ),
     SIDE,
 ];
 
 pub(super) const ROUTES: &[Route] = &[
-    get(
-        "/api/explore",
+    route("/api/position", describe, Lane::Quick, Shape::json::<DescribedPosition>())
+        .about("A position with its legal moves, its opening and the line that led to it", &[POSITION]),
+    route("/api/explore", explore, Lane::Quick, Shape::json::<ExploreAnswer>()).about(
         "The moves played from a position and their results, in the JSON format of `pgndex explore`",
         &[POSITION, PARAMS, FILTER],
-        Lane::Quick,
-        Shape::json::<ExploreAnswer>(),
-        explore,
     ),
-    get(
-        "/api/tree",
+    route("/api/tree", tree, Lane::Search, Shape::json::<MoveTree>()).about(
         "The moves played from a position as a tree, in the JSON format of `pgndex explore`",
         &[POSITION, TREE, FILTER],
-        Lane::Search,
-        Shape::json::<MoveTree>(),
-        tree,
     ),
 ];
+
+fn describe(call: &Call, database: &Database) -> Result<Answer, Problem> {
+    let query = position(call)?.unwrap_or_else(PositionQuery::start);
+    Answer::json(&DescribedPosition::new(database, &query)?)
+}
 
 fn explore(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let length = |name, most: u8| {
@@ -92,7 +81,7 @@ fn ask(
     answer: impl FnOnce(&ExploreQuery<'_>) -> Result<Answer, Problem>,
 ) -> Result<Answer, Problem> {
     let query = position(call)?.unwrap_or_else(PositionQuery::start);
-    let side = call.text("side").map(|side| if side == "black" { Color::Black } else { Color::White });
+    let side = call.side();
     let filter = filter(call)?;
     let filter = match side {
         Some(side) => filter.with_side(side).map_err(|error| Problem::parameter("side", error))?,

@@ -6,32 +6,24 @@ use crate::id::GameId;
 use crate::query::{self, Choice, FindTarget, GameFields, choose_games, write_pgn};
 use crate::server::answer::{Answer, CSV, PGN, Problem, Shape};
 use crate::server::api::games::{SORT, order};
-use crate::server::request::{Call, FILTER, POSITION, Param, ParamType, TARGET, filter, target};
-use crate::server::route::{Lane, Route, get};
-use crate::store::{Database, GameAnnotations, HitOrder, Selection};
+use crate::server::request::{Call, FILTER, POSITION, Param, TARGET, filter, target};
+use crate::server::route::{Lane, Route, route};
+use crate::store::{self, Database, GameAnnotations, HitOrder, Selection};
 
 const PARAMS: &[Param] = &[
     SORT,
-    Param::new("limit", ParamType::Number, "Maximum number of games; default all, also with 0"),
-    Param::new("plain", ParamType::Flag, "Export only moves, without annotations"),
+    Param::number("limit", "Maximum number of games; default all, also with 0"),
+    Param::flag("plain", "Export only moves, without annotations"),
 ];
 
 pub(super) const ROUTES: &[Route] = &[
-    get(
-        "/api/export.pgn",
+    route("/api/export.pgn", pgn, Lane::Export, Shape::text(PGN)).about(
         "Games that pass filters, reached a position or match a description, as PGN",
         &[POSITION, TARGET, PARAMS, FILTER],
-        Lane::Export,
-        Shape::text(PGN),
-        pgn,
     ),
-    get(
-        "/api/export.csv",
+    route("/api/export.csv", csv, Lane::Export, Shape::text(CSV)).about(
         "Games that pass filters, reached a position or match a description, as CSV",
         &[POSITION, TARGET, PARAMS, FILTER],
-        Lane::Export,
-        Shape::text(CSV),
-        csv,
     ),
 ];
 
@@ -59,50 +51,30 @@ impl Chosen {
         })
     }
 
-    fn visit(
-        &self,
-        database: &Database,
-        mut write: impl FnMut(GameId) -> Result<(), Failed>,
-    ) -> io::Result<()> {
+    fn visit(&self, database: &Database, mut write: impl FnMut(GameId) -> io::Result<()>) -> io::Result<()> {
         let choice = match &self.target {
             FindTarget::Position(query) => Choice::Reached(query, &self.selection, self.order),
             FindTarget::Sequence(sequence) => Choice::Passed(sequence, &self.selection, self.order),
             FindTarget::Games | FindTarget::Like(_) => Choice::Selection(&self.selection, self.order),
         };
         let mut left = self.limit;
-        let visited = choose_games(database, choice, |game| {
+        choose_games(database, choice, |game| {
             write(game)?;
             left = left.map(|left| left - 1);
             Ok(left != Some(0))
-        });
-        visited.map_err(|failed| match failed {
-            Failed::Read(error) => io::Error::other(error),
-            Failed::Write(error) => error,
         })
     }
 }
 
-/// Why an export stopped early.
-enum Failed {
-    Read(query::Error),
-    Write(io::Error),
-}
-
-impl From<query::Error> for Failed {
+impl From<query::Error> for io::Error {
     fn from(error: query::Error) -> Self {
-        Self::Read(error)
+        Self::other(error)
     }
 }
 
-impl From<crate::store::Error> for Failed {
-    fn from(error: crate::store::Error) -> Self {
-        Self::Read(error.into())
-    }
-}
-
-impl From<io::Error> for Failed {
-    fn from(error: io::Error) -> Self {
-        Self::Write(error)
+impl From<store::Error> for io::Error {
+    fn from(error: store::Error) -> Self {
+        query::Error::from(error).into()
     }
 }
 
@@ -115,7 +87,7 @@ fn pgn(call: &Call, database: &Database) -> Result<Answer, Problem> {
                 if chosen.is_plain { GameAnnotations::default() } else { database.annotations(game)? };
             text.clear();
             write_pgn(&mut text, &database.game(game)?, &annotations).map_err(query::Error::from)?;
-            Ok(out.write_all(text.as_bytes())?)
+            out.write_all(text.as_bytes())
         })
     };
     Ok(Answer::StreamBody { content_type: PGN, file_name: "games.pgn", write: Box::new(write) })
@@ -129,7 +101,7 @@ fn csv(call: &Call, database: &Database) -> Result<Answer, Problem> {
         chosen.visit(database, |game| {
             let record = database.game(game)?;
             let fields = GameFields::from_record(&record).map_err(query::Error::from)?;
-            rows.serialize(fields).map_err(|error| Failed::Write(io::Error::other(error)))
+            Ok(rows.serialize(fields)?)
         })?;
         rows.flush()
     };

@@ -1,4 +1,4 @@
-//! Searches games by filter, position or description, page by page.
+//! Searches games by filter, position or description, page by page; and shows one game.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,46 +7,43 @@ use serde::Serialize;
 
 use crate::id::GameId;
 use crate::query::{
-    FindQuery, FindTarget, FoundPosition, NoHits, SeveralPlayers, SimilarNames, Total, several_players,
-    similar_names,
+    Error, FindQuery, FindTarget, FoundPosition, GameAnswer, NoHits, SeveralPlayers, SimilarNames, Total,
+    novelty, replay, several_players, similar_names, write_pgn,
 };
-use crate::server::answer::{Answer, Problem, Shape};
-use crate::server::api::names::NAMED;
+use crate::server::answer::{Answer, PGN, Problem, Shape};
+use crate::server::api::player::NAMED;
 use crate::server::request::{Call, FILTER, POSITION, Param, ParamType, TARGET, filter, target};
-use crate::server::route::{Lane, Route, get};
-use crate::store::{Database, GameSortKey, Hit, HitOrder, Lines, Seek as _};
-
-/// The maximum and default number of games per page.
-const MOST: u32 = 500;
-const LIMIT: u32 = 50;
-
-const ORDERS: &[&str] = &["game", "rating", "date"];
+use crate::server::route::{Lane, Route, route};
+use crate::store::{Database, GameAnnotations, GameRecord, GameSortKey, Hit, HitOrder, Lines, Seek as _};
 
 pub(super) const SORT: Param = Param::new(
     "sort",
-    ParamType::OneOf(ORDERS),
+    ParamType::OneOf(&["game", "rating", "date"]),
     "Order of the games: by number, by mean rating (highest first) or by date (latest first); default game",
 );
 
 const PARAMS: &[Param] = &[
     SORT,
-    Param::new("limit", ParamType::Number, "Number of games on a page, from 1 to 500; default 50"),
-    Param::new("cursor", ParamType::Text, "nextCursor of the previous page; without it, the first page"),
-    Param::new(
-        "variations",
-        ParamType::Flag,
-        "Also search the variations of games for the position or description",
-    ),
+    Param::number("limit", "Number of games on a page, from 1 to 500; default 50"),
+    Param::text("cursor", "nextCursor of the previous page; without it, the first page"),
+    Param::flag("variations", "Also search the variations of games for the position or description"),
 ];
 
-pub(super) const ROUTES: &[Route] = &[get(
-    "/api/games",
-    "Games that pass filters, reached a position or match a description, page by page",
-    &[POSITION, TARGET, PARAMS, FILTER],
-    Lane::Search,
-    Shape::json::<Page<'_>>(),
-    games,
-)];
+const PLAIN: Param = Param::flag("plain", "Return only moves, without annotations");
+const NOVELTY: Param =
+    Param::flag("novelty", "Also find the first move that led to a position no earlier game had");
+
+pub(super) const ROUTES: &[Route] = &[
+    route("/api/games", games, Lane::Search, Shape::json::<Page<'_>>()).about(
+        "Games that pass filters, reached a position or match a description, page by page",
+        &[POSITION, TARGET, PARAMS, FILTER],
+    ),
+    route("/api/game/{id}", game, Lane::Quick, Shape::json::<GameAnswer<'_>>()).about(
+        "A game with its positions and annotations, in the JSON format of `pgndex game`",
+        &[&[PLAIN, NOVELTY]],
+    ),
+    route("/api/game/{id}/pgn", pgn, Lane::Quick, Shape::text(PGN)).about("A game as PGN", &[&[PLAIN]]),
+];
 
 /// A page of the list of games.
 #[derive(Serialize)]
@@ -70,7 +67,7 @@ struct Page<'h> {
 fn games(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let target = target(call)?;
     let selection = database.select(&filter(call)?)?;
-    let limit = call.within("limit", 1..=MOST)?.unwrap_or(LIMIT);
+    let limit = call.within("limit", 1..=500)?.unwrap_or(50);
     let lines = if call.flag("variations")? { Lines::All } else { Lines::Main };
     if lines == Lines::All && matches!(&target, FindTarget::Sequence(sequence) if sequence.asks_for_moves()) {
         return Err(Problem::parameter("move", "matches only played moves; leave out variations"));
@@ -175,6 +172,44 @@ impl FromStr for Cursor {
         let place = place().ok_or(WRONG)?;
         Ok(Self { place: Some(place), skip })
     }
+}
+
+/// The number of a game in the path.
+fn number(call: &Call) -> Result<GameId, Problem> {
+    call.path("id")
+        .parse()
+        .map(GameId)
+        .map_err(|_| Problem::not_found("The path must contain the number of a game, such as /api/game/7."))
+}
+
+fn read(database: &Database, game: GameId, plain: bool) -> Result<(GameRecord, GameAnnotations), Problem> {
+    let record = database.game(game)?;
+    // Before anything is sent: a damaged game must not be shown as if it were valid.
+    replay(&record, |_, _| {}).map_err(Error::from)?;
+    let annotations = if plain { GameAnnotations::default() } else { database.annotations(game)? };
+    Ok((record, annotations))
+}
+
+fn game(call: &Call, database: &Database) -> Result<Answer, Problem> {
+    let (record, annotations) = read(database, number(call)?, call.flag("plain")?)?;
+    let problems = database.problems_of(record.summary.game)?;
+    let mut answer = GameAnswer::new(&record, &annotations, &problems);
+    if call.flag("novelty")? {
+        answer.novelty = Some(novelty(database, &record)?);
+    }
+    Answer::json(&answer)
+}
+
+fn pgn(call: &Call, database: &Database) -> Result<Answer, Problem> {
+    pgn_of(database, number(call)?, call.flag("plain")?)
+}
+
+/// A game as PGN; `plain` is without annotations.
+pub(in crate::server) fn pgn_of(database: &Database, game: GameId, plain: bool) -> Result<Answer, Problem> {
+    let (record, annotations) = read(database, game, plain)?;
+    let mut text = String::new();
+    write_pgn(&mut text, &record, &annotations).map_err(Error::from)?;
+    Ok(Answer::text(PGN, text))
 }
 
 #[cfg(test)]

@@ -2,14 +2,12 @@
 
 mod explore;
 mod export;
-mod game;
 mod games;
-mod names;
 mod player;
-mod position;
 mod sql;
 mod survey;
 
+pub(super) use games::pgn_of;
 pub(super) use sql::guard;
 
 use crate::server::explorer;
@@ -17,15 +15,12 @@ use crate::server::route::Route;
 
 /// All routes to a database.
 pub(super) fn routes() -> impl Iterator<Item = &'static Route> {
-    let groups: [&[Route]; 10] = [
+    let groups: [&[Route]; 7] = [
         explorer::ROUTES,
         survey::ROUTES,
-        position::ROUTES,
         explore::ROUTES,
         games::ROUTES,
-        game::ROUTES,
         player::ROUTES,
-        names::ROUTES,
         sql::ROUTES,
         export::ROUTES,
     ];

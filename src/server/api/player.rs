@@ -1,36 +1,43 @@
-//! A player's record, and the comparison of a repertoire with the games.
+//! A player's record, and the comparison of a repertoire with the games; names, completed or checked.
 
-use crate::board::Color;
-use crate::query::{Book, PlayerQuery, PlayerRecord, Repertoire, RepertoireError, RepertoireQuery};
+use serde::Serialize;
+
+use crate::query::{
+    Book, FoundNames, PlayerQuery, PlayerRecord, Repertoire, RepertoireError, RepertoireQuery,
+    SeveralPlayers, SimilarNames, find_names, several_players, similar_names,
+};
 use crate::server::answer::{Answer, PGN, Problem, Shape};
 use crate::server::request::{Call, FILTER, Param, ParamType, filter, filter_of_player};
-use crate::server::route::{Lane, Route, get, post};
-use crate::store::{Database, NameFilter};
+use crate::server::route::{Lane, Route, route};
+use crate::store::{Database, NameFilter, Named};
 
 /// The maximum size of a repertoire, in bytes.
 const REPERTOIRE: usize = 4 << 20;
 /// The maximum number of entries in each list.
 const LISTED: u32 = 1000;
 
+/// The maximum number of players listed if a filter's name matches several.
+pub(super) const NAMED: usize = 6;
+const KINDS: &[&str] = &["player", "event", "site", "opening"];
+
+const NAMES: &[Param] = &[
+    Param::new("kind", ParamType::OneOf(KINDS), "The kind of names; default player"),
+    Param::text("prefix", "The beginning of the name or of one of its words; without it, all names match"),
+    Param::number("limit", "Maximum number of names, at most 100; default 10"),
+];
+
 const PLAYER: &[Param] = &[
-    Param::new(
+    Param::text(
         "name",
-        ParamType::Text,
         "The player's name, or the beginning of one of its words; =NAME for this name only. Required",
     ),
-    Param::new(
+    Param::number(
         "limit",
-        ParamType::Number,
         "Maximum number of openings, opponents and wins in each list, at most 1,000; default 10",
     ),
-    Param::new(
-        "depth",
-        ParamType::Number,
-        "Length of the opening lines in half-moves, at most 40; default 6",
-    ),
-    Param::new(
+    Param::number("depth", "Length of the opening lines in half-moves, at most 40; default 6"),
+    Param::number(
         "leastShare",
-        ParamType::Number,
         "Return moves played in at least this percentage of the player's games with the same side; default 5",
     ),
 ];
@@ -41,51 +48,35 @@ const REPERTOIRE_PARAMS: &[Param] = &[
         ParamType::OneOf(&["white", "black"]),
         "The side of the repertoire; by default, derived from its tags or its moves",
     ),
-    Param::new(
+    Param::number(
         "leastGames",
-        ParamType::Number,
         "Return moves outside the repertoire if at least this many games played them; default 2",
     ),
-    Param::new(
+    Param::number(
         "leastShare",
-        ParamType::Number,
         "Return moves outside the repertoire if at least this percentage of the games with the position played them; default 5",
     ),
-    Param::new(
-        "limit",
-        ParamType::Number,
-        "Maximum number of moves in each list, at most 1,000; default 1,000",
-    ),
-    Param::new(
+    Param::number("limit", "Maximum number of moves in each list, at most 1,000; default 1,000"),
+    Param::number(
         "games",
-        ParamType::Number,
         "Maximum number of listed latest games that followed the repertoire, at most 1,000; default 5",
     ),
-    Param::new(
+    Param::number(
         "leastPlies",
-        ParamType::Number,
         "List games that followed the repertoire for at least this many half-moves; default 8",
     ),
 ];
 
 pub(super) const ROUTES: &[Route] = &[
-    get(
-        "/api/player",
-        "A player's record, in the JSON format of `pgndex player`",
-        &[PLAYER, FILTER],
-        Lane::Search,
-        Shape::json::<PlayerRecord>(),
-        player,
-    ),
-    post(
-        "/api/repertoire",
-        "Compare a repertoire, sent as PGN, with the games; the answer has the JSON format of `pgndex repertoire`",
-        &[REPERTOIRE_PARAMS, FILTER],
-        Lane::Search,
-        (REPERTOIRE, Shape::text(PGN)),
-        Shape::json::<Vec<Repertoire>>(),
-        repertoire,
-    ),
+    route("/api/player", player, Lane::Search, Shape::json::<PlayerRecord>())
+        .about("A player's record, in the JSON format of `pgndex player`", &[PLAYER, FILTER]),
+    route("/api/repertoire", repertoire, Lane::Search, Shape::json::<Vec<Repertoire>>())
+        .about("Compare a repertoire, sent as PGN, with the games; the answer has the JSON format of `pgndex repertoire`", &[REPERTOIRE_PARAMS, FILTER])
+        .takes(REPERTOIRE, Shape::text(PGN)),
+    route("/api/names", names, Lane::Quick, Shape::json::<FoundNames>())
+        .about("Names that begin with the given letters, or contain a word that begins with them", &[NAMES]),
+    route("/api/filter", fitting, Lane::Quick, Shape::json::<MatchingNames>())
+        .about("Names in filters that match several players, or nothing", &[FILTER]),
 ];
 
 fn player(call: &Call, database: &Database) -> Result<Answer, Problem> {
@@ -104,13 +95,8 @@ fn player(call: &Call, database: &Database) -> Result<Answer, Problem> {
 }
 
 fn repertoire(call: &Call, database: &Database) -> Result<Answer, Problem> {
-    let side = match call.text("side") {
-        Some("white") => Some(Color::White),
-        Some("black") => Some(Color::Black),
-        _ => None,
-    };
     let wrong = |detail: String| Problem::new(400, "wrong repertoire", detail);
-    let book = Book::read(&call.body, side).map_err(|error| wrong(error.to_string()))?;
+    let book = Book::read(&call.body, call.side()).map_err(|error| wrong(error.to_string()))?;
     if book.moves() == 0 {
         let reason = book
             .problems
@@ -134,4 +120,34 @@ fn repertoire(call: &Call, database: &Database) -> Result<Answer, Problem> {
         Err(RepertoireError::Store(error)) => Err(error.into()),
         Err(error @ RepertoireError::UnknownSide) => Err(Problem::parameter("side", error)),
     }
+}
+
+/// Names in filters that match several players, or nothing.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+struct MatchingNames {
+    /// Names that match several players.
+    several_players: Vec<SeveralPlayers>,
+    /// Names that do not occur in the database.
+    unknown_names: Vec<SimilarNames>,
+}
+
+fn names(call: &Call, database: &Database) -> Result<Answer, Problem> {
+    let named = match call.text("kind") {
+        Some("event") => Named::Event,
+        Some("site") => Named::Site,
+        Some("opening") => Named::Opening,
+        _ => Named::Player,
+    };
+    let limit = call.number("limit", 100)?.unwrap_or(10);
+    Answer::json(&find_names(database, named, call.text("prefix").unwrap_or_default(), limit as usize)?)
+}
+
+fn fitting(call: &Call, database: &Database) -> Result<Answer, Problem> {
+    let selection = database.select(&filter(call)?)?;
+    Answer::json(&MatchingNames {
+        several_players: several_players(database, &selection, NAMED)?,
+        unknown_names: similar_names(database, &selection)?,
+    })
 }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::query::{SqlLimits, SqlRows};
 use crate::server::answer::{Answer, Problem, Shape};
 use crate::server::request::Call;
-use crate::server::route::{Lane, Route, post};
+use crate::server::route::{Lane, Route, route};
 use crate::store::sql::{is_of_name, words};
 use crate::store::{Catalog, Database, Error, Result};
 
@@ -67,15 +67,9 @@ const COPIED_WORDS: usize = 10_000;
 /// row.
 const TABLES: [&str; 2] = ["sqlite_dbpage", "dbstat"];
 
-pub(super) const ROUTES: &[Route] = &[post(
-    "/api/sql",
-    "At most 1,000 rows of a read-only SQL statement, sent as {\"sql\": \"…\"}",
-    &[],
-    Lane::Sql,
-    (STATEMENT, Shape::json::<Statement>()),
-    Shape::json::<SqlRows>(),
-    run,
-)];
+pub(super) const ROUTES: &[Route] = &[route("/api/sql", run, Lane::Sql, Shape::json::<SqlRows>())
+    .about("At most 1,000 rows of a read-only SQL statement, sent as {\"sql\": \"…\"}", &[])
+    .takes(STATEMENT, Shape::json::<Statement>())];
 
 /// A request to run an SQL statement.
 #[derive(Deserialize)]

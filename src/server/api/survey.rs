@@ -5,15 +5,14 @@ use serde::Serialize;
 use crate::query::{DatabaseContents, FoundProblems, OpeningList, Statistics};
 use crate::server::answer::{Answer, Problem, Shape};
 use crate::server::request::{Call, FILTER, Param, ParamType, filter};
-use crate::server::route::{Lane, Route, get};
+use crate::server::route::{Lane, Route, route};
 use crate::store::{Database, PROBLEM_KINDS, ProblemPage, SourceInfo};
 
-/// The maximum number of openings and problems, and the default number of problems.
+/// The maximum number of openings and problems.
 const MOST: u32 = 5000;
-const PROBLEMS: u32 = 100;
 
 const OPENINGS: &[Param] =
-    &[Param::new("limit", ParamType::Number, "Maximum number of openings, at most 5,000; default 5,000")];
+    &[Param::number("limit", "Maximum number of openings, at most 5,000; default 5,000")];
 
 const PROBLEM: &[Param] = &[
     Param::new("kind", ParamType::OneOf(PROBLEM_KINDS), "Return only problems of this kind"),
@@ -22,51 +21,21 @@ const PROBLEM: &[Param] = &[
         ParamType::OneOf(&["warning", "error"]),
         "Return only problems of this severity: warning if nothing was lost, error if something was",
     ),
-    Param::new("limit", ParamType::Number, "Number of problems on a page, from 1 to 5,000; default 100"),
-    Param::new("cursor", ParamType::Number, "nextCursor of the previous page; without it, the first page"),
+    Param::number("limit", "Number of problems on a page, from 1 to 5,000; default 100"),
+    Param::number("cursor", "nextCursor of the previous page; without it, the first page"),
 ];
 
 pub(super) const ROUTES: &[Route] = &[
-    get(
-        "/api/info",
-        "The contents of the database, in the JSON format of `pgndex info`",
-        &[],
-        Lane::Search,
-        Shape::json::<DatabaseContents>(),
-        info,
-    ),
-    get(
-        "/api/sources",
-        "The files from which the database was made",
-        &[],
-        Lane::Search,
-        Shape::json::<Sources>(),
-        sources,
-    ),
-    get(
-        "/api/problems",
-        "Problems found in the files of the database, page by page",
-        &[PROBLEM],
-        Lane::Search,
-        Shape::json::<FoundProblems>(),
-        problems,
-    ),
-    get(
-        "/api/statistics",
-        "Games by result, year, rating and length",
-        &[FILTER],
-        Lane::Search,
-        Shape::json::<Statistics>(),
-        statistics,
-    ),
-    get(
-        "/api/openings",
-        "Games by opening",
-        &[OPENINGS, FILTER],
-        Lane::Search,
-        Shape::json::<OpeningList>(),
-        openings,
-    ),
+    route("/api/info", info, Lane::Search, Shape::json::<DatabaseContents>())
+        .about("The contents of the database, in the JSON format of `pgndex info`", &[]),
+    route("/api/sources", sources, Lane::Search, Shape::json::<Sources>())
+        .about("The files from which the database was made", &[]),
+    route("/api/problems", problems, Lane::Search, Shape::json::<FoundProblems>())
+        .about("Problems found in the files of the database, page by page", &[PROBLEM]),
+    route("/api/statistics", statistics, Lane::Search, Shape::json::<Statistics>())
+        .about("Games by result, year, rating and length", &[FILTER]),
+    route("/api/openings", openings, Lane::Search, Shape::json::<OpeningList>())
+        .about("Games by opening", &[OPENINGS, FILTER]),
 ];
 
 fn info(_: &Call, database: &Database) -> Result<Answer, Problem> {
@@ -88,7 +57,7 @@ fn sources(_: &Call, database: &Database) -> Result<Answer, Problem> {
 fn problems(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let page = ProblemPage {
         after: call.number("cursor", u32::MAX)?.unwrap_or(0).into(),
-        limit: call.within("limit", 1..=MOST)?.unwrap_or(PROBLEMS),
+        limit: call.within("limit", 1..=MOST)?.unwrap_or(100),
         kind: call.text("kind"),
         severity: call.text("severity"),
     };

@@ -14,12 +14,11 @@ use super::encoding::StaticContent;
 use super::file_limits::{EXPORT, FileLimits, SEARCH};
 use super::guard::Guard;
 use super::log::{Entry, Log};
-use super::metrics::Metrics;
+use super::metrics::{Metrics, count};
 use super::stream;
 use crate::server::answer::{JSON, Problem};
 use crate::server::databases::Databases;
-use crate::server::error::Error;
-use crate::server::options::Options;
+use crate::server::options::{Error, Options};
 use crate::server::pool::{Pool, PoolOptions};
 use crate::server::route::Lane;
 use crate::server::{api, page};
@@ -30,34 +29,29 @@ const LAST_MOMENT: Duration = Duration::from_millis(500);
 
 /// State shared by all requests.
 pub(super) struct App {
-    pub(super) databases: Arc<Databases>,
-    quick: Pool,
-    search: Pool,
-    sql: Pool,
-    export: Pool,
+    pub(super) options: Options,
+    pub(super) databases: Databases,
+    /// In the order of the lanes.
+    pub(super) pools: Vec<Pool>,
     pub(super) guard: Guard,
-    /// The static content by path.
-    static_content: HashMap<String, StaticContent>,
+    /// The content that never changes while the program runs, by its path.
+    pub(super) static_content: HashMap<String, StaticContent>,
     /// Bytes of answers that clients have not read yet.
     pub(super) kept: Arc<AtomicU64>,
     pub(super) clients: Arc<Connections>,
     pub(super) metrics: Metrics,
     pub(super) log: Log,
-    ending: watch::Receiver<bool>,
-    timeout: Duration,
-    sql_timeout: Duration,
-    export_timeout: Duration,
-    pub(super) reading_time: Duration,
+    /// Whether the server is stopping.
+    pub(super) stop: watch::Sender<bool>,
 }
 
 impl App {
     /// Starts the pools and the log.
     pub(super) fn new(
-        databases: Arc<Databases>,
-        options: &Options,
+        databases: Databases,
+        options: Options,
         files: FileLimits,
         address: SocketAddr,
-        ending: watch::Receiver<bool>,
     ) -> Result<Self, Error> {
         let quick = PoolOptions {
             name: "quick",
@@ -69,60 +63,49 @@ impl App {
             prepare: |_| Ok(()),
         };
         let slow = PoolOptions { threads: files.threads(SEARCH), page_bytes: 16 << 20, ..quick };
-        let pool = |nature| Pool::start(nature, &databases);
-        Ok(Self {
-            quick: pool(quick)?,
-            search: pool(PoolOptions { name: "search", waiting: 16, nice: 5, ..slow })?,
-            sql: pool(PoolOptions { name: "sql", waiting: 8, nice: 5, prepare: api::guard, ..slow })?,
+        let pools = [
+            quick,
+            PoolOptions { name: "search", waiting: 16, nice: 5, ..slow },
+            PoolOptions { name: "sql", waiting: 8, nice: 5, prepare: api::guard, ..slow },
             // Each export being sent holds a thread.
-            export: pool(PoolOptions {
-                name: "export",
-                threads: files.threads(EXPORT),
-                waiting: 8,
-                nice: 10,
-                ..slow
-            })?,
-            guard: Guard::new(options, address),
+            PoolOptions { name: "export", threads: files.threads(EXPORT), waiting: 8, nice: 10, ..slow },
+        ];
+        Ok(Self {
+            pools: pools.into_iter().map(Pool::start).collect::<Result<_, _>>()?,
+            guard: Guard::new(&options, address),
             static_content: static_content(),
             kept: Arc::default(),
             clients: Arc::new(Connections::new(files.connections)),
             metrics: Metrics::default(),
             log: Log::start(options.log)?,
-            ending,
-            timeout: options.timeout,
-            sql_timeout: options.sql_timeout,
-            export_timeout: options.export_timeout,
-            reading_time: options.reading_time,
+            stop: watch::Sender::new(false),
+            options,
             databases,
         })
     }
 
     /// The pool of a lane, and its timeout.
     pub(super) fn lane(&self, lane: Lane) -> (&Pool, Duration) {
-        match lane {
-            Lane::Quick => (&self.quick, self.timeout),
-            Lane::Search => (&self.search, self.timeout),
-            Lane::Sql => (&self.sql, self.sql_timeout),
-            Lane::Export => (&self.export, self.export_timeout),
-        }
+        let timeout = match lane {
+            Lane::Quick | Lane::Search => self.options.timeout,
+            Lane::Sql => self.options.sql_timeout,
+            Lane::Export => self.options.export_timeout,
+        };
+        (&self.pools[lane as usize], timeout)
     }
 
     /// The error when the timeout of a lane has passed.
     pub(super) fn too_slow(&self, lane: Lane) -> Problem {
         match lane {
-            Lane::Sql => Problem::too_slow_sql(self.sql_timeout),
+            Lane::Sql => Problem::too_slow_sql(self.options.sql_timeout),
             Lane::Quick | Lane::Search | Lane::Export => Problem::too_slow(),
         }
-    }
-
-    pub(super) fn pools(&self) -> impl Iterator<Item = &Pool> {
-        [&self.quick, &self.search, &self.sql, &self.export].into_iter()
     }
 
     /// Closes the databases if running queries end soon, and flushes the log.
     pub(super) fn close(&self) {
         let until = Instant::now() + LAST_MOMENT;
-        let ended = self.pools().map(|pool| pool.end(until)).collect::<Vec<_>>();
+        let ended = self.pools.iter().map(|pool| pool.end(until)).collect::<Vec<_>>();
         if ended.iter().all(|&has_ended| has_ended) {
             self.databases.close();
         }
@@ -132,7 +115,7 @@ impl App {
     /// Logs a request whose head cannot be parsed. It has already been refused.
     pub(super) fn unreadable(&self, error: &hyper::Error) {
         let status = if error.is_parse_too_large() { 431 } else { 400 };
-        self.metrics.unreadable();
+        count(&self.metrics.unreadable);
         self.metrics.answered(status, Duration::ZERO);
         let problem = format!("the head of the request cannot be read: {error}");
         let (method, target, took) = ("-", "-", Duration::ZERO);
@@ -141,28 +124,19 @@ impl App {
 
     /// Logs a client that was disconnected because it read an answer too slowly.
     pub(super) fn too_slow_reader(&self, client: &Connection) {
-        self.metrics.too_slow();
+        count(&self.metrics.slow_readers);
         let asked = client.last_request();
         let (method, target) = asked.split_once(' ').unwrap_or(("-", "-"));
-        let problem = format!(
-            "the answer was cut off: the client read less than {} KiB in {} s",
-            stream::LEAST >> 10,
-            self.reading_time.as_secs_f64()
-        );
+        let (least, time) = (stream::LEAST >> 10, self.options.reading_time.as_secs_f64());
+        let problem = format!("the answer was cut off: the client read less than {least} KiB in {time} s");
         let (status, took) = (200, Duration::ZERO);
         self.log.write(&Entry { method, target, status, took, problem: Some(&problem) });
     }
 
     /// Completes when the server is stopping, and running requests have had a moment to finish.
     pub(super) async fn ending(&self) {
-        let mut ending = self.ending.clone();
-        let _ = ending.wait_for(|ending| *ending).await; // Without a sender, the server has ended.
+        let _ = self.stop.subscribe().wait_for(|is_ending| *is_ending).await; // Fails only without a sender.
         tokio::time::sleep(LAST_MOMENT).await;
-    }
-
-    /// The content at a path, if it never changes while the program runs.
-    pub(super) fn static_content(&self, path: &str) -> Option<&StaticContent> {
-        self.static_content.get(path)
     }
 }
 

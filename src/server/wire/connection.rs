@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use axum::http::Method;
 use tokio::sync::Notify;
+
+use crate::parallel::lock;
 
 /// The minimum time for which an idle connection is kept, even if there are too many connections.
 const MIN_IDLE: Duration = Duration::from_secs(1);
@@ -33,9 +35,11 @@ impl Origin {
 
 /// A connection and its state.
 pub(super) struct Connection {
-    address: IpAddr,
+    /// The address of the client.
+    pub(super) address: IpAddr,
     state: Mutex<State>,
-    leave: Notify,
+    /// Notified when the connection must be closed for another one.
+    pub(super) leave: Notify,
 }
 
 #[derive(Default)]
@@ -67,18 +71,9 @@ impl Connection {
         Self { address, state: Mutex::new(state), leave: Notify::new() }
     }
 
-    /// The address of the client.
-    pub(super) const fn from(&self) -> IpAddr {
-        self.address
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A request has arrived.
     pub(super) fn begin(&self, method: &Method, target: &str) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         state.asked.clear();
         state.asked.extend([method.as_str(), " ", target]);
         (state.waits, state.is_handed_over, state.kept) = (None, false, None);
@@ -86,27 +81,27 @@ impl Connection {
 
     /// The last request, with its method; empty if there was none.
     pub(super) fn last_request(&self) -> String {
-        self.state().asked.clone()
+        lock(&self.state).asked.clone()
     }
 
     /// The server now waits for the client.
     pub(super) fn wait(&self) {
-        self.state().waits.get_or_insert_with(Instant::now);
+        lock(&self.state).waits.get_or_insert_with(Instant::now);
     }
 
     /// The client has done something.
     pub(super) fn record_activity(&self) {
-        self.state().waits = None;
+        lock(&self.state).waits = None;
     }
 
     /// The whole answer has been passed to the connection.
     pub(super) fn set_sent(&self) {
-        self.state().is_handed_over = true;
+        lock(&self.state).is_handed_over = true;
     }
 
     /// All data passed to the connection has been written. Returns whether this completes an answer.
     pub(super) fn written(&self) -> bool {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let is_whole = std::mem::take(&mut state.is_handed_over);
         if is_whole {
             (state.waits, state.kept) = (Some(Instant::now()), None);
@@ -120,13 +115,8 @@ impl Connection {
         let before = all.fetch_add(bytes, Ordering::Relaxed);
         let kept = UnreadBytes { all: Arc::clone(all), bytes };
         let has_room = before + bytes <= MAX_UNREAD;
-        self.state().kept = has_room.then_some(kept);
+        lock(&self.state).kept = has_room.then_some(kept);
         has_room
-    }
-
-    /// Completes when the connection must be closed for another one.
-    pub(super) async fn must_close(&self) {
-        self.leave.notified().await;
     }
 }
 
@@ -150,16 +140,8 @@ pub(super) struct Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.clients.places().taken.remove(&self.number);
+        lock(&self.clients.places).taken.remove(&self.number);
     }
-}
-
-/// Whether a connection is admitted.
-pub(super) enum Admission {
-    /// The connection is admitted; another connection may have been closed for it.
-    Granted { place: Slot, in_place_of_another: bool },
-    /// All slots are in use, and no idle connection may be closed yet.
-    Full,
 }
 
 impl Connections {
@@ -167,26 +149,21 @@ impl Connections {
         Self { most, places: Mutex::default() }
     }
 
-    fn places(&self) -> MutexGuard<'_, SlotTable> {
-        self.places.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The number of connections.
     pub(super) fn count(&self) -> usize {
-        self.places().taken.len()
+        lock(&self.places).taken.len()
     }
 
     /// Finds a slot for a connection from an address. If all slots are in use, closes one idle connection:
     /// among those of the origin with the most idle connections, the one that has been idle longest. Busy
-    /// connections are never closed.
-    pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Admission {
+    /// connections are never closed. Returns the slot, and whether a connection was closed for it; `None` if no
+    /// idle connection may be closed yet.
+    pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<(Slot, bool)> {
         let from = Origin::from_address(address);
-        let mut places = self.places();
+        let mut places = lock(&self.places);
         let is_full = places.taken.len() >= self.most;
         if is_full {
-            let Some(number) = places.to_close(from, self.most / MAX_IDLE_SHARE) else {
-                return Admission::Full;
-            };
+            let number = places.to_close(from, self.most / MAX_IDLE_SHARE)?;
             if let Some(client) = places.taken.remove(&number) {
                 client.leave.notify_one();
             }
@@ -196,8 +173,7 @@ impl Connections {
         let client = Arc::new(Connection::new(address));
         places.taken.insert(number, Arc::clone(&client));
         drop(places);
-        let place = Slot { clients: Arc::clone(self), number, client };
-        Admission::Granted { place, in_place_of_another: is_full }
+        Some((Slot { clients: Arc::clone(self), number, client }, is_full))
     }
 }
 
@@ -205,27 +181,18 @@ impl SlotTable {
     /// The idle connection to close for a new one, if one may be closed. `crowd` is the number of idle
     /// connections that an origin can have without losing their minimum time.
     fn to_close(&self, newcomer: Origin, crowd: usize) -> Option<u64> {
-        /// The idle connections of one origin: how many, and which one has been idle longest.
-        struct Waiting {
-            count: usize,
-            since: Instant,
-            number: u64,
-        }
-        let mut waiting: HashMap<Origin, Waiting> = HashMap::new();
+        // The idle connections of each origin: how many, and since when which one has been idle longest.
+        let mut waiting: HashMap<Origin, (usize, Instant, u64)> = HashMap::new();
         for (&number, client) in &self.taken {
-            let Some(since) = client.state().waits else { continue };
-            let of_origin = waiting.entry(Origin::from_address(client.address)).or_insert(Waiting {
-                count: 0,
-                since,
-                number,
-            });
-            of_origin.count += 1;
-            if since < of_origin.since {
-                (of_origin.since, of_origin.number) = (since, number);
+            let Some(since) = lock(&client.state).waits else { continue };
+            let of_origin = waiting.entry(Origin::from_address(client.address));
+            let (count, longest, which) = of_origin.or_insert((0, since, number));
+            *count += 1;
+            if since < *longest {
+                (*longest, *which) = (since, number);
             }
         }
-        let most = waiting.into_iter().max_by_key(|(_, waiting)| waiting.count);
-        let (from, Waiting { count, since, number }) = most?;
+        let (from, (count, since, number)) = waiting.into_iter().max_by_key(|(_, (count, ..))| *count)?;
         let is_crowd_of_another = from != newcomer && count > crowd;
         (is_crowd_of_another || since.elapsed() >= MIN_IDLE).then_some(number)
     }
@@ -239,14 +206,11 @@ mod tests {
     const OTHER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 2));
 
     fn admit(clients: &Arc<Connections>, address: IpAddr) -> Option<Slot> {
-        match clients.admit(address) {
-            Admission::Granted { place, .. } => Some(place),
-            Admission::Full => None,
-        }
+        clients.admit(address).map(|(place, _)| place)
     }
 
     fn is_open(clients: &Connections, place: &Slot) -> bool {
-        clients.places().taken.contains_key(&place.number)
+        lock(&clients.places).taken.contains_key(&place.number)
     }
 
     #[test]

@@ -3,12 +3,12 @@
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::http::header::{
     ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH, VARY,
 };
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use flate2::{Compress, Compression, FlushCompress, Status};
 
 /// The minimum size of a compressed answer, in bytes. Compressing a shorter answer saves little, because
@@ -39,40 +39,30 @@ fn pack(packer: &mut Compress, bytes: &[u8]) -> Option<Vec<u8>> {
     matches!(status, Ok(Status::StreamEnd)).then_some(packed)
 }
 
-/// The encodings that a client accepts, and the entity tags it has.
-pub(super) struct AcceptedEncodings {
-    takes_packed: bool,
-    known: Option<String>,
+/// The entity tags of answers that the client has.
+fn known_tags(headers: &HeaderMap) -> Option<&str> {
+    headers.get(IF_NONE_MATCH)?.to_str().ok()
 }
 
-impl AcceptedEncodings {
-    pub(super) fn from_headers(headers: &HeaderMap) -> Self {
-        let known = headers.get(IF_NONE_MATCH).and_then(|tags| tags.to_str().ok()).map(str::to_owned);
-        Self { takes_packed: takes_packed(headers), known }
-    }
+/// The response `304 Not Modified`, if the client has the answer with this tag, compressed or not.
+pub(super) fn known(headers: &HeaderMap, tag: &str) -> Option<Response> {
+    let packed = packed_tag(tag);
+    let tags = known_tags(headers)?.split(',').map(str::trim);
+    let mut tags = tags.map(|known| known.strip_prefix("W/").unwrap_or(known));
+    tags.find(|&known| known == tag || known == packed).map(not_modified)
+}
 
-    /// The response `304 Not Modified`, if the client has the answer with this tag, compressed or not.
-    pub(super) fn known(&self, tag: &str) -> Option<Response> {
-        let packed = packed_tag(tag);
-        let tags = self.known.as_deref()?.split(',').map(str::trim);
-        let mut tags = tags.map(|known| known.strip_prefix("W/").unwrap_or(known));
-        tags.find(|&known| known == tag || known == packed).map(not_modified)
-    }
+/// The response `304 Not Modified`, if the client's header `If-None-Match` is `*`: it has some version of the
+/// answer, and any version is good enough.
+pub(super) fn any_known(headers: &HeaderMap, tag: &str) -> Option<Response> {
+    (known_tags(headers)?.trim() == "*").then(|| not_modified(tag))
+}
 
-    /// The response `304 Not Modified`, if the client's header `If-None-Match` is `*`: it has some version of
-    /// the answer, and any version is good enough.
-    pub(super) fn any(&self, tag: &str) -> Option<Response> {
-        (self.known.as_deref()?.trim() == "*").then(|| not_modified(tag))
-    }
-
-    /// A response, compressed if the client accepts that and it becomes shorter. With a tag, the client can
-    /// avoid fetching the answer again.
-    pub(super) fn whole(&self, content_type: &str, body: Vec<u8>, tag: Option<&str>) -> Response {
-        match self.takes_packed.then(|| packed(&body)).flatten() {
-            Some(packed) => as_packed(content_type, packed.into(), tag),
-            None => as_it_is(content_type, body.into(), tag),
-        }
-    }
+/// A response, compressed if the client accepts that and it becomes shorter. With a tag, the client can avoid
+/// fetching the answer again.
+pub(super) fn whole(headers: &HeaderMap, content_type: &str, body: Vec<u8>, tag: Option<&str>) -> Response {
+    let packed = if takes_packed(headers) { packed(&body) } else { None };
+    respond(content_type, body.into(), packed.map(Bytes::from), tag)
 }
 
 fn takes_packed(headers: &HeaderMap) -> bool {
@@ -91,28 +81,22 @@ fn packed_tag(tag: &str) -> String {
 }
 
 fn not_modified(tag: &str) -> Response {
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::NOT_MODIFIED;
-    set_header(response.headers_mut(), ETAG, tag);
-    response.headers_mut().insert(VARY, HeaderValue::from_static("accept-encoding"));
-    response
+    (StatusCode::NOT_MODIFIED, [(ETAG, tag), (VARY, "accept-encoding")]).into_response()
 }
 
-fn as_it_is(content_type: &str, body: Bytes, tag: Option<&str>) -> Response {
-    let mut response = Response::new(Body::from(body));
-    let headers = response.headers_mut();
-    set_header(headers, CONTENT_TYPE, content_type);
-    headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
+/// A response with the compressed content, if there is one. Then its tag differs from that of the uncompressed
+/// content, because its bytes differ.
+fn respond(content_type: &str, plain: Bytes, packed: Option<Bytes>, tag: Option<&str>) -> Response {
+    let tag = tag.map(|tag| if packed.is_some() { packed_tag(tag) } else { tag.to_owned() });
+    let is_packed = packed.is_some();
+    let headers = [(CONTENT_TYPE, content_type), (VARY, "accept-encoding")];
+    let mut response = (headers, packed.unwrap_or(plain)).into_response();
     if let Some(tag) = tag {
-        set_header(headers, ETAG, tag);
+        set_header(response.headers_mut(), ETAG, &tag);
     }
-    response
-}
-
-/// A compressed response. Its tag differs from that of the uncompressed one, because its bytes differ.
-fn as_packed(content_type: &str, body: Bytes, tag: Option<&str>) -> Response {
-    let mut response = as_it_is(content_type, body, tag.map(packed_tag).as_deref());
-    response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    if is_packed {
+        set_header(response.headers_mut(), CONTENT_ENCODING, "gzip");
+    }
     response
 }
 
@@ -141,14 +125,10 @@ impl StaticContent {
     }
 
     pub(super) fn answer(&self, headers: &HeaderMap) -> Response {
-        let wanted = AcceptedEncodings::from_headers(headers);
-        if let Some(known) = wanted.known(&self.tag) {
-            return known;
-        }
-        match self.packed.as_ref().filter(|_| wanted.takes_packed) {
-            Some(packed) => as_packed(self.content_type, packed.clone(), Some(&self.tag)),
-            None => as_it_is(self.content_type, self.bytes.clone(), Some(&self.tag)),
-        }
+        known(headers, &self.tag).unwrap_or_else(|| {
+            let packed = self.packed.clone().filter(|_| takes_packed(headers));
+            respond(self.content_type, self.bytes.clone(), packed, Some(&self.tag))
+        })
     }
 }
 
@@ -198,9 +178,9 @@ mod tests {
 
     #[test]
     fn both_encodings_are_recognised_by_their_etags() {
-        let known = |tags: &str| {
-            let wanted = AcceptedEncodings { takes_packed: true, known: Some(tags.to_owned()) };
-            let response = wanted.known("\"a\"")?;
+        let known = |tags: &'static str| {
+            let headers = HeaderMap::from_iter([(IF_NONE_MATCH, HeaderValue::from_static(tags))]);
+            let response = known(&headers, "\"a\"")?;
             Some(response.headers()[ETAG].to_str().expect("a text").to_owned())
         };
         assert_eq!(known("\"a\"").as_deref(), Some("\"a\""));

@@ -1,7 +1,6 @@
 //! Distributes the files that the process may open.
 
-use crate::server::error::Error;
-use crate::server::options::Options;
+use crate::server::options::{Error, Options};
 
 /// The maximum number of threads of each pool: `SEARCH` for the pool of searches and for that of SQL statements,
 /// `EXPORT` for that of exports.

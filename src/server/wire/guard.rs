@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use axum::http::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN};
@@ -10,6 +10,7 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Method, Uri};
 
 use super::connection::Origin;
+use crate::parallel::lock;
 use crate::server::answer::Problem;
 use crate::server::options::Options;
 
@@ -29,15 +30,13 @@ pub(super) struct Guard {
     allowed: Vec<String>,
     token: Option<String>,
     guesses: FailedTokens,
-    pub(super) cors: bool,
 }
 
 impl Guard {
     pub(super) fn new(options: &Options, address: SocketAddr) -> Self {
         let own = Some(address.ip()).filter(|address| !address.is_unspecified());
         let allowed = options.allowed_hosts.iter().map(|host| host.trim_end_matches('.').to_lowercase());
-        let (token, guesses) = (options.token.clone(), FailedTokens::new());
-        Self { own, allowed: allowed.collect(), token, guesses, cors: options.cors }
+        Self { own, allowed: allowed.collect(), token: options.token.clone(), guesses: FailedTokens::new() }
     }
 
     /// Whether a text is a host name as a URL has it, without a user name and a port.
@@ -134,7 +133,7 @@ impl FailedTokens {
 
     /// Refuses an origin from which too many wrong tokens came.
     fn check(&self, origin: Origin) -> Result<(), Problem> {
-        let (since, counts) = &*self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (since, counts) = &*lock(&self.0);
         let is_over = counts.get(&origin).is_some_and(|&count| count >= GUESSES);
         match GUESS_TIME.checked_sub(since.elapsed()) {
             Some(left) if is_over => Err(Problem::too_many_tokens(left.as_secs() as u32 + 1)),
@@ -144,7 +143,7 @@ impl FailedTokens {
 
     /// Counts a wrong token, unless the maximum number of other origins is reached.
     fn count(&self, origin: Origin) {
-        let (since, counts) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (since, counts) = &mut *lock(&self.0);
         if since.elapsed() >= GUESS_TIME {
             (*since, *counts) = (Instant::now(), HashMap::new());
         }

@@ -8,30 +8,30 @@ use axum::body::{Body, Bytes, HttpBody as _, to_bytes};
 use axum::extract::{Extension, RawPathParams, Request, State};
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_DISPOSITION,
-    CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, LOCATION, REFERRER_POLICY, RETRY_AFTER,
-    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, REFERRER_POLICY, RETRY_AFTER, WWW_AUTHENTICATE,
+    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
-use axum::http::{HeaderMap, HeaderValue, Method as HttpMethod, StatusCode, Uri};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::{Next, from_fn_with_state};
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::{MethodFilter, MethodRouter, get, on};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::app::{App, DESCRIPTION};
 use super::connection::Connection;
-use super::encoding::{AcceptedEncodings, set_header};
+use super::encoding::{any_known, known, whole};
 use super::guard::Guard;
 use super::log::Entry;
 use super::stream_body::{StreamBody, reason, with_guard};
 use crate::query;
 use crate::server::answer::{Answer, JSON, Problem};
 use crate::server::api::routes;
-use crate::server::databases::DatabaseIndex;
+use crate::server::databases::ServedDatabase;
 use crate::server::page;
 use crate::server::pool::{CancelToken, Reader};
 use crate::server::request::{Call, Param};
-use crate::server::route::{Lane, Method, Params, Route};
+use crate::server::route::{Lane, Route};
 
 /// The time in which a client must send the request body.
 const BODY_TIME: Duration = Duration::from_secs(20);
@@ -85,24 +85,21 @@ pub(super) fn router(app: &Arc<App>) -> Router {
 }
 
 fn method_router(route: &'static Route) -> MethodRouter<Arc<App>> {
-    let method = match route.method {
-        Method::Get => MethodFilter::GET,
-        Method::Post { .. } => MethodFilter::POST,
-    };
+    let method = if route.body.is_some() { MethodFilter::POST } else { MethodFilter::GET };
     let ask = move |State(app): State<Arc<App>>,
                     Extension(client): Extension<Arc<Connection>>,
                     path: RawPathParams,
                     request: Request| async move {
         answer(app, &client, route, &path, request).await.unwrap_or_else(|problem| refuse(&problem))
     };
-    on(method, ask).fallback(move || async move { refuse(&Problem::wrong_method(usage(route.method))) })
+    on(method, ask).fallback(move || async move { refuse(&Problem::wrong_method(usage(route))) })
 }
 
 /// How to use a path, for requests with another method.
-fn usage(method: Method) -> String {
-    match method {
-        Method::Get => "Use GET for this address.".to_owned(),
-        Method::Post { body, .. } => {
+fn usage(route: &Route) -> String {
+    match route.body {
+        None => "Use GET for this address.".to_owned(),
+        Some((_, body)) => {
             format!("Use POST for this address, with a body of the type {}.", body.media_type())
         }
     }
@@ -119,9 +116,9 @@ async fn serve_request(
     let (method, uri) = (request.method().clone(), request.uri().clone());
     let target = uri.path_and_query().map_or("/", |target| target.as_str());
     client.begin(&method, target);
-    let is_explorer = is_explorer(uri.path());
-    let mut response = match check(&app, &client, &request, is_explorer) {
-        Ok(()) if method == HttpMethod::OPTIONS => preflight(app.guard.cors && is_explorer),
+    let is_open = app.options.cors && is_explorer(uri.path());
+    let mut response = match check(&app, &client, &request, is_open) {
+        Ok(()) if method == Method::OPTIONS => preflight(is_open),
         Ok(()) => with_own_message(next.run(request).await),
         Err(problem) => refuse(&problem),
     };
@@ -130,7 +127,6 @@ async fn serve_request(
         response = refuse(&Problem::busy());
     }
     let status = response.status().as_u16();
-    let is_open = app.guard.cors && is_explorer;
     let problem = response.extensions_mut().remove::<Detail>();
     secure(response.headers_mut(), is_open);
     let took = began.elapsed();
@@ -159,21 +155,20 @@ impl Drop for SentGuard {
     }
 }
 
-fn check(app: &App, client: &Connection, request: &Request, is_explorer: bool) -> Result<(), Problem> {
+fn check(app: &App, client: &Connection, request: &Request, is_open: bool) -> Result<(), Problem> {
     let (uri, headers) = (request.uri(), request.headers());
     app.guard.check_host(uri, headers)?;
     check_size(uri, headers)?;
     Guard::check_method(request.method())?;
-    let is_safe = matches!(*request.method(), HttpMethod::GET | HttpMethod::HEAD);
-    let is_open = is_explorer && app.guard.cors;
+    let is_safe = matches!(*request.method(), Method::GET | Method::HEAD);
     if !(is_safe || is_open) {
         app.guard.check_origin(headers)?;
     }
     // Everybody may check the health of the server, and preflight requests have no token yet.
-    if uri.path() == "/health" || *request.method() == HttpMethod::OPTIONS {
+    if uri.path() == "/health" || *request.method() == Method::OPTIONS {
         return Ok(());
     }
-    app.guard.check_token(client.from(), headers)
+    app.guard.check_token(client.address, headers)
 }
 
 /// Refuses requests with a longer address or header than any client needs.
@@ -205,13 +200,8 @@ fn is_explorer(path: &str) -> bool {
 }
 
 fn preflight(is_open: bool) -> Response {
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::NO_CONTENT;
-    if is_open {
-        let allowed = HeaderValue::from_static("authorization, content-type");
-        response.headers_mut().insert(ACCESS_CONTROL_ALLOW_HEADERS, allowed);
-    }
-    response
+    let allowed = is_open.then_some([(ACCESS_CONTROL_ALLOW_HEADERS, "authorization, content-type")]);
+    (StatusCode::NO_CONTENT, allowed, ()).into_response()
 }
 
 fn secure(headers: &mut HeaderMap, is_open: bool) {
@@ -247,23 +237,23 @@ async fn answer(
     let (pool, time) = app.lane(route.lane);
     let path: Vec<_> = path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let name = path.iter().find(|(name, _)| name == "db").map(|(_, name)| name.as_str());
-    let database = app.databases.named(name).ok_or_else(Problem::no_database)?;
+    let served = Arc::clone(app.databases.named(name).ok_or_else(Problem::no_database)?);
     let (head, body) = request.into_parts();
     let question = head.uri.path_and_query().map_or_else(String::new, ToString::to_string);
-    let query = Call::read_query(head.uri.query().unwrap_or_default());
-    let mut call = Call { path, query, body: Bytes::new() };
-    if let Params::Exactly(groups) = route.params {
-        Param::check(groups, &call)?;
+    let query = form_urlencoded::parse(head.uri.query().unwrap_or_default().as_bytes());
+    let mut call = Call { query: query.into_owned().collect(), path, body: Bytes::new() };
+    if !route.is_lenient {
+        Param::check(route.params, &call)?;
     }
     // Until the request body has arrived, the connection counts as idle.
     client.wait();
-    call.body = read_body(route.method, body).await?;
+    call.body = read_body(route, body).await?;
     client.record_activity();
     // The timeout starts here: a client may send its request slowly.
     let (cancel, waiting) = CancelToken::new(Instant::now() + time);
-    let wanted = AcceptedEncodings::from_headers(&head.headers);
     let (send, receive) = oneshot::channel();
-    let asked = PendingRequest { app: Arc::clone(&app), route, database, call, question, wanted };
+    let asked =
+        PendingRequest { app: Arc::clone(&app), route, served, call, question, headers: head.headers };
     let deadline = cancel.deadline;
     let runtime = Handle::current();
     pool.run(cancel.clone(), move |reader| asked.answer(reader, &cancel, &runtime, send))?;
@@ -283,26 +273,16 @@ async fn answer(
     }
 }
 
-async fn read_body(method: Method, body: Body) -> Result<Bytes, Problem> {
-    let most = match method {
-        Method::Get => 0,
-        Method::Post { most, .. } => most,
-    };
-    let too_large = || {
-        Problem::new(
-            413,
-            "request too large",
-            format!("The body of this request can have at most {most} bytes."),
-        )
-    };
+async fn read_body(route: &Route, body: Body) -> Result<Bytes, Problem> {
+    let most = route.body.map_or(0, |(most, _)| most);
+    let too_large = |detail| Problem::new(413, "request too large", detail);
     if body.size_hint().lower() > most as u64 {
-        return Err(too_large());
+        return Err(too_large(format!("The body of this request can have at most {most} bytes.")));
     }
     match tokio::time::timeout(BODY_TIME, to_bytes(body, most)).await {
         // The body is too long, which its header did not show, or the client has disconnected.
         Ok(read) => read.map_err(|_| {
-            let detail = format!("The request body ended too early, or has more than {most} bytes.");
-            Problem::new(413, "request too large", detail)
+            too_large(format!("The request body ended too early, or has more than {most} bytes."))
         }),
         Err(_) => {
             let detail = format!("The request body did not arrive within {} s.", BODY_TIME.as_secs());
@@ -315,10 +295,10 @@ async fn read_body(method: Method, body: Body) -> Result<Bytes, Problem> {
 struct PendingRequest {
     app: Arc<App>,
     route: &'static Route,
-    database: DatabaseIndex,
+    served: Arc<ServedDatabase>,
     call: Call,
     question: String,
-    wanted: AcceptedEncodings,
+    headers: HeaderMap,
 }
 
 type Reply = oneshot::Sender<Result<Response, Problem>>;
@@ -362,13 +342,13 @@ impl PendingRequest {
         reader: &'r mut Reader,
         cancel: &CancelToken,
     ) -> Result<(Response, Option<StreamBody<'r>>), Problem> {
-        let state = self.app.databases.get(self.database).state()?;
+        let state = self.served.state()?;
         let tag = state.tag(&self.question);
-        let tag = matches!(self.route.method, Method::Get).then_some(tag.as_str());
-        if let Some(known) = tag.and_then(|tag| self.wanted.known(tag)) {
+        let tag = self.route.body.is_none().then_some(tag.as_str());
+        if let Some(known) = tag.and_then(|tag| known(&self.headers, tag)) {
             return Ok((known, None));
         }
-        let database = reader.database(self.database, state.file)?;
+        let database = reader.database(&self.served, state.file)?;
         // All look-ups for an answer use one snapshot and one lock. Users' statements and exports take their
         // own locks.
         let snapshot = match self.route.lane {
@@ -384,17 +364,15 @@ impl PendingRequest {
             Answer::Whole { content_type, body } => {
                 // For a client that sends `*`, any version of the answer is good enough, but the answer must
                 // exist.
-                let known = tag.and_then(|tag| self.wanted.any(tag));
-                let response = known.unwrap_or_else(|| self.wanted.whole(content_type, body, tag));
+                let known = tag.and_then(|tag| any_known(&self.headers, tag));
+                let response = known.unwrap_or_else(|| whole(&self.headers, content_type, body, tag));
                 Ok((response, None))
             }
             Answer::StreamBody { content_type, file_name, write } => {
                 let (body, pieces) = StreamBody::new(database, write);
-                let mut response = Response::new(body);
-                set_header(response.headers_mut(), CONTENT_TYPE, content_type);
                 let disposition = format!("attachment; filename=\"{file_name}\"");
-                set_header(response.headers_mut(), CONTENT_DISPOSITION, &disposition);
-                Ok((response, Some(pieces)))
+                let headers = [(CONTENT_TYPE, content_type), (CONTENT_DISPOSITION, &disposition)];
+                Ok(((headers, body).into_response(), Some(pieces)))
             }
         }
     }
@@ -405,29 +383,17 @@ impl PendingRequest {
 struct Detail(String);
 
 fn refuse(problem: &Problem) -> Response {
+    let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let body = serde_json::to_vec(problem).unwrap_or_default();
-    let mut response = whole(Problem::CONTENT_TYPE, body);
-    *response.status_mut() =
-        StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    if let Some(seconds) = problem.retry_after {
-        set_header(response.headers_mut(), RETRY_AFTER, &seconds.to_string());
-    }
-    if problem.status == 401 {
-        set_header(response.headers_mut(), WWW_AUTHENTICATE, "Basic realm=\"pgndex\", charset=\"UTF-8\"");
-    }
-    set_header(response.headers_mut(), CACHE_CONTROL, "no-store");
-    response.extensions_mut().insert(Detail(problem.detail.clone()));
-    response
-}
-
-fn whole(content_type: &str, body: Vec<u8>) -> Response {
-    let mut response = Response::new(Body::from(body));
-    set_header(response.headers_mut(), CONTENT_TYPE, content_type);
-    response
+    let headers = [(CONTENT_TYPE, Problem::CONTENT_TYPE), (CACHE_CONTROL, "no-store")];
+    let retry = problem.retry_after.map(|seconds| [(RETRY_AFTER, seconds)]);
+    let login = (status == StatusCode::UNAUTHORIZED)
+        .then_some([(WWW_AUTHENTICATE, "Basic realm=\"pgndex\", charset=\"UTF-8\"")]);
+    (status, headers, retry, login, Extension(Detail(problem.detail.clone())), body).into_response()
 }
 
 fn text(content_type: &'static str, text: String) -> Response {
-    whole(content_type, text.into_bytes())
+    ([(CONTENT_TYPE, content_type)], text).into_response()
 }
 
 /// Redirects from a path below `/db/NAME` to the web page, which has the name of the database in a parameter.
@@ -443,10 +409,7 @@ async fn database_page(State(app): State<Arc<App>>, path: RawPathParams, uri: Ur
     };
     let query = uri.query().unwrap_or_default().to_owned();
     let query = form_urlencoded::Serializer::new(query).append_pair("db", name).finish();
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
-    set_header(response.headers_mut(), LOCATION, &format!("/{view}?{query}"));
-    response
+    Redirect::temporary(&format!("/{view}?{query}")).into_response()
 }
 
 async fn databases(State(app): State<Arc<App>>) -> Response {
@@ -454,10 +417,8 @@ async fn databases(State(app): State<Arc<App>>) -> Response {
 }
 
 async fn metrics(State(app): State<Arc<App>>) -> Response {
-    text(
-        "text/plain; version=0.0.4; charset=utf-8",
-        app.metrics.text(app.clients.count(), app.log.dropped(), app.pools()),
-    )
+    let metrics = app.metrics.text(app.clients.count(), app.log.dropped(), &app.pools);
+    text("text/plain; version=0.0.4; charset=utf-8", metrics)
 }
 
 async fn index(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
@@ -469,7 +430,7 @@ async fn static_file(State(app): State<Arc<App>>, uri: Uri, headers: HeaderMap) 
 }
 
 fn static_content(app: &App, path: &str, headers: &HeaderMap) -> Response {
-    match app.static_content(path) {
+    match app.static_content.get(path) {
         Some(static_content) => static_content.answer(headers),
         None => refuse(&Problem::not_found("There is no such file.")),
     }

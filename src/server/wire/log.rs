@@ -11,8 +11,7 @@ use std::{io, thread};
 use serde_json::json;
 
 use crate::channel::{Receiver, Sender, bounded};
-use crate::server::error::Error;
-use crate::server::options::LogFormat;
+use crate::server::options::{Error, LogFormat};
 
 /// The maximum number of logged characters of a method, and of a URL or a problem.
 const METHOD: usize = 20;
@@ -93,10 +92,8 @@ fn write_lines(lines: &Receiver<String>, format: LogFormat, counts: &Counts, mut
     for mut line in lines.iter() {
         let dropped = counts.dropped.load(Ordering::Relaxed);
         if dropped > known {
-            let problem = format!(
-                "{} log lines were dropped because the log was not read fast enough",
-                dropped - known
-            );
+            let new = dropped - known;
+            let problem = format!("{new} log lines were dropped because the log was not read fast enough");
             let _ = match format {
                 LogFormat::Json => write!(line, "\n{}", json!({ "time": now(), "problem": problem })),
                 LogFormat::Text | LogFormat::None => write!(line, "\n{problem}"),

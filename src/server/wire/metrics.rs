@@ -15,95 +15,54 @@ pub(in crate::server) struct Metrics {
     answers: [AtomicU64; 6],
     times: [AtomicU64; TIMES.len()],
     microseconds: AtomicU64,
-    turned_away: AtomicU64,
-    made_room: AtomicU64,
-    too_slow: AtomicU64,
-    unreadable: AtomicU64,
+    /// Connections that were refused because the limit was reached.
+    pub(super) refused: AtomicU64,
+    /// Connections that were closed for new ones.
+    pub(super) evicted: AtomicU64,
+    /// Connections whose client read an answer too slowly.
+    pub(super) slow_readers: AtomicU64,
+    /// Requests whose head cannot be parsed.
+    pub(super) unreadable: AtomicU64,
 }
 
 impl Metrics {
     pub(super) fn answered(&self, status: u16, took: Duration) {
         let class = usize::from(status / 100).min(self.answers.len() - 1);
-        self.answers[class].fetch_add(1, Ordering::Relaxed);
+        count(&self.answers[class]);
         let seconds = took.as_secs_f64();
         if let Some(at) = TIMES.iter().position(|&end| seconds <= end) {
-            self.times[at].fetch_add(1, Ordering::Relaxed);
+            count(&self.times[at]);
         }
         let microseconds = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         self.microseconds.fetch_add(microseconds, Ordering::Relaxed);
     }
 
-    /// Counts a connection that was refused because the limit was reached.
-    pub(super) fn connection_refused(&self) {
-        self.turned_away.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Counts a connection that was closed for a new one.
-    pub(super) fn connection_evicted(&self) {
-        self.made_room.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Counts a connection whose client read an answer too slowly.
-    pub(super) fn too_slow(&self) {
-        self.too_slow.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Counts a request whose head cannot be parsed.
-    pub(super) fn unreadable(&self) {
-        self.unreadable.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn text<'p>(
-        &self,
-        connections: usize,
-        log_dropped: u64,
-        pools: impl Iterator<Item = &'p Pool>,
-    ) -> String {
+    pub(super) fn text(&self, connections: usize, log_dropped: u64, pools: &[Pool]) -> String {
         let mut text = String::new();
         self.write_answers(&mut text);
-        head(&mut text, "pgndex_connections", "gauge", "Open connections.");
-        let _ = writeln!(text, "pgndex_connections {connections}");
-        for (name, help, number) in [
-            (
-                "pgndex_connections_refused_total",
-                "Connections refused because the limit was reached.",
-                &self.turned_away,
-            ),
-            (
-                "pgndex_connections_closed_total",
-                "Idle connections closed to admit new ones.",
-                &self.made_room,
-            ),
-            (
-                "pgndex_slow_readers_total",
-                "Connections closed because the client read too slowly.",
-                &self.too_slow,
-            ),
-            ("pgndex_unreadable_total", "Requests with an unreadable header.", &self.unreadable),
+        let mut number = |name: &str, kind: &str, help: &str, number: u64| {
+            head(&mut text, name, kind, help);
+            let _ = writeln!(text, "{name} {number}");
+        };
+        number("pgndex_connections", "gauge", "Open connections.", connections as u64);
+        let Self { refused, evicted, slow_readers, unreadable, .. } = self;
+        for (name, help, count) in [
+            ("connections_refused", "Connections refused because the limit was reached.", read(refused)),
+            ("connections_closed", "Idle connections closed to admit new ones.", read(evicted)),
+            ("slow_readers", "Connections closed because the client read too slowly.", read(slow_readers)),
+            ("unreadable", "Requests with an unreadable header.", read(unreadable)),
+            ("log_dropped", "Log lines dropped because the log was not read fast enough.", log_dropped),
         ] {
-            head(&mut text, name, "counter", help);
-            let _ = writeln!(text, "{name} {}", read(number));
+            number(&format!("pgndex_{name}_total"), "counter", help, count);
         }
-        head(
-            &mut text,
-            "pgndex_log_dropped_total",
-            "counter",
-            "Log lines dropped because the log was not read fast enough.",
-        );
-        let _ = writeln!(text, "pgndex_log_dropped_total {log_dropped}");
-        let pools = Vec::from_iter(pools);
         head(&mut text, "pgndex_waiting", "gauge", "Requests waiting for a thread, by thread pool.");
-        for pool in &pools {
-            let _ = writeln!(text, "pgndex_waiting{{lane=\"{}\"}} {}", pool.name(), pool.waiting());
+        for pool in pools {
+            let _ = writeln!(text, "pgndex_waiting{{lane=\"{}\"}} {}", pool.name, pool.waiting());
         }
-        head(
-            &mut text,
-            "pgndex_refused_total",
-            "counter",
-            "Requests refused because the queue was full, by thread pool.",
-        );
-        for pool in &pools {
-            let _ = writeln!(text, "pgndex_refused_total{{lane=\"{}\"}} {}", pool.name(), pool.refused());
+        let help = "Requests refused because the queue was full, by thread pool.";
+        head(&mut text, "pgndex_refused_total", "counter", help);
+        for pool in pools {
+            let _ = writeln!(text, "pgndex_refused_total{{lane=\"{}\"}} {}", pool.name, pool.refused());
         }
         text
     }
@@ -115,12 +74,8 @@ impl Metrics {
             let _ = writeln!(text, "pgndex_answers_total{{class=\"{class}xx\"}} {}", read(count));
         }
         let all: u64 = self.answers.iter().map(read).sum();
-        head(
-            text,
-            "pgndex_answer_seconds",
-            "histogram",
-            "Seconds from the request's header to the response's header.",
-        );
+        let help = "Seconds from the request's header to the response's header.";
+        head(text, "pgndex_answer_seconds", "histogram", help);
         let mut sum = 0;
         for (end, count) in TIMES.iter().zip(&self.times) {
             sum += read(count);
@@ -136,6 +91,10 @@ impl Metrics {
 
 fn head(text: &mut String, name: &str, kind: &str, help: &str) {
     let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+}
+
+pub(super) fn count(number: &AtomicU64) {
+    number.fetch_add(1, Ordering::Relaxed);
 }
 
 fn read(number: &AtomicU64) -> u64 {

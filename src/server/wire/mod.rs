@@ -26,12 +26,12 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::server::databases::Databases;
-use crate::server::error::Error;
-use crate::server::options::Options;
+use crate::server::options::{Error, Options};
 use app::App;
-use connection::{Admission, Slot};
+use connection::Slot;
 use file_limits::FileLimits;
 use guard::Guard;
+use metrics::count;
 use stream::Stream;
 
 /// The time in which a client must send the head of a request.
@@ -53,8 +53,6 @@ pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
     app: Arc<App>,
-    stop: watch::Sender<bool>,
-    options: Options,
 }
 
 /// Stops a server from another thread.
@@ -93,7 +91,7 @@ impl Server {
         }
         // First raise the limit of open files, because the databases need files.
         let files = FileLimits::shared_by(&options)?;
-        let databases = Arc::new(Databases::open(&options.databases)?);
+        let databases = Databases::open(&options.databases)?;
         let failed = |source| Error::Listen { address, source };
         let listener = TcpListener::bind(address).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
@@ -101,9 +99,7 @@ impl Server {
         rustix::net::sockopt::set_socket_send_buffer_size(&listener, SEND_BUFFER)
             .map_err(|error| failed(error.into()))?;
         let address = listener.local_addr().map_err(failed)?;
-        let (stop, stopped) = watch::channel(false);
-        let app = Arc::new(App::new(databases, &options, files, address, stopped)?);
-        Ok(Self { listener, address, app, stop, options })
+        Ok(Self { listener, address, app: Arc::new(App::new(databases, options, files, address)?) })
     }
 
     /// The address that the server listens on.
@@ -115,7 +111,7 @@ impl Server {
     /// A handle that stops the server.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
-        Stopper(self.stop.clone())
+        Stopper(self.app.stop.clone())
     }
 
     /// Answers requests until the server is stopped.
@@ -135,8 +131,7 @@ impl Server {
         http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME);
         http.max_headers(HEADERS).max_buf_size(HEAD_BYTES);
         let protocol = Protocol { http, router: handle::router(&self.app), app: Arc::clone(&self.app) };
-        let clients = &self.app.clients;
-        let mut stopped = self.stop.subscribe();
+        let mut stopped = self.app.stop.subscribe();
         let mut connections = JoinSet::new();
         loop {
             let accepted = tokio::select! {
@@ -150,24 +145,24 @@ impl Server {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
-            match clients.admit(from.ip()) {
-                Admission::Granted { place, in_place_of_another } => {
+            match self.app.clients.admit(from.ip()) {
+                Some((place, in_place_of_another)) => {
                     if in_place_of_another {
-                        self.app.metrics.connection_evicted();
+                        count(&self.app.metrics.evicted);
                     }
-                    connections.spawn(protocol.clone().serve(stream, place, self.stop.subscribe()));
+                    connections.spawn(protocol.clone().serve(stream, place, self.app.stop.subscribe()));
                 }
                 // If all connections are busy, new ones are refused at once, so that existing ones are
                 // answered.
-                Admission::Full => {
-                    self.app.metrics.connection_refused();
+                None => {
+                    count(&self.app.metrics.refused);
                     let _ = stream.try_write(handle::full().as_bytes()); // The client may have disconnected.
                 }
             }
         }
         drop(listener);
         let all = async { while connections.join_next().await.is_some() {} };
-        let _ = tokio::time::timeout(self.options.grace, all).await; // Requests that take longer are cut off.
+        let _ = tokio::time::timeout(self.app.options.grace, all).await; // Requests that take longer are cut off.
         connections.shutdown().await;
         self.app.close();
         Ok(())
@@ -191,11 +186,11 @@ impl Protocol {
             request.extensions_mut().insert(Arc::clone(&known));
             router.call(request)
         });
-        let stream = TokioIo::new(Stream::new(stream, Arc::clone(client), self.app.reading_time));
+        let stream = TokioIo::new(Stream::new(stream, Arc::clone(client), self.app.options.reading_time));
         let mut connection = std::pin::pin!(self.http.serve_connection(stream, service));
         let ended = tokio::select! {
             ended = connection.as_mut() => ended,
-            () = client.must_close() => return,
+            () = client.leave.notified() => return,
             _ = async { let _ = stopped.wait_for(|stopped| *stopped).await; } => {
                 connection.as_mut().graceful_shutdown();
                 connection.await

@@ -21,11 +21,8 @@ const PIECES: usize = 4;
 /// cut the answer off.
 const FIRST: Duration = Duration::from_secs(1);
 
-/// A piece, or the end of the answer.
-enum Message {
-    Piece(Bytes),
-    End,
-}
+/// A piece; `None` is the end of the answer.
+type Message = Option<Bytes>;
 
 /// An answer that is still to be written.
 pub(super) struct StreamBody<'d> {
@@ -38,10 +35,8 @@ impl<'d> StreamBody<'d> {
     /// The body of a response, and the answer that writes it.
     pub(super) fn new(database: &'d Database, write: WriteChunks) -> (Body, Self) {
         let (sender, receiver) = mpsc::channel(PIECES);
-        (
-            Body::new(ReceivedBody { receiver, is_whole: false, is_broken: false }),
-            Self { database, sender, write },
-        )
+        let body = Body::new(ReceivedBody { receiver, is_whole: false, is_broken: false });
+        (body, Self { database, sender, write })
     }
 
     /// Writes until the answer is complete, the client disconnects, or the timeout passes. Only a complete
@@ -61,7 +56,7 @@ impl<'d> StreamBody<'d> {
         let mut writer = ChunkWriter { sender, piece, runtime, cancel, begin, began: Some(began) };
         write(database, &mut writer)?;
         writer.flush()?;
-        writer.send(Message::End)
+        writer.send(None)
     }
 }
 
@@ -117,7 +112,7 @@ impl Write for ChunkWriter<'_> {
             return Err(io::ErrorKind::TimedOut.into());
         }
         let piece = std::mem::replace(&mut self.piece, Vec::with_capacity(PIECE));
-        if piece.is_empty() { Ok(()) } else { self.send(Message::Piece(piece.into())) }
+        if piece.is_empty() { Ok(()) } else { self.send(Some(piece.into())) }
     }
 }
 
@@ -140,8 +135,8 @@ impl HttpBody for ReceivedBody {
             return Poll::Ready(None);
         }
         match ready!(self.receiver.poll_recv(context)) {
-            Some(Message::Piece(piece)) => Poll::Ready(Some(Ok(Frame::data(piece)))),
-            Some(Message::End) => {
+            Some(Some(piece)) => Poll::Ready(Some(Ok(Frame::data(piece)))),
+            Some(None) => {
                 self.is_whole = true;
                 Poll::Ready(None)
             }

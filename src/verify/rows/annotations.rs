@@ -1,34 +1,39 @@
-//! Compares annotations with moves: for all games, without reading their text.
+//! Compares annotations with moves, for all games, without reading their text; and the spellings of players'
+//! names with each other.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use crate::board::{MoveCode, Position};
-use crate::id::GameId;
-use crate::store::row::StoredId;
-use crate::verify::finding::{Collector, FindingKind, Id, RowId};
+use crate::store::row::HeaderBatch;
+use crate::verify::FindingKind::{WrongCount, WrongValue};
+use crate::verify::rows::{Reader, for_each_row, format_value};
+use crate::verify::{Collector, FindingKind, Id, RowId};
 
-/// Conditions on the rows `t` of a table.
-struct Rules {
-    table: &'static str,
-    /// The columns of its primary key; the first is the game.
-    key: &'static [&'static str],
-    kind: FindingKind,
-    rules: &'static [Rule],
-}
-
-/// A column, its expected value, and the condition in SQL.
+/// A column of the rows `t` of a table, its expected value, and the condition in SQL.
 struct Rule(&'static str, &'static str, &'static str);
 
-/// The ply must be that of a position on the row's line.
-const PLACE: Rule = Rule(
-    "ply",
-    "a position of its line",
-    "typeof(t.ply) = 'integer' AND typeof(t.line) = 'integer' AND (
-         t.line = 0 AND t.ply BETWEEN 0 AND g.ply_count
-         OR EXISTS (SELECT 1 FROM variation AS v WHERE v.game_id = t.game_id AND v.line = t.line AND v.ply = t.ply)
-         OR EXISTS (SELECT 1 FROM variation_move AS m WHERE m.game_id = t.game_id AND m.line = t.line AND m.ply = t.ply))",
-);
+/// The ply is that of a position on the line that a column names.
+macro_rules! on_line {
+    ($line:literal) => {
+        concat!(
+            "typeof(t.ply) = 'integer' AND (t.",
+            $line,
+            " = 0 AND t.ply BETWEEN 0 AND g.ply_count
+                 OR EXISTS (SELECT 1 FROM variation AS v
+                            WHERE v.game_id = t.game_id AND v.line = t.",
+            $line,
+            " AND v.ply = t.ply)
+                 OR EXISTS (SELECT 1 FROM variation_move AS m
+                            WHERE m.game_id = t.game_id AND m.line = t.",
+            $line,
+            " AND m.ply = t.ply))"
+        )
+    };
+}
+
+const PLACE: Rule =
+    Rule("ply", "a position of its line", concat!("typeof(t.line) = 'integer' AND ", on_line!("line")));
 
 /// The rows of a table are numbered 1, 2, 3 ... at each place.
 macro_rules! numbered {
@@ -44,154 +49,126 @@ macro_rules! numbered {
     };
 }
 
-const TABLES: [Rules; 7] = [
-    Rules {
-        table: "game",
-        key: &["game_id"],
-        kind: FindingKind::WrongCount,
-        rules: &[
-            Rule(
-                "eval_count",
-                "the number of its values in move_eval",
-                "ifnull(t.eval_count, 0) = (SELECT count(*) FROM move_eval AS e WHERE e.game_id = t.game_id
-                     AND (e.eval_cp IS NOT NULL OR e.eval_mate IS NOT NULL))",
-            ),
-            Rule(
-                "clock_count",
-                "the number of its clocks in move_eval",
-                "ifnull(t.clock_count, 0) = (SELECT count(clock) FROM move_eval AS e WHERE e.game_id = t.game_id)",
-            ),
-        ],
-    },
-    Rules {
-        table: "move_eval",
-        key: &["game_id", "ply"],
-        kind: FindingKind::WrongValue,
-        rules: &[
-            Rule(
-                "ply",
-                "a ply of the game",
-                "typeof(t.ply) = 'integer'
-                 AND t.ply BETWEEN 0 AND g.ply_count",
-            ),
-            Rule("clock", "a whole number from 0", "t.clock IS NULL OR typeof(t.clock) = 'integer' AND t.clock >= 0"),
-            Rule(
-                "elapsed",
-                "a whole number from 0",
-                "t.elapsed IS NULL OR typeof(t.elapsed) = 'integer' AND t.elapsed >= 0",
-            ),
-            Rule("eval_cp", "a whole number", "t.eval_cp IS NULL OR typeof(t.eval_cp) = 'integer'"),
-            Rule(
-                "eval_mate",
-                "a whole number, and none beside eval_cp",
-                "t.eval_mate IS NULL OR typeof(t.eval_mate) = 'integer' AND t.eval_cp IS NULL",
-            ),
-            Rule(
-                "depth",
-                "a whole number beside a value",
-                "t.depth IS NULL OR typeof(t.depth) = 'integer' AND t.depth >= 0
-                     AND (t.eval_cp IS NOT NULL OR t.eval_mate IS NOT NULL)",
-            ),
-        ],
-    },
-    Rules {
-        table: "comment",
-        key: &["game_id", "line", "ply", "number"],
-        kind: FindingKind::WrongValue,
-        rules: &[
-            PLACE,
-            numbered!("comment"),
-            Rule("text", "a string", "typeof(t.text) = 'text' AND t.text <> ''"),
-        ],
-    },
-    Rules {
-        table: "nag",
-        key: &["game_id", "line", "ply", "nag"],
-        kind: FindingKind::WrongValue,
-        rules: &[PLACE, Rule("nag", "a whole number from 0", "typeof(t.nag) = 'integer' AND t.nag BETWEEN 0 AND 4294967295")],
-    },
-    Rules {
-        table: "command",
-        key: &["game_id", "line", "ply", "number"],
-        kind: FindingKind::WrongValue,
-        rules: &[
-            PLACE,
-            numbered!("command"),
-            Rule(
-                "name",
-                "letters, digits and '_'",
-                "typeof(t.name) = 'text' AND t.name <> '' AND t.name NOT GLOB '*[^0-9A-Za-z_]*'",
-            ),
-            Rule("value", "a string without ']'", "typeof(t.value) = 'text' AND instr(t.value, ']') = 0"),
-        ],
-    },
-    Rules {
-        table: "variation",
-        key: &["game_id", "line"],
-        kind: FindingKind::WrongValue,
-        rules: &[
-            Rule("line", "a whole number from 1", "typeof(t.line) = 'integer' AND t.line > 0"),
-            Rule(
-                "parent_line",
-                "0, or an earlier variation",
-                "typeof(t.parent_line) = 'integer' AND t.parent_line < t.line AND (t.parent_line = 0 OR EXISTS
-                     (SELECT 1 FROM variation AS v WHERE v.game_id = t.game_id AND v.line = t.parent_line))",
-            ),
-            Rule(
-                "ply",
-                "a position of the line that it leaves",
-                "typeof(t.ply) = 'integer' AND (
-                     t.parent_line = 0 AND t.ply BETWEEN 0 AND g.ply_count
-                     OR EXISTS (SELECT 1 FROM variation AS v
-                                WHERE v.game_id = t.game_id AND v.line = t.parent_line AND v.ply = t.ply)
-                     OR EXISTS (SELECT 1 FROM variation_move AS m
-                                WHERE m.game_id = t.game_id AND m.line = t.parent_line AND m.ply = t.ply))",
-            ),
-        ],
-    },
-    Rules {
-        table: "variation_move",
-        key: &["game_id", "line", "ply"],
-        kind: FindingKind::WrongValue,
-        rules: &[
-            Rule(
-                "line",
-                "a row of variation",
-                "EXISTS (SELECT 1 FROM variation AS v WHERE v.game_id = t.game_id AND v.line = t.line)",
-            ),
-            Rule(
-                "ply",
-                "one more than that of the move before",
-                "typeof(t.ply) = 'integer' AND (EXISTS (SELECT 1 FROM variation AS v
-                         WHERE v.game_id = t.game_id AND v.line = t.line AND v.ply = t.ply - 1)
-                     OR EXISTS (SELECT 1 FROM variation_move AS m
-                         WHERE m.game_id = t.game_id AND m.line = t.line AND m.ply = t.ply - 1))",
-            ),
-        ],
-    },
+const GAME: &[Rule] = &[
+    Rule(
+        "eval_count",
+        "the number of its values in move_eval",
+        "ifnull(t.eval_count, 0) = (SELECT count(*) FROM move_eval AS e WHERE e.game_id = t.game_id
+             AND (e.eval_cp IS NOT NULL OR e.eval_mate IS NOT NULL))",
+    ),
+    Rule(
+        "clock_count",
+        "the number of its clocks in move_eval",
+        "ifnull(t.clock_count, 0) = (SELECT count(clock) FROM move_eval AS e WHERE e.game_id = t.game_id)",
+    ),
+];
+
+const MOVE_EVAL: &[Rule] = &[
+    Rule("ply", "a ply of the game", "typeof(t.ply) = 'integer' AND t.ply BETWEEN 0 AND g.ply_count"),
+    Rule("clock", "a whole number from 0", "t.clock IS NULL OR typeof(t.clock) = 'integer' AND t.clock >= 0"),
+    Rule(
+        "elapsed",
+        "a whole number from 0",
+        "t.elapsed IS NULL OR typeof(t.elapsed) = 'integer' AND t.elapsed >= 0",
+    ),
+    Rule("eval_cp", "a whole number", "t.eval_cp IS NULL OR typeof(t.eval_cp) = 'integer'"),
+    Rule(
+        "eval_mate",
+        "a whole number, and none beside eval_cp",
+        "t.eval_mate IS NULL OR typeof(t.eval_mate) = 'integer' AND t.eval_cp IS NULL",
+    ),
+    Rule(
+        "depth",
+        "a whole number beside a value",
+        "t.depth IS NULL OR typeof(t.depth) = 'integer' AND t.depth >= 0
+             AND (t.eval_cp IS NOT NULL OR t.eval_mate IS NOT NULL)",
+    ),
+];
+
+const COMMENT: &[Rule] =
+    &[PLACE, numbered!("comment"), Rule("text", "a string", "typeof(t.text) = 'text' AND t.text <> ''")];
+
+const NAG: &[Rule] = &[
+    PLACE,
+    Rule("nag", "a whole number from 0", "typeof(t.nag) = 'integer' AND t.nag BETWEEN 0 AND 4294967295"),
+];
+
+const COMMAND: &[Rule] = &[
+    PLACE,
+    numbered!("command"),
+    Rule(
+        "name",
+        "letters, digits and '_'",
+        "typeof(t.name) = 'text' AND t.name <> '' AND t.name NOT GLOB '*[^0-9A-Za-z_]*'",
+    ),
+    Rule("value", "a string without ']'", "typeof(t.value) = 'text' AND instr(t.value, ']') = 0"),
+];
+
+const VARIATION: &[Rule] = &[
+    Rule("line", "a whole number from 1", "typeof(t.line) = 'integer' AND t.line > 0"),
+    Rule(
+        "parent_line",
+        "0, or an earlier variation",
+        "typeof(t.parent_line) = 'integer' AND t.parent_line < t.line AND (t.parent_line = 0 OR EXISTS
+             (SELECT 1 FROM variation AS v WHERE v.game_id = t.game_id AND v.line = t.parent_line))",
+    ),
+    Rule("ply", "a position of the line that it leaves", on_line!("parent_line")),
+];
+
+const VARIATION_MOVE: &[Rule] = &[
+    Rule(
+        "line",
+        "a row of variation",
+        "EXISTS (SELECT 1 FROM variation AS v WHERE v.game_id = t.game_id AND v.line = t.line)",
+    ),
+    Rule(
+        "ply",
+        "one more than that of the move before",
+        "typeof(t.ply) = 'integer' AND (EXISTS (SELECT 1 FROM variation AS v
+                 WHERE v.game_id = t.game_id AND v.line = t.line AND v.ply = t.ply - 1)
+             OR EXISTS (SELECT 1 FROM variation_move AS m
+                 WHERE m.game_id = t.game_id AND m.line = t.line AND m.ply = t.ply - 1))",
+    ),
 ];
 
 /// Compares all rows with the moves of their games. Rows of missing games are reported elsewhere.
-pub(crate) fn check(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
-    TABLES.iter().try_for_each(|rules| check_table(connection, findings, rules))?;
-    replay_variations(connection, findings)
+pub(crate) fn check(reader: Reader<'_>) -> rusqlite::Result<()> {
+    for (table, rules) in [
+        ("game", GAME),
+        ("move_eval", MOVE_EVAL),
+        ("comment", COMMENT),
+        ("nag", NAG),
+        ("command", COMMAND),
+        ("variation", VARIATION),
+        ("variation_move", VARIATION_MOVE),
+    ] {
+        let side = HeaderBatch::SIDE_TABLES.iter().find(|side| side.name == table);
+        let (key, kind): (&[&'static str], _) = match side {
+            Some(side) => (&side.columns[..side.key], WrongValue),
+            None => (&["game_id"], WrongCount),
+        };
+        check_table(reader, table, key, kind, rules)?;
+    }
+    replay_variations(reader)
 }
 
-fn check_table(connection: &Connection, findings: &Collector, rules: &Rules) -> rusqlite::Result<()> {
-    let Rules { table, key, kind, rules } = *rules;
-    let key_columns: Vec<String> = key.iter().map(|column| format!("t.{column}")).collect();
-    let columns: Vec<String> =
-        rules.iter().map(|Rule(column, _, holds)| format!("t.{column}, ({holds}) IS TRUE")).collect();
+fn check_table(
+    reader: Reader<'_>,
+    table: &'static str,
+    key: &[&'static str],
+    kind: FindingKind,
+    rules: &[Rule],
+) -> rusqlite::Result<()> {
+    let Reader { connection, findings } = reader;
+    let mut columns: Vec<String> = key.iter().map(|column| format!("t.{column}")).collect();
+    columns.extend(rules.iter().map(|Rule(column, _, holds)| format!("t.{column}, ({holds}) IS TRUE")));
     let all: Vec<String> = rules.iter().map(|Rule(_, _, holds)| format!("({holds}) IS TRUE")).collect();
     let sql = format!(
-        "SELECT {}, {} FROM game AS g JOIN {table} AS t ON t.game_id = g.game_id WHERE NOT ({})",
-        key_columns.join(", "),
+        "SELECT {} FROM game AS g JOIN {table} AS t ON t.game_id = g.game_id WHERE NOT ({})",
         columns.join(", "),
         all.join(" AND ")
     );
-    let mut statement = connection.prepare(&sql)?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
+    for_each_row(connection, &sql, [], &mut |row| {
         for (index, Rule(column, expected, _)) in rules.iter().enumerate() {
             let at = key.len() + 2 * index;
             if !row.get::<_, bool>(at + 1)? {
@@ -199,8 +176,8 @@ fn check_table(connection: &Connection, findings: &Collector, rules: &Rules) -> 
                 findings.wrong(kind, table, id, column, expected, found);
             }
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// The SQL that selects the position at which a variation begins.
@@ -223,31 +200,22 @@ struct Line {
 }
 
 /// Replays all variations, each from the position at which it branches off.
-fn replay_variations(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
+fn replay_variations(Reader { connection, findings }: Reader<'_>) -> rusqlite::Result<()> {
     let sql = "SELECT game_id, line, ply, key, halfmove_clock, move_code, fen FROM variation_move
                WHERE typeof(game_id) = 'integer' AND typeof(line) = 'integer' AND typeof(ply) = 'integer'
                ORDER BY game_id, line, ply";
-    let mut statement = connection.prepare(sql)?;
-    let mut rows = statement.query([])?;
     let mut open: Option<Line> = None;
-    while let Some(row) = rows.next()? {
-        let (game, number, ply): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        let goes_on =
-            open.as_ref().is_some_and(|open| open.game == game && open.line == number && open.ply + 1 == ply);
-        let line = match open.take() {
-            Some(line) if goes_on => open.insert(Line { ply, ..line }),
-            // After a gap, which is reported elsewhere, nothing can be played.
-            Some(line) if line.game == game && line.line == number => {
-                open.insert(Line { ply, position: None, ..line })
+    for_each_row(connection, sql, [], &mut |row| {
+        let (game, line, ply): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let position = match open.take() {
+            Some(open) if open.game == game && open.line == line => {
+                // After a gap, which is reported elsewhere, nothing can be played.
+                open.position.filter(|_| open.ply + 1 == ply)
             }
-            _ => {
-                let position = branch(connection, game, number)?;
-                open.insert(Line { game, line: number, ply, position })
-            }
+            _ => branch(connection, game, line)?,
         };
-        play(row, line, findings)?;
-    }
-    Ok(())
+        play(row, open.insert(Line { game, line, ply, position }), findings)
+    })
 }
 
 fn branch(connection: &Connection, game: i64, line: i64) -> rusqlite::Result<Option<Position>> {
@@ -262,20 +230,10 @@ fn branch(connection: &Connection, game: i64, line: i64) -> rusqlite::Result<Opt
 /// Plays the move of a row, and reports values that do not match the position after it.
 fn play(row: &Row<'_>, line: &mut Line, findings: &Collector) -> rusqlite::Result<()> {
     let Some(position) = &mut line.position else { return Ok(()) };
-    let id = || {
-        RowId::game(StoredId::<GameId>::from(line.game))
-            .and("line", Id::Number(line.line))
-            .and("ply", Id::Number(line.ply))
-    };
+    let (game, number, ply) = (line.game, line.line, line.ply);
     let wrong = |column, expected: String, found: ValueRef<'_>| {
-        findings.wrong(
-            FindingKind::WrongValue,
-            "variation_move",
-            id(),
-            column,
-            expected,
-            Id::of(found).into_text(),
-        );
+        let id = RowId::new([("game_id", game), ("line", number), ("ply", ply)]);
+        findings.wrong(WrongValue, "variation_move", id, column, expected, Id::of(found).into_text());
     };
     let stored = row.get_ref(5)?;
     let bits = stored.as_i64().ok().and_then(|bits| u32::try_from(bits).ok());
@@ -294,6 +252,41 @@ fn play(row: &Row<'_>, line: &mut Line, findings: &Collector) -> rusqlite::Resul
     }
     if row.get_ref(6)? != ValueRef::Text(fen.as_bytes()) {
         wrong("fen", fen, row.get_ref(6)?);
+    }
+    Ok(())
+}
+
+/// Queries for wrong rows: the expected value, the column, and the SQL, which selects the alias and the value
+/// found.
+const WRONG_ALIASES: [(&str, &str, &str); 4] = [
+    ("a string", "alias", "SELECT alias, alias FROM player_alias WHERE typeof(alias) <> 'text'"),
+    ("a string", "name", "SELECT alias, name FROM player_alias WHERE typeof(name) <> 'text'"),
+    (
+        "a name that is not itself another spelling",
+        "name",
+        "SELECT alias, name FROM player_alias WHERE name IN (SELECT alias FROM player_alias)",
+    ),
+    (
+        "NULL, or the same number from 1 for all spellings of the name",
+        "fide_id",
+        "SELECT alias, fide_id FROM player_alias AS row WHERE fide_id IS NOT NULL
+             AND (typeof(fide_id) <> 'integer' OR fide_id NOT BETWEEN 1 AND 4294967295
+                 OR EXISTS (SELECT 1 FROM player_alias AS other WHERE other.name = row.name AND other.fide_id < row.fide_id))",
+    ),
+];
+
+/// Compares the spellings of players' names with each other.
+pub(crate) fn check_aliases(Reader { connection, findings }: Reader<'_>) -> rusqlite::Result<()> {
+    for (expected, column, sql) in WRONG_ALIASES {
+        for_each_row(connection, sql, [], &mut |row| {
+            let alias = match row.get_ref(0)? {
+                ValueRef::Text(alias) => Id::Text(String::from_utf8_lossy(alias).into_owned()),
+                other => Id::Text(format_value(other)),
+            };
+            let (id, found) = (RowId::new([("alias", alias)]), format_value(row.get_ref(1)?));
+            findings.wrong(WrongValue, "player_alias", id, column, expected, found);
+            Ok(())
+        })?;
     }
     Ok(())
 }

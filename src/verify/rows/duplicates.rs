@@ -8,72 +8,37 @@ use crate::index::{Annotations, GameText, MIN_PLIES_OF_MOVES, PREFIX_PLIES, Sing
 use crate::store::read_rows;
 use crate::store::row::virtual_table::Columns as _;
 use crate::store::row::{GameRow, StoredId};
-use crate::verify::check::{Check, Duplicates, MissingIds};
-use crate::verify::finding::{Collector, FindingKind, RowId};
-use crate::verify::rows::stored::{self, StoredDuplicate, shown};
-use crate::verify::source::text::{Texts, piece};
+use crate::verify::FindingKind::{SourceText, WrongValue};
+use crate::verify::rows::{Batch, Reader, StoredDuplicate, shown, stored};
+use crate::verify::source::{Texts, piece};
+use crate::verify::{Check, Collector, Duplicates, MissingIds, RowId};
 
-/// The skipped games of some sources in the sample, source by source in the order of their text.
-pub(crate) struct Skipped<'c> {
-    check: &'c Check<'c>,
-    connection: &'c Connection,
-    /// The sources after the current one.
-    sources: std::vec::IntoIter<StoredId<SourceId>>,
-    /// The current source, the offset from which to read more rows, and the index of the first of these in
-    /// the table.
-    source: Option<(StoredId<SourceId>, i64, u64)>,
-    rows: std::vec::IntoIter<StoredDuplicate>,
-}
-
-impl<'c> Skipped<'c> {
-    pub(crate) fn new(
-        check: &'c Check<'c>,
-        connection: &'c Connection,
-        sources: Vec<StoredId<SourceId>>,
-    ) -> Self {
-        let (sources, rows) = (sources.into_iter(), Vec::new().into_iter());
-        Self { check, connection, sources, source: None, rows }
-    }
-
-    pub(crate) fn next(&mut self) -> rusqlite::Result<Option<StoredDuplicate>> {
-        loop {
-            if let Some(row) = self.rows.next() {
-                return Ok(Some(row));
-            }
-            if self.source.is_none() {
-                let Some(source) = self.sources.next() else { return Ok(None) };
-                let before = self.check.duplicates.before.get(&source);
-                self.source = before.map(|&before| (source, i64::MIN, before));
-            }
-            if let Some((source, from, number)) = self.source.take() {
-                self.read(source, from, number)?;
-            }
-        }
-    }
-
-    /// Reads more rows of a source.
-    fn read(&mut self, source: StoredId<SourceId>, from: i64, mut number: u64) -> rusqlite::Result<()> {
-        const AT_ONCE: usize = 1024;
-        // Errors in the rows themselves are reported by the scan of all rows.
-        let unheard = Collector::new(0);
-        let columns = stored::columns::<StoredDuplicate>();
-        let sql = format!(
-            "SELECT {columns} FROM duplicate WHERE source_id = ?1 AND byte_offset >= ?2
-             ORDER BY byte_offset LIMIT {AT_ONCE}"
-        );
-        let mut statement = self.connection.prepare_cached(&sql)?;
-        let read = |row: &Row<'_>| stored::read(row, &unheard);
-        let rows: Vec<StoredDuplicate> = read_rows(&mut statement, params![source, from], read)?;
-        let next = rows.last().and_then(|last| last.byte_offset.checked_add(1));
-        self.source = next.map(|next| (source, next, number + rows.len() as u64));
-        let is_wanted = |row: &StoredDuplicate| {
-            number += 1;
-            let is_sampled = self.check.options.sample.has(number - 1, self.check.duplicates.count);
-            is_sampled && row.is_skipped()
-        };
-        self.rows = rows.into_iter().filter(is_wanted).collect::<Vec<_>>().into_iter();
-        Ok(())
-    }
+/// Reads skipped games of a source that are in the sample, in the order of their text. The place is the offset
+/// from which to read, and the index of the first row from there in the table.
+pub(crate) fn read_skipped(
+    check: &Check<'_>,
+    connection: &Connection,
+    source: StoredId<SourceId>,
+    (from, mut number): (i64, u64),
+) -> rusqlite::Result<Batch<StoredDuplicate, (i64, u64)>> {
+    const AT_ONCE: usize = 1024;
+    // Errors in the rows themselves are reported by the scan of all rows.
+    let unheard = Collector::new(0);
+    let columns = stored::columns::<StoredDuplicate>();
+    let sql = format!(
+        "SELECT {columns} FROM duplicate WHERE source_id = ?1 AND byte_offset >= ?2
+         ORDER BY byte_offset LIMIT {AT_ONCE}"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let read = |row: &Row<'_>| stored::read(row, &unheard);
+    let mut rows: Vec<StoredDuplicate> = read_rows(&mut statement, params![source, from], read)?;
+    let next = rows.last().and_then(|last| last.byte_offset.checked_add(1));
+    let next = next.map(|next| (next, number + rows.len() as u64));
+    rows.retain(|row| {
+        number += 1;
+        check.options.sample.has(number - 1, check.duplicates.count) && row.is_skipped()
+    });
+    Ok((rows, next))
 }
 
 impl StoredDuplicate {
@@ -85,23 +50,6 @@ impl StoredDuplicate {
     fn is_skipped(&self) -> bool {
         matches!(self.kind.as_deref(), Some("same" | "moves" | "cut"))
     }
-
-    /// What the game has in common with its original, if that is why it was skipped.
-    fn like(&self) -> Option<DuplicateMatch> {
-        match self.kind.as_deref() {
-            Some("same") => Some(DuplicateMatch::Same),
-            Some("moves") => Some(DuplicateMatch::Moves),
-            _ => None,
-        }
-    }
-}
-
-/// What a skipped game has in common with its original.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum DuplicateMatch {
-    /// Moves, players, date and result.
-    Same,
-    Moves,
 }
 
 /// Scans pieces of the table. Each thread has its own scan.
@@ -161,7 +109,7 @@ impl<'c> DuplicateScan<'c> {
         found: impl std::fmt::Display,
     ) {
         let id = row.row();
-        self.check.findings.wrong(FindingKind::WrongValue, "duplicate", id, column, expected, found);
+        self.check.findings.wrong(WrongValue, "duplicate", id, column, expected, found);
     }
 
     /// Checks a broken-off game and the longer game that begins with its moves.
@@ -210,29 +158,30 @@ impl<'c> DuplicateScan<'c> {
         }
         // If originals were removed, duplicates remain without an original when their files cannot be read
         // again.
-        if row.original.is_none() && row.like().is_some() && self.check.gone != MissingIds::All {
+        let is_like = matches!(row.kind.as_deref(), Some("same" | "moves"));
+        if row.original.is_none() && is_like && self.check.gone != MissingIds::All {
             self.wrong(row, "original_id", "a row of game", "NULL");
         }
         let map = if self.check.options.sources { self.texts.open(row.source) } else { None };
         let Some(map) = map else { return Ok(()) };
         let range = piece(row.byte_offset, row.byte_length, map.bytes().len() as u64);
         let text = range.map(|range| &map.bytes()[range.start as usize..range.end as usize]);
-        compare(&self.check.findings, connection, &mut self.reread, row, text)
+        compare(self.check.reader(connection), &mut self.reread, row, text)
     }
 }
 
 /// Compares a skipped game and its original with the game's text. `text` is `None` if it is not within its
 /// source.
 pub(crate) fn compare(
-    findings: &Collector,
-    connection: &Connection,
+    reader: Reader<'_>,
     reread: &mut SingleGameParser,
     row: &StoredDuplicate,
     text: Option<&[u8]>,
 ) -> rusqlite::Result<()> {
+    let Reader { connection, findings } = reader;
     let tell = |column, expected: String, found: String| {
         let id = row.row();
-        findings.wrong(FindingKind::SourceText, "duplicate", id, column, expected, found);
+        findings.wrong(SourceText, "duplicate", id, column, expected, found);
     };
     let read = text.and_then(|text| reread.read(text, Annotations::None));
     let Some(read) = read.filter(|read| text.is_some_and(|text| read.span() == (0, text.len() as u64)))
@@ -240,29 +189,26 @@ pub(crate) fn compare(
         tell("byte_length", "that of one game".to_owned(), row.byte_length.to_string());
         return Ok(());
     };
-    let Some((id, like)) = row.original.zip(row.like()) else { return Ok(()) };
+    // Of the same game, players, date and result are compared too.
+    let (Some(id), Some(kind @ ("same" | "moves"))) = (row.original, row.kind.as_deref()) else {
+        return Ok(());
+    };
     // A missing original is reported elsewhere.
     let Some(original) = original(connection, id)? else { return Ok(()) };
     let told = columns(&read);
-    let compared = if like == DuplicateMatch::Same { told.len() } else { COLUMNS_OF_MOVES };
+    let compared = if kind == "same" { told.len() } else { COLUMNS_OF_MOVES };
     let differs = |index: &usize| told[*index] != original[*index];
     if let Some(index) = (0..compared).find(differs) {
         let [told, found] = [&told, &original].map(|columns| shown(columns[index].as_deref()));
         let column = COLUMNS[index];
-        tell(
-            "original_id",
-            format!("a game whose {column} is {told}"),
-            format!("{id}, whose {column} is {found}"),
-        );
-    } else if like == DuplicateMatch::Moves && read.codes().len() < MIN_PLIES_OF_MOVES as usize {
+        let expected = format!("a game whose {column} is {told}");
+        tell("original_id", expected, format!("{id}, whose {column} is {found}"));
+    } else if kind == "moves" && read.codes().len() < MIN_PLIES_OF_MOVES as usize {
         let found = format!("moves, of {} plies", read.codes().len());
         tell("kind", format!("at least {MIN_PLIES_OF_MOVES} plies"), found);
     } else if let Some(ply) = parting(connection, id, &read)? {
-        tell(
-            "original_id",
-            "a game with the same moves".to_owned(),
-            format!("{id}, which differs at ply {ply}"),
-        );
+        let found = format!("{id}, which differs at ply {ply}");
+        tell("original_id", "a game with the same moves".to_owned(), found);
     }
     Ok(())
 }

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::ops::RangeInclusive;
 
 use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
 use rusqlite::{Connection, OptionalExtension as _, Row, Rows};
@@ -10,13 +9,13 @@ use rusqlite::{Connection, OptionalExtension as _, Row, Rows};
 use crate::id::{GameId, ImportId, NameId, OpeningId, Ply, SourceId};
 use crate::index::pairing_hash;
 use crate::store::row::StoredId;
-use crate::verify::check::Check;
-use crate::verify::finding::{FindingKind, RowId};
-use crate::verify::rows::checksum::Checksum;
-use crate::verify::rows::replay::Replay;
-use crate::verify::rows::stored::{GAMES, POSITIONS, StoredGame, StoredPosition, bytes, read, shown};
-use crate::verify::rows::visited_positions::{OccurrenceCounter, VisitedPositions};
-use crate::verify::source::text::Texts;
+use crate::verify::FindingKind::{DanglingLink, MissingRow, WrongCount, WrongValue};
+use crate::verify::rows::{
+    Checksum, GAMES, OccurrenceCounter, POSITIONS, Replay, StoredGame, StoredPosition, VisitedPositions,
+    bytes, read, shown,
+};
+use crate::verify::source::Texts;
+use crate::verify::{Check, RowId};
 
 /// Counts of a source or an import.
 #[derive(Clone, Copy, Debug, Default)]
@@ -106,13 +105,12 @@ impl<'c> GameScan<'c> {
     pub(crate) fn scan(
         &mut self,
         connection: &Connection,
-        range: &RangeInclusive<StoredId<GameId>>,
+        range: [StoredId<GameId>; 2],
     ) -> rusqlite::Result<()> {
-        let bounds = [*range.start(), *range.end()];
         let mut statement = connection.prepare_cached(&POSITIONS)?;
-        let mut positions = statement.query(bounds)?;
+        let mut positions = statement.query(range)?;
         let mut statement = connection.prepare_cached(&GAMES)?;
-        let mut games = statement.query(bounds)?;
+        let mut games = statement.query(range)?;
         positions.advance()?;
         while let Some(row) = games.next()? {
             let game: StoredGame = read(row, &self.check.findings)?;
@@ -144,7 +142,7 @@ impl<'c> GameScan<'c> {
                 if told.replace(stored.game) != Some(stored.game) {
                     let row = RowId::position(stored.game, stored.ply);
                     let expected = "a row of game";
-                    let wrong = FindingKind::DanglingLink;
+                    let wrong = DanglingLink;
                     self.check.findings.wrong(wrong, "game_position", row, "game_id", expected, stored.game);
                 }
             }
@@ -207,14 +205,7 @@ impl<'c> GameScan<'c> {
         if follows_nothing && !(replayed && self.replay.position().is_some()) {
             let id = RowId::position(stored.game, stored.ply.previous());
             let expected = "a move, as more positions follow";
-            self.check.findings.wrong(
-                FindingKind::WrongValue,
-                "game_position",
-                id,
-                "move_code",
-                expected,
-                "NULL",
-            );
+            self.check.findings.wrong(WrongValue, "game_position", id, "move_code", expected, "NULL");
         }
         if replayed {
             self.replay.step(stored, fen);
@@ -232,7 +223,7 @@ impl<'c> GameScan<'c> {
             ..=0 => (RowId::position(game, first), "the row is missing".to_owned()),
             _ => (RowId::game(game), format!("the rows for plies {first} to {last} are missing")),
         };
-        self.check.findings.about(FindingKind::MissingRow, "game_position", row, found);
+        self.check.findings.about(MissingRow, "game_position", row, found);
     }
 
     fn count(&mut self, game: &StoredGame, seen: &Seen) {
@@ -255,23 +246,23 @@ impl<'c> GameScan<'c> {
             if status != "skipped" {
                 self.missing(game.game, StoredId::from(0), last_ply);
             } else if game.ply_count != 0 {
-                findings.wrong(FindingKind::WrongCount, "game", id(), "ply_count", 0, game.ply_count);
+                findings.wrong(WrongCount, "game", id(), "ply_count", 0, game.ply_count);
             }
             return;
         };
         if !matches!(status, "ok" | "truncated") {
             let expected = "'ok' or 'truncated', as it has positions";
-            findings.wrong(FindingKind::WrongValue, "game", id(), "status", expected, format!("'{status}'"));
+            findings.wrong(WrongValue, "game", id(), "status", expected, format!("'{status}'"));
         }
         match last.move_code {
             None if last.ply != last_ply => {
-                findings.wrong(FindingKind::WrongCount, "game", id(), "ply_count", last.ply, game.ply_count);
+                findings.wrong(WrongCount, "game", id(), "ply_count", last.ply, game.ply_count);
             }
             Some(_) if last.ply < last_ply => self.missing(game.game, last.ply.next(), last_ply),
             Some(code) => {
                 let id = RowId::position(game.game, last.ply);
                 let expected = "NULL, as no position follows";
-                findings.wrong(FindingKind::WrongValue, "game_position", id, "move_code", expected, code);
+                findings.wrong(WrongValue, "game_position", id, "move_code", expected, code);
             }
             None => {}
         }
@@ -292,14 +283,14 @@ impl<'c> GameScan<'c> {
         let is_skipped = seen.rows == 0;
         let hash = if is_skipped { Some(0) } else { self.replay.moves_hash() };
         if let Some(hash) = hash.filter(|&hash| hash != game.moves_hash) {
-            findings.wrong(FindingKind::WrongValue, "game", id(), "moves_hash", hash, game.moves_hash);
+            findings.wrong(WrongValue, "game", id(), "moves_hash", hash, game.moves_hash);
         }
         if is_skipped || self.replay.position().is_some() {
             self.prefix(connection, game)?;
         }
         if self.replay.position().is_some() && seen.opening != game.opening {
             let (expected, found) = (shown(seen.opening), shown(game.opening));
-            findings.wrong(FindingKind::WrongValue, "game", id(), "opening_id", expected, found);
+            findings.wrong(WrongValue, "game", id(), "opening_id", expected, found);
         }
         let plies = seen.rows.saturating_sub(1);
         self.sums.replayed_games += 1;
@@ -324,14 +315,7 @@ impl<'c> GameScan<'c> {
         };
         if expected != game.prefix_hash {
             let (row, found) = (RowId::game(game.game), shown(game.prefix_hash));
-            self.check.findings.wrong(
-                FindingKind::WrongValue,
-                "game",
-                row,
-                "prefix_hash",
-                shown(expected),
-                found,
-            );
+            self.check.findings.wrong(WrongValue, "game", row, "prefix_hash", shown(expected), found);
         }
         Ok(())
     }

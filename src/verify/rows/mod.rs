@@ -1,16 +1,26 @@
 //! Compares rows with each other and with the rules.
 
-pub(crate) mod aliases;
-pub(crate) mod annotations;
-pub(crate) mod checksum;
-pub(crate) mod duplicates;
-pub(crate) mod features;
-pub(crate) mod frequent_keys;
-pub(crate) mod games;
-pub(crate) mod occurrences;
-pub(crate) mod problems;
-pub(crate) mod replay;
-pub(crate) mod sets;
-pub(crate) mod side_rows;
-pub(crate) mod stored;
-pub(crate) mod visited_positions;
+pub(super) mod annotations;
+mod checksum;
+pub(super) mod duplicates;
+mod games;
+mod occurrences;
+pub(super) mod problems;
+mod replay;
+pub(super) mod sets;
+pub(super) mod side_rows;
+pub(super) mod stored;
+mod visited_positions;
+
+pub(crate) use checksum::Checksum;
+pub(crate) use duplicates::{DuplicateScan, read_skipped};
+pub(crate) use games::{GameScan, Sums};
+pub(crate) use occurrences::{OccurrenceScan, find_missing, find_surplus};
+pub(crate) use problems::{ProblemCounts, Problems};
+pub(crate) use replay::{Replay, describe_move, replayed_codes};
+pub(crate) use sets::{ListedKeys, find_unlisted};
+pub(crate) use stored::{
+    Batch, GAMES, POSITIONS, Reader, StoredDuplicate, StoredGame, StoredPosition, StoredProblem, bytes,
+    columns, for_each_row, format_value, read, shown,
+};
+pub(crate) use visited_positions::{AT_ONCE, OccurrenceCounter, VisitedPositions, report_shared};

@@ -1,19 +1,15 @@
 //! Checks `occurrence`: one scan together with `visited_position`, and a search for differences from
 //! `game_position`.
 
-use std::ops::RangeInclusive;
-
 use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
 use rusqlite::{Connection, OptionalExtension as _, Row, Rows, params};
 
 use crate::id::{GameId, Ply};
 use crate::store::frequent_keys::may_be_delayed;
 use crate::store::row::StoredId;
-use crate::verify::check::Check;
-use crate::verify::finding::{Collector, FindingKind, RowId};
-use crate::verify::rows::checksum::Checksum;
-use crate::verify::rows::stored::shown;
-use crate::verify::rows::visited_positions::{VisitedPositions, report_shared};
+use crate::verify::FindingKind::{MissingRow, SurplusRow, WrongCount, WrongValue};
+use crate::verify::rows::{Checksum, Reader, VisitedPositions, for_each_row, report_shared, shown};
+use crate::verify::{Check, RowId};
 
 /// Scans ranges of keys. Each thread has its own scan.
 pub(crate) struct OccurrenceScan<'c> {
@@ -82,19 +78,14 @@ impl<'c> OccurrenceScan<'c> {
         Self { check, visited, occurrences: Checksum::default(), distinct: 0 }
     }
 
-    pub(crate) fn scan(
-        &mut self,
-        connection: &Connection,
-        range: &RangeInclusive<i64>,
-    ) -> rusqlite::Result<()> {
+    pub(crate) fn scan(&mut self, connection: &Connection, range: [i64; 2]) -> rusqlite::Result<()> {
         const REPORT_INTERVAL: u64 = 1 << 14;
-        let bounds = [*range.start(), *range.end()];
         let mut statement = connection.prepare_cached(rows_of_keys(connection)?)?;
-        let mut rows = statement.query(bounds)?;
+        let mut rows = statement.query(range)?;
         let mut statement = connection.prepare_cached(
             "SELECT key, games + unfinished FROM visited_position WHERE key BETWEEN ?1 AND ?2 ORDER BY key",
         )?;
-        let mut visited = statement.query(bounds)?;
+        let mut visited = statement.query(range)?;
         visited.advance()?;
         let (mut run, mut told) = (None::<Run>, 0);
         let (findings, listed_keys) = (&self.check.findings, &self.check.listed_keys);
@@ -106,7 +97,7 @@ impl<'c> OccurrenceScan<'c> {
             self.occurrences.add(key, game, ply);
             if row.get::<_, Option<bool>>(3)? == Some(true) {
                 let found = "the row is in the level of other games";
-                findings.about(FindingKind::WrongValue, "occurrence", occurrence.id(), found);
+                findings.about(WrongValue, "occurrence", occurrence.id(), found);
             }
             let level = row.get(4)?;
             if (in_level.0, in_level.1) == (key, level) {
@@ -161,13 +152,13 @@ impl<'c> OccurrenceScan<'c> {
             let findings = &self.check.findings;
             if few {
                 let found = format!("only {} games reached the position", run.games);
-                findings.about(FindingKind::SurplusRow, "visited_position", id, found);
+                findings.about(SurplusRow, "visited_position", id, found);
             } else if games != run.games && !self.visited.has(key) {
                 if is_shared(connection, key)? {
                     report_shared(findings, key);
                 } else {
                     let column = "games + unfinished";
-                    findings.wrong(FindingKind::WrongCount, "visited_position", id, column, run.games, games);
+                    findings.wrong(WrongCount, "visited_position", id, column, run.games, games);
                 }
             }
             return Ok(());
@@ -176,7 +167,7 @@ impl<'c> OccurrenceScan<'c> {
         if many && !is_shared(connection, run.key)? {
             let found = format!("the row is missing, {} games reached the position", run.games);
             let id = RowId::new([("key", run.key)]);
-            self.check.findings.about(FindingKind::MissingRow, "visited_position", id, found);
+            self.check.findings.about(MissingRow, "visited_position", id, found);
         }
         Ok(())
     }
@@ -184,7 +175,7 @@ impl<'c> OccurrenceScan<'c> {
     fn unvisited(&self, key: i64) {
         let id = RowId::new([("key", key)]);
         let found = "no row of position_game has this key";
-        self.check.findings.about(FindingKind::SurplusRow, "visited_position", id, found);
+        self.check.findings.about(SurplusRow, "visited_position", id, found);
     }
 }
 
@@ -204,25 +195,6 @@ fn rows_of_keys(connection: &Connection) -> rusqlite::Result<&'static str> {
     })
 }
 
-/// Reports rows of `occurrence` whose level is not listed, so that they are never found.
-pub(crate) fn find_unlisted(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
-    // One step per level, not per row.
-    let sql = "WITH RECURSIVE found (level) AS (
-                   SELECT min(level) FROM occurrence
-                   UNION ALL
-                   SELECT (SELECT min(level) FROM occurrence AS o WHERE o.level > found.level) FROM found
-                   WHERE level NOTNULL)
-               SELECT level FROM found WHERE level NOTNULL AND level NOT IN (SELECT level FROM occurrence_level)";
-    let mut statement = connection.prepare(sql)?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let id = RowId::new([("level", row.get::<_, i64>(0)?)]);
-        let found = "its rows of occurrence are not found: the level is not listed";
-        findings.about(FindingKind::MissingRow, "occurrence_level", id, found);
-    }
-    Ok(())
-}
-
 /// Whether two positions share a key.
 fn is_shared(connection: &Connection, key: i64) -> rusqlite::Result<bool> {
     let sql = "SELECT count(DISTINCT p.fen) > 1 FROM position_game AS o
@@ -233,56 +205,47 @@ fn is_shared(connection: &Connection, key: i64) -> rusqlite::Result<bool> {
 /// Reports rows of `game_position` that are missing in `position_game`, among games of the groups for which
 /// `differ` is true.
 pub(crate) fn find_missing(
-    connection: &Connection,
-    range: &RangeInclusive<StoredId<GameId>>,
+    reader: Reader<'_>,
+    range: [StoredId<GameId>; 2],
     differ: &[bool],
-    findings: &Collector,
 ) -> rusqlite::Result<()> {
-    let mut statement = connection
-        .prepare_cached("SELECT game_id, ply, key FROM game_position WHERE game_id BETWEEN ?1 AND ?2")?;
-    let mut other = connection.prepare_cached(
-        "SELECT EXISTS (SELECT 1 FROM position_game WHERE key = ?1 AND game_id = ?2 AND ply = ?3)",
-    )?;
-    let mut rows = statement.query([range.start(), range.end()])?;
-    while let Some(row) = rows.next()? {
+    let Reader { connection, findings } = reader;
+    let sql = "SELECT EXISTS (SELECT 1 FROM position_game WHERE key = ?1 AND game_id = ?2 AND ply = ?3)";
+    let mut other = connection.prepare_cached(sql)?;
+    let sql = "SELECT game_id, ply, key FROM game_position WHERE game_id BETWEEN ?1 AND ?2";
+    for_each_row(connection, sql, range, &mut |row| {
         // A value that is not a number has been reported.
-        let Ok(key) = row.get::<_, i64>(2) else { continue };
+        let Ok(key) = row.get::<_, i64>(2) else { return Ok(()) };
         let occurrence = Occurrence { key, game: row.get(0)?, ply: row.get(1)? };
         let Occurrence { game, ply, .. } = occurrence;
         if differ[Checksum::group(game)] && !other.query_row(params![key, game, ply], |row| row.get(0))? {
             let found = "the row is missing, but game_position has the position";
-            findings.about(FindingKind::MissingRow, "position_game", occurrence.id(), found);
+            findings.about(MissingRow, "position_game", occurrence.id(), found);
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Reports rows of `position_game` that are missing in `game_position`, among games of the groups for which
 /// `differ` is true.
-pub(crate) fn find_surplus(
-    connection: &Connection,
-    range: &RangeInclusive<i64>,
-    differ: &[bool],
-    findings: &Collector,
-) -> rusqlite::Result<()> {
-    let mut statement = connection
-        .prepare_cached("SELECT key, game_id, ply FROM position_game WHERE key BETWEEN ?1 AND ?2")?;
-    let mut other =
-        connection.prepare_cached("SELECT key FROM game_position WHERE game_id = ?1 AND ply = ?2")?;
-    let mut rows = statement.query([range.start(), range.end()])?;
-    while let Some(row) = rows.next()? {
+pub(crate) fn find_surplus(reader: Reader<'_>, range: [i64; 2], differ: &[bool]) -> rusqlite::Result<()> {
+    let Reader { connection, findings } = reader;
+    let sql = "SELECT key FROM game_position WHERE game_id = ?1 AND ply = ?2";
+    let mut other = connection.prepare_cached(sql)?;
+    let sql = "SELECT key, game_id, ply FROM position_game WHERE key BETWEEN ?1 AND ?2";
+    for_each_row(connection, sql, range, &mut |row| {
         let occurrence = Occurrence::read(row)?;
         let Occurrence { key, game, ply } = occurrence;
         if !differ[Checksum::group(game)] {
-            continue;
+            return Ok(());
         }
         let found =
             match other.query_row(params![game, ply], |row| Ok(row.get::<_, i64>(0).ok())).optional()? {
-                Some(Some(other)) if other == key => continue,
+                Some(Some(other)) if other == key => return Ok(()),
                 Some(other) => format!("game_position has the key {} at this ply", shown(other)),
                 None => "game_position has no such row".to_owned(),
             };
-        findings.about(FindingKind::SurplusRow, "position_game", occurrence.id(), found);
-    }
-    Ok(())
+        findings.about(SurplusRow, "position_game", occurrence.id(), found);
+        Ok(())
+    })
 }

@@ -8,8 +8,9 @@ use crate::id::{GameId, SourceId};
 use crate::index::{GameProblem, ProblemKind};
 use crate::sorted::sort;
 use crate::store::row::{StoredId, StoredRow as _};
-use crate::verify::finding::{Collector, FindingKind, RowId};
-use crate::verify::rows::stored::{StoredGame, StoredProblem, columns, read, shown};
+use crate::verify::FindingKind::{SourceText, WrongValue};
+use crate::verify::rows::{Reader, StoredGame, StoredProblem, columns, for_each_row, read, shown};
+use crate::verify::{Collector, RowId};
 
 const TABLE: &str = "problem";
 
@@ -29,23 +30,22 @@ pub(crate) type ProblemCounts = HashMap<StoredId<SourceId>, i64>;
 
 /// Compares the problems with their games and sources, and checks their kinds, severities and messages.
 /// Returns the number of problems of each source.
-pub(crate) fn check(connection: &Connection, findings: &Collector) -> rusqlite::Result<ProblemCounts> {
+pub(crate) fn check(Reader { connection, findings }: Reader<'_>) -> rusqlite::Result<ProblemCounts> {
     let mut counts = HashMap::new();
     let columns =
         StoredProblem::COLUMNS.iter().map(|column| format!("p.{column}")).collect::<Vec<_>>().join(", ");
-    let mut statement = connection.prepare(&format!(
+    let sql = format!(
         "SELECT {columns}, g.source_id, g.ply_count, s.bytes FROM problem AS p
          LEFT JOIN game AS g ON g.game_id = p.game_id LEFT JOIN source AS s ON s.source_id = p.source_id"
-    ))?;
-    let mut rows = statement.query([])?;
+    );
     // Values that are not numbers are reported by the scan of the table that contains them.
     let number =
         |row: &rusqlite::Row<'_>, column| Ok::<_, rusqlite::Error>(row.get_ref(column)?.as_i64().ok());
-    while let Some(row) = rows.next()? {
+    for_each_row(connection, &sql, [], &mut |row| {
         let problem: StoredProblem = read(row, findings)?;
         *counts.entry(problem.source).or_default() += 1;
         let wrong = |column, expected: String, found: String| {
-            findings.wrong(FindingKind::WrongValue, TABLE, problem.row(), column, expected, found);
+            findings.wrong(WrongValue, TABLE, problem.row(), column, expected, found);
         };
         if let Some(expected) = number(row, 11)?.filter(|&expected| problem.source != expected.into()) {
             wrong("source_id", expected.to_string(), problem.source.to_string());
@@ -81,7 +81,8 @@ pub(crate) fn check(connection: &Connection, findings: &Collector) -> rusqlite::
         if problem.message.as_deref().is_none_or(str::is_empty) {
             wrong("message", "a sentence".to_owned(), quoted(problem.message.as_deref()));
         }
-    }
+        Ok(())
+    })?;
     Ok(counts)
 }
 
@@ -95,16 +96,15 @@ pub(crate) struct Problems {
 impl Problems {
     /// Reads the list of problems. Numbers that no game or problem can have are reported elsewhere.
     pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Self> {
-        let mut statement =
-            connection.prepare("SELECT game_id, problem_id FROM problem WHERE game_id IS NOT NULL")?;
-        let mut rows = statement.query([])?;
+        let sql = "SELECT game_id, problem_id FROM problem WHERE game_id IS NOT NULL";
         let mut of_games = Vec::new();
-        while let Some(row) = rows.next()? {
+        for_each_row(connection, sql, [], &mut |row| {
             let number =
                 |column| Ok(row.get_ref(column)?.as_i64().ok().and_then(|id| u32::try_from(id).ok()));
             let (game, problem): (_, rusqlite::Result<_>) = (number(0)?, number(1));
             of_games.extend(game.map(GameId).zip(problem?));
-        }
+            Ok(())
+        })?;
         sort(&mut of_games);
         Ok(Self { of_games })
     }
@@ -119,11 +119,11 @@ impl Problems {
     /// Compares the problems stored for a game with those found in its text.
     pub(crate) fn compare<'t>(
         &self,
-        findings: &Collector,
-        connection: &Connection,
+        reader: Reader<'_>,
         game: &StoredGame,
         told: impl Iterator<Item = GameProblem<'t>>,
     ) -> rusqlite::Result<()> {
+        let Reader { connection, findings } = reader;
         let told: Vec<_> = told.collect();
         let sql = format!("SELECT {} FROM problem WHERE problem_id = ?1", columns::<StoredProblem>());
         let mut statement = connection.prepare_cached(&sql)?;
@@ -144,7 +144,7 @@ impl Problems {
         if stored.len() != told.len() && !may_have_more {
             let (rows, told) = (stored.len(), told.len());
             let found = format!("has {rows} rows in problem within its text, but the text has {told}");
-            findings.about(FindingKind::SourceText, "game", RowId::game(game.game), found);
+            findings.about(SourceText, "game", RowId::game(game.game), found);
             return Ok(());
         }
         let first = stored.first().zip(told.first()).map(|(stored, told)| (stored, told.line));
@@ -170,7 +170,7 @@ fn compare_row(
 ) {
     let wrong = |column, expected: String, found: String| {
         if expected != found {
-            findings.wrong(FindingKind::SourceText, TABLE, stored.row(), column, expected, found);
+            findings.wrong(SourceText, TABLE, stored.row(), column, expected, found);
         }
     };
     let offset = game.byte_offset.saturating_add_unsigned(told.byte_offset);

@@ -6,8 +6,9 @@ use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position, PositionKey};
 use crate::id::{GameId, Ply};
 use crate::index::{mix_move, prefix_hash};
 use crate::store::row::StoredId;
-use crate::verify::finding::{Collector, FindingKind, RowId};
-use crate::verify::rows::stored::{POSITIONS, StoredGame, StoredPosition, bytes, shown};
+use crate::verify::FindingKind::WrongValue;
+use crate::verify::rows::{POSITIONS, StoredGame, StoredPosition, bytes, shown};
+use crate::verify::{Collector, RowId};
 
 /// Follows a game from row to row. Reports rows that do not match, and continues as long as the position is
 /// known.
@@ -62,7 +63,7 @@ impl<'c> Replay<'c> {
                 Err(error) => {
                     let expected = format!("a legal position ({error})");
                     let row = RowId::game(game);
-                    self.findings.wrong(FindingKind::WrongValue, "game", row, "start_fen", expected, fen);
+                    self.findings.wrong(WrongValue, "game", row, "start_fen", expected, fen);
                     self.on_course = false;
                 }
             }
@@ -178,7 +179,7 @@ impl<'c> Replay<'c> {
         found: impl std::fmt::Display,
     ) {
         let row = RowId::position(self.game, ply);
-        self.findings.wrong(FindingKind::WrongValue, "game_position", row, column, expected, found);
+        self.findings.wrong(WrongValue, "game_position", row, column, expected, found);
     }
 }
 

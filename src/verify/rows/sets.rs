@@ -1,18 +1,29 @@
-//! Compares columns of games and sets of games with the rows from which they are built.
+//! Compares columns of games, sets of games and the lists of levels with the rows from which they are built.
+
+use std::cmp::Ordering;
 
 use rusqlite::Connection;
 
 use crate::board::{PositionKey, ShortMove};
+use crate::id::GameId;
 use crate::sorted::{SortedMap, distinct};
-use crate::store::block_set::block_of;
+use crate::store::block_set::{block_of, game_of};
+use crate::store::features::{FeatureBlock, FeatureKind};
+use crate::store::frequent_keys::FrequentKeys;
+pub(crate) use crate::store::read::features::blocks as feature_blocks;
+use crate::store::read::features::{block_sets, fill_block};
 use crate::store::read::occurrence::visit::{for_each_occurrence, played_at};
 use crate::store::visit_set::{PlayedMove, pack_block};
 use crate::store::write::fill::{blocks_with_games, columns_of_games};
-use crate::store::{Cells, GAME_COLUMN, VISIT_SET, read_rows};
-use crate::verify::finding::{Collector, FindingKind, Id, RowId};
+use crate::store::{Cells, GAME_COLUMN, GAME_SET, VISIT_SET, read_rows};
+use crate::verify::FindingKind::{MissingRow, SurplusRow, WrongCount, WrongValue};
+use crate::verify::rows::{Reader, for_each_row};
+use crate::verify::{Collector, RowId};
 
+pub(crate) const FEATURES: &str = GAME_SET.name;
 const COLUMNS: &str = GAME_COLUMN.name;
 const VISITS: &str = VISIT_SET.name;
+const LEVEL: &str = "occurrence_level";
 
 /// The blocks to compare: those that have games, columns or sets.
 pub(crate) fn blocks(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
@@ -24,11 +35,8 @@ pub(crate) fn blocks(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
 }
 
 /// Compares the columns of a block with the rows of `game`.
-pub(crate) fn compare_columns(
-    connection: &Connection,
-    block: i64,
-    findings: &Collector,
-) -> rusqlite::Result<()> {
+pub(crate) fn compare_columns(reader: Reader<'_>, block: i64) -> rusqlite::Result<()> {
+    let Reader { connection, findings } = reader;
     let made = match u32::try_from(block) {
         Ok(block) if block <= u32::from(u16::MAX) => columns_of_games(connection, block)?,
         _ => None,
@@ -42,22 +50,22 @@ pub(crate) fn compare_columns(
     while let Some(row) = rows.next()? {
         let cells = Cells::new(row, GAME_COLUMN);
         let name: &str = cells.get("name")?;
-        let row_id = || RowId::default().and("name", Id::Text(name.to_owned())).and("block", block);
+        let row_id = || RowId::new([("name", name)]).and("block", block);
         let Some((values, games)) = expected.remove(name) else {
-            findings.about(FindingKind::SurplusRow, COLUMNS, row_id(), "no game has such a column");
+            findings.about(SurplusRow, COLUMNS, row_id(), "no game has such a column");
             continue;
         };
         if cells.get::<&str>("cells")? != values {
             let found = "column `cells` does not hold the distinct values of the games in this block";
-            findings.about(FindingKind::WrongValue, COLUMNS, row_id(), found);
+            findings.about(WrongValue, COLUMNS, row_id(), found);
         } else if cells.get::<&[u8]>("games")? != games {
             let found = "column `games` does not hold the value of each game of the block";
-            findings.about(FindingKind::WrongValue, COLUMNS, row_id(), found);
+            findings.about(WrongValue, COLUMNS, row_id(), found);
         }
     }
     for (name, _) in expected {
-        let row = RowId::default().and("name", Id::Text(name.to_owned())).and("block", block);
-        findings.about(FindingKind::MissingRow, COLUMNS, row, "the row is missing");
+        let row = RowId::new([("name", name)]).and("block", block);
+        findings.about(MissingRow, COLUMNS, row, "the row is missing");
     }
     Ok(())
 }
@@ -69,12 +77,8 @@ pub(crate) fn visited_keys(connection: &Connection) -> rusqlite::Result<Vec<i64>
 }
 
 /// Compares the sets of a visited position, in these blocks, with the games that reached it.
-pub(crate) fn compare_visits(
-    connection: &Connection,
-    key: i64,
-    blocks: &[i64],
-    findings: &Collector,
-) -> rusqlite::Result<()> {
+pub(crate) fn compare_visits(reader: Reader<'_>, key: i64, blocks: &[i64]) -> rusqlite::Result<()> {
+    let Reader { connection, findings } = reader;
     let mut visits: SortedMap<i64, Vec<(u16, PlayedMove)>> = SortedMap::new();
     let mut places = Vec::new();
     for_each_occurrence(connection, PositionKey::from_i64(key), |game, ply| places.push((game, ply)))?;
@@ -100,21 +104,125 @@ pub(crate) fn compare_visits(
         let Some(row) = rows.next()? else { continue };
         let games: &[u8] = Cells::new(row, VISIT_SET).get("games")?;
         match visits.remove(&block).map(pack_block) {
-            None => findings.about(
-                FindingKind::SurplusRow,
-                VISITS,
-                row_id(block),
-                "no game of the block reached the position",
-            ),
+            None => {
+                findings.about(SurplusRow, VISITS, row_id(block), "no game of the block reached the position")
+            }
             Some(expected) if games != expected => {
                 let found = "column `games` does not hold the games of the block that reached the position, with their moves";
-                findings.about(FindingKind::WrongValue, VISITS, row_id(block), found);
+                findings.about(WrongValue, VISITS, row_id(block), found);
             }
             Some(_) => {}
         }
     }
     for (block, _) in visits {
-        findings.about(FindingKind::MissingRow, VISITS, row_id(block), "the row is missing");
+        findings.about(MissingRow, VISITS, row_id(block), "the row is missing");
     }
     Ok(())
+}
+
+/// Compares the sets of a block with the rows of its games.
+pub(crate) fn compare_features(reader: Reader<'_>, block: u32) -> rusqlite::Result<()> {
+    let Reader { connection, findings } = reader;
+    let stored = block_sets(connection, "main", block)?;
+    let known = stored.get(&(FeatureKind::Game, 0)).cloned().unwrap_or_default();
+    let mut made = FeatureBlock::default();
+    fill_block(connection, block, |number| known.binary_search(&number).is_ok(), &mut made)?;
+    let surplus = |(kind, value)| {
+        let row = feature_row((block, kind, value));
+        findings.about(SurplusRow, FEATURES, row, "no game of the block has this feature");
+    };
+    let mut stored = stored.into_iter().peekable();
+    made.take(|kind, value, games| {
+        while let Some((key, _)) = stored.next_if(|(key, _)| *key < (kind, value)) {
+            surplus(key);
+        }
+        match stored.next_if(|(key, _)| *key == (kind, value)) {
+            Some((_, set)) => compare_feature((block, kind, value), &set, games, findings),
+            None => {
+                findings.about(MissingRow, FEATURES, feature_row((block, kind, value)), "the set is missing");
+            }
+        }
+    });
+    for (key, _) in stored {
+        surplus(key);
+    }
+    Ok(())
+}
+
+/// Reports rows of `game_set` with a block number that no game can have.
+pub(crate) fn check_feature_blocks(reader: Reader<'_>) -> rusqlite::Result<()> {
+    let sql = "SELECT block, kind, value FROM game_set
+               WHERE typeof(block) <> 'integer' OR block NOT BETWEEN 0 AND 65535";
+    let found = "sets of a block that no game is in";
+    reader.report_rows(SurplusRow, (FEATURES, GAME_SET.key), sql, found)
+}
+
+/// Identifies the row of a set by block, kind and value.
+fn feature_row((block, kind, value): (u32, FeatureKind, i64)) -> RowId {
+    RowId::new([("block", i64::from(block))]).and("kind", kind.as_str()).and("value", value)
+}
+
+/// Reports the first game that is in only one of two sets.
+fn compare_feature(set: (u32, FeatureKind, i64), found: &[u16], expected: &[u16], findings: &Collector) {
+    let differs = found.iter().zip(expected).position(|(found, expected)| found != expected);
+    let at = differs.unwrap_or(found.len().min(expected.len()));
+    let next = |games: &[u16]| games.get(at).map_or(u32::from(u16::MAX) + 1, |&number| number.into());
+    let told = |number: u32| GameId(game_of(set.0, 0).0 + number).0;
+    let (found, expected) = (next(found), next(expected));
+    let (found, expected) = match found.cmp(&expected) {
+        Ordering::Equal => return,
+        Ordering::Less => (format!("a set with game {}", told(found)), "a set without this game"),
+        Ordering::Greater => (format!("a set without game {}", told(expected)), "a set with this game"),
+    };
+    findings.wrong(WrongValue, FEATURES, feature_row(set), "sets", expected, found);
+}
+
+/// Reports rows of `occurrence` whose level is not listed, so that they are never found.
+pub(crate) fn find_unlisted(reader: Reader<'_>) -> rusqlite::Result<()> {
+    // One step per level, not per row.
+    let sql = "WITH RECURSIVE found (level) AS (
+                   SELECT min(level) FROM occurrence
+                   UNION ALL
+                   SELECT (SELECT min(level) FROM occurrence AS o WHERE o.level > found.level) FROM found
+                   WHERE level NOTNULL)
+               SELECT level FROM found WHERE level NOTNULL AND level NOT IN (SELECT level FROM occurrence_level)";
+    let found = "its rows of occurrence are not found: the level is not listed";
+    reader.report_rows(MissingRow, (LEVEL, &["level"]), sql, found)
+}
+
+/// The lists of frequent keys of all levels that have such a list.
+#[derive(Debug, Default)]
+pub(crate) struct ListedKeys(Vec<(i64, FrequentKeys)>);
+
+impl ListedKeys {
+    /// Reads the lists. Unreadable lists are reported.
+    pub(crate) fn read(Reader { connection, findings }: Reader<'_>) -> rusqlite::Result<Self> {
+        let sql =
+            "SELECT level, frequent_keys FROM occurrence_level WHERE frequent_keys NOTNULL ORDER BY level";
+        let mut lists = Vec::new();
+        for_each_row(connection, sql, [], &mut |row| {
+            let level = row.get(0)?;
+            match row.get_ref(1)?.as_blob().ok().and_then(FrequentKeys::from_bytes) {
+                Some(keys) => lists.push((level, keys)),
+                None => {
+                    let found = "frequent_keys is not a list of keys";
+                    findings.about(WrongValue, LEVEL, RowId::new([("level", level)]), found);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(Self(lists))
+    }
+
+    /// Reports a key with more rows in a level than the list of the level allows: the key would be missed
+    /// when games are added.
+    pub(crate) fn check(&self, level: i64, key: i64, rows: u32, findings: &Collector) {
+        let Ok(index) = self.0.binary_search_by_key(&level, |(level, _)| *level) else { return };
+        let most = self.0[index].1.most_rows(key);
+        if rows > most {
+            let found =
+                format!("key {key} has {rows} rows in the level, but frequent_keys allows at most {most}");
+            findings.about(WrongCount, LEVEL, RowId::new([("level", level)]), found);
+        }
+    }
 }

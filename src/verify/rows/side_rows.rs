@@ -1,6 +1,5 @@
 //! Compares rows of the side tables of `game` with the game's text.
 
-use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
 use crate::id::GameId;
@@ -8,18 +7,19 @@ use crate::index::GameText;
 use crate::sorted::SortedMap;
 use crate::store::row::virtual_table::Cell;
 use crate::store::row::{HeaderBatch, SideTable, StoredId};
-use crate::verify::finding::{Collector, FindingKind, Id, RowId};
+use crate::verify::FindingKind::SourceText;
+use crate::verify::rows::Reader;
+use crate::verify::{Id, RowId};
 
 /// Compares the rows of a game in all side tables with its text.
 pub(crate) fn compare(
-    findings: &Collector,
-    connection: &Connection,
+    reader: Reader<'_>,
     game: StoredId<GameId>,
     text: &GameText<'_>,
 ) -> rusqlite::Result<()> {
     HeaderBatch::SIDE_TABLES.iter().try_for_each(|table| {
         let told = text.side_rows(table).map(|row| row.into_iter().map(value).collect());
-        compare_table(findings, connection, game, table, told)
+        compare_table(reader, game, table, told)
     })
 }
 
@@ -45,12 +45,12 @@ fn shown(value: Option<&Id>) -> String {
 /// Compares the rows of a game in one table with the expected rows in `told`. Both are without the game's
 /// number, and the columns of the key come first.
 fn compare_table(
-    findings: &Collector,
-    connection: &Connection,
+    reader: Reader<'_>,
     game: StoredId<GameId>,
     table: &SideTable,
     told: impl Iterator<Item = Vec<Value>>,
 ) -> rusqlite::Result<()> {
+    let Reader { connection, findings } = reader;
     let (key, values) = table.columns[1..].split_at(table.key - 1);
     let columns = table.columns[1..].join(", ");
     let sql = format!("SELECT {columns} FROM {} WHERE game_id = ?1", table.name);
@@ -72,7 +72,7 @@ fn compare_table(
             row.and(column, id.clone().unwrap_or_else(|| Id::Text(shown(None))))
         });
         let found = shown(found.and_then(Option::as_ref));
-        findings.wrong(FindingKind::SourceText, table.name, row, column, expected, found);
+        findings.wrong(SourceText, table.name, row, column, expected, found);
     };
     for mut cells in told {
         let expected = cells.split_off(key.len());

@@ -2,14 +2,55 @@
 
 use std::sync::LazyLock;
 
-use rusqlite::Row;
 use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Params, Row};
 
 use crate::id::{GameId, Ply};
 pub(crate) use crate::store::format_value;
 use crate::store::row::{OnInvalidCell, POSITION_COLUMNS, StoredId, StoredRow, read_cell};
 pub(crate) use crate::store::row::{StoredDuplicate, StoredGame, StoredProblem};
-use crate::verify::finding::{Collector, FindingKind, RowId};
+use crate::verify::{Collector, FindingKind, RowId};
+
+/// Calls `see` with each row of a query.
+pub(crate) fn for_each_row(
+    connection: &Connection,
+    sql: &str,
+    params: impl Params,
+    see: &mut dyn FnMut(&Row<'_>) -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query(params)?;
+    while let Some(row) = rows.next()? {
+        see(row)?;
+    }
+    Ok(())
+}
+
+/// The rows of a database, and the findings about them.
+#[derive(Clone, Copy)]
+pub(crate) struct Reader<'c> {
+    pub(crate) connection: &'c Connection,
+    pub(crate) findings: &'c Collector,
+}
+
+impl Reader<'_> {
+    /// Reports each row of a query, which selects the primary key of a table.
+    pub(crate) fn report_rows(
+        self,
+        kind: FindingKind,
+        (table, key): (&'static str, &[&'static str]),
+        sql: &str,
+        found: &str,
+    ) -> rusqlite::Result<()> {
+        for_each_row(self.connection, sql, [], &mut |row| {
+            self.findings.about(kind, table, RowId::read(row, 0, key)?, found);
+            Ok(())
+        })
+    }
+}
+
+/// Rows that were read, and the place from which to read more, if there may be more.
+pub(crate) type Batch<R, P> = (Vec<R>, Option<P>);
 
 /// A value for a message.
 pub(crate) fn shown(value: Option<impl std::fmt::Display>) -> String {

@@ -1,16 +1,18 @@
 //! Recounts `visited_position` and `continuation` while the games are scanned.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use crate::board::{KeyMap, PositionKey};
 use crate::id::{GameId, Ply};
+use crate::parallel::lock;
 use crate::store::row::{LISTED_GAMES, StoredId};
-use crate::verify::finding::{Collector, FindingKind, RowId};
-use crate::verify::options::Sample;
-use crate::verify::rows::stored::{StoredGame, StoredPosition, shown};
+use crate::verify::FindingKind::{MissingRow, SurplusRow, WrongCount, WrongValue};
+use crate::verify::rows::{Reader, StoredGame, StoredPosition, bytes, format_value, shown};
+use crate::verify::{Collector, RowId, Sample};
 
 /// How many of a position's best-rated and latest games are listed. The rules for counting and ranking are
 /// implemented again here: a mistake in the shared implementation would not be found by using it again.
@@ -48,6 +50,26 @@ impl Counts {
 
     const fn games(&self) -> i64 {
         self.white_wins + self.draws + self.black_wins
+    }
+
+    /// The number of columns that `visited_position` has too.
+    const COLUMNS_OF_POSITIONS: usize = 8;
+
+    /// The columns of `continuation` and their values.
+    fn columns(&self) -> [(&'static str, Option<i64>); 10] {
+        let ([white_sum, black_sum], [white_games, black_games]) = (self.elo_sums, self.elo_games);
+        [
+            ("games", Some(self.games())),
+            ("white_wins", Some(self.white_wins)),
+            ("draws", Some(self.draws)),
+            ("black_wins", Some(self.black_wins)),
+            ("white_elo_sum", Some(white_sum)),
+            ("white_elo_games", Some(white_games)),
+            ("black_elo_sum", Some(black_sum)),
+            ("black_elo_games", Some(black_games)),
+            ("first_year", self.first_year),
+            ("last_year", self.last_year),
+        ]
     }
 }
 
@@ -179,11 +201,7 @@ impl VisitedPositions {
                 let key = row.get(0)?;
                 let slot = u32::try_from(visited.entries.len()).expect("one pass counts few positions");
                 visited.slots.insert(PositionKey::from_i64(key), slot);
-                visited.entries.push((
-                    key,
-                    crate::verify::rows::stored::bytes(row, 1)?.into(),
-                    Mutex::default(),
-                ));
+                visited.entries.push((key, bytes(row, 1)?.into(), Mutex::default()));
             }
             *index += 1;
         }
@@ -203,14 +221,14 @@ impl VisitedPositions {
     }
 
     /// Compares the rows of `visited_position` and `continuation` with the counts.
-    pub(crate) fn compare(&self, connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
+    pub(crate) fn compare(&self, reader: Reader<'_>) -> rusqlite::Result<()> {
         for (key, _, tally) in &self.entries {
-            let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+            let tally = lock(tally);
             if tally.same_fen > 0 && tally.other_fen > 0 {
-                report_shared(findings, *key);
+                report_shared(reader.findings, *key);
             } else {
-                compare_position(connection, findings, *key, &tally)?;
-                compare_moves(connection, findings, *key, &tally)?;
+                compare_position(reader, *key, &tally)?;
+                compare_moves(reader, *key, &tally)?;
             }
         }
         Ok(())
@@ -220,131 +238,84 @@ impl VisitedPositions {
 /// Reports a row whose counts mix two positions.
 pub(crate) fn report_shared(findings: &Collector, key: i64) {
     let found = "games reached two positions with this key; the row counts them as one and should not exist";
-    findings.about(FindingKind::SurplusRow, "visited_position", RowId::new([("key", key)]), found);
+    findings.about(SurplusRow, "visited_position", RowId::new([("key", key)]), found);
 }
 
-fn compare_position(
-    connection: &Connection,
-    findings: &Collector,
-    key: i64,
-    tally: &Tally,
-) -> rusqlite::Result<()> {
+fn compare_position(reader: Reader<'_>, key: i64, tally: &Tally) -> rusqlite::Result<()> {
+    let Reader { connection, findings } = reader;
     const TABLE: &str = "visited_position";
-    const NUMBERS: [&str; 9] = [
-        "games",
-        "white_wins",
-        "draws",
-        "black_wins",
-        "unfinished",
-        "white_elo_sum",
-        "white_elo_games",
-        "black_elo_sum",
-        "black_elo_games",
-    ];
-    let sql = "SELECT games, white_wins, draws, black_wins, unfinished, white_elo_sum, white_elo_games, black_elo_sum,
-                   black_elo_games, top_games, recent_games, fen
-               FROM visited_position WHERE key = ?1";
-    let counts = &tally.counts;
-    let numbers = [
-        counts.games(),
-        counts.white_wins,
-        counts.draws,
-        counts.black_wins,
-        tally.unfinished,
-        counts.elo_sums[0],
-        counts.elo_games[0],
-        counts.elo_sums[1],
-        counts.elo_games[1],
-    ];
-    let id = || RowId::new([("key", key)]);
-    let mut statement = connection.prepare_cached(sql)?;
-    let row = statement.query_row([key], |row| {
-        for (column, (name, expected)) in NUMBERS.into_iter().zip(numbers).enumerate() {
-            let found: rusqlite::types::Value = row.get(column)?;
-            if found != expected.into() {
-                findings.wrong(FindingKind::WrongCount, TABLE, id(), name, expected, show(&found));
-            }
-        }
-        for (column, name, list) in [(9, "top_games", &tally.top), (10, "recent_games", &tally.recent)] {
+    let mut numbers = tally.counts.columns()[..Counts::COLUMNS_OF_POSITIONS].to_vec();
+    numbers.push(("unfinished", Some(tally.unfinished)));
+    let id = RowId::new([("key", key)]);
+    let sql = format!(
+        "SELECT {}, top_games, recent_games, fen FROM visited_position WHERE key = ?1",
+        numbers.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+    );
+    let row = connection.prepare_cached(&sql)?.query_row([key], |row| {
+        compare_numbers(row, findings, TABLE, &id, &numbers)?;
+        for (name, list) in [("top_games", &tally.top), ("recent_games", &tally.recent)] {
             let ids: Vec<String> = list.iter().map(|(_, game)| game.to_string()).collect();
             let expected = format!("[{}]", ids.join(","));
-            let found: rusqlite::types::Value = row.get(column)?;
+            let found: Value = row.get(name)?;
             if found != expected.clone().into() {
                 let expected = format!("'{expected}'");
-                findings.wrong(FindingKind::WrongValue, TABLE, id(), name, expected, show(&found));
+                findings.wrong(WrongValue, TABLE, id.clone(), name, expected, show(&found));
             }
         }
         if tally.other_fen > 0 {
-            let found: rusqlite::types::Value = row.get(11)?;
-            let expected = "the one in game_position";
-            findings.wrong(FindingKind::WrongValue, TABLE, id(), "fen", expected, show(&found));
+            let (expected, found) = ("the one in game_position", row.get("fen")?);
+            findings.wrong(WrongValue, TABLE, id.clone(), "fen", expected, show(&found));
         }
         Ok(())
     });
     row.optional().map(drop)
 }
 
-fn compare_moves(
-    connection: &Connection,
-    findings: &Collector,
-    key: i64,
-    tally: &Tally,
-) -> rusqlite::Result<()> {
+fn compare_moves(reader: Reader<'_>, key: i64, tally: &Tally) -> rusqlite::Result<()> {
+    let Reader { connection, findings } = reader;
     const TABLE: &str = "continuation";
-    const NUMBERS: [&str; 10] = [
-        "games",
-        "white_wins",
-        "draws",
-        "black_wins",
-        "white_elo_sum",
-        "white_elo_games",
-        "black_elo_sum",
-        "black_elo_games",
-        "first_year",
-        "last_year",
-    ];
-    let sql = "SELECT games, white_wins, draws, black_wins, white_elo_sum, white_elo_games, black_elo_sum, black_elo_games,
-                   first_year, last_year, move_code
-               FROM continuation WHERE key = ?1";
+    let sql = format!(
+        "SELECT {}, move_code FROM continuation WHERE key = ?1",
+        Counts::default().columns().map(|(name, _)| name).join(", ")
+    );
     let mut counted: HashMap<i64, Counts> = tally.moves.iter().copied().collect();
-    let mut statement = connection.prepare_cached(sql)?;
+    let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query([key])?;
     while let Some(row) = rows.next()? {
-        let code: i64 = row.get(10)?;
-        let id = || RowId::new([("key", key), ("move_code", code)]);
-        let Some(counts) = counted.remove(&code) else {
-            findings.about(FindingKind::SurplusRow, TABLE, id(), "no game played this move");
-            continue;
-        };
-        let numbers = [
-            Some(counts.games()),
-            Some(counts.white_wins),
-            Some(counts.draws),
-            Some(counts.black_wins),
-            Some(counts.elo_sums[0]),
-            Some(counts.elo_games[0]),
-            Some(counts.elo_sums[1]),
-            Some(counts.elo_games[1]),
-            counts.first_year,
-            counts.last_year,
-        ];
-        for (column, (name, expected)) in NUMBERS.into_iter().zip(numbers).enumerate() {
-            let found: rusqlite::types::Value = row.get(column)?;
-            if found != expected.into() {
-                findings.wrong(FindingKind::WrongCount, TABLE, id(), name, shown(expected), show(&found));
-            }
+        let code: i64 = row.get("move_code")?;
+        let id = RowId::new([("key", key), ("move_code", code)]);
+        match counted.remove(&code) {
+            Some(counts) => compare_numbers(row, findings, TABLE, &id, &counts.columns())?,
+            None => findings.about(SurplusRow, TABLE, id, "no game played this move"),
         }
     }
     for (code, counts) in counted {
         let id = RowId::new([("key", key), ("move_code", code)]);
         let found = format!("the row is missing, {} games played this move", counts.games());
-        findings.about(FindingKind::MissingRow, TABLE, id, found);
+        findings.about(MissingRow, TABLE, id, found);
     }
     Ok(())
 }
 
-fn show(value: &rusqlite::types::Value) -> String {
-    crate::verify::rows::stored::format_value(value.into())
+/// Compares the first columns of a row with these names and values.
+fn compare_numbers(
+    row: &Row<'_>,
+    findings: &Collector,
+    table: &'static str,
+    id: &RowId,
+    columns: &[(&'static str, Option<i64>)],
+) -> rusqlite::Result<()> {
+    for (column, &(name, expected)) in columns.iter().enumerate() {
+        let found: Value = row.get(column)?;
+        if found != expected.into() {
+            findings.wrong(WrongCount, table, id.clone(), name, shown(expected), show(&found));
+        }
+    }
+    Ok(())
+}
+
+fn show(value: &Value) -> String {
+    format_value(value.into())
 }
 
 /// Counts the occurrences in one thread's games.
@@ -391,7 +362,7 @@ impl<'v> OccurrenceCounter<'v> {
     pub(crate) fn flush(&mut self) {
         for (slot, tally) in self.tallies.drain() {
             let entry = &self.visited.entries[slot as usize].2;
-            entry.lock().unwrap_or_else(PoisonError::into_inner).absorb(&tally);
+            lock(entry).absorb(&tally);
         }
     }
 }

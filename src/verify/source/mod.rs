@@ -1,5 +1,8 @@
 //! Compares games with the text that they were read from.
 
-pub(crate) mod packed;
-pub(crate) mod readings;
-pub(crate) mod text;
+pub(super) mod packed;
+mod readings;
+mod text;
+
+pub(crate) use readings::{Chain, Marks, Sources};
+pub(crate) use text::{Texts, compare_game, piece, report_misplaced};

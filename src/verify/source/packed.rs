@@ -1,24 +1,21 @@
 //! Compares games with the text of a source that must be decoded. Decodes it once, from start to end.
 
 use std::borrow::Cow;
-use std::ops::RangeInclusive;
 
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
 use crate::board::MoveCode;
 use crate::id::{GameId, SourceId};
-use crate::index::{Progress, SingleGameParser};
+use crate::index::SingleGameParser;
 use crate::sorted::sort_by_key;
 use crate::source::{self, DecodeOptions, Decoded, Opened, SourceFile};
 use crate::store::row::StoredId;
-use crate::verify::check::Check;
-use crate::verify::finding::Collector;
-use crate::verify::rows::duplicates::{self, Skipped};
-use crate::verify::rows::replay::replayed_codes;
-use crate::verify::rows::stored::{self, GAMES, StoredDuplicate, StoredGame};
-use crate::verify::source::readings::{Chain, Marks};
-use crate::verify::source::text::{compare_game, piece, report_misplaced};
+use crate::verify::rows::{
+    Batch, GAMES, Reader, StoredDuplicate, StoredGame, duplicates, read_skipped, replayed_codes, stored,
+};
+use crate::verify::source::{Chain, Marks, compare_game, piece, report_misplaced};
+use crate::verify::{Check, Collector, Progress};
 
 /// The amount of text to decode at once, in bytes.
 const PIECE: usize = 1 << 20;
@@ -35,11 +32,12 @@ pub(crate) fn compare(
     chain: &Chain,
     file: &SourceFile,
 ) -> rusqlite::Result<u64> {
+    let new_findings = || ReadingFindings { findings: Collector::new(check.options.limit), games: 0 };
     let mut pass = TextPass {
         check,
         connection,
         chain,
-        told: chain.rows.iter().map(|_| ReadingFindings::new(check.options.limit)).collect(),
+        told: chain.rows.iter().map(|_| new_findings()).collect(),
         reread: SingleGameParser::default(),
         behind: Vec::new(),
     };
@@ -76,12 +74,6 @@ struct ReadingFindings {
     games: u64,
 }
 
-impl ReadingFindings {
-    fn new(limit: usize) -> Self {
-        Self { findings: Collector::new(limit), games: 0 }
-    }
-}
-
 struct TextPass<'c> {
     check: &'c Check<'c>,
     connection: &'c Connection,
@@ -93,65 +85,62 @@ struct TextPass<'c> {
     behind: Vec<(u64, Item)>,
 }
 
-/// The games of some sources in the sample, source by source in the order of their numbers.
-struct Games<'c> {
-    check: &'c Check<'c>,
-    connection: &'c Connection,
+/// Rows of some sources, source by source; `P` is a place in a source.
+struct BySource<'c, P, R> {
     /// The sources after the current one.
     sources: std::vec::IntoIter<StoredId<SourceId>>,
-    /// The current source, and the range of its remaining games.
-    source: Option<(StoredId<SourceId>, RangeInclusive<StoredId<GameId>>)>,
-    games: std::vec::IntoIter<StoredGame>,
+    /// The current source, and the place from which to read more rows.
+    current: Option<(StoredId<SourceId>, P)>,
+    rows: std::vec::IntoIter<R>,
+    /// The first place in a source; `None` if the source has no rows.
+    begin: &'c dyn Fn(StoredId<SourceId>) -> rusqlite::Result<Option<P>>,
+    /// Reads rows, and returns the place after them, unless the source has no more rows.
+    read: &'c dyn Fn(StoredId<SourceId>, P) -> rusqlite::Result<Batch<R, P>>,
 }
 
-impl<'c> Games<'c> {
-    fn new(check: &'c Check<'c>, connection: &'c Connection, sources: Vec<StoredId<SourceId>>) -> Self {
-        let (sources, games) = (sources.into_iter(), Vec::new().into_iter());
-        Self { check, connection, sources, source: None, games }
-    }
-
-    fn next(&mut self) -> rusqlite::Result<Option<StoredGame>> {
+impl<P, R> BySource<'_, P, R> {
+    fn next(&mut self) -> rusqlite::Result<Option<R>> {
         loop {
-            if let Some(game) = self.games.next() {
-                return Ok(Some(game));
+            if let Some(row) = self.rows.next() {
+                return Ok(Some(row));
             }
-            if self.source.is_none() {
+            if self.current.is_none() {
                 let Some(source) = self.sources.next() else { return Ok(None) };
-                let games = self.check.sources.games(source, self.connection)?;
-                self.source = games.map(|games| (source, games));
+                self.current = (self.begin)(source)?.map(|place| (source, place));
             }
-            if let Some((source, games)) = self.source.take() {
-                self.read(source, games)?;
+            if let Some((source, place)) = self.current.take() {
+                let (rows, next) = (self.read)(source, place)?;
+                self.rows = rows.into_iter();
+                self.current = next.map(|next| (source, next));
             }
         }
     }
+}
 
-    /// Reads more games of a source.
-    fn read(
-        &mut self,
-        source: StoredId<SourceId>,
-        range: RangeInclusive<StoredId<GameId>>,
-    ) -> rusqlite::Result<()> {
-        const AT_ONCE: usize = 64;
-        // Errors in the rows themselves are reported elsewhere.
-        let unheard = Collector::new(0);
-        let mut statement = self.connection.prepare_cached(&GAMES)?;
-        let mut rows = statement.query([*range.start(), *range.end()])?;
-        let mut games = Vec::new();
-        while let Some(row) = rows.next()? {
-            let (game, of) = (row.get::<_, StoredId<GameId>>(0)?, row.get_ref(1)?);
-            if of == ValueRef::Integer(source.number()) && self.check.is_sampled(game) {
-                games.push(stored::read(row, &unheard)?);
-                if games.len() == AT_ONCE {
-                    let next = game.number().checked_add(1).map(StoredId::from);
-                    self.source = next.map(|next| (source, next..=*range.end()));
-                    break;
-                }
+/// Reads games of a source that are in the sample, in the order of their numbers.
+fn read_games(
+    check: &Check<'_>,
+    connection: &Connection,
+    source: StoredId<SourceId>,
+    [first, last]: [StoredId<GameId>; 2],
+) -> rusqlite::Result<Batch<StoredGame, [StoredId<GameId>; 2]>> {
+    const AT_ONCE: usize = 64;
+    // Errors in the rows themselves are reported elsewhere.
+    let unheard = Collector::new(0);
+    let mut statement = connection.prepare_cached(&GAMES)?;
+    let mut rows = statement.query([first, last])?;
+    let mut games = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (game, of) = (row.get::<_, StoredId<GameId>>(0)?, row.get_ref(1)?);
+        if of == ValueRef::Integer(source.number()) && check.is_sampled(game) {
+            games.push(stored::read(row, &unheard)?);
+            if games.len() == AT_ONCE {
+                let next = game.number().checked_add(1).map(StoredId::from);
+                return Ok((games, next.map(|next| [next, last])));
             }
         }
-        self.games = games.into_iter();
-        Ok(())
     }
+    Ok((games, None))
 }
 
 /// A row to compare with a text.
@@ -181,10 +170,22 @@ impl Item {
 impl<'c> TextPass<'c> {
     /// Checks games and duplicates in the order of their texts.
     fn all(&mut self, text: &mut Text<'_>) -> rusqlite::Result<()> {
-        let check = self.check;
-        let sources: Vec<_> = self.chain.rows.iter().map(|row| row.id).collect();
-        let mut games = Games::new(check, self.connection, sources.clone());
-        let mut skipped = Skipped::new(check, self.connection, sources);
+        let (check, connection) = (self.check, self.connection);
+        let sources = || self.chain.rows.iter().map(|row| row.id).collect::<Vec<_>>().into_iter();
+        let mut games = BySource {
+            sources: sources(),
+            current: None,
+            rows: Vec::new().into_iter(),
+            begin: &|source| check.sources.games(source, connection),
+            read: &|source, range| read_games(check, connection, source, range),
+        };
+        let mut skipped = BySource {
+            sources: sources(),
+            current: None,
+            rows: Vec::new().into_iter(),
+            begin: &|source| Ok(check.duplicates.before.get(&source).map(|&before| (i64::MIN, before))),
+            read: &|source, place| read_skipped(check, connection, source, place),
+        };
         let (mut game, mut duplicate) = (games.next()?, skipped.next()?);
         while !check.progress.is_stopped() {
             let game_is_next = match (&game, &duplicate) {
@@ -225,10 +226,11 @@ impl<'c> TextPass<'c> {
                 Some(text)
             }
         };
+        let reader = Reader { connection: self.connection, findings: &told.findings };
         match item {
             Item::Duplicate(row) => {
                 let reread = &mut self.reread;
-                duplicates::compare(&told.findings, self.connection, reread, &row, text)
+                duplicates::compare(reader, reread, &row, text)
             }
             Item::Game(game) => {
                 told.games += 1;
@@ -245,7 +247,7 @@ impl<'c> TextPass<'c> {
                 };
                 let problems = &self.check.problems;
                 let text = (text, self.check.sources.annotations(&game));
-                compare_game(&told.findings, self.connection, problems, &mut self.reread, &game, text, codes)
+                compare_game(reader, problems, &mut self.reread, &game, text, codes)
             }
         }
     }

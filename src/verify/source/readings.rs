@@ -1,20 +1,20 @@
 //! The files that games were read from, and whether their texts have changed since.
 
 use std::collections::HashMap;
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use rusqlite::Connection;
 
 use crate::id::{GameId, ImportId, SourceId};
-use crate::index::{Annotations, Progress};
+use crate::index::Annotations;
+use crate::parallel::lock;
 use crate::sorted::sort_by_key;
 use crate::source::{self, Finder, Mapped, SourceFile, TextEncoding};
 use crate::store::row::StoredId;
 use crate::store::{Cells, SOURCE, read_rows};
-use crate::verify::report::{SourceNote, SourceState};
-use crate::verify::rows::stored::StoredGame;
+use crate::verify::rows::{StoredGame, for_each_row};
+use crate::verify::{Progress, SourceNote, SourceState};
 
 /// A row of `source`: one reading of a file.
 #[derive(Debug)]
@@ -69,27 +69,27 @@ impl Verdict {
 /// The annotations that each run stored, from its options; older programs stored none.
 fn annotations(connection: &Connection) -> rusqlite::Result<HashMap<StoredId<ImportId>, Annotations>> {
     let sql = "SELECT import_id, CASE WHEN json_valid(options) THEN json_extract(options, '$.annotations') END FROM import";
-    let mut statement = connection.prepare(sql)?;
-    let mut rows = statement.query([])?;
     let mut runs = HashMap::new();
-    while let Some(row) = rows.next()? {
+    for_each_row(connection, sql, [], &mut |row| {
         let run: Option<i64> = row.get(0)?;
         let kept = row.get_ref(1)?.as_str_or_null().ok().flatten().and_then(Annotations::parse);
         runs.extend(run.zip(kept).map(|(run, kept)| (StoredId::from(run), kept)));
-    }
+        Ok(())
+    })?;
     Ok(runs)
 }
 
 /// The first and the last game of each source.
-type GameRanges = HashMap<StoredId<SourceId>, RangeInclusive<StoredId<GameId>>>;
+type GameRanges = HashMap<StoredId<SourceId>, [StoredId<GameId>; 2]>;
 
 /// The sources. Each file is checked only once, when the first of its games is checked.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
-    chains: Vec<Chain>,
+    pub(crate) chains: Vec<Chain>,
     /// For the id of each row, its chain and its index in the chain.
     places: HashMap<StoredId<SourceId>, (usize, usize)>,
-    finder: Finder,
+    /// Finds the files of the sources.
+    pub(crate) finder: Finder,
     /// The annotations that each run stored.
     annotations: HashMap<StoredId<ImportId>, Annotations>,
     /// The first and the last game of each source, read when first needed.
@@ -105,9 +105,7 @@ impl Sources {
                 (SELECT CASE WHEN json_valid(options) THEN json_extract(options, '$.encoding') END FROM import
                  WHERE import.import_id = source.import_id)
             FROM source ORDER BY source_id";
-        let mut statement = connection.prepare(sql)?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
+        for_each_row(connection, sql, [], &mut |row| {
             let cells = Cells::new(row, SOURCE);
             let [id, first_byte, bytes] = [0, 2, 3].map(|column| cells.get::<Option<i64>>(column));
             let id = StoredId::from(id?.unwrap_or_default());
@@ -127,22 +125,14 @@ impl Sources {
             let rows = &mut sources.chains[chain].rows;
             sources.places.insert(id, (chain, rows.len()));
             rows.push(SourceRow { id, text: bytes.zip(cells.get(4)?) });
-        }
+            Ok(())
+        })?;
         Ok(sources)
-    }
-
-    /// Finds the files of the sources.
-    pub(crate) const fn finder(&self) -> &Finder {
-        &self.finder
     }
 
     /// The annotations stored by the run that read a game.
     pub(crate) fn annotations(&self, game: &StoredGame) -> Annotations {
         self.annotations.get(&game.import).copied().unwrap_or(Annotations::None)
-    }
-
-    pub(crate) fn chains(&self) -> &[Chain] {
-        &self.chains
     }
 
     /// The text of a source that is an unchanged plain file.
@@ -159,13 +149,14 @@ impl Sources {
         &self,
         source: StoredId<SourceId>,
         connection: &Connection,
-    ) -> rusqlite::Result<Option<RangeInclusive<StoredId<GameId>>>> {
-        let mut all = self.games.lock().unwrap_or_else(PoisonError::into_inner);
-        let games = match &*all {
-            Some(games) => games,
-            None => all.insert(game_ranges(connection)?),
-        };
-        Ok(games.get(&source).cloned())
+    ) -> rusqlite::Result<Option<[StoredId<GameId>; 2]>> {
+        let mut all = lock(&self.games);
+        if all.is_none() {
+            let sql = "SELECT source_id, min(game_id), max(game_id) FROM game GROUP BY source_id";
+            let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, [row.get(1)?, row.get(2)?]));
+            *all = Some(read_rows(&mut connection.prepare(sql)?, [], read)?.into_iter().collect());
+        }
+        Ok(all.as_ref().and_then(|games| games.get(&source)).copied())
     }
 
     /// The number of sources that are unchanged or have grown, the number of other sources, and the first
@@ -187,13 +178,6 @@ impl Sources {
         sort_by_key(&mut others, |&(id, _)| id);
         (same, other, others.into_iter().take(limit).map(|(_, note)| note).collect())
     }
-}
-
-fn game_ranges(connection: &Connection) -> rusqlite::Result<GameRanges> {
-    let sql = "SELECT source_id, min(game_id), max(game_id) FROM game GROUP BY source_id";
-    let mut statement = connection.prepare(sql)?;
-    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?..=row.get(2)?));
-    Ok(read_rows(&mut statement, [], read)?.into_iter().collect())
 }
 
 impl Chain {
@@ -265,8 +249,8 @@ pub(crate) struct Marks<'r> {
 
 impl<'r> Marks<'r> {
     pub(crate) fn new(rows: &'r [SourceRow]) -> Self {
-        let describe_move = rows.iter().zip(0..).filter_map(|(row, index)| Some((row.text.as_ref()?, index)));
-        let mut left: Vec<_> = describe_move.collect();
+        let texts = rows.iter().zip(0..).filter_map(|(row, index)| Some((row.text.as_ref()?, index)));
+        let mut left: Vec<_> = texts.collect();
         sort_by_key(&mut left, |&((bytes, _), _)| std::cmp::Reverse(*bytes));
         let (hasher, is_same) = (blake3::Hasher::new(), vec![false; rows.len()]);
         let mut marks = Self { rows, left, hasher, bytes: 0, is_same };

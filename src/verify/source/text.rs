@@ -7,17 +7,14 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::board::MoveCode;
-use crate::id::{GameId, NameId, SourceId};
+use crate::id::{GameId, SourceId};
 use crate::index::{Annotations, SingleGameParser};
 use crate::source::Mapped;
 use crate::store::row::virtual_table::Cell;
 use crate::store::row::{StoredId, StoredRow as _};
-use crate::verify::check::Check;
-use crate::verify::finding::{Collector, FindingKind, RowId};
-use crate::verify::rows::problems::Problems;
-use crate::verify::rows::replay::describe_move;
-use crate::verify::rows::side_rows;
-use crate::verify::rows::stored::{StoredGame, shown};
+use crate::verify::FindingKind::SourceText;
+use crate::verify::rows::{Problems, Reader, StoredGame, describe_move, shown, side_rows};
+use crate::verify::{Check, Collector, RowId};
 
 /// Reads games' texts in plain files again, and compares them with the rows of the games. Each thread has its
 /// own `Texts`.
@@ -50,7 +47,7 @@ impl<'c> Texts<'c> {
                 let codes = |_: &_, _: &_| Ok(codes.map(Cow::Borrowed));
                 let problems = &self.check.problems;
                 let text = (text, self.check.sources.annotations(game));
-                compare_game(findings, connection, problems, &mut self.reread, game, text, codes)?;
+                compare_game(self.check.reader(connection), problems, &mut self.reread, game, text, codes)?;
             }
             None => report_misplaced(findings, game, bytes.len() as u64),
         }
@@ -77,39 +74,38 @@ pub(crate) fn report_misplaced(findings: &Collector, game: &StoredGame, bytes: u
     let found = game.byte_offset.saturating_add(game.byte_length);
     let expected = format!("a place within the {bytes} bytes of its source");
     let id = RowId::game(game.game);
-    findings.wrong(FindingKind::SourceText, "game", id, "byte_offset", expected, found);
+    findings.wrong(SourceText, "game", id, "byte_offset", expected, found);
 }
 
 /// Compares a stored game and its stored problems with what a run with this setting of `annotations` would
 /// store for the game's text. `codes` is called with the moves read from the text, and returns the moves in
 /// the game's rows, if known.
 pub(crate) fn compare_game<'m>(
-    findings: &Collector,
-    connection: &Connection,
+    reader: Reader<'_>,
     problems: &Problems,
     reread: &mut SingleGameParser,
     game: &StoredGame,
     (text, annotations): (&[u8], Annotations),
     codes: impl FnOnce(&Connection, &[MoveCode]) -> rusqlite::Result<Option<Cow<'m, [MoveCode]>>>,
 ) -> rusqlite::Result<()> {
+    let Reader { connection, findings } = reader;
     let id = || RowId::game(game.game);
     let Some(read) = reread.read(text, annotations) else {
         let found = format!("no game begins at byte {} of its source", game.byte_offset);
-        findings.about(FindingKind::SourceText, "game", id(), found);
+        findings.about(SourceText, "game", id(), found);
         return Ok(());
     };
     if read.span() != (0, text.len() as u64) {
         let (offset, length) = read.span();
+        let (start, end) = (game.byte_offset, game.byte_offset + game.byte_length);
+        let place = start.saturating_add_unsigned(offset);
         let found = format!(
-            "bytes {} to {} of its source are not one game: there is one at {}, {length} bytes long",
-            game.byte_offset,
-            game.byte_offset + game.byte_length,
-            game.byte_offset.saturating_add_unsigned(offset),
+            "bytes {start} to {end} of its source are not one game: there is one at {place}, {length} bytes long"
         );
-        findings.about(FindingKind::SourceText, "game", id(), found);
+        findings.about(SourceText, "game", id(), found);
         return Ok(());
     }
-    let names = Names::of(connection, game)?;
+    let names = names(connection, game)?;
     for (index, expected) in read.columns() {
         let (column, found) = (StoredGame::COLUMNS[index], stored_column(game, &names, index));
         if found != Some(expected) {
@@ -119,50 +115,39 @@ pub(crate) fn compare_game<'m>(
                 _ => cell.to_text(),
             };
             let (expected, found) = (shown(text(expected)), shown(found.and_then(text)));
-            findings.wrong(FindingKind::SourceText, "game", id(), column, expected, found);
+            findings.wrong(SourceText, "game", id(), column, expected, found);
         }
     }
     if let Some(codes) = codes(connection, read.codes())? {
         compare_moves(findings, game.game, read.codes(), &codes);
     }
-    side_rows::compare(findings, connection, game.game, &read)?;
-    problems.compare(findings, connection, game, read.problems())
+    side_rows::compare(reader, game.game, &read)?;
+    problems.compare(reader, game, read.problems())
 }
+
+/// The columns with numbers of names, each with the table of the names.
+const NAMES: [(&str, &str); 4] =
+    [("event_id", "event"), ("site_id", "site"), ("white_id", "player"), ("black_id", "player")];
 
 /// The names that a game's row refers to.
-struct Names {
-    event: Option<String>,
-    site: Option<String>,
-    white: Option<String>,
-    black: Option<String>,
-}
-
-impl Names {
-    fn of(connection: &Connection, game: &StoredGame) -> rusqlite::Result<Self> {
-        let name = |sql: &str, id: Option<StoredId<NameId>>| {
-            let Some(id) = id else { return Ok(None) };
-            connection.prepare_cached(sql)?.query_row([id], |row| row.get(0)).optional()
-        };
-        const PLAYER: &str = "SELECT name FROM player WHERE player_id = ?1";
-        Ok(Self {
-            event: name("SELECT name FROM event WHERE event_id = ?1", game.event)?,
-            site: name("SELECT name FROM site WHERE site_id = ?1", game.site)?,
-            white: name(PLAYER, game.white)?,
-            black: name(PLAYER, game.black)?,
-        })
+fn names(connection: &Connection, game: &StoredGame) -> rusqlite::Result<[Option<String>; 4]> {
+    let mut names = [const { None }; 4];
+    let ids = [game.event, game.site, game.white, game.black];
+    for ((name, id), (_, table)) in names.iter_mut().zip(ids).zip(NAMES) {
+        if let Some(id) = id {
+            let sql = format!("SELECT name FROM {table} WHERE {table}_id = ?1");
+            *name = connection.prepare_cached(&sql)?.query_row([id], |row| row.get(0)).optional()?;
+        }
     }
+    Ok(names)
 }
 
 /// The stored value of a column, with names instead of numbers, as in [`SingleGameParser`].
-fn stored_column<'g>(game: &'g StoredGame, names: &'g Names, index: usize) -> Option<Cell<'g>> {
-    let name = match StoredGame::COLUMNS[index] {
-        "event_id" => &names.event,
-        "site_id" => &names.site,
-        "white_id" => &names.white,
-        "black_id" => &names.black,
-        _ => return game.cell(index),
-    };
-    Some(name.as_deref().map_or(Cell::Null, Cell::Text))
+fn stored_column<'g>(game: &'g StoredGame, names: &'g [Option<String>; 4], index: usize) -> Option<Cell<'g>> {
+    match NAMES.iter().position(|(column, _)| *column == StoredGame::COLUMNS[index]) {
+        Some(name) => Some(names[name].as_deref().map_or(Cell::Null, Cell::Text)),
+        None => game.cell(index),
+    }
 }
 
 fn compare_moves(findings: &Collector, game: StoredId<GameId>, expected: &[MoveCode], found: &[MoveCode]) {
@@ -175,5 +160,5 @@ fn compare_moves(findings: &Collector, game: StoredId<GameId>, expected: &[MoveC
     };
     let row = RowId::position(game, i64::try_from(same).unwrap_or(i64::MAX).into());
     let (expected, found) = (describe_move(expected), describe_move(found));
-    findings.wrong(FindingKind::SourceText, "game_position", row, "move_code", expected, found);
+    findings.wrong(SourceText, "game_position", row, "move_code", expected, found);
 }

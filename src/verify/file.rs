@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::board::Position;
@@ -10,13 +11,13 @@ use crate::index::options::{Annotations, Duplicates};
 use crate::sorted::SortedMap;
 use crate::source::TextEncoding;
 use crate::store::row::{HeaderBatch, SideTable, StoredId};
+use crate::store::sql::words;
 use crate::store::{self, Cells, Database, OPENING, schema_of, version_of};
-use crate::verify::check::MissingIds;
-use crate::verify::file::definition::is_extension;
-use crate::verify::finding::{Collector, FindingKind, Id, RowId};
-use crate::verify::rows::games::Sums;
-use crate::verify::rows::problems::ProblemCounts;
-use crate::verify::rows::stored::{format_value, shown};
+use crate::verify::FindingKind::{
+    DanglingLink, Integrity, MissingRow, Schema, SurplusRow, Unreadable, WrongCount, WrongValue,
+};
+use crate::verify::rows::{ProblemCounts, Reader, Sums, for_each_row, format_value, shown};
+use crate::verify::{Collector, MissingIds, RowId};
 
 /// A column that refers to a row of another table, with the primary key of its own table.
 type Link = (&'static str, &'static [&'static str], &'static str, &'static str, &'static str);
@@ -53,13 +54,10 @@ const NUMBERED: [(&str, &str); 5] = [
 ];
 
 /// Runs SQLite's check of all pages and rows.
-pub(crate) fn integrity(connection: &Connection, path: &Path, findings: &Collector) -> rusqlite::Result<()> {
+pub(crate) fn integrity(Reader { connection, findings }: Reader<'_>, path: &Path) -> rusqlite::Result<()> {
     // If a page is cut off, SQLite assumes that the rest is zeros.
-    let told: i64 = connection.query_row(
-        "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
-        [],
-        |row| row.get(0),
-    )?;
+    let sql = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
+    let told: i64 = connection.query_row(sql, [], |row| row.get(0))?;
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     // Data in a write-ahead log may not be in the file yet.
@@ -69,24 +67,21 @@ pub(crate) fn integrity(connection: &Connection, path: &Path, findings: &Collect
         && metadata.len() < told.cast_unsigned()
     {
         let message = format!("the file has {} bytes, but its header says {told}", metadata.len());
-        findings.about(FindingKind::Integrity, "file", RowId::default(), &message);
+        findings.about(Integrity, "file", RowId::default(), &message);
     }
     // At most 1,000 messages.
-    let mut statement = connection.prepare("PRAGMA integrity_check(1000)")?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let message: String = row.get(0)?;
+    for_each_row(connection, "PRAGMA integrity_check(1000)", [], &mut |row| {
         // SQLite's messages about pages follow a heading.
         let is_finding = |line: &&str| *line != "ok" && !line.starts_with("*** in database");
-        for line in message.lines().filter(is_finding) {
-            findings.about(FindingKind::Integrity, "file", RowId::default(), line);
+        for line in row.get::<_, String>(0)?.lines().filter(is_finding) {
+            findings.about(Integrity, "file", RowId::default(), line);
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Compares the schema with that of a new database. Additional tables, indexes and columns are allowed.
-pub(crate) fn schema(connection: &Connection, findings: &Collector) -> store::Result<()> {
+pub(crate) fn schema(Reader { connection, findings }: Reader<'_>) -> store::Result<()> {
     let failed = |source| store::Error::sqlite(Path::new(":memory:"), "create the schema", source);
     let fresh = version_of(connection).and_then(schema_of).map_err(failed)?;
     let read = |connection: &Connection| -> rusqlite::Result<SortedMap<(String, String), String>> {
@@ -97,11 +92,11 @@ pub(crate) fn schema(connection: &Connection, findings: &Collector) -> store::Re
     };
     let (expected, found) = (read(&fresh).map_err(failed)?, read(connection).map_err(failed)?);
     for ((kind, name), sql) in expected {
-        let row = || RowId(vec![("type", Id::Text(kind.clone())), ("name", Id::Text(name.clone()))]);
-        match found.get(&(kind.clone(), name.clone())) {
+        let row = RowId::new([("type", &*kind), ("name", &*name)]);
+        match found.get(&(kind, name)) {
             Some(other) if is_extension(&sql, other) => {}
-            Some(_) => findings.about(FindingKind::Schema, "sqlite_schema", row(), "is defined differently"),
-            None => findings.about(FindingKind::Schema, "sqlite_schema", row(), "is missing"),
+            Some(_) => findings.about(Schema, "sqlite_schema", row, "is defined differently"),
+            None => findings.about(Schema, "sqlite_schema", row, "is missing"),
         }
     }
     Ok(())
@@ -115,30 +110,25 @@ fn all_links() -> impl Iterator<Item = Link> {
 }
 
 /// Checks all links.
-pub(crate) fn links(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
+pub(crate) fn links(Reader { connection, findings }: Reader<'_>) -> rusqlite::Result<()> {
     for (table, key, column, parent, parent_column) in all_links() {
         let sql = format!(
             "SELECT {column}, {} FROM {table} WHERE {column} IS NOT NULL AND NOT EXISTS
                  (SELECT 1 FROM {parent} WHERE {parent}.{parent_column} = {table}.{column})",
             key.join(", ")
         );
-        let mut statement = connection.prepare(&sql)?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
+        for_each_row(connection, &sql, [], &mut |row| {
             let id = RowId::read(row, 1, key)?;
             let (expected, found) = (format!("a row of {parent}"), format_value(row.get_ref(0)?));
-            findings.wrong(FindingKind::DanglingLink, table, id, column, expected, found);
-        }
+            findings.wrong(DanglingLink, table, id, column, expected, found);
+            Ok(())
+        })?;
     }
     Ok(())
 }
 
 /// Reports gaps in columns that are numbered 1, 2, 3 ..., except where rows may have been removed.
-pub(crate) fn numbers(
-    connection: &Connection,
-    findings: &Collector,
-    gone: MissingIds,
-) -> rusqlite::Result<()> {
+pub(crate) fn numbers(Reader { connection, findings }: Reader<'_>, gone: MissingIds) -> rusqlite::Result<()> {
     let has_gaps = |table| gone == MissingIds::All || gone == MissingIds::Games && table != "source";
     for (table, column) in NUMBERED.into_iter().filter(|(table, _)| !has_gaps(*table)) {
         let sql = format!("SELECT count(*), ifnull(max({column}), 0), ifnull(min({column}), 1) FROM {table}");
@@ -148,53 +138,57 @@ pub(crate) fn numbers(
             continue;
         }
         let mut next = 1;
-        let mut statement = connection.prepare(&format!("SELECT {column} FROM {table} ORDER BY {column}"))?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
+        let sql = format!("SELECT {column} FROM {table} ORDER BY {column}");
+        for_each_row(connection, &sql, [], &mut |row| {
             let id: i64 = row.get(0)?;
             if id < 1 {
-                findings.about(
-                    FindingKind::SurplusRow,
-                    table,
-                    RowId::new([(column, id)]),
-                    "numbers begin with 1",
-                );
-                continue;
+                findings.about(SurplusRow, table, RowId::new([(column, id)]), "numbers begin with 1");
+                return Ok(());
             }
             if id != next {
                 let found = match id - next {
                     1 => "the row is missing".to_owned(),
                     _ => format!("the rows up to {} are missing", id - 1),
                 };
-                findings.about(FindingKind::MissingRow, table, RowId::new([(column, next)]), found);
+                findings.about(MissingRow, table, RowId::new([(column, next)]), found);
             }
             next = id.saturating_add(1);
-        }
+            Ok(())
+        })?;
     }
     Ok(())
 }
 
-/// Reads the minimum number of games that a position needs for a row in `visited_position`. Reports a missing
-/// or invalid setting.
-pub(crate) fn threshold(connection: &Connection, findings: &Collector) -> rusqlite::Result<Option<i64>> {
-    const NAME: &str = "continuation_threshold";
-    let row = || RowId(vec![("name", Id::Text(NAME.to_owned()))]);
+/// Reads a setting. Reports it if it is missing, or invalid according to `is_valid`.
+fn setting(
+    reader: Reader<'_>,
+    (name, expected): (&str, &str),
+    is_valid: &dyn Fn(&Value) -> bool,
+) -> rusqlite::Result<Option<Value>> {
+    let row = RowId::new([("name", name)]);
     let sql = "SELECT value FROM setting WHERE name = ?1";
-    let value =
-        connection.query_row(sql, [NAME], |row| row.get::<_, rusqlite::types::Value>(0)).optional()?;
-    match value {
-        Some(rusqlite::types::Value::Integer(threshold)) if threshold > 0 => return Ok(Some(threshold)),
-        Some(other) => {
-            let found = format_value((&other).into());
-            findings.wrong(FindingKind::WrongValue, "setting", row(), "value", "a number of games", found);
+    match reader.connection.query_row(sql, [name], |row| row.get(0)).optional()? {
+        Some(value) if is_valid(&value) => return Ok(Some(value)),
+        Some(value) => {
+            let found = format_value((&value).into());
+            reader.findings.wrong(WrongValue, "setting", row, "value", expected, found);
         }
-        None => findings.about(FindingKind::MissingRow, "setting", row(), "the row is missing"),
+        None => reader.findings.about(MissingRow, "setting", row, "the row is missing"),
     }
     Ok(None)
 }
 
+/// Reads the minimum number of games that a position needs for a row in `visited_position`. Reports a missing
+/// or invalid setting.
+pub(crate) fn threshold(reader: Reader<'_>) -> rusqlite::Result<Option<i64>> {
+    let asked = ("continuation_threshold", "a number of games");
+    let is_valid = |value: &Value| matches!(value, Value::Integer(1..));
+    let value = setting(reader, asked, &is_valid)?;
+    Ok(if let Some(Value::Integer(threshold)) = value { Some(threshold) } else { None })
+}
+
 /// Checks that settings whose values are words have known values.
-pub(crate) fn words(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
+pub(crate) fn settings(reader: Reader<'_>) -> rusqlite::Result<()> {
     let duplicates: fn(&str) -> bool = |word| Duplicates::parse(word).is_some();
     let annotations: fn(&str) -> bool = |word| Annotations::parse(word).is_some();
     let encoding: fn(&str) -> bool = |word| word == TextEncoding::AUTO || TextEncoding::parse(word).is_some();
@@ -203,18 +197,8 @@ pub(crate) fn words(connection: &Connection, findings: &Collector) -> rusqlite::
         (Annotations::SETTING, annotations, "all, numbers or none"),
         (TextEncoding::SETTING, encoding, "auto or the name of an encoding"),
     ] {
-        let row = || RowId(vec![("name", Id::Text(name.to_owned()))]);
-        let sql = "SELECT value FROM setting WHERE name = ?1";
-        let value =
-            connection.query_row(sql, [name], |row| row.get::<_, rusqlite::types::Value>(0)).optional()?;
-        match value {
-            Some(rusqlite::types::Value::Text(word)) if is_known(&word) => {}
-            Some(other) => {
-                let found = format_value((&other).into());
-                findings.wrong(FindingKind::WrongValue, "setting", row(), "value", expected, found);
-            }
-            None => findings.about(FindingKind::MissingRow, "setting", row(), "the row is missing"),
-        }
+        let is_valid = |value: &Value| matches!(value, Value::Text(word) if is_known(word));
+        setting(reader, (name, expected), &is_valid)?;
     }
     Ok(())
 }
@@ -222,44 +206,43 @@ pub(crate) fn words(connection: &Connection, findings: &Collector) -> rusqlite::
 /// Compares the list of openings with its digest, and the keys of openings with their positions.
 pub(crate) fn openings(database: &Database, findings: &Collector) -> rusqlite::Result<()> {
     const NAME: &str = "openings";
-    let connection = database.connection();
-    let mut statement = connection.prepare("SELECT opening_id, key, fen FROM opening ORDER BY opening_id")?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
+    let mut is_legal = true;
+    let sql = "SELECT opening_id, key, fen FROM opening ORDER BY opening_id";
+    for_each_row(database.connection(), sql, [], &mut |row| {
+        // With an illegal position, the list as a whole cannot be read.
+        if !is_legal {
+            return Ok(());
+        }
         let cells = Cells::new(row, OPENING);
         let (id, key, fen): (StoredId<OpeningId>, i64, String) =
             (cells.get(0)?, cells.get(1)?, cells.get(2)?);
-        let id = || RowId::new([("opening_id", id)]);
+        let id = RowId::new([("opening_id", id)]);
         match Position::from_fen(fen.as_bytes()) {
             Ok((position, _)) if position.canonical_fen() != fen => {
-                findings.wrong(
-                    FindingKind::WrongValue,
-                    "opening",
-                    id(),
-                    "fen",
-                    position.canonical_fen(),
-                    fen,
-                );
+                findings.wrong(WrongValue, "opening", id, "fen", position.canonical_fen(), fen);
             }
             Ok((position, _)) if position.key().as_i64() != key => {
-                findings.wrong(FindingKind::WrongValue, "opening", id(), "key", position.key().as_i64(), key);
+                findings.wrong(WrongValue, "opening", id, "key", position.key().as_i64(), key);
             }
             Ok(_) => {}
-            // With an illegal position, the list as a whole cannot be read.
             Err(error) => {
+                is_legal = false;
                 let expected = format!("a legal position ({error})");
-                findings.wrong(FindingKind::WrongValue, "opening", id(), "fen", expected, fen);
-                return Ok(());
+                findings.wrong(WrongValue, "opening", id, "fen", expected, fen);
             }
         }
+        Ok(())
+    })?;
+    if !is_legal {
+        return Ok(());
     }
-    let row = || RowId(vec![("name", Id::Text(NAME.to_owned()))]);
+    let row = RowId::new([("name", NAME)]);
     match (database.setting::<String>(NAME), database.opening_book()) {
         (Ok(found), Ok(book)) if found != book.digest() => {
-            findings.wrong(FindingKind::WrongValue, "setting", row(), "value", book.digest(), found);
+            findings.wrong(WrongValue, "setting", row, "value", book.digest(), found);
         }
-        (Err(error), _) => findings.about(FindingKind::MissingRow, "setting", row(), error),
-        (_, Err(error)) => findings.about(FindingKind::Unreadable, "opening", RowId::default(), error),
+        (Err(error), _) => findings.about(MissingRow, "setting", row, error),
+        (_, Err(error)) => findings.about(Unreadable, "opening", RowId::default(), error),
         _ => {}
     }
     Ok(())
@@ -267,24 +250,21 @@ pub(crate) fn openings(database: &Database, findings: &Collector) -> rusqlite::R
 
 /// Compares the totals of sources and imports with the counted rows.
 pub(crate) fn totals(
-    connection: &Connection,
-    findings: &Collector,
+    reader: Reader<'_>,
     sums: &Sums,
     distinct: u64,
     problems: &ProblemCounts,
 ) -> rusqlite::Result<()> {
+    let Reader { connection, findings } = reader;
     let compare = |table, row: &RowId, name, expected: Option<i64>, found: Option<i64>| {
         if expected.is_some() && expected != found {
             let row = row.clone();
-            findings.wrong(FindingKind::WrongCount, table, row, name, shown(expected), shown(found));
+            findings.wrong(WrongCount, table, row, name, shown(expected), shown(found));
         }
     };
     let number = |number: u64| Some(i64::try_from(number).unwrap_or(i64::MAX));
-    let mut statement = connection.prepare(
-        "SELECT source_id, games, plies, problems, last_game FROM source WHERE indexed_at IS NOT NULL",
-    )?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
+    let sql = "SELECT source_id, games, plies, problems, last_game FROM source WHERE indexed_at IS NOT NULL";
+    for_each_row(connection, sql, [], &mut |row| {
         let id: StoredId<SourceId> = row.get(0)?;
         let source = sums.sources.get(&id).copied().unwrap_or_default();
         let place = RowId::new([("source_id", id)]);
@@ -296,19 +276,17 @@ pub(crate) fn totals(
         // `last_game` may be greater, because later games may have been ignored or skipped.
         if let Some(least) = source.last_game.filter(|_| source.last_game > last_game) {
             let (row, expected) = (place, format!("at least {least}"));
-            findings.wrong(FindingKind::WrongValue, "source", row, "last_game", expected, shown(last_game));
+            findings.wrong(WrongValue, "source", row, "last_game", expected, shown(last_game));
         }
-    }
+        Ok(())
+    })?;
     let imports: i64 = connection.query_row("SELECT count(*) FROM import", [], |row| row.get(0))?;
     // Distinct positions and problems are not counted per import, so they can be compared only if there is a
     // single import.
-    let only = |number: u64| (imports == 1).then(|| i64::try_from(number).unwrap_or(i64::MAX));
-    let mut statement = connection.prepare(
-        "SELECT import_id, games, plies, positions, distinct_positions, problems FROM import
-         WHERE finished_at IS NOT NULL",
-    )?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
+    let only = |count: u64| number(count).filter(|_| imports == 1);
+    let sql = "SELECT import_id, games, plies, positions, distinct_positions, problems FROM import
+               WHERE finished_at IS NOT NULL";
+    for_each_row(connection, sql, [], &mut |row| {
         let id: StoredId<ImportId> = row.get(0)?;
         let import = sums.imports.get(&id).copied().unwrap_or_default();
         let place = RowId::new([("import_id", id)]);
@@ -318,67 +296,113 @@ pub(crate) fn totals(
         compare("import", &place, "distinct_positions", only(distinct), row.get(4)?);
         let problems = problems.values().sum::<i64>().cast_unsigned();
         compare("import", &place, "problems", only(problems), row.get(5)?);
-    }
-    duplicate_totals(connection, findings)
+        Ok(())
+    })?;
+    duplicate_totals(reader)
 }
 
 /// Compares the numbers of skipped games of sources and imports with the rows of `duplicate`.
-fn duplicate_totals(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
+fn duplicate_totals(Reader { connection, findings }: Reader<'_>) -> rusqlite::Result<()> {
     for (table, column) in [("source", "source_id"), ("import", "import_id")] {
         let sql = format!(
             "SELECT {column}, duplicates, ifnull(counted, 0) FROM {table} LEFT JOIN
                  (SELECT {column}, count(*) AS counted FROM duplicate WHERE game_id IS NULL GROUP BY 1) USING ({column})
              WHERE duplicates <> ifnull(counted, 0) ORDER BY 1"
         );
-        let mut statement = connection.prepare(&sql)?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
+        for_each_row(connection, &sql, [], &mut |row| {
             let (id, found, expected): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
-            let row = RowId::new([(column, id)]);
-            findings.wrong(FindingKind::WrongCount, table, row, "duplicates", expected, found);
-        }
+            findings.wrong(WrongCount, table, RowId::new([(column, id)]), "duplicates", expected, found);
+            Ok(())
+        })?;
     }
     Ok(())
 }
 
 /// Reports names that no game uses.
-pub(crate) fn unused_names(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
-    const UNUSED: [(&str, &str, &str); 3] = [
-        (
-            "player",
-            "player_id",
-            "SELECT player_id FROM player EXCEPT SELECT white_id FROM game EXCEPT SELECT black_id FROM game",
-        ),
-        ("event", "event_id", "SELECT event_id FROM event EXCEPT SELECT event_id FROM game"),
-        ("site", "site_id", "SELECT site_id FROM site EXCEPT SELECT site_id FROM game"),
-    ];
-    for (table, column, sql) in UNUSED {
-        let mut statement = connection.prepare(sql)?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            let row = RowId::new([(column, row.get::<_, i64>(0)?)]);
-            findings.about(FindingKind::SurplusRow, table, row, "no game has this name");
-        }
+pub(crate) fn unused_names(reader: Reader<'_>) -> rusqlite::Result<()> {
+    for (table, column, used) in [
+        ("player", "player_id", "white_id FROM game EXCEPT SELECT black_id FROM game"),
+        ("event", "event_id", "event_id FROM game"),
+        ("site", "site_id", "site_id FROM game"),
+    ] {
+        let sql = format!("SELECT {column} FROM {table} EXCEPT SELECT {used}");
+        reader.report_rows(SurplusRow, (table, &[column]), &sql, "no game has this name")?;
     }
     Ok(())
 }
 
 /// Reports rows of `removed_game` at the place of a row of `game` or `duplicate`.
-pub(crate) fn removed_games(connection: &Connection, findings: &Collector) -> rusqlite::Result<()> {
-    if !connection.query_row("SELECT EXISTS (SELECT 1 FROM removed_game)", [], |row| row.get(0))? {
+pub(crate) fn removed_games(reader: Reader<'_>) -> rusqlite::Result<()> {
+    if !reader.connection.query_row("SELECT EXISTS (SELECT 1 FROM removed_game)", [], |row| row.get(0))? {
         return Ok(());
     }
-    let mut statement = connection.prepare(
-        "SELECT source_id, byte_offset FROM removed_game INTERSECT
-         SELECT * FROM (SELECT source_id, byte_offset FROM game
-                        UNION ALL SELECT source_id, byte_offset FROM duplicate)",
-    )?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let row = RowId::new([("source_id", row.get::<_, i64>(0)?), ("byte_offset", row.get(1)?)]);
-        findings.about(FindingKind::SurplusRow, "removed_game", row, "the game still exists");
+    let sql = "SELECT source_id, byte_offset FROM removed_game INTERSECT
+               SELECT * FROM (SELECT source_id, byte_offset FROM game
+                              UNION ALL SELECT source_id, byte_offset FROM duplicate)";
+    let table = ("removed_game", &["source_id", "byte_offset"][..]);
+    reader.report_rows(SurplusRow, table, sql, "the game still exists")
+}
+
+/// Whether `found` is the same definition as `expected`, or a table with additional columns: after the
+/// expected ones, or between columns of an earlier version and those of a later one.
+fn is_extension(expected: &str, found: &str) -> bool {
+    let (expected, found) = (words(expected), words(found));
+    if expected == found {
+        return true;
     }
-    Ok(())
+    let (Some(expected), Some(found)) = (Parts::of(&expected), Parts::of(&found)) else { return false };
+    let (own, constraints) = expected.columns();
+    let (columns, found_constraints) = found.columns();
+    let mut columns = columns.iter();
+    expected.head == found.head
+        && expected.tail == found.tail
+        && own.iter().all(|own| columns.any(|column| column == own))
+        && constraints == found_constraints
+}
+
+/// Whether an item of a table's definition is a constraint, not a column.
+fn is_constraint(item: &[&str]) -> bool {
+    const WORDS: [&str; 5] = ["CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"];
+    item.first().is_some_and(|word| WORDS.iter().any(|constraint| word.eq_ignore_ascii_case(constraint)))
+}
+
+/// A `CREATE TABLE` statement.
+struct Parts<'w, 's> {
+    /// The words up to the first parenthesis.
+    head: &'w [&'s str],
+    /// The items between commas, each as its words.
+    items: Vec<&'w [&'s str]>,
+    /// The words from the closing parenthesis on.
+    tail: &'w [&'s str],
+}
+
+impl<'w, 's> Parts<'w, 's> {
+    fn of(words: &'w [&'s str]) -> Option<Self> {
+        let is_table = words.get(1).is_some_and(|word| word.eq_ignore_ascii_case("TABLE"));
+        let open = words.iter().position(|word| *word == "(").filter(|_| is_table)?;
+        let (mut depth, mut items, mut first) = (0_u32, Vec::new(), open + 1);
+        for (index, word) in words.iter().enumerate().skip(open) {
+            match *word {
+                "(" => depth += 1,
+                ")" if depth == 1 => {
+                    items.push(&words[first..index]);
+                    return Some(Self { head: &words[..open], items, tail: &words[index..] });
+                }
+                ")" => depth -= 1,
+                "," if depth == 1 => {
+                    items.push(&words[first..index]);
+                    first = index + 1;
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// The columns, and the constraints after them.
+    fn columns(&self) -> (&[&'w [&'s str]], &[&'w [&'s str]]) {
+        self.items.split_at(self.items.iter().take_while(|item| !is_constraint(item)).count())
+    }
 }
 
 #[cfg(test)]
@@ -408,5 +432,41 @@ mod tests {
         declared.sort();
         followed.sort();
         assert_eq!(declared, followed);
+    }
+
+    const TABLE: &str = "CREATE TABLE t (\n    a INTEGER NOT NULL, -- the first, of two\n    b TEXT DEFAULT 'x, (y',\n    \
+                         PRIMARY KEY (a, b)\n) WITHOUT ROWID";
+
+    #[test]
+    fn a_table_may_have_more_columns() {
+        for found in [
+            TABLE,
+            "CREATE TABLE t (a INTEGER NOT NULL, note, b TEXT DEFAULT 'x, (y', PRIMARY KEY (a, b)) WITHOUT ROWID",
+            "CREATE TABLE t (a INTEGER NOT NULL, b TEXT DEFAULT 'x, (y', PRIMARY KEY (a, b)) WITHOUT ROWID",
+            "CREATE TABLE t (a INTEGER NOT NULL, b TEXT DEFAULT 'x, (y', note, PRIMARY KEY (a, b)) WITHOUT ROWID",
+            "CREATE TABLE t (a INTEGER NOT NULL, b TEXT DEFAULT 'x, (y', c DEFAULT '), --', \"d e\" CHECK (\"d e\" IN (1, 2)), \
+             PRIMARY KEY (a, b)) WITHOUT ROWID",
+        ] {
+            assert!(is_extension(TABLE, found), "{found}");
+        }
+    }
+
+    #[test]
+    fn other_differences_are_reported() {
+        for found in [
+            "CREATE TABLE t (a INTEGER NOT NULL, b TEXT DEFAULT 'x, (y', PRIMARY KEY (a, b))",
+            "CREATE TABLE t (b TEXT DEFAULT 'x, (y', a INTEGER NOT NULL, PRIMARY KEY (a, b)) WITHOUT ROWID",
+            "CREATE TABLE t (a INTEGER NOT NULL, c TEXT DEFAULT 'x, (y', PRIMARY KEY (a, b)) WITHOUT ROWID",
+            "CREATE TABLE t (a INTEGER, b TEXT DEFAULT 'x, (y', PRIMARY KEY (a, b)) WITHOUT ROWID",
+            "CREATE TABLE t (a INTEGER NOT NULL, PRIMARY KEY (a, b)) WITHOUT ROWID",
+            "CREATE TABLE t (a INTEGER NOT NULL, b TEXT DEFAULT 'x, (y', CHECK (a > b), PRIMARY KEY (a, b)) WITHOUT ROWID",
+            "CREATE TABLE t (a INTEGER NOT NULL, b TEXT DEFAULT 'x, (y', note",
+            "CREATE TABLE t",
+            "",
+        ] {
+            assert!(!is_extension(TABLE, found), "{found}");
+        }
+        assert!(!is_extension("CREATE INDEX i ON t (a)", "CREATE INDEX i ON t (a, b)"));
+        assert!(!is_extension("CREATE VIEW v AS SELECT f(a)", "CREATE VIEW v AS SELECT f(a, b)"));
     }
 }

@@ -1,4 +1,0 @@
-//! The file and its schema.
-
-pub(crate) mod definition;
-pub(crate) mod structure;
