@@ -1,16 +1,15 @@
 //! Arguments of `pgndex explore`.
 
-use crate::cli::args::board::{BOARDS, BoardArgs, PictureArgs};
-use crate::cli::args::filter::{FilterArgs, filter_option};
-use crate::cli::args::players::SideArg;
-use crate::cli::args::position::PositionArgs;
-use crate::cli::args::value::within;
-use crate::cli::error::WrongValue;
-use anyhow::anyhow;
+use std::path::PathBuf;
+
 use clap::{Args, Parser, ValueEnum};
 use pgndex::board::Color;
 use pgndex::store::{FilterError, GameFilter};
-use std::path::PathBuf;
+
+use crate::cli::args::{
+    BOARDS, BoardArgs, FilterArgs, PictureArgs, PositionArgs, filter_option, side, within,
+};
+use crate::cli::error::{WrongValue, wrong_value};
 
 /// Show what was played from a position, and with what results
 #[derive(Args, Debug)]
@@ -57,8 +56,8 @@ pub(crate) struct ExploreArgs {
     ///
     /// The results are the score, the opponents' mean rating and the performance. With --player: only games in which
     /// the player had this side.
-    #[arg(long, value_name = "SIDE", value_enum)]
-    pub(crate) side: Option<SideArg>,
+    #[arg(long, value_name = "SIDE", value_parser = side())]
+    pub(crate) side: Option<Color>,
     /// Compare with the games that pass these filters.
     ///
     /// The command's own filters do not apply to these games; --side does. Write the filters as one quoted argument,
@@ -114,43 +113,38 @@ struct VersusArgs {
 }
 
 impl ExploreArgs {
-    /// The side from whose view results are shown.
-    pub(crate) fn side(&self) -> Option<Color> {
-        self.side.map(Color::from)
-    }
-
     /// The games to count.
     ///
     /// # Errors
     /// If no game can match the filters.
-    pub(crate) fn filter(&self) -> Result<GameFilter, WrongValue> {
-        with_side(self.filter.filter()?, self.side())
+    pub(crate) fn filter(&self) -> anyhow::Result<GameFilter> {
+        with_side(self.filter.filter()?, self.side)
     }
 
     /// The games to compare with, if any.
     ///
     /// # Errors
     /// If the text cannot be parsed as filters, or no game can match them.
-    pub(crate) fn versus(&self) -> Result<Option<GameFilter>, WrongValue> {
+    pub(crate) fn versus(&self) -> anyhow::Result<Option<GameFilter>> {
         let Some(text) = &self.versus else { return Ok(None) };
         let words = shell_words::split(text)
-            .map_err(|_| WrongValue(anyhow!("--versus: a quotation mark is missing in {text}")))?;
+            .map_err(|_| wrong_value(format!("--versus: a quotation mark is missing in {text}")))?;
         let read = VersusArgs::try_parse_from(words).map_err(|error| {
             let error = error.to_string();
             let first = error.lines().next().unwrap_or_default().trim_start_matches("error: ");
-            WrongValue(anyhow!(
+            wrong_value(format!(
                 "--versus: {first}; give filters as in --versus \"--since 2020 --elo-min 2500\""
             ))
         })?;
-        with_side(read.filter.filter()?, self.side()).map(Some)
+        with_side(read.filter.filter()?, self.side).map(Some)
     }
 
     /// The option that gave a field of the filter. With `--side`, the fields `white` and `black` can come
     /// from `--player` and `--opponent`.
     pub(crate) fn option(&self, field: &str) -> String {
         let of_side = match self.side {
-            Some(SideArg::White) => ["white", "black"],
-            Some(SideArg::Black) => ["black", "white"],
+            Some(Color::White) => ["white", "black"],
+            Some(Color::Black) => ["black", "white"],
             None => return filter_option(field),
         };
         let is_given = !self.filter.player.is_empty();
@@ -165,12 +159,12 @@ impl ExploreArgs {
 }
 
 /// Restricts a filter to games in which its player had this side.
-fn with_side(filter: GameFilter, side: Option<Color>) -> Result<GameFilter, WrongValue> {
+fn with_side(filter: GameFilter, side: Option<Color>) -> anyhow::Result<GameFilter> {
     let Some(side) = side else { return Ok(filter) };
     filter.with_side(side).map_err(|error| match error {
         FilterError::SideTold { field } => {
-            WrongValue(anyhow!("--player with --side names both players already; leave out --{field}"))
+            wrong_value(format!("--player with --side names both players already; leave out --{field}"))
         }
-        error => WrongValue(error.into()),
+        error => WrongValue(error.into()).into(),
     })
 }

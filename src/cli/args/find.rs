@@ -1,11 +1,11 @@
 //! Arguments of `pgndex find`.
 
-use crate::cli::args::filter::{FilterArgs, SortArg};
-use crate::cli::args::position::{POSITION, PositionArgs};
-use crate::cli::args::sequence::SequenceArgs;
-use crate::cli::args::value::within;
-use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use pgndex::store::HitOrder;
+
+use crate::cli::args::{FilterArgs, POSITION, PositionArgs, SequenceArgs, order, within};
 
 /// Find the games that reached a position, or any games
 #[derive(Args, Debug)]
@@ -38,8 +38,8 @@ pub(crate) struct FindArgs {
     /// Order of the rows.
     ///
     /// By game number, by mean rating of the players (highest first), or by date (latest first).
-    #[arg(long, value_name = "ORDER", value_enum, default_value = "game")]
-    pub(crate) sort: SortArg,
+    #[arg(long, value_name = "ORDER", value_parser = order(), default_value = "game")]
+    pub(crate) sort: HitOrder,
     /// Number of rows to show; 0 for all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 15, value_parser = within(0..=u32::MAX))]
     pub(crate) limit: u32,

@@ -1,11 +1,13 @@
-//! Options that give a position.
+//! Options that give a position, and how boards are drawn.
+
+use std::path::PathBuf;
 
 use anyhow::anyhow;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use pgndex::query::{PositionError, PositionQuery};
 
-use crate::cli::error::WrongValue;
-use crate::cli::render::text::brief;
+use crate::cli::error::{WrongValue, wrong_value};
+use crate::cli::render::brief;
 
 /// Heading of the options that give a position.
 pub(crate) const POSITION: &str = "Position";
@@ -54,10 +56,10 @@ pub(crate) fn read_position(args: &PositionArgs) -> anyhow::Result<PositionQuery
         PositionArgs { fen: Some(fen), .. } => read_fen(fen)?,
         PositionArgs { moves: Some(moves), .. } => {
             PositionQuery::from_moves(moves).map_err(|error| match error {
-                PositionError::Move { ply: 1, .. } if begins_with_black(moves) => WrongValue(anyhow!(
-                    "--moves: the text begins with a move of Black, and White moves first; give White's first move too, as in \"1. e4 e5\""
-                )),
-                error => of_option("--moves")(error),
+                PositionError::Move { ply: 1, .. } if begins_with_black(moves) => wrong_value(
+                    "--moves: the text begins with a move of Black, and White moves first; give White's first move too, as in \"1. e4 e5\"",
+                ),
+                error => of_option("--moves")(error).into(),
             })?
         }
         PositionArgs { play: Some(play), .. } => {
@@ -98,4 +100,46 @@ struct OfOption {
     option: &'static str,
     #[source]
     error: PositionError,
+}
+
+/// Heading of the options on boards and pictures.
+pub(crate) const BOARDS: &str = "Boards and pictures";
+
+/// How boards are drawn.
+#[derive(Args, Debug)]
+pub(crate) struct BoardArgs {
+    /// Draw boards with letters instead of figures.
+    ///
+    /// This is the default without colours, or if the locale is not UTF-8.
+    #[arg(help_heading = BOARDS, long, hide_short_help = true)]
+    pub(crate) ascii: bool,
+    /// Draw boards with Black at the bottom
+    #[arg(help_heading = BOARDS, long)]
+    pub(crate) flip: bool,
+    /// When to draw boards in colour.
+    ///
+    /// auto: on a terminal, unless NO_COLOR is set.
+    #[arg(help_heading = BOARDS, hide_short_help = true, long, value_name = "WHEN", value_enum, default_value = "auto")]
+    pub(crate) color: ColorChoice,
+}
+
+/// A picture of a position.
+#[derive(Args, Debug)]
+pub(crate) struct PictureArgs {
+    /// Write a picture of the board to this file, as SVG.
+    ///
+    /// With --flip, Black is at the bottom.
+    #[arg(help_heading = BOARDS, long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Replace the file if it exists
+    #[arg(help_heading = BOARDS, long, requires = "svg", hide_short_help = true)]
+    pub(crate) overwrite: bool,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorChoice {
+    Auto,
+    Always,
+    Never,
 }

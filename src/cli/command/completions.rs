@@ -5,7 +5,7 @@ use std::io::Write as _;
 use clap::{ArgGroup, Command, Id};
 
 use crate::cli::args::CompletionsArgs;
-use crate::cli::render::output::stdout;
+use crate::cli::render::stdout;
 use crate::cli::usage;
 
 /// Writes the completions for a shell.

@@ -1,25 +1,22 @@
 //! `pgndex game`: prints games as score sheets, as JSON or as PGN.
 
 use std::io::{self, Write};
+use std::ops::RangeInclusive;
 
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 use pgndex::board::{MoveCode, Position};
 use pgndex::picture::BoardPicture;
 use pgndex::query::{GameAnswer, NewMove, Novelty, novelty, replay, visit_games, write_pgn};
 use pgndex::store::row::{GameId, GameStatus};
 use pgndex::store::{Database, Error, GameAnnotations, GameProblem, GameRecord};
 
-use crate::cli::args::{BoardPly, GameArgs, GameFormat, GameRange};
-use crate::cli::error::WrongValue;
-use crate::cli::render::board::use_ascii;
-use crate::cli::render::number::counted;
-use crate::cli::render::output::{shown, stdout, write_json};
-use crate::cli::render::picture::{PictureOutput, orientation};
-use crate::cli::render::sheet::write_sheet;
-use crate::cli::render::summary::sql_command;
-use crate::cli::render::table::{Cell, TableWriter};
-use crate::cli::render::text::printable;
-use crate::cli::terminal::log::note;
+use crate::cli::args::{BoardPly, GameArgs, GameFormat};
+use crate::cli::error::wrong_value;
+use crate::cli::render::{
+    Cell, PictureOutput, TableWriter, counted, orientation, printable, shown, sql_command, stdout, use_ascii,
+    write_json, write_sheet,
+};
+use crate::cli::terminal::note;
 
 /// Prints the requested games that exist, then fails if one of the games does not exist.
 ///
@@ -30,9 +27,9 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
     if args.board.ascii {
         use_ascii();
     }
-    let is_one = matches!(args.games[..], [range] if range.first == range.last) && args.ply.len() <= 1;
+    let is_one = matches!(&args.games[..], [range] if range.start() == range.end()) && args.ply.len() <= 1;
     if args.picture.svg.is_some() && !is_one {
-        return Err(WrongValue(anyhow!("--svg shows one position; give one game and one --ply")).into());
+        return Err(wrong_value("--svg shows one position; give one game and one --ply"));
     }
     let database = Database::open_read_only(&args.database)?;
     let picture = PictureOutput::requested(&args.picture, Some(&args.database))?;
@@ -54,9 +51,8 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
         text: String::new(),
         is_first: true,
     };
-    let ranges = args.games.iter().map(|range| range.first..=range.last);
     let mut found = 0;
-    let missing = visit_games(&database, ranges, |record| {
+    let missing = visit_games(&database, args.games.iter().cloned(), |record| {
         found += 1;
         sheets.write(record)
     })?;
@@ -70,7 +66,7 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
             Err(Error::NoSuchGame { path: args.database.clone(), game, last }.into())
         }
         None => {
-            let given = |range: &GameRange| u64::from(range.last - range.first) + 1;
+            let given = |range: &RangeInclusive<u32>| u64::from(range.end() - range.start()) + 1;
             let unused = args.games.iter().map(given).sum::<u64>() - found;
             if unused > 0 {
                 let numbers = counted(unused, "requested number");

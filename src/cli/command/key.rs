@@ -2,13 +2,12 @@
 
 use std::io::Write as _;
 
+use pgndex::picture::BoardPicture;
+use pgndex::query::PositionQuery;
 use serde_json::json;
 
 use crate::cli::args::{KeyArgs, RowFormat, read_fen, read_position};
-use crate::cli::render::output::{RowWriter, Value, stdout};
-use crate::cli::render::picture::{PictureOutput, orientation};
-use pgndex::picture::BoardPicture;
-use pgndex::query::PositionQuery;
+use crate::cli::render::{PictureOutput, RowWriter, Value, orientation, stdout};
 
 /// Prints the key of a position.
 ///

@@ -11,9 +11,7 @@ use serde_json::ser::Formatter;
 
 use crate::cli::args::SqlFormat;
 use crate::cli::environment;
-use crate::cli::render::number::counted;
-use crate::cli::render::table::{Cell, Style, TableWriter};
-use crate::cli::render::text::{escaped_json, printable_lines};
+use crate::cli::render::{Cell, Style, TableWriter, counted, escaped_json, percent, printable_lines};
 
 /// Standard output: line-buffered for a terminal, otherwise block-buffered.
 pub(crate) fn stdout() -> Box<dyn Write> {
@@ -72,6 +70,16 @@ pub(crate) fn print_json(answer: &impl Serialize) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
+/// Prints a line.
+///
+/// # Errors
+/// Errors of writing.
+pub(crate) fn print_line(text: &str) -> anyhow::Result<()> {
+    let mut out = stdout();
+    writeln!(out, "{text}")?;
+    Ok(out.flush()?)
+}
+
 /// Compact JSON with escaped texts.
 struct Escaping;
 
@@ -103,6 +111,11 @@ pub(crate) enum Value<'a> {
 }
 
 impl Value<'_> {
+    /// A percentage, padded so that all of a column are aligned.
+    pub(crate) fn share(part: u64, whole: u64) -> Self {
+        format!("{:>7}", percent(part, whole)).into()
+    }
+
     /// The value as plain text, without the syntax of an output format.
     pub(crate) fn to_text(&self) -> Cow<'_, str> {
         match self {
@@ -152,23 +165,25 @@ impl From<String> for Value<'_> {
     }
 }
 
-impl<'a> From<Option<&'a str>> for Value<'a> {
-    fn from(text: Option<&'a str>) -> Self {
-        text.map_or(Self::Null, Self::from)
+/// `None` is nothing.
+impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, T::into)
     }
 }
 
-impl From<u32> for Value<'_> {
-    fn from(number: u32) -> Self {
-        Self::Integer(number.into())
-    }
+macro_rules! integers {
+    ($($number:ty),*) => {
+        $(impl From<$number> for Value<'_> {
+            fn from(number: $number) -> Self {
+                Self::Integer(number as i64)
+            }
+        })*
+    };
 }
 
-impl From<Option<u16>> for Value<'_> {
-    fn from(number: Option<u16>) -> Self {
-        number.map_or(Self::Null, |number| Self::Integer(number.into()))
-    }
-}
+// No count is so large that it would be negative as an `i64`.
+integers!(u16, u32, u64, i32);
 
 /// A text as a cell of a Markdown table, which is one line and ends at a bar.
 pub(crate) fn markdown(text: &str) -> String {
@@ -258,17 +273,23 @@ impl<W: Write> RowWriter<W> {
 
     /// Allows only these columns of a table to be shortened for a terminal; by default, all columns of texts
     /// can be shortened.
-    pub(crate) fn shortening(mut self, columns: &'static [&'static str]) -> Self {
-        if let Writer::Table { table, .. } = &mut self.writer {
-            table.shorten_only(columns);
-        }
-        self
+    pub(crate) fn shortening(self, columns: &'static [&'static str]) -> Self {
+        self.with(|table| table.shortened = Some(columns))
     }
 
     /// Gives a column of a long table at least this width from the beginning.
-    pub(crate) fn reserving(mut self, column: &'static str, width: usize) -> Self {
+    pub(crate) fn reserving(self, column: &'static str, width: usize) -> Self {
+        self.with(|table| table.reserved = Some((column, width)))
+    }
+
+    /// Prints a table that is too wide for the terminal as one value per line, with a note at its end.
+    pub(crate) fn lines_if_too_wide(self) -> Self {
+        self.with(|table| table.lines_if_too_wide = true)
+    }
+
+    fn with(mut self, set: impl FnOnce(&mut TableWriter<W>)) -> Self {
         if let Writer::Table { table, .. } = &mut self.writer {
-            table.reserve(column, width);
+            set(table);
         }
         self
     }
@@ -276,17 +297,9 @@ impl<W: Write> RowWriter<W> {
     /// Omits the names of the columns in a plain table and in CSV; other formats need them.
     pub(crate) fn without_headers(mut self) -> Self {
         match &mut self.writer {
-            Writer::Table { table, style: Style::Plain } => table.without_headers(),
+            Writer::Table { table, style: Style::Plain } => table.has_headers = false,
             Writer::Csv { headers, .. } => headers.clear(),
             Writer::Table { .. } | Writer::Json { .. } => {}
-        }
-        self
-    }
-
-    /// Prints a table that is too wide for the terminal as one value per line, with a note at its end.
-    pub(crate) fn lines_if_too_wide(mut self) -> Self {
-        if let Writer::Table { table, .. } = &mut self.writer {
-            table.lines_if_too_wide();
         }
         self
     }

@@ -10,12 +10,10 @@ use pgndex::store::{GameAnnotations, GameRecord, StoredPosition};
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::cli::args::{BoardPly, GameArgs};
-use crate::cli::render::annotation::{comments, move_time, value, wrapped};
-use crate::cli::render::board::BoardStyle;
-use crate::cli::render::curve::write_curves;
-use crate::cli::render::output::terminal_width;
-use crate::cli::render::text::{blanks, printable};
-use crate::cli::terminal::log::note;
+use crate::cli::render::{
+    BoardStyle, blanks, comments, move_time, printable, terminal_width, value, wrapped, write_curves,
+};
+use crate::cli::terminal::note;
 
 /// From this number on, the half-move clock is shown below a board.
 const LONG_CLOCK: u32 = 20;

@@ -8,8 +8,7 @@ use std::time::Duration;
 use pgndex::index::{DuplicateCounts, Stages, Summary};
 use pgndex::store::row::Severity;
 
-use crate::cli::render::number::{bytes, counted, duration, grouped, rough};
-use crate::cli::render::text::printable;
+use crate::cli::render::{bytes, counted, duration, grouped, printable, rough};
 
 /// The result of a run.
 #[derive(Clone, Copy, Debug)]

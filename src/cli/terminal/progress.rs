@@ -1,15 +1,18 @@
 //! Displays the progress of a run: a bar on a terminal, or occasional lines in a log.
 
 use std::io::{self, IsTerminal as _, Write};
+use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use pgndex::index::{Phase, Progress};
+use pgndex::store::is_waiting;
 
 use crate::cli::environment;
-use crate::cli::render::number::{bytes, counted, duration, rough};
-use crate::cli::terminal::log::{self, Event, Level};
+use crate::cli::render::{bytes, counted, duration, rough};
+use crate::cli::terminal::{Event, Level, log};
 
 /// The phase in which a file is copied, without a count of games.
 pub(crate) const COPYING: &str = "copying";
@@ -39,19 +42,52 @@ pub(crate) struct Snapshot {
     pub(crate) phase: &'static str,
 }
 
-/// Displays progress from a separate thread until it is dropped.
+/// Displays progress while work runs; see [`Display::start`].
+pub(crate) fn display<T>(
+    quiet: bool,
+    snapshot: impl Fn() -> Snapshot + Send + 'static,
+    work: impl FnOnce() -> T,
+) -> T {
+    let _display = Display::start(quiet, snapshot);
+    work()
+}
+
+/// Displays the progress of a run on a database while it works.
+pub(crate) fn display_run<T>(quiet: bool, progress: &Arc<Progress>, work: impl FnOnce() -> T) -> T {
+    let shown = Arc::clone(progress);
+    display(quiet, move || snapshot(&shown), work)
+}
+
+fn snapshot(progress: &Progress) -> Snapshot {
+    let is_looking = progress.phase() == Phase::Looking;
+    if is_waiting() {
+        return Snapshot { phase: WAITING, ..Snapshot::default() };
+    }
+    // A file may have grown since the run began.
+    let grown = |total: u64| if total > 0 { total.max(progress.bytes()) } else { 0 };
+    Snapshot {
+        bytes_done: if is_looking { progress.bytes_looked_at() } else { progress.bytes() },
+        files: is_looking.then(|| progress.entries()),
+        bytes_total: grown(progress.total_bytes()),
+        games: progress.games(),
+        plies: progress.plies(),
+        phase: progress.phase().as_str(),
+    }
+}
+
+/// Displays progress from a separate thread until it is dropped. Then the bar is removed, and nothing more is written.
 #[derive(Debug)]
-pub(crate) struct Progress {
+struct Display {
     /// Dropped to wake the thread, which then ends.
     stop: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Progress {
+impl Display {
     /// Displays progress on standard error: if the log is JSON, an object every 10 seconds; otherwise a bar
     /// on a terminal, or else a line after 2 seconds and then every 5 seconds. Displays nothing if `quiet`,
     /// or if the variable `PGNDEX_NO_PROGRESS` is set.
-    pub(crate) fn start(quiet: bool, snapshot: impl Fn() -> Snapshot + Send + 'static) -> Self {
+    fn start(quiet: bool, snapshot: impl Fn() -> Snapshot + Send + 'static) -> Self {
         if quiet || environment::is_on(environment::NO_PROGRESS) {
             Self { stop: None, thread: None }
         } else if log::is_json() {
@@ -63,11 +99,6 @@ impl Progress {
         } else {
             Self::run(Duration::from_secs(2), Duration::from_secs(5), snapshot, Log(io::stderr()))
         }
-    }
-
-    /// Ends the display: the bar is removed, and nothing more is written.
-    pub(crate) fn stop(self) {
-        drop(self);
     }
 
     /// Displays the results of `snapshot`: after `first`, then after each `every`.
@@ -94,7 +125,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for Display {
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take() {
@@ -367,12 +398,12 @@ mod tests {
     fn progress_stops_at_once() {
         let log = Shared::default();
         let hour = Duration::from_secs(3600);
-        let progress = Progress::run(Duration::ZERO, hour, || HALF, Log(log.clone()));
+        let progress = Display::run(Duration::ZERO, hour, || HALF, Log(log.clone()));
         while log.0.lock().unwrap().is_empty() {
             thread::yield_now();
         }
         let began = Instant::now();
-        progress.stop();
+        drop(progress);
         assert!(began.elapsed() < Duration::from_millis(50), "{:?}", began.elapsed());
         let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
         assert_eq!(text.lines().count(), 1, "{text}");
@@ -395,6 +426,6 @@ mod tests {
 
     #[test]
     fn quiet_progress_prints_nothing() {
-        Progress::start(true, || unreachable!("nobody asks")).stop();
+        drop(Display::start(true, || unreachable!("nobody asks")));
     }
 }

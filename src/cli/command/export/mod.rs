@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use anyhow::ensure;
+use chosen::Chosen;
 use pgndex::query::{
     Choice, Draw, GameFields, PositionFields, PositionFormat, PositionQuery, Positions, Sample,
     WantedPositions, choose_games, write_normalized_pgn, write_pgn, write_positions,
@@ -20,19 +21,14 @@ use pgndex::store::{Database, GameAnnotations, GameFilter, GameRecord, GameSet, 
 use serde::Serialize;
 
 use crate::cli::args::{ExportArgs, ExportFormat, filter_option};
-use crate::cli::command::variants::note_variants;
 use crate::cli::environment;
 use crate::cli::error::Stopped;
-use crate::cli::filter_notes::note_alternatives;
-use crate::cli::render::number::counted;
-use crate::cli::render::output::{csv_cell, shown, stdout};
-use crate::cli::render::output_file::{
-    Existing, OutputFile, check, not_written, refuse_pgn, refuse_source, unless_standard_output,
+use crate::cli::notes::{note_alternatives, note_variants};
+use crate::cli::render::{
+    Existing, OutputFile, check, counted, csv_cell, not_written, refuse_pgn, refuse_source, shown, stdout,
+    unless_standard_output,
 };
-use crate::cli::terminal::log::note;
-use crate::cli::terminal::progress::{Progress, Snapshot};
-use crate::cli::terminal::signal::stop_on_signal;
-use chosen::Chosen;
+use crate::cli::terminal::{Snapshot, display, note, stop_on_signal};
 
 /// Writes games, or their positions.
 ///
@@ -68,7 +64,6 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let out = output(target.as_ref(), &counts)?;
     let is_seen = target.is_some() || !io::stdout().is_terminal();
     let shown = Arc::clone(&counts);
-    let display = Progress::start(!is_seen || !io::stderr().is_terminal(), move || shown.snapshot());
     let mut exporter = Exporter {
         database: &database,
         format,
@@ -79,11 +74,16 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
         counts: &counts,
         is_file: target.is_some(),
     };
-    let exported = exporter
-        .head()
-        .and_then(|()| chosen.read(&database, |choice| exporter.write(choice, args.sample())))
-        .and_then(|()| Ok(exporter.out.flush()?));
-    display.stop();
+    let is_quiet = !is_seen || !io::stderr().is_terminal();
+    let exported: anyhow::Result<()> = display(
+        is_quiet,
+        move || shown.snapshot(),
+        || {
+            exporter.head()?;
+            chosen.read(&database, |choice| exporter.write(choice, args.sample()))?;
+            Ok(exporter.out.flush()?)
+        },
+    );
     exported.map_err(|error| match &target {
         Some(target) => target.failed(error),
         None => error,
@@ -167,12 +167,9 @@ fn note_sample(sample: &Sample, positions: u64) {
 
 /// Prints that games are incomplete in the database.
 fn note_lossy(games: u64) {
-    match games {
-        0 => {}
-        1 => note("1 game has missing moves; the table `problem` says why"),
-        games => {
-            note(&format!("{} have missing moves; the table `problem` says why", counted(games, "game")))
-        }
+    let have = if games == 1 { "has" } else { "have" };
+    if games > 0 {
+        note(&format!("{} {have} missing moves; the table `problem` says why", counted(games, "game")));
     }
 }
 
@@ -193,11 +190,10 @@ impl Counts {
     fn snapshot(&self) -> Snapshot {
         Snapshot {
             bytes_done: self.bytes.load(Ordering::Relaxed),
-            bytes_total: 0,
             games: self.games.load(Ordering::Relaxed),
             plies: self.plies.load(Ordering::Relaxed),
-            files: None,
             phase: "writing",
+            ..Snapshot::default()
         }
     }
 

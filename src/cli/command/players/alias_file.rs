@@ -11,8 +11,7 @@ use pgndex::query::{AliasError, SpellingGames, SuggestedAlias};
 use pgndex::store::PlayerAlias;
 
 use crate::cli::args::RowFormat;
-use crate::cli::render::number::counted;
-use crate::cli::render::output::{RowWriter, Value};
+use crate::cli::render::{RowWriter, Value, counted};
 
 const COLUMNS: [&str; 3] = ["name", "alias", "fide_id"];
 /// Additional columns of suggestions, for people. Ignored when a list is read.
@@ -201,8 +200,8 @@ pub(super) fn write_suggested(rows: &[SuggestedAlias]) -> anyhow::Result<()> {
         let mut values = row_text(&row.name, &row.alias, row.fide_id).to_vec();
         values.push(row.reason.to_string().into());
         for SpellingGames { games, years, ratings } in [&row.name_games, &row.alias_games] {
-            values.push(Value::Integer((*games).try_into().unwrap_or(i64::MAX)));
-            values.extend([years, ratings].map(|range| range.as_ref().map_or(Value::Null, shown)));
+            values.push((*games).into());
+            values.extend([years, ratings].map(|range| range.as_ref().map(shown).into()));
         }
         writer.row(&values)?;
     }
@@ -210,7 +209,7 @@ pub(super) fn write_suggested(rows: &[SuggestedAlias]) -> anyhow::Result<()> {
 }
 
 fn row_text<'a>(name: &'a str, alias: &'a str, fide_id: Option<u32>) -> [Value<'a>; 3] {
-    [Value::from(name), Value::from(alias), fide_id.map_or(Value::Null, Value::from)]
+    [name.into(), alias.into(), fide_id.into()]
 }
 
 fn shown(range: &RangeInclusive<u16>) -> Value<'static> {

@@ -1,26 +1,48 @@
 //! `pgndex players`: lists the players of a database, and changes which names belong to one player.
 
 mod alias_file;
-mod change;
 
-use std::io::Write as _;
+use std::io::Write;
+use std::path::Path;
 
 use pgndex::query::{
-    Aliases, LeftOut, ListedPlayer, ListedPlayers, PlayerOrder, PlayersQuery, similar_names, suggest_aliases,
+    AliasError, Aliases, LeftOut, ListedPlayer, ListedPlayers, PlayersQuery, choose_name, similar_names,
+    suggest_aliases,
 };
-use pgndex::store::{Database, GameFilter};
+use pgndex::store::{Database, GameFilter, NameFilter, WriterLock};
 
-use crate::cli::args::{PlayerSortArg, PlayersArgs, RowFormat};
-use crate::cli::filter_notes::{note_similar, note_unknown};
-use crate::cli::render::board::sign;
-use crate::cli::render::number::{counted, grouped};
-use crate::cli::render::output::{RowWriter, Value, stdout, write_json};
-use crate::cli::render::text::printable;
-use crate::cli::terminal::log::note;
+use crate::cli::args::{PlayersArgs, RowFormat};
+use crate::cli::notes::{note_similar, note_unknown};
+use crate::cli::render::{RowWriter, Value, counted, grouped, printable, sign, stdout, write_json};
+use crate::cli::terminal::note;
 
-const TABLE: [&str; 5] = ["games", "from", "to", "name", "other spellings"];
-const FIELDS: [&str; 8] =
-    ["name", "fide_id", "games", "as_white", "as_black", "first_year", "last_year", "spellings"];
+/// A column: its name and its value.
+type Column = (&'static str, fn(&ListedPlayer) -> Value<'_>);
+
+const TABLE: [Column; 5] = [
+    ("games", |player| player.games.into()),
+    ("from", |player| player.first_year.into()),
+    ("to", |player| player.last_year.into()),
+    ("name", |player| player.name.as_str().into()),
+    ("other spellings", |player| {
+        let others = player.spellings.iter().filter(|spelling| spelling.name != player.name);
+        let others = others.map(|spelling| format!("{} ({})", spelling.name, grouped(spelling.games)));
+        others.collect::<Vec<_>>().join("; ").into()
+    }),
+];
+const FIELDS: [Column; 8] = [
+    ("name", |player| player.name.as_str().into()),
+    ("fide_id", |player| player.fide_id.into()),
+    ("games", |player| player.games.into()),
+    ("as_white", |player| player.as_white.into()),
+    ("as_black", |player| player.as_black.into()),
+    ("first_year", |player| player.first_year.into()),
+    ("last_year", |player| player.last_year.into()),
+    ("spellings", |player| {
+        let spellings: Vec<_> = player.spellings.iter().map(|spelling| spelling.name.as_str()).collect();
+        spellings.join("; ").into()
+    }),
+];
 /// The columns to shorten if the terminal is narrow.
 const NAMES: [&str; 2] = ["name", "other spellings"];
 
@@ -31,13 +53,13 @@ const NAMES: [&str; 2] = ["name", "other spellings"];
 /// contradict each other or the database.
 pub(crate) fn run(args: &PlayersArgs) -> anyhow::Result<()> {
     if !args.merge.is_empty() {
-        return change::merge(&args.database, &args.merge);
+        return merge(&args.database, &args.merge);
     }
     if let Some(file) = &args.aliases {
-        return change::read_aliases(&args.database, file);
+        return read_aliases(&args.database, file);
     }
     if let Some(name) = &args.split {
-        return change::split(&args.database, name);
+        return split(&args.database, name);
     }
     let database = Database::open_read_only(&args.database)?;
     if args.export_aliases {
@@ -77,12 +99,9 @@ fn suggest(database: &Database) -> anyhow::Result<()> {
 }
 
 fn list(args: &PlayersArgs, database: &Database) -> anyhow::Result<()> {
-    let order = match args.sort {
-        PlayerSortArg::Games => PlayerOrder::Games,
-        PlayerSortArg::Name => PlayerOrder::Name,
-    };
     let limit = (args.limit > 0).then_some(args.limit);
-    let players = PlayersQuery { database, name: args.name.as_ref(), order, limit, offset: args.offset };
+    let players =
+        PlayersQuery { database, name: args.name.as_ref(), order: args.sort, limit, offset: args.offset };
     let listed = players.list()?;
     if let Some(asked) = &args.name {
         let filter = GameFilter { player: Some(asked.clone()), ..GameFilter::default() };
@@ -109,22 +128,14 @@ fn write(format: RowFormat, listed: &ListedPlayers) -> anyhow::Result<()> {
     match format {
         RowFormat::Table if listed.players.is_empty() => return Ok(()),
         RowFormat::Table => {
-            let mut rows = RowWriter::stdout(RowFormat::Table, &TABLE)?.shortening(&NAMES);
-            listed.players.iter().try_for_each(|player| rows.row(&table_row(player)))?;
-            return rows.finish(|_| Some(total));
+            return write_rows(format, &TABLE, &listed.players)?.finish(|_| Some(total));
         }
         RowFormat::Json => {
             let mut out = stdout();
-            for player in &listed.players {
-                write_json(&mut out, player)?;
-            }
+            listed.players.iter().try_for_each(|player| write_json(&mut out, player))?;
             out.flush()?;
         }
-        RowFormat::Csv => {
-            let mut rows = RowWriter::stdout(RowFormat::Csv, &FIELDS)?;
-            listed.players.iter().try_for_each(|player| rows.row(&field_row(player)))?;
-            rows.finish(|_| None)?;
-        }
+        RowFormat::Csv => write_rows(format, &FIELDS, &listed.players)?.finish(|_| None)?,
     }
     if shown < listed.total && shown > 0 {
         note(&total);
@@ -132,30 +143,125 @@ fn write(format: RowFormat, listed: &ListedPlayers) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn table_row(player: &ListedPlayer) -> [Value<'_>; 5] {
-    let others = player.spellings.iter().filter(|spelling| spelling.name != player.name);
-    let others: Vec<_> =
-        others.map(|spelling| format!("{} ({})", spelling.name, grouped(spelling.games))).collect();
-    [
-        Value::Integer(player.games.try_into().unwrap_or(i64::MAX)),
-        player.first_year.into(),
-        player.last_year.into(),
-        Value::from(player.name.as_str()),
-        others.join("; ").into(),
-    ]
+fn write_rows(
+    format: RowFormat,
+    columns: &[Column],
+    players: &[ListedPlayer],
+) -> anyhow::Result<RowWriter<Box<dyn Write>>> {
+    let names: Vec<_> = columns.iter().map(|(name, _)| *name).collect();
+    let mut rows = RowWriter::stdout(format, &names)?.shortening(&NAMES);
+    for player in players {
+        rows.row(&columns.iter().map(|(_, value)| value(player)).collect::<Vec<_>>())?;
+    }
+    Ok(rows)
 }
 
-fn field_row(player: &ListedPlayer) -> [Value<'_>; 8] {
-    let number = |number: u64| Value::Integer(number.try_into().unwrap_or(i64::MAX));
-    let spellings: Vec<_> = player.spellings.iter().map(|spelling| spelling.name.as_str()).collect();
-    [
-        Value::from(player.name.as_str()),
-        player.fide_id.map_or(Value::Null, Value::from),
-        number(player.games),
-        number(player.as_white),
-        number(player.as_black),
-        player.first_year.into(),
-        player.last_year.into(),
-        spellings.join("; ").into(),
-    ]
+/// Changes the names in one step: all or nothing. Nobody else can write between reading and writing.
+fn change(
+    path: &Path,
+    change: impl FnOnce(&Database, &mut Aliases) -> anyhow::Result<Vec<String>>,
+) -> anyhow::Result<()> {
+    // Checked before locking, because a lock creates a file beside the database.
+    drop(Database::open_read_only(path)?);
+    let lock = WriterLock::acquire(path)?;
+    let database = Database::open_read_only(path)?;
+    let mut aliases = Aliases::read(&database)?;
+    let before = aliases.clone();
+    let told = change(&database, &mut aliases)?;
+    drop(database);
+    let database = Database::open(path)?;
+    if aliases != before {
+        aliases.write(&database, &lock)?;
+    }
+    drop(lock);
+    for name in told {
+        report_player(&database, &name)?;
+    }
+    Ok(())
+}
+
+/// Merges names into one player.
+///
+/// # Errors
+/// If a name is ambiguous, FIDE numbers contradict each other, or the database cannot be written.
+fn merge(path: &Path, names: &[String]) -> anyhow::Result<()> {
+    change(path, |database, aliases| {
+        let chosen =
+            names.iter().map(|name| choose_name(database, aliases, name)).collect::<Result<Vec<_>, _>>()?;
+        let Some((name, others)) = chosen.split_first() else { return Ok(Vec::new()) };
+        for other in others {
+            aliases.merge(name, other)?;
+        }
+        Ok(vec![name.clone()])
+    })
+}
+
+/// Merges names into players according to a file.
+///
+/// # Errors
+/// If the file cannot be read, contradicts itself or the database, or the database cannot be written.
+fn read_aliases(path: &Path, file: &Path) -> anyhow::Result<()> {
+    let list = alias_file::read(file)?;
+    change(path, |database, aliases| {
+        let before = aliases.len();
+        aliases.add(&list.rows).map_err(|(index, error)| list.at(index, error))?;
+        let mut unused = Vec::new();
+        for row in &list.rows {
+            if !has_games(database, &row.alias)? {
+                unused.push(&row.alias);
+            }
+        }
+        let (read, new) = (counted(list.rows.len() as u64, "spelling"), aliases.len().saturating_sub(before));
+        let unused = match unused.as_slice() {
+            [] => String::new(),
+            [name] => format!("; \"{}\" is not in any game yet", printable(name)),
+            names => format!("; {} of these names are not in any game yet", grouped(names.len() as u64)),
+        };
+        note(&format!("{read} read ({} new){unused}", grouped(new as u64)));
+        Ok(Vec::new())
+    })
+}
+
+/// Separates the names of a player.
+///
+/// # Errors
+/// If the name is ambiguous or not one of a player with several names, or the database cannot be written.
+fn split(path: &Path, name: &str) -> anyhow::Result<()> {
+    change(path, |database, aliases| {
+        let name = match aliases.choose(name) {
+            // The name may be that of a player without other names.
+            Err(AliasError::Unknown { .. }) => choose_name(database, aliases, name)?,
+            chosen => chosen?,
+        };
+        let gone = aliases.split(&name)?;
+        let names =
+            gone.iter().map(|row| format!("\"{}\"", printable(&row.alias))).collect::<Vec<_>>().join(", ");
+        let of = gone.first().map(|row| printable(&row.name)).unwrap_or_default();
+        let are = if gone.len() == 1 { "is" } else { "are" };
+        note(&format!("{names} {are} separate from \"{of}\" again"));
+        Ok(Vec::new())
+    })
+}
+
+fn has_games(database: &Database, name: &str) -> anyhow::Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM player WHERE name = ?1)";
+    Ok(database.connection().prepare_cached(sql)?.query_row([name], |row| row.get(0))?)
+}
+
+/// Prints how many games a player has now.
+fn report_player(database: &Database, name: &str) -> anyhow::Result<()> {
+    let filter = NameFilter::Exactly(name.to_owned());
+    let players =
+        PlayersQuery { database, name: Some(&filter), order: Default::default(), limit: None, offset: 0 };
+    let listed = players.list()?;
+    let name = printable(name);
+    match listed.players.first() {
+        Some(player) => {
+            let (games, spellings) =
+                (counted(player.games, "game"), counted(player.spellings.len() as u64, "spelling"));
+            note(&format!("\"{name}\" has {games} now, with {spellings}"));
+        }
+        None => note(&format!("\"{name}\" has no games yet")),
+    }
+    Ok(())
 }
