@@ -57,8 +57,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Status> {
         Command::Verify(args) => return command::verify::run(&args),
         Command::Repair(args) => return command::maintenance::repair(&args),
         Command::Key(args) => command::key::run(&args)?,
-        Command::Completions(args) => command::completions::run(&args)?,
-        Command::Man(args) => command::man::run(&args)?,
+        Command::Completions(args) => command::shell::completions(&args)?,
+        Command::Man(args) => command::shell::man(&args)?,
     }
     Ok(Status::Done)
 }

@@ -186,7 +186,7 @@ pub(crate) enum ExportFormat {
 
 impl ExportFormatArgs {
     /// Whether the output has whole games, not positions.
-    fn is_of_games(&self) -> bool {
+    pub(crate) fn is_of_games(&self) -> bool {
         // Without a format, Parquet files are written.
         matches!(self.format, None | Some(ExportFormat::Pgn | ExportFormat::Csv))
     }

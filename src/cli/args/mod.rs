@@ -1,15 +1,14 @@
 //! The arguments: one file per command, or per group of similar commands.
 
-mod explore;
 mod export;
 mod filter;
-mod find;
 mod game;
 mod index;
 mod maintenance;
 mod parquet;
 mod players;
 mod position;
+mod search;
 mod sequence;
 #[cfg(feature = "serve")]
 mod serve;
@@ -26,15 +25,14 @@ use position::{BOARDS, POSITION, PositionArgs};
 use sequence::SequenceArgs;
 use value::{byte_size, described_one_of, memory, one_of, within};
 
-pub(crate) use explore::{ExploreArgs, ExploreFormat};
 pub(crate) use export::{ExportArgs, ExportFormat};
 pub(crate) use filter::filter_option;
-pub(crate) use find::{FindArgs, FindFormat, FindTargetArgs};
 pub(crate) use game::{BoardPly, GameArgs, GameFormat};
 pub(crate) use index::{IndexArgs, OnProblemArg, WatchArgs};
 pub(crate) use maintenance::{BackupArgs, LogFormat, MaintenanceArgs, RemoveArgs, ReportArgs, VerifyArgs};
 pub(crate) use players::{PlayerArgs, PlayerFormat, PlayersArgs, RepertoireArgs};
 pub(crate) use position::{BoardArgs, ColorChoice, PictureArgs, read_fen, read_position};
+pub(crate) use search::{ExploreArgs, ExploreFormat, FindArgs, FindFormat, FindTargetArgs};
 #[cfg(feature = "serve")]
 pub(crate) use serve::ServeArgs;
 pub(crate) use small::{CompletionsArgs, InfoArgs, InfoFormat, KeyArgs, ManArgs};

@@ -9,7 +9,7 @@ use pgndex::query::{
     filters_given, number_before, write_pgn,
 };
 use pgndex::store::row::GameId;
-use pgndex::store::{Database, Hit, Lines, Seek as _};
+use pgndex::store::{Database, GameFilter, Hit, Lines, Seek as _};
 
 use crate::cli::args::{FindArgs, FindFormat, FindTargetArgs, RowFormat, filter_option, read_fen};
 use crate::cli::error::wrong_value;
@@ -114,21 +114,7 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
     printed?;
     if shown.occurrences == 0 {
         printer.finish(None)?;
-        let nothing = find.nothing()?;
-        note_no_hits(&nothing, &find);
-        let as_given = |field: &str| Some(filter_option(field));
-        match (&nothing, &target) {
-            // If only one filter is given, it is the one that excludes all games.
-            (NoHits::NoGame { .. }, _) if filters_given(&filter) < 2 => {
-                note_alternatives(&database, &filter, filter_option)?;
-            }
-            _ if filters_given(&filter) < 2 => {}
-            (NoHits::NoGame { .. }, _) => note_without_one(&database, &filter, None, as_given)?,
-            (NoHits::FilteredOut { .. }, FindTarget::Position(query)) => {
-                note_without_one(&database, &filter, Some(&query.position), as_given)?;
-            }
-            _ => {}
-        }
+        note_nothing(&find, &filter)?;
     } else {
         printer.finish(Some(&find.total(&shown)?))?;
     }
@@ -166,6 +152,26 @@ pub(super) fn note_assumptions(query: &PositionQuery) {
     if !assumptions.is_empty() {
         note(&format!("searching for this position: {}", query.position.canonical_fen()));
     }
+}
+
+/// Prints why nothing was found, and without which filter there would be games.
+fn note_nothing(find: &FindQuery<'_>, filter: &GameFilter) -> anyhow::Result<()> {
+    let nothing = find.nothing()?;
+    note_no_hits(&nothing, find);
+    let as_given = |field: &str| Some(filter_option(field));
+    match (&nothing, find.target) {
+        // If only one filter is given, it is the one that excludes all games.
+        (NoHits::NoGame { .. }, _) if filters_given(filter) < 2 => {
+            note_alternatives(find.database, filter, filter_option)?;
+        }
+        _ if filters_given(filter) < 2 => {}
+        (NoHits::NoGame { .. }, _) => note_without_one(find.database, filter, None, as_given)?,
+        (NoHits::FilteredOut { .. }, FindTarget::Position(query)) => {
+            note_without_one(find.database, filter, Some(&query.position), as_given)?;
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 /// Prints why nothing was found.

@@ -120,8 +120,8 @@ fn snapshot(progress: &Progress, file_bytes: u64) -> Snapshot {
         bytes_total: file_bytes,
         games: progress.games(),
         plies: progress.plies(),
-        files: None,
         phase: "checking",
+        ..Snapshot::default()
     }
 }
 
@@ -214,7 +214,7 @@ fn parquet(args: &VerifyArgs, directory: &Path) -> anyhow::Result<Outcome> {
     use pgndex::columnar::{VerifyOptions, VerifyProgress, verify};
 
     use crate::cli::error::wrong_value;
-    use crate::cli::render::{VerifiedParquet, bytes};
+    use crate::cli::render::VerifiedParquet;
 
     if args.database.is_some() && !crate::cli::usage::is_database_from_environment() {
         return Err(wrong_value("a database and --parquet were given; check one after the other"));
@@ -239,22 +239,10 @@ fn parquet(args: &VerifyArgs, directory: &Path) -> anyhow::Result<Outcome> {
     let report = display(args.report.log.quiet, snapshot, || {
         verify(directory, options, &progress, &|| stop.load(Ordering::Relaxed))
     })?;
-    let last_line = match report.found {
-        0 => format!(
-            "sound: {}, {} in {} ({}); {} replayed",
-            counted(report.games, "game"),
-            counted(report.positions, "position"),
-            counted(report.files, "file"),
-            bytes(report.bytes),
-            counted(report.replayed_games, "game")
-        ),
-        found => format!("not sound: {}", counted(found, "finding")),
-    };
-    const ADVICE: &str = "write the files again: repeat the `pgndex export` or `pgndex index` that wrote them, with --overwrite";
     Ok(Outcome {
         first: report.findings.iter().map(|finding| printable(finding)).collect(),
         findings: report.found,
-        last_line,
+        last_line: last_line_of_parquet(&report),
         done: Done::VerifyParquet(VerifiedParquet {
             directory: directory.display().to_string(),
             sound: report.found == 0,
@@ -266,6 +254,22 @@ fn parquet(args: &VerifyArgs, directory: &Path) -> anyhow::Result<Outcome> {
             positions: report.positions,
             replayed_games: report.replayed_games,
         }),
-        advice: ADVICE.to_owned(),
+        advice: "write the files again: repeat the `pgndex export` or `pgndex index` that wrote them, with --overwrite"
+            .to_owned(),
     })
+}
+
+#[cfg(feature = "parquet")]
+fn last_line_of_parquet(report: &pgndex::columnar::VerifyReport) -> String {
+    if report.found > 0 {
+        return format!("not sound: {}", counted(report.found, "finding"));
+    }
+    format!(
+        "sound: {}, {} in {} ({}); {} replayed",
+        counted(report.games, "game"),
+        counted(report.positions, "position"),
+        counted(report.files, "file"),
+        crate::cli::render::bytes(report.bytes),
+        counted(report.replayed_games, "game")
+    )
 }

@@ -1,6 +1,5 @@
 //! Rendering of answers: formats of rows, tables, boards, numbers, texts, files.
 
-mod annotation;
 mod board;
 mod done;
 mod output;
@@ -10,8 +9,6 @@ mod sheet;
 mod summary;
 mod table;
 mod text;
-
-use annotation::{comments, move_time, value, wrapped, write_curves};
 
 pub(crate) use board::{BoardStyle, is_ascii, sign, use_ascii};
 pub(crate) use done::{

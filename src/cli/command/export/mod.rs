@@ -59,14 +59,13 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     }
     let target = unless_standard_output(args.output.as_deref());
     let target = target.map(|path| create(path, args, &database)).transpose()?;
-    let format = Format::new(args);
     let counts = Arc::new(Counts::default());
     let out = output(target.as_ref(), &counts)?;
     let is_seen = target.is_some() || !io::stdout().is_terminal();
     let shown = Arc::clone(&counts);
     let mut exporter = Exporter {
         database: &database,
-        format,
+        args,
         wanted,
         limit: (args.limit > 0).then_some(args.limit.into()),
         out,
@@ -80,7 +79,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
         move || shown.snapshot(),
         || {
             exporter.head()?;
-            chosen.read(&database, |choice| exporter.write(choice, args.sample()))?;
+            chosen.read(&database, |choice| exporter.write(choice))?;
             Ok(exporter.out.flush()?)
         },
     );
@@ -89,7 +88,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
         None => error,
     })?;
     drop(exporter);
-    complete(target, format, &counts)?;
+    complete(target, args, &counts)?;
     note_outcome(&database, &chosen, &counts)
 }
 
@@ -102,15 +101,16 @@ fn output(target: Option<&OutputFile>, counts: &Arc<Counts>) -> anyhow::Result<B
 }
 
 /// Completes the file if anything was written, and prints how much was written.
-fn complete(target: Option<OutputFile>, format: Format, counts: &Counts) -> anyhow::Result<()> {
+fn complete(target: Option<OutputFile>, args: &ExportArgs, counts: &Counts) -> anyhow::Result<()> {
     let games = counts.games.load(Ordering::Relaxed);
+    let unit = if args.format.is_of_games() { "game" } else { "position" };
     match target {
         Some(target) if games > 0 => {
             let path = target.finish()?;
             note(&format!("{} written to {}", counts.written(), path.display()));
         }
-        Some(target) => note(&not_written(format.unit(), target.path())),
-        None if games == 0 => note(&format!("no {} matches", format.unit())),
+        Some(target) => note(&not_written(unit, target.path())),
+        None if games == 0 => note(&format!("no {unit} matches")),
         None => {}
     }
     Ok(())
@@ -206,38 +206,9 @@ impl Counts {
     }
 }
 
-#[derive(Clone, Copy)]
-enum Format {
-    Pgn { plain: bool, normalize: bool },
-    Csv,
-    Positions(PositionFormat),
-    CsvPositions,
-}
-
-impl Format {
-    const fn new(args: &ExportArgs) -> Self {
-        match args.format.format {
-            Some(ExportFormat::Fen) => Self::Positions(PositionFormat::Fen),
-            Some(ExportFormat::Epd) => Self::Positions(PositionFormat::Epd),
-            Some(ExportFormat::Csv) => Self::Csv,
-            Some(ExportFormat::CsvPositions) => Self::CsvPositions,
-            // None: clap requires a format unless Parquet files are written.
-            Some(ExportFormat::Pgn) | None => Self::Pgn { plain: args.plain, normalize: args.normalize },
-        }
-    }
-
-    /// The unit of counting.
-    const fn unit(self) -> &'static str {
-        match self {
-            Self::Pgn { .. } | Self::Csv => "game",
-            Self::Positions(_) | Self::CsvPositions => "position",
-        }
-    }
-}
-
 struct Exporter<'a> {
     database: &'a Database,
-    format: Format,
+    args: &'a ExportArgs,
     wanted: WantedPositions<'a>,
     /// The maximum number of games.
     limit: Option<u64>,
@@ -248,18 +219,22 @@ struct Exporter<'a> {
 }
 
 impl Exporter<'_> {
+    fn format(&self) -> ExportFormat {
+        self.args.format.format.expect("clap requires a format unless Parquet files are written")
+    }
+
     fn head(&mut self) -> anyhow::Result<()> {
-        let head = match self.format {
-            Format::Csv => csv_lines([GameFields::NAMES])?,
-            Format::CsvPositions => csv_lines([PositionFields::NAMES])?,
-            Format::Pgn { .. } | Format::Positions(_) => return Ok(()),
+        let head = match self.format() {
+            ExportFormat::Csv => csv_lines([GameFields::NAMES])?,
+            ExportFormat::CsvPositions => csv_lines([PositionFields::NAMES])?,
+            ExportFormat::Pgn | ExportFormat::Fen | ExportFormat::Epd => return Ok(()),
         };
         Ok(self.out.write_all(head.as_bytes())?)
     }
 
-    fn write(&mut self, choice: Choice<'_>, sample: Option<Sample>) -> anyhow::Result<()> {
+    fn write(&mut self, choice: Choice<'_>) -> anyhow::Result<()> {
         let database = self.database;
-        let Some(sample) = sample else {
+        let Some(sample) = self.args.sample() else {
             return choose_games(database, choice, |game| self.game(game));
         };
         let (mut games, last) = (GameSet::default(), database.last_game()?);
@@ -310,13 +285,13 @@ impl Exporter<'_> {
     fn game(&mut self, game: GameId) -> anyhow::Result<bool> {
         let (record, annotations) = self.read(game)?;
         self.text.clear();
-        match self.format {
-            Format::Pgn { normalize: true, .. } => {
+        match self.format() {
+            ExportFormat::Pgn if self.args.normalize => {
                 write_normalized_pgn(&mut self.text, &record, &annotations)?;
             }
-            Format::Pgn { .. } => write_pgn(&mut self.text, &record, &annotations)?,
-            Format::Csv => self.text += &csv_lines([GameFields::from_record(&record)?])?,
-            Format::Positions(_) | Format::CsvPositions => {
+            ExportFormat::Pgn => write_pgn(&mut self.text, &record, &annotations)?,
+            ExportFormat::Csv => self.text += &csv_lines([GameFields::from_record(&record)?])?,
+            ExportFormat::Fen | ExportFormat::Epd | ExportFormat::CsvPositions => {
                 let plies = self.wanted.plies(&record, &annotations);
                 self.positions(&record, &annotations, &plies)?;
             }
@@ -333,11 +308,11 @@ impl Exporter<'_> {
     /// A game, with annotations if they are written or needed.
     fn read(&self, game: GameId) -> anyhow::Result<(GameRecord, GameAnnotations)> {
         self.check_stop()?;
-        let needs_annotations = match self.format {
-            Format::Pgn { plain, .. } => !plain,
-            Format::Csv => false,
-            Format::Positions(_) => self.wanted.evaluated,
-            Format::CsvPositions => true,
+        let needs_annotations = match self.format() {
+            ExportFormat::Pgn => !self.args.plain,
+            ExportFormat::Csv => false,
+            ExportFormat::Fen | ExportFormat::Epd => self.wanted.evaluated,
+            ExportFormat::CsvPositions => true,
         };
         let record = self.database.game(game)?;
         let annotations =
@@ -357,8 +332,9 @@ impl Exporter<'_> {
         annotations: &GameAnnotations,
         plies: &[Ply],
     ) -> anyhow::Result<()> {
-        match self.format {
-            Format::Positions(format) => write_positions(&mut self.text, record, plies, format)?,
+        match self.format() {
+            ExportFormat::Fen => write_positions(&mut self.text, record, plies, PositionFormat::Fen)?,
+            ExportFormat::Epd => write_positions(&mut self.text, record, plies, PositionFormat::Epd)?,
             _ => self.text += &csv_lines(PositionFields::of(record, annotations, plies)?)?,
         }
         self.counts.positions.fetch_add(plies.len() as u64, Ordering::Relaxed);

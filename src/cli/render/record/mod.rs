@@ -71,12 +71,8 @@ impl<'r> Sections<'r> {
         let is_rated = record.all.rating().is_some() || record.all.opponent_rating().is_some();
         let mut sections = Self { record, filters, is_rated, sections: Vec::new() };
         let sides = [("all", &record.all), ("White", &record.white.record), ("Black", &record.black.record)];
-        sections.plain(
-            "",
-            "All games, and those with each side",
-            "side",
-            sides.map(|(side, of)| (side.to_owned(), of)),
-        );
+        let sides = sides.map(|(side, of)| (side.to_owned(), of));
+        sections.plain("", "All games, and those with each side", "side", sides);
         sections.side(Color::White, &record.white);
         sections.side(Color::Black, &record.black);
         sections.endings();
@@ -167,17 +163,9 @@ impl<'r> Sections<'r> {
             return;
         }
         let rows = endings.iter().map(|ending| (Name::Text(ending.kind.as_str().to_owned()), &ending.record));
-        let scores = Scores {
-            what: "ending",
-            share_of: Some(self.record.all.games),
-            kind: ScoreKind::Plain,
-            rows: rows.collect(),
-        };
-        self.scores(
-            "Endings",
-            "By the kinds of endings that games reached; a game counts once in each",
-            scores,
-        );
+        let (what, share_of, rows) = ("ending", Some(self.record.all.games), rows.collect());
+        let caption = "By the kinds of endings that games reached; a game counts once in each";
+        self.scores("Endings", caption, Scores { what, share_of, kind: ScoreKind::Plain, rows });
     }
 
     fn years(&mut self) {

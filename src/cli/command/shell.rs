@@ -1,22 +1,51 @@
-//! `pgndex man`: writes the manual pages.
+//! `pgndex completions` and `pgndex man`: shell completions and manual pages.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use clap::Command;
+use clap::{ArgGroup, Command, Id};
 use clap_mangen::Man;
 
-use crate::cli::args::{ManArgs, formats};
+use crate::cli::args::{CompletionsArgs, ManArgs, formats};
 use crate::cli::environment::{DATABASE, NO_PROGRESS, SPREADSHEET, THREADS};
-use crate::cli::render::refuse_standard_output;
+use crate::cli::render::{refuse_standard_output, stdout};
 use crate::cli::usage::{self, Notes};
+
+/// Writes the completions for a shell.
+///
+/// # Errors
+/// Errors of writing.
+pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
+    let mut command = shown(&usage::command()).version(env!("CARGO_PKG_VERSION"));
+    let name = command.get_name().to_owned();
+    // First to memory: a failed write would cause a panic.
+    let mut text = Vec::new();
+    clap_complete::generate(args.shell, &mut command, name, &mut text);
+    let mut out = stdout();
+    out.write_all(&text)?;
+    Ok(out.flush()?)
+}
+
+/// A command without its hidden options, which the generators would offer, and without groups of arguments.
+fn shown(command: &Command) -> Command {
+    let is_shown = |id: &&Id| command.get_arguments().any(|arg| arg.get_id() == *id && !arg.is_hide_set());
+    let groups = command.get_groups().map(|group| {
+        ArgGroup::new(group.get_id().clone()).multiple(true).args(group.get_args().filter(is_shown).cloned())
+    });
+    Command::new(command.get_name().to_owned())
+        .about(command.get_about().cloned().unwrap_or_default())
+        .args(command.get_arguments().filter(|arg| !arg.is_hide_set()))
+        .groups(groups)
+        .subcommands(command.get_subcommands().map(shown))
+}
 
 /// Writes the manual pages.
 ///
 /// # Errors
 /// If the directory cannot be created or written to.
-pub(crate) fn run(args: &ManArgs) -> anyhow::Result<()> {
+pub(crate) fn man(args: &ManArgs) -> anyhow::Result<()> {
     let directory = &args.directory;
     refuse_standard_output(directory)?;
     if directory.is_file() {
