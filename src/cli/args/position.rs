@@ -51,7 +51,12 @@ impl PositionArgs {
 /// If the FEN is not a legal position, or a move cannot be played. The error names the move, the reason and
 /// the position.
 pub(crate) fn read_position(args: &PositionArgs) -> anyhow::Result<PositionQuery> {
-    let of_option = |option| move |error| WrongValue(OfOption { option, error }.into());
+    let of_option = |option| {
+        move |error: PositionError| {
+            let message = format!("{option}: {error}");
+            anyhow::Error::from(WrongValue(anyhow::Error::new(error).context(message)))
+        }
+    };
     Ok(match args {
         PositionArgs { fen: Some(fen), .. } => read_fen(fen)?,
         PositionArgs { moves: Some(moves), .. } => {
@@ -59,7 +64,7 @@ pub(crate) fn read_position(args: &PositionArgs) -> anyhow::Result<PositionQuery
                 PositionError::Move { ply: 1, .. } if begins_with_black(moves) => wrong_value(
                     "--moves: the text begins with a move of Black, and White moves first; give White's first move too, as in \"1. e4 e5\"",
                 ),
-                error => of_option("--moves")(error).into(),
+                error => of_option("--moves")(error),
             })?
         }
         PositionArgs { play: Some(play), .. } => {
@@ -91,15 +96,6 @@ pub(crate) fn read_fen(fen: &str) -> Result<PositionQuery, WrongValue> {
             _ => error.into(),
         })
     })
-}
-
-/// An error in the moves of an option, with the option's name.
-#[derive(Debug, thiserror::Error)]
-#[error("{option}: {error}")]
-struct OfOption {
-    option: &'static str,
-    #[source]
-    error: PositionError,
 }
 
 /// Heading of the options on boards and pictures.

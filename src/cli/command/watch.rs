@@ -213,12 +213,12 @@ impl Watch<'_> {
     fn repeats_scan(&mut self) -> bool {
         const LONGEST: u64 = 60;
         let is_first = !std::mem::replace(&mut self.has_waited, true);
-        is_first && self.args.settle <= LONGEST && self.folder.settling() > 0
+        is_first && self.args.settle <= LONGEST && self.folder.settling > 0
     }
 
     /// With `--once`: prints what the scan leaves for the next run.
     fn note_settling(&self) {
-        let files = self.folder.settling();
+        let files = self.folder.settling;
         if files > 0 && !self.args.log.quiet {
             let files = counted(files as u64, "file");
             let settle = counted(self.args.settle, "second");
@@ -344,11 +344,6 @@ impl Folder {
         Ok(Scan { ready, unreadable })
     }
 
-    /// How many files of the last scan other programs may still be writing.
-    const fn settling(&self) -> usize {
-        self.settling
-    }
-
     /// Marks all files to be read again.
     fn read_again(&mut self) {
         for seen in self.seen.values_mut() {
@@ -394,10 +389,10 @@ mod tests {
         fs::write(place.join("empty.pgn"), "").unwrap();
         let mut folder = Folder::default();
         assert_eq!(names(&folder.scan(place, HOUR).unwrap().ready), [""; 0], "the files are new");
-        assert_eq!(folder.settling(), 2);
+        assert_eq!(folder.settling, 2);
         let ready = folder.scan(place, Duration::ZERO).unwrap().ready;
         assert_eq!(names(&ready), ["a.pgn", "b.pgn.zst"]);
-        assert_eq!(folder.settling(), 0);
+        assert_eq!(folder.settling, 0);
         folder.done(&ready);
         assert_eq!(names(&folder.scan(place, Duration::ZERO).unwrap().ready), [""; 0]);
         fs::write(place.join("a.pgn"), "1. e4 e5 *").unwrap();

@@ -46,11 +46,6 @@ impl BoardStyle {
         }
     }
 
-    /// Whether to avoid non-ASCII characters.
-    pub(crate) const fn is_ascii(self) -> bool {
-        self.ascii
-    }
-
     /// Draws a position in nine indented lines; `last` is the last move.
     ///
     /// # Errors

@@ -212,26 +212,21 @@ struct Log<W>(W);
 
 impl<W: Write> Show for Log<W> {
     fn show(&mut self, snapshot: &Snapshot, rates: &Rates) {
-        let done = bytes(snapshot.bytes_done);
         let described = describe(snapshot, rates);
-        // If a log cannot be written, the work continues.
-        if !has_counts(snapshot.phase) {
-            let _ = writeln!(self.0, "pgndex: {}", snapshot.phase);
-            return;
-        }
-        if snapshot.files.is_some() {
-            let _ = writeln!(self.0, "pgndex: {}: {described}", snapshot.phase);
-            return;
-        }
-        let share = match snapshot.bytes_total {
-            0 => done,
-            total => {
-                let percent = snapshot.bytes_done as f64 * 100.0 / total as f64;
-                format!("{done} of {} ({percent:.0} %)", bytes(total))
+        let text = if !has_counts(snapshot.phase) {
+            snapshot.phase.to_owned()
+        } else if snapshot.files.is_some() {
+            format!("{}: {described}", snapshot.phase)
+        } else {
+            let mut text = format!("{}: {}", snapshot.phase, bytes(snapshot.bytes_done));
+            if snapshot.bytes_total > 0 {
+                let percent = snapshot.bytes_done as f64 * 100.0 / snapshot.bytes_total as f64;
+                text += &format!(" of {} ({percent:.0} %)", bytes(snapshot.bytes_total));
             }
+            text + if described.is_empty() { "" } else { ", " } + &described
         };
-        let described = if described.is_empty() { String::new() } else { format!(", {described}") };
-        let _ = writeln!(self.0, "pgndex: {}: {share}{described}", snapshot.phase);
+        // If a log cannot be written, the work continues.
+        let _ = writeln!(self.0, "pgndex: {text}");
     }
 }
 

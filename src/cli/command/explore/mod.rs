@@ -100,7 +100,7 @@ fn write_answer(
     match (args.format, &history) {
         (ExploreFormat::Table, history) => {
             table::write(args, explore, &answer)?;
-            history.iter().try_for_each(|years| table::write_history(args, explore, years))
+            history.iter().try_for_each(|years| table::write_history(explore, years))
         }
         (ExploreFormat::Csv, Some(years)) => table::write_history_csv(years),
         (ExploreFormat::Csv, None) => table::write_csv(&answer),

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::Write as _;
+use std::iter::repeat_n;
 
 use pgndex::board::Color;
 use pgndex::query::{ExploreQuery, HistoryYear, ListedGame, MoveStatistics, PositionStatistics, SideScore};
@@ -9,7 +10,8 @@ use pgndex::store::row::ResultCounts;
 
 use crate::cli::args::{ExploreArgs, RowFormat};
 use crate::cli::render::{
-    BoardStyle, RowWriter, Value, counted, grouped, percent, print_line, printable, stdout, terminal_width,
+    BoardStyle, RowWriter, Value, counted, grouped, is_ascii, percent, print_line, printable, sign, stdout,
+    terminal_width,
 };
 
 /// The width of a bar without a terminal.
@@ -46,8 +48,9 @@ pub(super) fn write(
     if answer.is_empty() {
         return Ok(());
     }
-    let ascii = BoardStyle::new(&args.style).is_ascii();
-    write_moves(explore, answer, Bars::new(ascii, answer.in_variations.is_some(), explore.side))?;
+    let variations = if answer.in_variations.is_some() { VARIATIONS_WIDTH } else { 0 };
+    let beside = WIDTH_WITHOUT_BAR + variations + if explore.side.is_some() { SIDE_WIDTH } else { 0 };
+    write_moves(explore, answer, Bars::beside(beside))?;
     write_games("Highest rated", &answer.top_games)?;
     write_games("Latest", &answer.recent_games)
 }
@@ -160,7 +163,7 @@ fn write_moves(explore: &ExploreQuery<'_>, answer: &PositionStatistics, bars: Ba
     let columns = columns(side, answer.in_variations.is_some(), named);
     let mut rows = RowWriter::stdout(RowFormat::Table, &chosen(MOVES, columns))?.shortening(&NAMES);
     let sum = Line {
-        name: bars.sum().into(),
+        name: sign("Σ", "all").into(),
         results: &answer.results,
         average_rating: answer.results.mean_elo(explore.query.position.side()),
         score: answer.score.as_ref(),
@@ -241,28 +244,15 @@ pub(super) fn chosen<T, const N: usize>(cells: [T; N], columns: [bool; N]) -> Ve
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bars {
     width: usize,
-    won: char,
-    drawn: char,
-    lost: char,
+    /// The letters of the parts.
+    parts: [char; 3],
 }
 
 impl Bars {
-    pub(super) fn new(ascii: bool, variations: bool, side: Option<Color>) -> Self {
-        let variations = if variations { VARIATIONS_WIDTH } else { 0 };
-        let beside = WIDTH_WITHOUT_BAR + variations + if side.is_some() { SIDE_WIDTH } else { 0 };
-        Self::with_other_width(ascii, beside)
-    }
-
     /// Bars in a table whose other columns have this width.
-    pub(super) fn with_other_width(ascii: bool, beside: usize) -> Self {
-        let width = terminal_width().map_or(BAR, |width| width.saturating_sub(beside).clamp(6, 2 * BAR));
-        let [won, drawn, lost] = if ascii { ['#', '=', '.'] } else { ['█', '▒', '░'] };
-        Self { width, won, drawn, lost }
-    }
-
-    /// The name of the row with the totals.
-    fn sum(self) -> &'static str {
-        if self.won.is_ascii() { "all" } else { "Σ" }
+    pub(super) fn beside(width: usize) -> Self {
+        let width = terminal_width().map_or(BAR, |terminal| terminal.saturating_sub(width).clamp(6, 2 * BAR));
+        Self { width, parts: if is_ascii() { ['#', '=', '.'] } else { ['█', '▒', '░'] } }
     }
 
     /// A bar for these numbers of games won, drawn and lost.
@@ -271,11 +261,8 @@ impl Bars {
         let end = |part: u64| (part as f64 * self.width as f64 / games as f64).round() as usize;
         let [won, drawn] = [won, drawn].map(u64::from);
         let (won, drawn) = (end(won), end(won + drawn));
-        let part = |letter, from, to| std::iter::repeat_n(letter, to - from);
-        part(self.won, 0, won)
-            .chain(part(self.drawn, won, drawn))
-            .chain(part(self.lost, drawn, self.width))
-            .collect()
+        let widths = [won, drawn - won, self.width - drawn];
+        self.parts.into_iter().zip(widths).flat_map(|(letter, width)| repeat_n(letter, width)).collect()
     }
 
     /// The number of games, and an explanation of the parts, each with its games.
@@ -285,15 +272,15 @@ impl Bars {
         score: Option<&SideScore>,
         side: Option<Color>,
     ) -> String {
-        let (games, [won, drawn, lost]) = (results.games(), won_drawn_lost(results, score));
-        let [win, draw, loss] = match side {
+        let (games, counts) = (results.games(), won_drawn_lost(results, score));
+        let names = match side {
             None => ["White", "draw", "Black"],
             Some(_) => ["won", "drawn", "lost"],
         };
-        let part = |letter, name, number: u32| {
-            format!("{letter} {name} {} ({})", grouped(number.into()), percent(number.into(), games))
+        let part = |((letter, name), count): ((char, &str), u32)| {
+            format!("{letter} {name} {} ({})", grouped(count.into()), percent(count.into(), games))
         };
-        let parts = [part(self.won, win, won), part(self.drawn, draw, drawn), part(self.lost, loss, lost)];
+        let parts: Vec<_> = self.parts.into_iter().zip(names).zip(counts).map(part).collect();
         let of = side.map_or_else(String::new, |side| format!(", from {}'s side", side.name()));
         format!("{}: {}{of}", counted(games, "game"), parts.join(", "))
     }
@@ -348,15 +335,10 @@ const YEARS_WIDTH: usize = 38;
 const MOVE_WIDTH: usize = 9;
 
 /// Writes the years as a table.
-pub(super) fn write_history(
-    args: &ExploreArgs,
-    explore: &ExploreQuery<'_>,
-    years: &[HistoryYear],
-) -> anyhow::Result<()> {
+pub(super) fn write_history(explore: &ExploreQuery<'_>, years: &[HistoryYear]) -> anyhow::Result<()> {
     let Some(first) = years.first() else { return Ok(()) };
     print_line("\nBy year:")?;
-    let ascii = BoardStyle::new(&args.style).is_ascii();
-    let bars = Bars::with_other_width(ascii, YEARS_WIDTH + MOVE_WIDTH * first.moves.len());
+    let bars = Bars::beside(YEARS_WIDTH + MOVE_WIDTH * first.moves.len());
     let mut columns = vec!["year", "games", " of all", shares_header(explore.side), ""];
     let moves: Vec<_> = first.moves.iter().map(|played| format!("{:>7}", played.san)).collect();
     columns.extend(moves.iter().map(String::as_str));
@@ -406,7 +388,7 @@ mod tests {
 
     #[test]
     fn the_parts_of_a_bar_have_its_whole_width() {
-        let bars = Bars { width: 10, won: '#', drawn: '=', lost: '.' };
+        let bars = Bars { width: 10, parts: ['#', '=', '.'] };
         let draw = |won, drawn, lost| bars.draw([won, drawn, lost], u64::from(won + drawn + lost));
         assert_eq!(draw(1, 0, 0), "##########");
         assert_eq!(draw(0, 0, 3), "..........");

@@ -6,7 +6,7 @@ use pgndex::query::{ExploreQuery, MoveTree, TreeMove};
 
 use super::table::{Bars, Line, MOVES, OPENING, SIDE_WIDTH, chosen, columns, fields, write_head};
 use crate::cli::args::{ExploreArgs, ExploreFormat, RowFormat};
-use crate::cli::render::{BoardStyle, RowWriter, Value, counted, percent, print_json, print_line, stdout};
+use crate::cli::render::{RowWriter, Value, counted, percent, print_json, print_line, stdout};
 use crate::cli::terminal::note;
 
 /// The width of the table without its bars, with shortened openings.
@@ -90,7 +90,7 @@ fn write_table(args: &ExploreArgs, explore: &ExploreQuery<'_>, tree: &MoveTree) 
     }
     let side = explore.side;
     let beside = WIDTH_WITHOUT_BAR + if side.is_some() { SIDE_WIDTH } else { 0 };
-    let bars = Bars::with_other_width(BoardStyle::new(&args.style).is_ascii(), beside);
+    let bars = Bars::beside(beside);
     let total = || bars.total(&tree.results, tree.score.as_ref(), side);
     if tree.moves.is_empty() {
         return print_line(&total());

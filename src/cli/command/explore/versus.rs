@@ -7,7 +7,7 @@ use super::table::{
     write_head,
 };
 use crate::cli::args::{ExploreArgs, RowFormat};
-use crate::cli::render::{BoardStyle, RowWriter, Value};
+use crate::cli::render::{RowWriter, Value};
 
 const SCORE: &str = "  score";
 
@@ -50,7 +50,7 @@ pub(super) fn write_table(
     let columns =
         ["move", "games", "  share", SCORE, results, "versus", "  share", SCORE, results, "change", OPENING];
     let told = columns.map(|name| name != SCORE || explore.side.is_some());
-    let bars = Bars::with_other_width(BoardStyle::new(&args.style).is_ascii(), 0);
+    let bars = Bars::beside(0);
     let mut rows = RowWriter::stdout(RowFormat::Table, &chosen(columns, told))?.shortening(&[OPENING]);
     let (moves, hidden) = moves(args, answers);
     for both in moves {

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &SqlArgs) -> anyhow::Result<()> {
     let (database, lock) = access(args, database)?;
     let interrupts = Interrupts::for_script(&database)?;
     let mut session = Session::new(args, database, lock, interrupts);
-    session.name_source(input.name);
+    session.source = input.name;
     run_script(&mut session, Script::new(input.reader))?;
     session.finish()
 }
@@ -103,7 +103,9 @@ fn unreadable(name: &str) -> String {
 /// Runs a script to its end, to `.quit`, or to the first error.
 fn run_script(session: &mut Session, mut script: Script<impl BufRead>) -> anyhow::Result<()> {
     let mut is_empty = true;
-    while let Some(piece) = script.next_piece().with_context(|| unreadable(session.source()))? {
+    while let Some(piece) =
+        script.next_piece().with_context(|| unreadable(session.source.as_deref().unwrap_or("the query")))?
+    {
         match session.run(&piece)? {
             Flow::Leave => return Ok(()),
             Flow::Continue { ran } => is_empty &= !ran,

@@ -68,7 +68,8 @@ fn read(editor: &mut PromptEditor) -> rustyline::Result<String> {
 
 /// Runs an input. An error ends the input, but not the prompt.
 fn run_input(session: &mut Session, input: &str) -> Flow {
-    session.begin_input();
+    // The results of an input need no separator from those of the one before.
+    session.printed = false;
     let mut script = Script::new(input.as_bytes());
     loop {
         let flow = match script.next_piece() {

@@ -38,7 +38,7 @@ pub(crate) struct Session {
     /// line or the prompt.
     pub(super) source: Option<String>,
     /// Whether a result has been printed, so that the next one must be separated from it.
-    printed: bool,
+    pub(super) printed: bool,
 }
 
 /// How to continue after a piece.
@@ -90,16 +90,6 @@ impl Session {
         let terminal = if self.output.is_none() { terminal_width() } else { None };
         let rows = RowWriter::new(self.out()?, self.format, columns, terminal)?.lines_if_too_wide();
         Ok(if self.has_headers { rows } else { rows.without_headers() })
-    }
-
-    /// Sets the name of the file with the statements, for messages.
-    pub(crate) fn name_source(&mut self, name: Option<String>) {
-        self.source = name;
-    }
-
-    /// The source of the statements, for messages.
-    pub(crate) fn source(&self) -> &str {
-        self.source.as_deref().unwrap_or("the query")
     }
 
     /// Completes the file of answers.
@@ -206,11 +196,6 @@ impl Session {
             })
         };
         parameters.iter().map(value).collect()
-    }
-
-    /// Starts a new input at the prompt; its results need no separator.
-    pub(crate) const fn begin_input(&mut self) {
-        self.printed = false;
     }
 
     /// Whether changes are allowed.
