@@ -3,9 +3,8 @@
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
 
-use anyhow::bail;
+use anyhow::Context as _;
 use pgndex::board::{MoveCode, Position};
-use pgndex::picture::BoardPicture;
 use pgndex::query::{GameAnswer, NewMove, Novelty, novelty, replay, visit_games, write_pgn};
 use pgndex::store::row::{GameId, GameStatus};
 use pgndex::store::{Database, Error, GameAnnotations, GameProblem, GameRecord};
@@ -13,8 +12,8 @@ use pgndex::store::{Database, Error, GameAnnotations, GameProblem, GameRecord};
 use crate::cli::args::{BoardPly, GameArgs, GameFormat};
 use crate::cli::error::wrong_value;
 use crate::cli::render::{
-    Cell, PictureOutput, TableWriter, counted, orientation, printable, shown, sql_command, stdout, use_ascii,
-    write_json, write_sheet,
+    Cell, PictureOutput, TableWriter, counted, printable, shown, sql_command, stdout, use_ascii, write_json,
+    write_sheet,
 };
 use crate::cli::terminal::note;
 
@@ -58,7 +57,7 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
     })?;
     sheets.out.flush()?;
     if let Some((file, drawn)) = sheets.drawn {
-        file.write(&drawn.picture(args))?;
+        file.write(&drawn.0, drawn.1, args.board.flip, &[])?;
     }
     match missing {
         Some(game) => {
@@ -81,28 +80,23 @@ struct Sheets<'a, W> {
     database: &'a Database,
     args: &'a GameArgs,
     picture: Option<PictureOutput<'a>>,
-    /// The picture to write at the end.
-    drawn: Option<(PictureOutput<'a>, Drawn)>,
+    /// The picture to write at the end: a position, and the move before it.
+    drawn: Option<(PictureOutput<'a>, (Position, Option<MoveCode>))>,
     out: W,
     text: String,
     is_first: bool,
 }
 
 impl<W: Write> Sheets<'_, W> {
-    /// The annotations of a game to print.
-    fn annotations(&self, record: &GameRecord) -> anyhow::Result<GameAnnotations> {
-        if self.args.plain {
-            return Ok(GameAnnotations::default());
-        }
-        Ok(self.database.annotations(record.summary.game)?)
-    }
-
     fn write(&mut self, record: &GameRecord) -> anyhow::Result<()> {
         let GameId(game) = record.summary.game;
         if let Some(file) = self.picture.take() {
-            self.drawn = Some((file, Drawn::of(record, self.args)?));
+            self.drawn = Some((file, position_to_draw(record, self.args)?));
         }
-        let annotations = self.annotations(record)?;
+        let annotations = match self.args.plain {
+            true => GameAnnotations::default(),
+            false => self.database.annotations(GameId(game))?,
+        };
         let problems = || self.database.problems_of(GameId(game));
         let novelty = || self.args.novelty.then(|| novelty(self.database, record)).transpose();
         match self.args.format {
@@ -158,39 +152,24 @@ fn novelty_text(novelty: &Novelty) -> String {
     }
 }
 
-/// A position of a game, and the move before it.
-struct Drawn {
-    position: Position,
-    last_move: Option<MoveCode>,
-}
-
-impl Drawn {
-    /// The requested position.
-    fn of(record: &GameRecord, args: &GameArgs) -> anyhow::Result<Self> {
-        let wanted = args.ply.first().copied().unwrap_or(BoardPly::End);
-        let (mut last, mut found) = (None, None);
-        replay(record, |position, stored| {
-            let is_wanted = match wanted {
-                BoardPly::After(ply) => stored.ply.0 == ply,
-                BoardPly::End => stored.move_code.is_none(),
-            };
-            if is_wanted {
-                found = Some((position.clone(), last));
-            }
-            last = stored.move_code;
-        })?;
-        let Some((position, last_move)) = found else {
-            let (GameId(game), plies) = (record.summary.game, record.summary.ply_count);
-            bail!("game {game} has {}; there is no picture of a later ply", counted(plies.into(), "ply"));
+/// The requested position, and the move before it.
+fn position_to_draw(record: &GameRecord, args: &GameArgs) -> anyhow::Result<(Position, Option<MoveCode>)> {
+    let wanted = args.ply.first().copied().unwrap_or(BoardPly::End);
+    let (mut last, mut found) = (None, None);
+    replay(record, |position, stored| {
+        let is_wanted = match wanted {
+            BoardPly::After(ply) => stored.ply.0 == ply,
+            BoardPly::End => stored.move_code.is_none(),
         };
-        Ok(Self { position, last_move })
-    }
-
-    /// The position as a picture.
-    fn picture(&self, args: &GameArgs) -> BoardPicture<'_> {
-        let orientation = orientation(args.board.flip);
-        BoardPicture { position: &self.position, orientation, last_move: self.last_move, arrows: &[] }
-    }
+        if is_wanted {
+            found = Some((position.clone(), last));
+        }
+        last = stored.move_code;
+    })?;
+    found.with_context(|| {
+        let (GameId(game), plies) = (record.summary.game, record.summary.ply_count);
+        format!("game {game} has {}; there is no picture of a later ply", counted(plies.into(), "ply"))
+    })
 }
 
 /// Says which part of a game is missing; `None` if the game is complete. The tag in PGN has another wording,

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
         let Some(removal) = &removal else {
             return Err(wrong_value("--dry-run: say what to remove: --source, --games or --sql"));
         };
-        return report_outcome(args, &removable(&args.database, removal)?, Space::Kept);
+        return report_outcome(args, &removable(&args.database, removal)?, None, true);
     }
     if removal.is_none() && !args.shrink {
         return Err(wrong_value("say what to remove: --source PATH, --games with filters, or --sql QUERY"));
@@ -56,11 +56,7 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
     if let Some(file_bytes) = shrunk {
         (summary.file_bytes, summary.free_bytes, summary.elapsed) = (file_bytes, 0, started.elapsed());
     }
-    report_outcome(
-        args,
-        &summary,
-        if shrunk.is_some() { Space::Freed { bytes_before, removes } } else { Space::Kept },
-    )
+    report_outcome(args, &summary, shrunk.map(|_| bytes_before), removes)
 }
 
 /// What to remove; `None` if no games are chosen.
@@ -101,17 +97,13 @@ fn removal(args: &RemoveArgs) -> anyhow::Result<Option<Removal>> {
     Ok((!filter.sources.is_empty()).then_some(Removal::Sources(filter.sources)))
 }
 
-/// What became of the free pages.
-#[derive(Clone, Copy)]
-enum Space {
-    /// They stay in the file.
-    Kept,
-    /// The file was rewritten; `removes`: after games were removed.
-    Freed { bytes_before: u64, removes: bool },
-}
-
-/// Prints the result.
-fn report_outcome(args: &RemoveArgs, summary: &RemovalSummary, space: Space) -> anyhow::Result<()> {
+/// Prints the result; `before` is the size of the file before it was rewritten, if it was.
+fn report_outcome(
+    args: &RemoveArgs,
+    summary: &RemovalSummary,
+    before: Option<u64>,
+    removes: bool,
+) -> anyhow::Result<()> {
     let done = Done::Remove(removed(args, summary));
     if args.report.json {
         return report_done(args.report, done, String::new);
@@ -125,10 +117,10 @@ fn report_outcome(args: &RemoveArgs, summary: &RemovalSummary, space: Space) -> 
             printable(reason),
         ));
     }
-    report_done(args.report, done, || last_line(args, summary, space))
+    report_done(args.report, done, || last_line(args, summary, before, removes))
 }
 
-fn last_line(args: &RemoveArgs, summary: &RemovalSummary, space: Space) -> String {
+fn last_line(args: &RemoveArgs, summary: &RemovalSummary, before: Option<u64>, removes: bool) -> String {
     let RemovalSummary { games, plies, returned, file_bytes, free_bytes, elapsed, .. } = summary;
     let (verb, back) =
         if args.dry_run { ("would remove", "would be added") } else { ("removed", "were added") };
@@ -136,17 +128,12 @@ fn last_line(args: &RemoveArgs, summary: &RemovalSummary, space: Space) -> Strin
         0 => String::new(),
         returned => format!("; {} skipped earlier {back}", counted(*returned, "duplicate")),
     };
-    let before = match space {
-        Space::Kept => *file_bytes,
-        Space::Freed { bytes_before, .. } => bytes_before,
-    };
-    let mut size = database_size(&args.database, before, *file_bytes, *free_bytes);
-    match space {
-        Space::Freed { removes: false, .. } => return size,
-        Space::Kept if *free_bytes > 0 && !args.dry_run => {
-            size += ", for games that are added later; `pgndex remove DB --shrink` makes the file smaller";
-        }
-        _ => {}
+    let mut size = database_size(&args.database, before.unwrap_or(*file_bytes), *file_bytes, *free_bytes);
+    if !removes {
+        return size;
+    }
+    if before.is_none() && *free_bytes > 0 && !args.dry_run {
+        size += ", for games that are added later; `pgndex remove DB --shrink` makes the file smaller";
     }
     let seconds = elapsed.as_secs_f64();
     format!(

@@ -19,8 +19,8 @@ pub(crate) use output::{
     write_json,
 };
 pub(crate) use output_file::{
-    Existing, OutputFile, PictureOutput, check, is_sqlite, not_written, orientation, refuse_file_of,
-    refuse_pgn, refuse_source, refuse_standard_output, unless_standard_output,
+    Existing, OutputFile, PictureOutput, check, is_sqlite, not_written, refuse_file_of, refuse_pgn,
+    refuse_source, refuse_standard_output, unless_standard_output,
 };
 pub(crate) use record::{Sections, write_page, write_tables};
 pub(crate) use sheet::write_sheet;

@@ -5,9 +5,9 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
-use pgndex::board::Color;
+use pgndex::board::{Color, MoveCode, Position};
 use pgndex::pgn::starts_tag_pair;
-use pgndex::picture::BoardPicture;
+use pgndex::picture::{Arrow, BoardPicture};
 use pgndex::store::{Database, Error as StoreError, Need, SourceContent, is_disk_full, is_file_of};
 use tempfile::NamedTempFile;
 
@@ -312,18 +312,21 @@ impl<'a> PictureOutput<'a> {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub(crate) fn write(self, picture: &BoardPicture<'_>) -> anyhow::Result<()> {
+    pub(crate) fn write(
+        self,
+        position: &Position,
+        last_move: Option<MoveCode>,
+        flip: bool,
+        arrows: &[Arrow],
+    ) -> anyhow::Result<()> {
+        let orientation = if flip { Color::Black } else { Color::White };
+        let picture = BoardPicture { position, orientation, last_move, arrows };
         let output = OutputFile::create(self.path, self.existing, self.database, INSTEAD)?;
         let written = output.file().write_all(picture.to_svg().as_bytes());
         written.map_err(|error| output.failed(error.into()))?;
         note(&format!("picture written to {}", output.finish()?.display()));
         Ok(())
     }
-}
-
-/// The side at the bottom.
-pub(crate) const fn orientation(flip: bool) -> Color {
-    if flip { Color::Black } else { Color::White }
 }
 
 #[cfg(test)]

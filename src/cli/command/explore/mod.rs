@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use pgndex::board::Position;
 use pgndex::opening::OpeningBook;
-use pgndex::picture::{BoardPicture, continuation_arrows};
+use pgndex::picture::continuation_arrows;
 use pgndex::query::{ExploreAnswer, ExploreQuery, HistoryYear, PositionStatistics, match_line};
 use pgndex::store::{Database, GameFilter, ListLengths, Selection};
 
@@ -18,7 +18,7 @@ use crate::cli::error::wrong_value;
 use crate::cli::notes::{
     note_alternatives, note_several, note_similar, note_unknown, note_variants, note_without_one, read_lines,
 };
-use crate::cli::render::{PictureOutput, orientation, print_json, use_ascii};
+use crate::cli::render::{PictureOutput, print_json, use_ascii};
 use crate::cli::terminal::{note, note_time};
 
 /// How many games of each list a table shows by default.
@@ -79,12 +79,7 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
         None => write_answer(args, &explore, answer, history)?,
     }
     if let Some((file, arrows)) = picture {
-        file.write(&BoardPicture {
-            position: &query.position,
-            orientation: orientation(args.style.flip),
-            last_move: query.last_move(),
-            arrows: &arrows,
-        })?;
+        file.write(&query.position, query.last_move(), args.style.flip, &arrows)?;
     }
     note_time(start);
     Ok(())
