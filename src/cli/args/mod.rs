@@ -31,7 +31,7 @@ pub(crate) use game::{BoardPly, GameArgs, GameFormat};
 pub(crate) use index::{IndexArgs, OnProblemArg, WatchArgs};
 pub(crate) use maintenance::{BackupArgs, LogFormat, MaintenanceArgs, RemoveArgs, ReportArgs, VerifyArgs};
 pub(crate) use players::{PlayerArgs, PlayerFormat, PlayersArgs, RepertoireArgs};
-pub(crate) use position::{BoardArgs, ColorChoice, PictureArgs, read_fen, read_position};
+pub(crate) use position::{BoardArgs, PictureArgs, read_fen, read_position};
 pub(crate) use search::{ExploreArgs, ExploreFormat, FindArgs, FindFormat, FindTargetArgs};
 #[cfg(feature = "serve")]
 pub(crate) use serve::ServeArgs;

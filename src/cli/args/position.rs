@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use clap::{Args, ValueEnum};
+use clap::{Args, ColorChoice};
 use pgndex::query::{PositionError, PositionQuery};
 
 use crate::cli::error::{WrongValue, wrong_value};
@@ -130,12 +130,4 @@ pub(crate) struct PictureArgs {
     /// Replace the file if it exists
     #[arg(help_heading = BOARDS, long, requires = "svg", hide_short_help = true)]
     pub(crate) overwrite: bool,
-}
-
-/// When to use colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ColorChoice {
-    Auto,
-    Always,
-    Never,
 }

@@ -299,8 +299,8 @@ struct Printer<'a> {
 enum Printed<'a> {
     /// A table without a row so far. If no row follows, not even the header is printed.
     EmptyTable(&'a Database),
-    Table(RowWriter<Box<dyn Write>>),
-    Csv(RowWriter<Box<dyn Write>>),
+    Table(RowWriter<'static>),
+    Csv(RowWriter<'static>),
     Json(Box<dyn Write>),
     Pgn {
         database: &'a Database,

@@ -76,18 +76,18 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
     }
 }
 
-struct Sheets<'a, W> {
+struct Sheets<'a> {
     database: &'a Database,
     args: &'a GameArgs,
     picture: Option<PictureOutput<'a>>,
     /// The picture to write at the end: a position, and the move before it.
     drawn: Option<(PictureOutput<'a>, (Position, Option<MoveCode>))>,
-    out: W,
+    out: Box<dyn Write>,
     text: String,
     is_first: bool,
 }
 
-impl<W: Write> Sheets<'_, W> {
+impl Sheets<'_> {
     fn write(&mut self, record: &GameRecord) -> anyhow::Result<()> {
         let GameId(game) = record.summary.game;
         if let Some(file) = self.picture.take() {
@@ -194,7 +194,7 @@ fn missing(record: &GameRecord, problems: &[GameProblem]) -> Option<String> {
 }
 
 /// Writes which part of the game is lost, and all its problems.
-fn write_problems(out: &mut impl Write, record: &GameRecord, problems: &[GameProblem]) -> io::Result<()> {
+fn write_problems(out: &mut dyn Write, record: &GameRecord, problems: &[GameProblem]) -> io::Result<()> {
     if let Some(missing) = missing(record, problems) {
         writeln!(out, "\nNot complete: {missing}.")?;
     }

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-fn write_table(out: &mut impl Write, held: &DatabaseContents, listed: usize) -> io::Result<()> {
+fn write_table(out: &mut dyn Write, held: &DatabaseContents, listed: usize) -> io::Result<()> {
     let (path, size) = (printable(&held.path), bytes(held.bytes));
     writeln!(out, "{path}: {size}, schema version {}\n", held.schema_version)?;
     write_totals(out, held)?;
@@ -57,7 +57,7 @@ fn write_table(out: &mut impl Write, held: &DatabaseContents, listed: usize) -> 
     held.sizes.as_ref().map_or(Ok(()), |sizes| write_sizes(out, sizes))
 }
 
-fn write_totals(out: &mut impl Write, held: &DatabaseContents) -> io::Result<()> {
+fn write_totals(out: &mut dyn Write, held: &DatabaseContents) -> io::Result<()> {
     let mut counts = vec![
         ("games", held.games, String::new()),
         ("plies", held.plies, String::new()),
@@ -89,7 +89,7 @@ fn write_totals(out: &mut impl Write, held: &DatabaseContents) -> io::Result<()>
     Ok(())
 }
 
-fn write_openings(out: &mut impl Write, held: &DatabaseContents) -> io::Result<()> {
+fn write_openings(out: &mut dyn Write, held: &DatabaseContents) -> io::Result<()> {
     let is_named = held.openings.iter().any(|opening| opening.name.is_some());
     let rows = held.openings.iter().map(|opening| {
         let share = percent(opening.games, held.games);
@@ -122,7 +122,7 @@ fn duplicates(held: &DatabaseContents) -> String {
     held.duplicates.iter().map(part).collect::<Vec<_>>().join(", ")
 }
 
-fn write_results(out: &mut impl Write, held: &DatabaseContents) -> io::Result<()> {
+fn write_results(out: &mut dyn Write, held: &DatabaseContents) -> io::Result<()> {
     let GamesByResult { white_wins, draws, black_wins, unfinished } = held.results;
     let results = [("1-0", white_wins), ("1/2-1/2", draws), ("0-1", black_wins), ("*", unfinished)];
     if held.games > 0 {
@@ -136,14 +136,14 @@ fn write_results(out: &mut impl Write, held: &DatabaseContents) -> io::Result<()
     Ok(())
 }
 
-fn write_problems(out: &mut impl Write, held: &DatabaseContents) -> io::Result<()> {
+fn write_problems(out: &mut dyn Write, held: &DatabaseContents) -> io::Result<()> {
     let rows = held.problems.iter().map(|problem| {
         vec![Cell::number(grouped(problem.count)), Cell::text(&problem.severity), Cell::text(&problem.kind)]
     });
     section(out, "problems", &["number", "severity", "kind"], rows, 0)
 }
 
-fn write_sources(out: &mut impl Write, held: &DatabaseContents, listed: usize) -> io::Result<()> {
+fn write_sources(out: &mut dyn Write, held: &DatabaseContents, listed: usize) -> io::Result<()> {
     let hidden = held.sources.len().saturating_sub(listed);
     let rows = held.sources[hidden..].iter().map(|source| {
         vec![
@@ -158,7 +158,7 @@ fn write_sources(out: &mut impl Write, held: &DatabaseContents, listed: usize) -
     section(out, "sources", &["id", "games", "problems", "size", "indexed", "path"], rows, hidden)
 }
 
-fn write_imports(out: &mut impl Write, held: &DatabaseContents, listed: usize) -> io::Result<()> {
+fn write_imports(out: &mut dyn Write, held: &DatabaseContents, listed: usize) -> io::Result<()> {
     let hidden = held.imports.len().saturating_sub(listed);
     let options: Vec<_> = held.imports[hidden..].iter().map(|import| options(&import.options)).collect();
     let columns = ["id", "began", "took", "games", "pgndex", "options"];
@@ -200,7 +200,7 @@ fn is_hash(text: &str) -> bool {
     text.len() >= 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-fn write_sizes(out: &mut impl Write, sizes: &[TreeSize]) -> io::Result<()> {
+fn write_sizes(out: &mut dyn Write, sizes: &[TreeSize]) -> io::Result<()> {
     let total = sizes.iter().map(|tree| tree.bytes).sum();
     let rows = sizes.iter().map(|tree| {
         let name = if tree.name == tree.table {
@@ -216,7 +216,7 @@ fn write_sizes(out: &mut impl Write, sizes: &[TreeSize]) -> io::Result<()> {
 /// Writes a heading and a table, or nothing if there are no rows. `hidden` is the number of earlier rows,
 /// which are not listed.
 fn section(
-    out: &mut impl Write,
+    out: &mut dyn Write,
     title: &str,
     columns: &[&str],
     rows: impl ExactSizeIterator<Item = Vec<Cell>>,
@@ -242,12 +242,12 @@ fn section(
 }
 
 /// Indents each line by two blanks.
-struct Indented<'a, W> {
-    out: &'a mut W,
+struct Indented<'a> {
+    out: &'a mut dyn Write,
     at_start: bool,
 }
 
-impl<W: Write> Write for Indented<'_, W> {
+impl Write for Indented<'_> {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
         for line in text.split_inclusive(|&byte| byte == b'\n') {
             if self.at_start {
@@ -330,7 +330,7 @@ fn bound<'a>(counts: impl Iterator<Item = (&'a u16, &'a u64)>, rare: u64) -> Opt
 ///
 /// # Errors
 /// Errors of writing.
-pub(crate) fn write_bars(out: &mut impl Write, bars: &[Bar], unknown: u64, width: usize) -> io::Result<()> {
+pub(crate) fn write_bars(out: &mut dyn Write, bars: &[Bar], unknown: u64, width: usize) -> io::Result<()> {
     let unknown = (unknown > 0).then(|| Bar { label: "unknown".to_owned(), count: unknown });
     let all = || bars.iter().chain(&unknown);
     let label_width = all().map(|bar| bar.label.len()).max().unwrap_or(0);

@@ -149,7 +149,7 @@ fn write_rows(
     format: RowFormat,
     columns: &[Column],
     players: &[ListedPlayer],
-) -> anyhow::Result<RowWriter<Box<dyn Write>>> {
+) -> anyhow::Result<RowWriter<'static>> {
     let names: Vec<_> = columns.iter().map(|(name, _)| *name).collect();
     let mut rows = RowWriter::stdout(format, &names)?.shortening(&NAMES);
     for player in players {

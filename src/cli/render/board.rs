@@ -5,9 +5,10 @@ use std::io::{self, IsTerminal as _, Write};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use clap::ColorChoice;
 use pgndex::board::{Color, MoveCode, Piece, Position, Square};
 
-use crate::cli::args::{BoardArgs, ColorChoice};
+use crate::cli::args::BoardArgs;
 
 /// Solid figures by piece code: on coloured squares, the figure's colour shows the side.
 const SOLID: [char; 16] = ['·', '·', '♟', '♟', '♞', '♞', '♚', '♚', '♝', '♝', '♜', '♜', '♛', '♛', '·', '·'];
@@ -52,7 +53,7 @@ impl BoardStyle {
     /// Errors of writing.
     pub(crate) fn write(
         self,
-        out: &mut impl Write,
+        out: &mut dyn Write,
         position: &Position,
         last: Option<MoveCode>,
     ) -> io::Result<()> {
@@ -73,7 +74,7 @@ impl BoardStyle {
 
     fn write_square(
         self,
-        out: &mut impl Write,
+        out: &mut dyn Write,
         square: Square,
         piece: Option<Piece>,
         last: Option<MoveCode>,

@@ -55,7 +55,7 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
 ///
 /// # Errors
 /// Errors of writing.
-pub(crate) fn write_json(out: &mut impl Write, answer: &impl Serialize) -> anyhow::Result<()> {
+pub(crate) fn write_json(out: &mut dyn Write, answer: &impl Serialize) -> anyhow::Result<()> {
     answer.serialize(&mut Serializer::with_formatter(&mut *out, Escaping))?;
     Ok(writeln!(out)?)
 }
@@ -141,7 +141,7 @@ impl Value<'_> {
         }
     }
 
-    fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
+    fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
         match self {
             Self::Null => out.write_all(b"null"),
             Self::Integer(number) => write!(out, "{number}"),
@@ -206,28 +206,28 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// Writes rows in one of the formats; JSON has one object per line.
-pub(crate) struct RowWriter<W: Write> {
+pub(crate) struct RowWriter<'o> {
     rows: u64,
-    writer: Writer<W>,
+    writer: Writer<'o>,
 }
 
-enum Writer<W: Write> {
+enum Writer<'o> {
     Table {
-        table: TableWriter<W>,
+        table: TableWriter<Box<dyn Write + 'o>>,
         style: Style,
     },
     Json {
-        out: W,
+        out: Box<dyn Write + 'o>,
         keys: Vec<String>,
     },
     Csv {
-        writer: Box<csv::Writer<W>>,
+        writer: Box<csv::Writer<Box<dyn Write + 'o>>>,
         /// The names of the columns, until they are written.
         headers: Vec<String>,
     },
 }
 
-impl RowWriter<Box<dyn Write>> {
+impl<'o> RowWriter<'o> {
     /// Rows with these columns on standard output.
     ///
     /// # Errors
@@ -235,15 +235,13 @@ impl RowWriter<Box<dyn Write>> {
     pub(crate) fn stdout(format: impl Into<SqlFormat>, columns: &[&str]) -> anyhow::Result<Self> {
         Self::new(stdout(), format.into(), columns, terminal_width())
     }
-}
 
-impl<W: Write> RowWriter<W> {
     /// Writes rows with these columns; `terminal` is the width of the terminal, if the rows go to a terminal.
     ///
     /// # Errors
     /// Errors of writing.
     pub(crate) fn new(
-        out: W,
+        out: Box<dyn Write + 'o>,
         format: SqlFormat,
         columns: &[&str],
         terminal: Option<usize>,
@@ -287,7 +285,7 @@ impl<W: Write> RowWriter<W> {
         self.with(|table| table.lines_if_too_wide = true)
     }
 
-    fn with(mut self, set: impl FnOnce(&mut TableWriter<W>)) -> Self {
+    fn with(mut self, set: impl FnOnce(&mut TableWriter<Box<dyn Write + 'o>>)) -> Self {
         if let Writer::Table { table, .. } = &mut self.writer {
             set(table);
         }
@@ -372,7 +370,7 @@ pub(crate) fn csv_cell(text: &str) -> Cow<'_, str> {
 }
 
 /// Writes the first line of CSV, once.
-fn write_headers<W: Write>(writer: &mut csv::Writer<W>, headers: &mut Vec<String>) -> csv::Result<()> {
+fn write_headers(writer: &mut csv::Writer<impl Write>, headers: &mut Vec<String>) -> csv::Result<()> {
     let headers = std::mem::take(headers);
     if headers.is_empty() { Ok(()) } else { writer.write_record(headers) }
 }
@@ -394,7 +392,7 @@ mod tests {
 
     fn print(format: SqlFormat) -> String {
         let mut out = Vec::new();
-        let mut rows = RowWriter::new(&mut out, format, &["id", "a", "a"], None).unwrap();
+        let mut rows = RowWriter::new(Box::new(&mut out), format, &["id", "a", "a"], None).unwrap();
         rows.row(&[Value::Integer(i64::MIN), Value::Null, Value::Blob(b"\x00\xfe")]).unwrap();
         rows.row(&[Value::Real(3.0), Value::from("a \"b\",\nc"), Value::Real(f64::INFINITY)]).unwrap();
         rows.finish(|rows| Some(format!("{rows} rows"))).unwrap();

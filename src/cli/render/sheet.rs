@@ -67,7 +67,7 @@ fn headers(record: &GameRecord) -> Vec<(String, String)> {
 /// # Errors
 /// If a stored position or move is invalid, or the sheet cannot be written.
 pub(crate) fn write_sheet(
-    out: &mut impl Write,
+    out: &mut dyn Write,
     record: &GameRecord,
     annotations: &GameAnnotations,
     args: &GameArgs,
@@ -217,8 +217,8 @@ fn text_width() -> usize {
 }
 
 /// The moves of a score sheet, White's and Black's on one line, with boards in between.
-struct Sheet<'a, W> {
-    out: &'a mut W,
+struct Sheet<'a> {
+    out: &'a mut dyn Write,
     columns: Columns,
     /// The width of White's move on a line that Black's will follow.
     open: Option<usize>,
@@ -226,7 +226,7 @@ struct Sheet<'a, W> {
     is_spaced: bool,
 }
 
-impl<W: Write> Sheet<'_, W> {
+impl Sheet<'_> {
     fn write_move(&mut self, position: &Position, entry: &Entry) -> io::Result<()> {
         let (number, text) = (position.fullmove_number(), self.columns.text(entry));
         self.is_spaced = false;
@@ -410,7 +410,7 @@ const DIGITS: [char; 8] = ['1', '2', '3', '4', '5', '6', '7', '8'];
 /// # Errors
 /// Errors of writing.
 fn write_curves(
-    out: &mut impl Write,
+    out: &mut dyn Write,
     annotations: &GameAnnotations,
     first: Color,
     columns: usize,

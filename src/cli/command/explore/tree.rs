@@ -122,7 +122,7 @@ fn write_csv(tree: &MoveTree) -> anyhow::Result<()> {
 }
 
 /// Writes a graph for Graphviz: positions are nodes, moves are edges, wide if many games played them.
-fn write_dot(out: &mut impl Write, tree: &MoveTree) -> anyhow::Result<()> {
+fn write_dot(out: &mut dyn Write, tree: &MoveTree) -> anyhow::Result<()> {
     writeln!(out, "digraph moves {{")?;
     writeln!(out, "  rankdir=LR;")?;
     writeln!(out, "  node [shape=box, style=rounded, fontname=\"sans-serif\", fontsize=11];")?;
@@ -136,7 +136,7 @@ fn write_dot(out: &mut impl Write, tree: &MoveTree) -> anyhow::Result<()> {
 
 /// Writes the moves from the position `from`, and the positions after them. In the graph, the name of a
 /// position is the line that leads to it, as in [`TreeMove::same_as`].
-fn write_edges(out: &mut impl Write, moves: &[TreeMove], from: &str, all: u64) -> anyhow::Result<()> {
+fn write_edges(out: &mut dyn Write, moves: &[TreeMove], from: &str, all: u64) -> anyhow::Result<()> {
     for told in moves {
         let played = &told.played;
         let games = played.results.games();

@@ -86,7 +86,7 @@ impl Session {
     ///
     /// # Errors
     /// Errors of writing.
-    pub(super) fn rows(&self, columns: &[&str]) -> anyhow::Result<RowWriter<Box<dyn Write>>> {
+    pub(super) fn rows(&self, columns: &[&str]) -> anyhow::Result<RowWriter<'static>> {
         let terminal = if self.output.is_none() { terminal_width() } else { None };
         let rows = RowWriter::new(self.out()?, self.format, columns, terminal)?.lines_if_too_wide();
         Ok(if self.has_headers { rows } else { rows.without_headers() })

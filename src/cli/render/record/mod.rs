@@ -299,8 +299,8 @@ impl Sheet<'_> {
         Ok(())
     }
 
-    fn rows(&mut self, columns: &[&str]) -> anyhow::Result<RowWriter<&mut dyn Write>> {
-        RowWriter::new(&mut *self.out, self.format, columns, self.terminal)
+    fn rows(&mut self, columns: &[&str]) -> anyhow::Result<RowWriter<'_>> {
+        RowWriter::new(Box::new(&mut *self.out), self.format, columns, self.terminal)
     }
 
     fn scores(&mut self, scores: &Scores<'_>) -> anyhow::Result<()> {

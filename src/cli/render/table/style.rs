@@ -48,7 +48,7 @@ impl Style {
     }
 
     /// Writes the part before the first row.
-    pub(super) fn head(self, out: &mut impl Write, headers: &[Cell], layout: &[Layout]) -> io::Result<()> {
+    pub(super) fn head(self, out: &mut dyn Write, headers: &[Cell], layout: &[Layout]) -> io::Result<()> {
         // Headers are shortened even above columns that are not: only a shortened number would be wrong.
         let layout: Vec<_> = layout.iter().map(|column| Layout { cut: true, ..*column }).collect();
         let layout = layout.as_slice();
@@ -81,7 +81,7 @@ impl Style {
     /// Writes a row.
     pub(super) fn row(
         self,
-        out: &mut impl Write,
+        out: &mut dyn Write,
         headers: &[Cell],
         cells: &[Cell],
         layout: &[Layout],
@@ -106,12 +106,12 @@ impl Style {
     }
 
     /// Writes the part between two rows.
-    pub(super) fn between(self, out: &mut impl Write) -> io::Result<()> {
+    pub(super) fn between(self, out: &mut dyn Write) -> io::Result<()> {
         if self == Self::Lines { writeln!(out) } else { Ok(()) }
     }
 
     /// Writes the part after the last row.
-    pub(super) fn foot(self, out: &mut impl Write, layout: &[Layout]) -> io::Result<()> {
+    pub(super) fn foot(self, out: &mut dyn Write, layout: &[Layout]) -> io::Result<()> {
         if self == Self::Box && !layout.is_empty() {
             rule(out, layout, ["└", "┴", "┘"].map(|corner| sign(corner, "+")))
         } else {
@@ -141,7 +141,7 @@ fn each_line(cells: &[Cell], mut draw: impl FnMut(&[&str]) -> io::Result<()>) ->
 
 /// A line of a plain table. A cell that is wider than its column shifts the next ones, up to where there is
 /// space again.
-fn plain_row(out: &mut impl Write, texts: &[&str], layout: &[Layout]) -> io::Result<()> {
+fn plain_row(out: &mut dyn Write, texts: &[&str], layout: &[Layout]) -> io::Result<()> {
     // The start of the column, and the current end of the line. Blanks are written only before the next text,
     // so that no line ends in blanks.
     let (mut begin, mut end) = (0, None);
@@ -162,7 +162,7 @@ fn plain_row(out: &mut impl Write, texts: &[&str], layout: &[Layout]) -> io::Res
 /// A line between bars; `pad` returns the blanks before and after a text. A cell that is wider than its
 /// column shifts the next bars, up to where there is space again.
 fn framed_row(
-    out: &mut impl Write,
+    out: &mut dyn Write,
     texts: &[&str],
     layout: &[Layout],
     bar: &str,
@@ -185,7 +185,7 @@ fn aligned(text: &str, room: usize, column: &Layout) -> (usize, usize) {
     if column.right { (blanks, 0) } else { (0, blanks) }
 }
 
-fn rule(out: &mut impl Write, layout: &[Layout], [left, middle, right]: [&str; 3]) -> io::Result<()> {
+fn rule(out: &mut dyn Write, layout: &[Layout], [left, middle, right]: [&str; 3]) -> io::Result<()> {
     for (index, column) in layout.iter().enumerate() {
         write!(out, "{}{}", if index == 0 { left } else { middle }, sign("─", "-").repeat(column.width + 2))?;
     }
