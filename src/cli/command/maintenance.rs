@@ -49,10 +49,9 @@ pub(crate) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
         stopped.is_stopped.store(true, Ordering::Relaxed);
         note_stopping();
     })?;
-    let shown = Arc::clone(&state);
-    let snapshot = move || Snapshot {
-        bytes_done: shown.bytes.load(Ordering::Relaxed),
-        bytes_total: shown.total_bytes.load(Ordering::Relaxed),
+    let snapshot = || Snapshot {
+        bytes_done: state.bytes.load(Ordering::Relaxed),
+        bytes_total: state.total_bytes.load(Ordering::Relaxed),
         phase: COPYING,
         ..Snapshot::default()
     };

@@ -63,8 +63,7 @@ fn database(args: &VerifyArgs) -> anyhow::Result<Outcome> {
         end_after(READING, || true);
     })?;
     let file_bytes = std::fs::metadata(database).map_or(0, |metadata| metadata.len());
-    let shown = Arc::clone(&progress);
-    let snapshot = move || snapshot(&shown, file_bytes);
+    let snapshot = || snapshot(&progress, file_bytes);
     let report = display(args.report.log.quiet, snapshot, || verify(database, &options(args), &progress))?;
     if !args.report.json {
         note_sources(&report);
@@ -222,12 +221,11 @@ fn parquet(args: &VerifyArgs, directory: &Path) -> anyhow::Result<Outcome> {
     let stop = Arc::new(AtomicBool::new(false));
     let stopped = Arc::clone(&stop);
     stop_on_signal(move || stopped.store(true, Ordering::Relaxed))?;
-    let progress = Arc::new(VerifyProgress::default());
-    let shown = Arc::clone(&progress);
-    let snapshot = move || Snapshot {
-        bytes_done: shown.bytes(),
-        bytes_total: shown.total_bytes(),
-        games: shown.games(),
+    let progress = VerifyProgress::default();
+    let snapshot = || Snapshot {
+        bytes_done: progress.bytes(),
+        bytes_total: progress.total_bytes(),
+        games: progress.games(),
         phase: "checking",
         ..Snapshot::default()
     };

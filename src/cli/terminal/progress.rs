@@ -1,9 +1,8 @@
 //! Displays the progress of a run: a bar on a terminal, or occasional lines in a log.
 
 use std::io::{self, IsTerminal as _, Write};
-use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
-use std::thread::{self, JoinHandle};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -42,20 +41,26 @@ pub(crate) struct Snapshot {
     pub(crate) phase: &'static str,
 }
 
-/// Displays progress while work runs; see [`Display::start`].
-pub(crate) fn display<T>(
-    quiet: bool,
-    snapshot: impl Fn() -> Snapshot + Send + 'static,
-    work: impl FnOnce() -> T,
-) -> T {
-    let _display = Display::start(quiet, snapshot);
-    work()
+/// Displays progress on standard error while work runs: if the log is JSON, an object every 10 seconds;
+/// otherwise a bar on a terminal, or else a line after 2 seconds and then every 5 seconds. Displays nothing if
+/// `quiet`, or if the variable `PGNDEX_NO_PROGRESS` is set.
+pub(crate) fn display<T>(quiet: bool, snapshot: impl Fn() -> Snapshot + Sync, work: impl FnOnce() -> T) -> T {
+    let seconds = Duration::from_secs;
+    if quiet || environment::is_on(environment::NO_PROGRESS) {
+        work()
+    } else if log::is_json() {
+        run(seconds(10), seconds(10), &snapshot, &mut Events, work)
+    } else if io::stderr().is_terminal() {
+        let mut bar = Bar::new(ProgressDrawTarget::stderr());
+        run(Duration::ZERO, Duration::from_millis(100), &snapshot, &mut bar, work)
+    } else {
+        run(seconds(2), seconds(5), &snapshot, &mut Log(io::stderr()), work)
+    }
 }
 
 /// Displays the progress of a run on a database while it works.
-pub(crate) fn display_run<T>(quiet: bool, progress: &Arc<Progress>, work: impl FnOnce() -> T) -> T {
-    let shown = Arc::clone(progress);
-    display(quiet, move || snapshot(&shown), work)
+pub(crate) fn display_run<T>(quiet: bool, progress: &Progress, work: impl FnOnce() -> T) -> T {
+    display(quiet, || snapshot(progress), work)
 }
 
 fn snapshot(progress: &Progress) -> Snapshot {
@@ -75,41 +80,18 @@ fn snapshot(progress: &Progress) -> Snapshot {
     }
 }
 
-/// Displays progress from a separate thread until it is dropped. Then the bar is removed, and nothing more is written.
-#[derive(Debug)]
-struct Display {
-    /// Dropped to wake the thread, which then ends.
-    stop: Option<SyncSender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Display {
-    /// Displays progress on standard error: if the log is JSON, an object every 10 seconds; otherwise a bar
-    /// on a terminal, or else a line after 2 seconds and then every 5 seconds. Displays nothing if `quiet`,
-    /// or if the variable `PGNDEX_NO_PROGRESS` is set.
-    fn start(quiet: bool, snapshot: impl Fn() -> Snapshot + Send + 'static) -> Self {
-        if quiet || environment::is_on(environment::NO_PROGRESS) {
-            Self { stop: None, thread: None }
-        } else if log::is_json() {
-            let every = Duration::from_secs(10);
-            Self::run(every, every, snapshot, Events)
-        } else if io::stderr().is_terminal() {
-            let bar = Bar::new(ProgressDrawTarget::stderr());
-            Self::run(Duration::ZERO, Duration::from_millis(100), snapshot, bar)
-        } else {
-            Self::run(Duration::from_secs(2), Duration::from_secs(5), snapshot, Log(io::stderr()))
-        }
-    }
-
-    /// Displays the results of `snapshot`: after `first`, then after each `every`.
-    fn run(
-        first: Duration,
-        every: Duration,
-        snapshot: impl Fn() -> Snapshot + Send + 'static,
-        mut show: impl Show + Send + 'static,
-    ) -> Self {
-        let (stop, stopped) = sync_channel::<()>(0);
-        let thread = thread::Builder::new().name("progress".into()).spawn(move || {
+/// Runs work. Meanwhile a separate thread displays the results of `snapshot`: after `first`, then after each
+/// `every`. Afterwards the bar is removed, and nothing more is written.
+fn run<T>(
+    first: Duration,
+    every: Duration,
+    snapshot: &(dyn Fn() -> Snapshot + Sync),
+    show: &mut (dyn Show + Send),
+    work: impl FnOnce() -> T,
+) -> T {
+    let (stop, stopped) = sync_channel::<()>(0);
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().name("progress".into()).spawn_scoped(scope, move || {
             let mut meter = Meter::new(snapshot(), Instant::now());
             let mut wait = first;
             while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
@@ -120,19 +102,13 @@ impl Display {
             }
             show.clear();
         });
-        // Without a thread, the work continues without a display.
-        Self { stop: Some(stop), thread: thread.ok() }
-    }
-}
-
-impl Drop for Display {
-    fn drop(&mut self) {
-        self.stop = None;
-        if let Some(thread) = self.thread.take() {
-            // A panic while drawing must not end the work.
-            let _ = thread.join();
-        }
-    }
+        let done = work();
+        // Wakes the thread, which then ends.
+        drop(stop);
+        // Without a thread, the work continued without a display. A panic while drawing must not end the work.
+        let _ = thread.map(|thread| thread.join());
+        done
+    })
 }
 
 /// The start of a phase, from which its speed is computed.
@@ -393,12 +369,12 @@ mod tests {
     fn progress_stops_at_once() {
         let log = Shared::default();
         let hour = Duration::from_secs(3600);
-        let progress = Display::run(Duration::ZERO, hour, || HALF, Log(log.clone()));
-        while log.0.lock().unwrap().is_empty() {
-            thread::yield_now();
-        }
-        let began = Instant::now();
-        drop(progress);
+        let began = run(Duration::ZERO, hour, &|| HALF, &mut Log(log.clone()), || {
+            while log.0.lock().unwrap().is_empty() {
+                thread::yield_now();
+            }
+            Instant::now()
+        });
         assert!(began.elapsed() < Duration::from_millis(50), "{:?}", began.elapsed());
         let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
         assert_eq!(text.lines().count(), 1, "{text}");
@@ -421,6 +397,6 @@ mod tests {
 
     #[test]
     fn quiet_progress_prints_nothing() {
-        drop(Display::start(true, || unreachable!("nobody asks")));
+        display(true, || unreachable!("nobody asks"), || ());
     }
 }

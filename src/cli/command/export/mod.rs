@@ -62,7 +62,6 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let counts = Arc::new(Counts::default());
     let out = output(target.as_ref(), &counts)?;
     let is_seen = target.is_some() || !io::stdout().is_terminal();
-    let shown = Arc::clone(&counts);
     let mut exporter = Exporter {
         database: &database,
         args,
@@ -76,7 +75,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let is_quiet = !is_seen || !io::stderr().is_terminal();
     let exported: anyhow::Result<()> = display(
         is_quiet,
-        move || shown.snapshot(),
+        || counts.snapshot(),
         || {
             exporter.head()?;
             chosen.read(&database, |choice| exporter.write(choice))?;

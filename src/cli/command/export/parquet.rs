@@ -41,14 +41,13 @@ pub(super) fn run(database: &Database, chosen: &Chosen<'_>, directory: &Path) ->
         Some(games) => games.len(),
         None => database.last_game()?.map_or(0, |game| game.0.into()),
     };
-    let shown = Arc::clone(&progress);
     // The bytes done are estimated: the file size multiplied by the share of games read.
-    let snapshot = move || Snapshot {
-        bytes_done: (shown.games() as f64 / all.max(1) as f64 * file_bytes as f64) as u64,
+    let snapshot = || Snapshot {
+        bytes_done: (progress.games() as f64 / all.max(1) as f64 * file_bytes as f64) as u64,
         bytes_total: file_bytes,
-        games: shown.games(),
-        plies: shown.plies(),
-        phase: if shown.is_sorting() { "sorting" } else { "reading" },
+        games: progress.games(),
+        plies: progress.plies(),
+        phase: if progress.is_sorting() { "sorting" } else { "reading" },
         ..Snapshot::default()
     };
     let totals = display(false, snapshot, || export(database, &options, &progress))?;
