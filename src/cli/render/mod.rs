@@ -11,9 +11,9 @@ mod table;
 mod text;
 
 pub(crate) use board::{BoardStyle, is_ascii, sign, use_ascii};
-pub(crate) use done::{
-    Copied, Done, Found, Lost, Optimized, OtherSource, Removed, Repaired, Verified, VerifiedParquet,
-};
+#[cfg(feature = "parquet")]
+pub(crate) use done::VerifiedParquet;
+pub(crate) use done::{Copied, Done, Found, Lost, Optimized, OtherSource, Removed, Repaired, Verified};
 pub(crate) use output::{
     RowWriter, Value, csv_cell, markdown, of_stdout, print_json, print_line, shown, stdout, terminal_width,
     write_json,
