@@ -1,15 +1,27 @@
-//! Errors of commands, and functions that recognise errors of the library.
+//! Errors of commands, functions that recognise errors of the library, and messages with command-line options.
 
+use std::error::Error;
 use std::io;
+use std::path::{Path, PathBuf};
 
 #[cfg(feature = "parquet")]
 use pgndex::columnar;
-use pgndex::{index as index_job, query, store, verify};
+use pgndex::index::Error as IndexError;
+use pgndex::query::Error as QueryError;
+use pgndex::store::{Error as StoreError, ErrorKind, FilterError, Need, Size, free_bytes};
+use pgndex::verify::Error as VerifyError;
 
 /// The error for an invalid value of an argument that clap cannot check.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub(crate) struct WrongValue(pub(crate) anyhow::Error);
+
+/// A [`WrongValue`] with this message.
+pub(crate) fn wrong_value(
+    message: impl std::fmt::Display + std::fmt::Debug + Send + Sync + 'static,
+) -> anyhow::Error {
+    WrongValue(anyhow::Error::msg(message)).into()
+}
 
 /// A command that writes a file was stopped.
 #[derive(Debug, thiserror::Error)]
@@ -36,18 +48,18 @@ pub(crate) fn io_errors(error: &anyhow::Error) -> impl Iterator<Item = io::Error
 
 /// Whether another program is writing the database.
 pub(crate) fn is_busy(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| store_error(cause).is_some_and(store::Error::is_busy))
+    error.chain().any(|cause| store_error(cause).is_some_and(StoreError::is_busy))
 }
 
 /// Whether the work was stopped on request.
 pub(crate) fn is_stop(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
-        matches!(store_error(cause), Some(store::Error::Interrupted))
+        matches!(store_error(cause), Some(StoreError::Interrupted))
             || matches!(
                 cause.downcast_ref(),
-                Some(index_job::Error::Stopped | index_job::Error::Partial { source: None, .. })
+                Some(IndexError::Stopped | IndexError::Partial { source: None, .. })
             )
-            || matches!(cause.downcast_ref(), Some(verify::Error::Stopped))
+            || matches!(cause.downcast_ref(), Some(VerifyError::Stopped))
             || cause.is::<Stopped>()
     })
 }
@@ -56,14 +68,14 @@ pub(crate) fn is_stop(error: &anyhow::Error) -> bool {
 #[cfg(feature = "parquet")]
 pub(crate) fn parquet_error<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e columnar::Error> {
     match error.downcast_ref() {
-        Some(index_job::Error::Parquet(error)) => Some(error),
+        Some(IndexError::Parquet(error)) => Some(error),
         _ => error.downcast_ref(),
     }
 }
 
 /// The error of a database within an error, if there is one.
-pub(crate) fn store_error<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e store::Error> {
-    if let Some(index_job::Error::Store(error)) = error.downcast_ref() {
+pub(crate) fn store_error<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e StoreError> {
+    if let Some(IndexError::Store(error)) = error.downcast_ref() {
         return Some(error);
     }
     #[cfg(feature = "parquet")]
@@ -74,15 +86,204 @@ pub(crate) fn store_error<'e>(error: &'e (dyn std::error::Error + 'static)) -> O
     if let Some(pgndex::server::Error::Store(error)) = error.downcast_ref() {
         return Some(error);
     }
-    if let Some(query::Error::Store(error)) = error.downcast_ref() {
+    if let Some(QueryError::Store(error)) = error.downcast_ref() {
         return Some(error);
     }
     error.downcast_ref()
 }
 
+/// The message of an error for users of the command line.
+pub(crate) fn message(error: &(dyn Error + 'static)) -> String {
+    with_options(error).unwrap_or_else(|| error.to_string())
+}
+
+fn with_options(error: &(dyn Error + 'static)) -> Option<String> {
+    if let Some(WrongValue(error)) = error.downcast_ref() {
+        return error.downcast_ref().and_then(of_filter);
+    }
+    if let Some(error) = error.downcast_ref::<Box<IndexError>>() {
+        return with_options(error.as_ref());
+    }
+    if let Some(error) = store_error(error) {
+        return of_store(error);
+    }
+    #[cfg(feature = "serve")]
+    if let Some(error @ pgndex::server::Error::Listen { source, .. }) = error.downcast_ref() {
+        return Some(format!("{error}; {}", of_listening(source.kind())));
+    }
+    if let Some(error @ QueryError::NotAGame { .. }) = error.downcast_ref() {
+        return Some(format!("--sql: {error}"));
+    }
+    #[cfg(feature = "parquet")]
+    if let Some(columnar::Error::Exists { directory, shard }) = parquet_error(error) {
+        let directory = directory.display();
+        return Some(format!(
+            "{directory}: has the Parquet files of shard {shard} already; use --overwrite to replace them, or name another \
+             directory or --shard"
+        ));
+    }
+    match error.downcast_ref() {
+        Some(VerifyError::Store(error)) => return of_store(error),
+        Some(VerifyError::Threads(_)) => {
+            return Some("cannot start the worker threads; try fewer with --threads".to_owned());
+        }
+        _ => {}
+    }
+    error.downcast_ref().and_then(of_index)
+}
+
+/// Advice if the server cannot listen on an address.
+#[cfg(feature = "serve")]
+const fn of_listening(kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::AddrInUse => {
+            "another program listens on this address; stop that program, or name another port with --listen (port 0 takes a free one)"
+        }
+        io::ErrorKind::PermissionDenied => {
+            "only an administrator may listen at ports below 1024; name a higher one with --listen"
+        }
+        io::ErrorKind::AddrNotAvailable => {
+            "this machine does not have the address; take 127.0.0.1 for this machine only, or 0.0.0.0 for all of its addresses"
+        }
+        _ => "name another address with --listen",
+    }
+}
+
+fn of_filter(error: &FilterError) -> Option<String> {
+    Some(match error {
+        FilterError::NoRating { least, most } => {
+            format!("the lowest rating, {least}, is above the highest, {most}; swap --elo-min and --elo-max")
+        }
+        FilterError::NoLength { least, most } => {
+            format!(
+                "the smallest number of half-moves, {least}, is above the greatest, {most}; swap --plies-min and --plies-max"
+            )
+        }
+        FilterError::NoDate { since, until } => {
+            format!("the first date, {since}, is after the last, {until}; swap --since and --until")
+        }
+        _ => return None,
+    })
+}
+
+fn of_store(error: &StoreError) -> Option<String> {
+    Some(match error {
+        StoreError::File { path, kind: ErrorKind::TargetExists, .. } => {
+            let path = path.display();
+            format!("{path}: exists already; use --overwrite to replace it, or name another file")
+        }
+        StoreError::DiskFull { path, need, source } if is_file_too_large(source.as_ref()) => {
+            let need = need.map(|need| format!(" ({need} are needed)")).unwrap_or_default();
+            format!(
+                "{}: a file of this size is not allowed here{need}; raise the limit (ulimit -f), or choose another disk",
+                path.display()
+            )
+        }
+        StoreError::DiskFull { path, need, .. } => {
+            let space_needed = space_needed(*need, &directory_written(path));
+            let what = if path.is_dir() { "" } else { " to write it" };
+            format!(
+                "{}: no space left{what}{space_needed}; free some, or choose another disk",
+                path.display()
+            )
+        }
+        StoreError::File { path, kind: ErrorKind::Corrupt, .. } => {
+            format!(
+                "{}: the database is damaged; restore a backup, or build it again with `pgndex index --overwrite`",
+                path.display()
+            )
+        }
+        // `pgndex sql` has its own messages for these errors.
+        StoreError::Query { .. } | StoreError::NotReadOnly | StoreError::MultipleStatements => {
+            format!("--sql: {error}")
+        }
+        StoreError::File { kind: ErrorKind::Unreleased, .. } => format!("{error} (pgndex index --overwrite)"),
+        _ => return None,
+    })
+}
+
+/// Whether the limit is the file size, not the free space.
+fn is_file_too_large(error: &(dyn Error + 'static)) -> bool {
+    anyhow::Chain::new(error)
+        .filter_map(|error| error.downcast_ref::<io::Error>())
+        .any(|error| error.kind() == io::ErrorKind::FileTooLarge)
+}
+
+/// A directory on the full disk, if writing to a path failed. The path can be a mount point itself, or a link
+/// to another disk, and directories that were created for it may have been removed.
+fn directory_written(path: &Path) -> PathBuf {
+    let target = if path.is_symlink() { path.canonicalize().ok() } else { None };
+    let path = target.as_deref().unwrap_or(path);
+    path.ancestors().find(|directory| directory.is_dir()).unwrap_or(Path::new(".")).to_owned()
+}
+
+/// The space needed, and the free space in a directory, if known.
+fn space_needed(need: Option<Need>, directory: &Path) -> String {
+    let need = need.map(|need| format!("{need} are needed"));
+    let free =
+        free_bytes(directory).map(|free| format!("{} are free in {} now", Size(free), directory.display()));
+    let parts: Vec<_> = need.into_iter().chain(free).collect();
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", and ")) }
+}
+
+/// The library's wording about a run without allowed errors.
+pub(crate) const AT_FIRST_ERROR: &str = "stopped at the first error";
+
+/// The library's wording about temporary files.
+const OTHER_PLACE: &str = "or choose another place for temporary files";
+
+fn of_index(error: &IndexError) -> Option<String> {
+    const REBUILD: &str = "or index everything again with --overwrite";
+    Some(match error {
+        IndexError::Spill { directory, need, source } => {
+            let is_full = pgndex::store::is_disk_full(source.kind());
+            let space_needed = if is_full { space_needed(*need, directory) } else { String::new() };
+            let error = error.to_string().replacen("here;", &format!("here{space_needed};"), 1);
+            error.replace(OTHER_PLACE, "or choose another place with --temp-dir")
+        }
+        IndexError::Space { directory, needed, free } => format!(
+            "{}: about {} are needed here, but only {} are free; free some space, choose another place for the database, or \
+             one for temporary files with --temp-dir",
+            directory.display(),
+            Size(*needed),
+            Size(*free)
+        ),
+        IndexError::OtherOpenings { database } => format!(
+            "{}: was built with another list of opening names, which cannot be changed; omit --openings to keep it, {REBUILD}",
+            database.display()
+        ),
+        IndexError::OtherThreshold { database, given, threshold } => format!(
+            "{}: was built with --continuation-threshold {threshold}, which cannot be changed to {given}; omit the option to keep \
+             {threshold}, {REBUILD}",
+            database.display()
+        ),
+        IndexError::Shrunk { .. } => format!(
+            "{error}. Restore the file, or index the existing files into another database; --drop-missing drops the games"
+        ),
+        IndexError::Threads(_) => "cannot start the worker threads; try fewer with --threads".to_owned(),
+        IndexError::Thread(_) => "cannot start another thread; try fewer with --threads".to_owned(),
+        IndexError::Strict { .. } => error
+            .to_string()
+            .replacen("A strict run allows", "--strict allows", 1)
+            .replacen("Otherwise pgndex", "Without --strict, pgndex", 1),
+        IndexError::TooManyErrors { most: 0, .. } => error.to_string().replacen(
+            AT_FIRST_ERROR,
+            "stopped at the first error, because of --max-problems 0",
+            1,
+        ),
+        IndexError::TooManyErrors { most, .. } => error.to_string().replacen(
+            &format!("stopped after more than {most} errors"),
+            &format!("stopped, because there are more errors than --max-problems {most} allows"),
+            1,
+        ),
+        _ => return None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pgndex::store::SourceContent;
 
     #[test]
     fn a_closed_pipe_is_recognised_through_every_layer() {
@@ -91,5 +292,77 @@ mod tests {
         assert!(is_closed_pipe(&csv::Error::from(broken()).into()));
         assert!(is_closed_pipe(&serde_json::Error::io(broken()).into()));
         assert!(!is_closed_pipe(&io::Error::other("full").into()));
+    }
+
+    fn directory() -> PathBuf {
+        "there".into()
+    }
+
+    /// Errors with an option as the solution, each on its own and wrapped in errors of other modules.
+    fn errors() -> Vec<Box<dyn Error>> {
+        let exists = || ErrorKind::TargetExists.at(&directory());
+        let corrupt = || ErrorKind::Corrupt.at(&directory());
+        let rating = FilterError::NoRating { least: 2, most: 1 };
+        let length = FilterError::NoLength { least: 2, most: 1 };
+        let date = FilterError::NoDate { since: "2002".parse().unwrap(), until: "2001".parse().unwrap() };
+        vec![
+            Box::new(exists()),
+            Box::new(IndexError::from(exists())),
+            Box::new(QueryError::from(corrupt())),
+            Box::new(VerifyError::from(corrupt())),
+            Box::new(QueryError::NotAGame { found: "NULL".to_owned() }),
+            Box::new(IndexError::Spill {
+                directory: directory(),
+                need: Some(Need::About(3 << 20)),
+                source: io::ErrorKind::StorageFull.into(),
+            }),
+            Box::new(IndexError::Spill {
+                directory: directory(),
+                need: None,
+                source: io::ErrorKind::PermissionDenied.into(),
+            }),
+            Box::new(IndexError::TooManyErrors { most: 2, place: None, message: "wrong".to_owned() }),
+            Box::new(IndexError::Space { directory: directory(), needed: 2 << 20, free: 1 << 20 }),
+            Box::new(IndexError::OtherOpenings { database: directory() }),
+            Box::new(IndexError::OtherThreshold { database: directory(), given: 5, threshold: 4 }),
+            Box::new(IndexError::Shrunk {
+                had: SourceContent { path: directory(), games: 3, bytes: Some(700) },
+                games: 2,
+                bytes: 500,
+            }),
+            Box::new(IndexError::Thread(io::Error::other("too many"))),
+            Box::new(IndexError::Strict { first: "a.pgn:1:2: wrong".to_owned(), errors: 1, warnings: 0 }),
+            Box::new(WrongValue(rating.into())),
+            Box::new(WrongValue(length.into())),
+            Box::new(WrongValue(date.into())),
+        ]
+    }
+
+    #[test]
+    fn only_messages_of_the_command_line_name_options() {
+        for error in errors() {
+            assert!(!error.to_string().contains("--"), "{error}");
+            assert!(message(error.as_ref()).contains("--"), "{error}");
+        }
+        let texts: Vec<_> = errors().iter().map(|error| message(error.as_ref())).collect();
+        insta::assert_snapshot!(texts.join("\n"), @"
+        there: exists already; use --overwrite to replace it, or name another file
+        there: exists already; use --overwrite to replace it, or name another file
+        there: the database is damaged; restore a backup, or build it again with `pgndex index --overwrite`
+        there: the database is damaged; restore a backup, or build it again with `pgndex index --overwrite`
+        --sql: the first column must be numbers of games (game_id), but it is NULL
+        there: cannot use a temporary file here (about 3 MiB are needed); free some space, or choose another place with --temp-dir
+        there: cannot use a temporary file here; check the permissions, or choose another place with --temp-dir
+        wrong; stopped, because there are more errors than --max-problems 2 allows; nothing was written to the database
+        there: about 2 MiB are needed here, but only 1 MiB are free; free some space, choose another place for the database, or one for temporary files with --temp-dir
+        there: was built with another list of opening names, which cannot be changed; omit --openings to keep it, or index everything again with --overwrite
+        there: was built with --continuation-threshold 4, which cannot be changed to 5; omit the option to keep 4, or index everything again with --overwrite
+        there: contains less than when it was indexed (games: 2 now, 3 then; bytes of text: 500 now, 700 then), so games would be lost; nothing was written. Restore the file, or index the existing files into another database; --drop-missing drops the games
+        cannot start another thread; try fewer with --threads
+        1 error in the input: a.pgn:1:2: wrong. --strict allows no errors or warnings, so nothing was written to the database. Without --strict, pgndex keeps everything that it can read, and lists the problems in the table `problem`
+        the lowest rating, 2, is above the highest, 1; swap --elo-min and --elo-max
+        the smallest number of half-moves, 2, is above the greatest, 1; swap --plies-min and --plies-max
+        the first date, 2002, is after the last, 2001; swap --since and --until
+        ");
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::cli::terminal::log::{self, Event, Level};
+use crate::cli::terminal::{Event, Level, log};
 
 /// The system's allocator; ends the process if there is no more memory.
 pub(crate) struct Allocator;

@@ -7,13 +7,12 @@ mod args;
 mod command;
 mod environment;
 mod error;
-mod error_hint;
-mod filter_notes;
 #[cfg(test)]
 #[path = "../../tests/common/generated_file.rs"]
 mod generated_file;
 #[cfg(unix)]
 pub(crate) mod memory;
+mod notes;
 #[cfg(all(test, feature = "serve"))]
 mod reference;
 mod render;
@@ -53,13 +52,13 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Status> {
         #[cfg(feature = "serve")]
         Command::Serve(args) => command::serve::run(&args)?,
         Command::Remove(args) => command::remove::run(&args)?,
-        Command::Optimize(args) => command::optimize::run(&args)?,
-        Command::Backup(args) => command::backup::run(&args)?,
+        Command::Optimize(args) => command::maintenance::optimize(&args)?,
+        Command::Backup(args) => command::maintenance::backup(&args)?,
         Command::Verify(args) => return command::verify::run(&args),
-        Command::Repair(args) => return command::repair::run(&args),
+        Command::Repair(args) => return command::maintenance::repair(&args),
         Command::Key(args) => command::key::run(&args)?,
-        Command::Completions(args) => command::completions::run(&args)?,
-        Command::Man(args) => command::man::run(&args)?,
+        Command::Completions(args) => command::shell::completions(&args)?,
+        Command::Man(args) => command::shell::man(&args)?,
     }
     Ok(Status::Done)
 }

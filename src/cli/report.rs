@@ -7,11 +7,9 @@ use anyhow::Context as _;
 
 use crate::cli::args::ReportArgs;
 use crate::cli::error::{WrongValue, is_busy, is_stop};
-use crate::cli::render::done::Done;
-use crate::cli::render::text::{bounded, escaped_json};
-use crate::cli::terminal::log::{self, Event, Level};
-use crate::cli::terminal::signal;
-use crate::cli::{environment, error_hint, usage};
+use crate::cli::render::{Done, bounded, escaped_json};
+use crate::cli::terminal::{Event, Level, log, signal};
+use crate::cli::{environment, error, usage};
 
 /// The result of a command that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,22 +77,22 @@ pub(crate) fn report_error(error: &anyhow::Error) -> ExitCode {
     if usage::is_database_from_environment() {
         text += &format!("\n  the variable {} names the database", environment::DATABASE);
     }
-    log::write(Level::Error, &text, &error_hint::message(error.as_ref()), event);
+    log::write(Level::Error, &text, &error::message(error.as_ref()), event);
     status.into()
 }
 
 /// An error with all its causes, one per line.
 fn describe(error: &anyhow::Error) -> String {
     let causes = causes(error).into_iter().map(|cause| format!("\n  because: {cause}"));
-    format!("pgndex: error: {}{}", error_hint::message(error.as_ref()), causes.collect::<String>())
+    format!("pgndex: error: {}{}", error::message(error.as_ref()), causes.collect::<String>())
 }
 
 /// The causes of an error, without SQLite's error codes and causes that the message above already contains.
 fn causes(error: &anyhow::Error) -> Vec<String> {
     let mut causes = Vec::new();
-    let mut above = error_hint::message(error.as_ref());
+    let mut above = error::message(error.as_ref());
     for cause in error.chain().skip(1) {
-        let message = error_hint::message(cause);
+        let message = error::message(cause);
         // SQLite's error code, which its message has just described.
         let is_code = cause.is::<rusqlite::ffi::Error>();
         if !is_code && !above.contains(&message) {

@@ -9,8 +9,7 @@ use clap::{Arg, ArgAction, CommandFactory as _, FromArgMatches as _, ValueHint};
 
 use crate::cli::args::{Arguments, FORMAT, formats};
 use crate::cli::environment;
-use crate::cli::render::output::of_stdout;
-use crate::cli::render::text::{brief, printable};
+use crate::cli::render::{brief, of_stdout, printable};
 use crate::cli::terminal::{log, sqlite};
 use crate::cli::usage_hint::add_hint;
 

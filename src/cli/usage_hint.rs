@@ -7,7 +7,7 @@ use pgndex::board::{MaterialSignature, Position};
 
 use crate::cli::args::{formats, query_text};
 use crate::cli::environment;
-use crate::cli::render::text::printable;
+use crate::cli::render::printable;
 
 /// Adds advice to an error, if clap's own is not helpful.
 pub(super) fn add_hint(error: &mut clap::Error, command: &clap::Command, words: &[String]) {

@@ -2,16 +2,14 @@
 
 use std::path::PathBuf;
 
-use anyhow::anyhow;
-use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use pgndex::query::{PositionSequence, Positions, Sample, WantedPositions};
+use pgndex::store::HitOrder;
 
-use crate::cli::args::filter::{FilterArgs, SortArg, WHICH};
-use crate::cli::args::parquet::{ParquetLayoutArgs, directory};
-use crate::cli::args::position::PositionArgs;
-use crate::cli::args::sequence::{PlyRange, SequenceArgs};
-use crate::cli::args::value::within;
-use crate::cli::error::WrongValue;
+use crate::cli::args::{
+    FilterArgs, ParquetLayoutArgs, PositionArgs, SequenceArgs, WHICH, directory, order, within,
+};
+use crate::cli::error::wrong_value;
 
 /// Write chosen games as PGN or CSV, or their positions as FEN, EPD or CSV
 #[derive(Args, Debug)]
@@ -52,13 +50,13 @@ pub(crate) struct ExportArgs {
     /// Order of the games.
     ///
     /// By their numbers, by the players' mean rating (highest first), or by date (latest first).
-    #[arg(long, value_name = "ORDER", value_enum, default_value = "game", conflicts_with = "sql")]
-    pub(crate) sort: SortArg,
+    #[arg(long, value_name = "ORDER", value_parser = order(), default_value = "game", conflicts_with = "sql")]
+    pub(crate) sort: HitOrder,
     /// Number of games to write; 0 for all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 0, value_parser = within(0..=u32::MAX))]
     pub(crate) limit: u32,
     #[command(flatten)]
-    described: ExportSequenceArgs,
+    described: SequenceArgs<true>,
     /// Only the last position of each game
     #[arg(long)]
     last: bool,
@@ -105,7 +103,7 @@ impl ExportArgs {
     /// # Errors
     /// Those of [`SequenceArgs::sequence`].
     pub(in crate::cli) fn sequence(&self) -> anyhow::Result<Option<PositionSequence>> {
-        self.described.sequence.sequence()
+        self.described.sequence()
     }
 
     /// Which positions of each game to write, if positions are written.
@@ -115,28 +113,24 @@ impl ExportArgs {
     pub(in crate::cli) fn wanted<'c>(
         &self,
         sequence: Option<&'c PositionSequence>,
-    ) -> Result<WantedPositions<'c>, WrongValue> {
+    ) -> anyhow::Result<WantedPositions<'c>> {
         self.check_format()?;
         let which = match (sequence, &self.described.plies) {
             (Some(sequence), _) => Positions::First(sequence),
             (None, _) if self.last => Positions::Last,
-            (None, Some(PlyRange(plies))) => Positions::Within(plies.clone()),
+            (None, Some(plies)) => Positions::Within(plies.clone()),
             (None, None) => Positions::Within(0..=u32::MAX),
         };
         Ok(WantedPositions { which, evaluated: self.evaluated })
     }
 
     /// Checks whether the options fit the output format.
-    fn check_format(&self) -> Result<(), WrongValue> {
+    fn check_format(&self) -> anyhow::Result<()> {
         if self.plain && self.format.format != Some(ExportFormat::Pgn) {
-            return Err(WrongValue(anyhow!(
-                "--plain leaves out the annotations of PGN; it needs --format pgn"
-            )));
+            return Err(wrong_value("--plain leaves out the annotations of PGN; it needs --format pgn"));
         }
         if self.normalize && self.format.format != Some(ExportFormat::Pgn) {
-            return Err(WrongValue(anyhow!(
-                "--normalize rewrites the annotations of PGN; it needs --format pgn"
-            )));
+            return Err(wrong_value("--normalize rewrites the annotations of PGN; it needs --format pgn"));
         }
         let of_positions = [
             ("--ply", self.described.plies.is_some()),
@@ -150,7 +144,7 @@ impl ExportArgs {
                     "--ply" => "describe the positions, as with --ending",
                     _ => "choose games with filters instead",
                 };
-                Err(WrongValue(anyhow!(
+                Err(wrong_value(format!(
                     "{option} chooses positions, but pgn, csv and --parquet write whole games; use --format fen, epd or csv-positions, \
                      or {instead}"
                 )))
@@ -192,40 +186,8 @@ pub(crate) enum ExportFormat {
 
 impl ExportFormatArgs {
     /// Whether the output has whole games, not positions.
-    fn is_of_games(&self) -> bool {
+    pub(crate) fn is_of_games(&self) -> bool {
         // Without a format, Parquet files are written.
         matches!(self.format, None | Some(ExportFormat::Pgn | ExportFormat::Csv))
-    }
-}
-
-/// Descriptions of positions, or only their plies.
-#[derive(Debug)]
-struct ExportSequenceArgs {
-    sequence: SequenceArgs,
-    /// Plies that are given without a description.
-    plies: Option<PlyRange>,
-}
-
-impl Args for ExportSequenceArgs {
-    fn augment_args(command: Command) -> Command {
-        SequenceArgs::options(command, |option| match option {
-            "plies" => &["last"],
-            _ => &["fen", "moves", "play", "sql", "last"],
-        })
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
-    }
-}
-
-impl FromArgMatches for ExportSequenceArgs {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        SequenceArgs::read(matches, true).map(|(sequence, plies)| Self { sequence, plies })
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
     }
 }

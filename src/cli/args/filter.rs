@@ -1,30 +1,19 @@
 //! Which games, and in which order.
 
-use crate::cli::args::value::within;
-use crate::cli::error::WrongValue;
-use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use clap::builder::{NonEmptyStringValueParser, TypedValueParser};
 use pgndex::board::GameResult;
 use pgndex::pgn::Speed;
 use pgndex::store::{DatePrefix, EcoRange, FilterError, GameFilter, HitOrder, NameFilter};
-use std::path::{Path, PathBuf};
 
-/// Orders of games.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SortArg {
-    Game,
-    Rating,
-    Date,
-}
+use crate::cli::args::{one_of, within};
+use crate::cli::error::{WrongValue, wrong_value};
 
-impl SortArg {
-    pub(crate) const fn order(self) -> HitOrder {
-        match self {
-            Self::Game => HitOrder::Game,
-            Self::Rating => HitOrder::Rating,
-            Self::Date => HitOrder::Date,
-        }
-    }
+/// Reads the order of games.
+pub(crate) fn order() -> impl TypedValueParser<Value = HitOrder> {
+    one_of([("game", HitOrder::Game), ("rating", HitOrder::Rating), ("date", HitOrder::Date)])
 }
 
 /// Heading of the options that choose games.
@@ -92,7 +81,7 @@ pub(crate) struct FilterArgs {
     /// Class of the time control, as defined by Lichess, such as blitz.
     ///
     /// One of ultraBullet, bullet, blitz, rapid, classical, correspondence. Repeat the option to accept several.
-    #[arg(help_heading = WHICH, long, value_name = "SPEED", value_parser = speed(), ignore_case = true)]
+    #[arg(help_heading = WHICH, long, value_name = "SPEED", value_parser = one_of(Speed::ALL.map(|speed| (speed.as_str(), speed))), ignore_case = true)]
     pub(crate) speed: Vec<Speed>,
     /// The tag TimeControl, such as 180+2
     #[arg(help_heading = WHICH, long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
@@ -124,14 +113,6 @@ pub(crate) struct FilterArgs {
     pub(crate) variant: Option<String>,
 }
 
-/// Reads the word for a speed.
-fn speed() -> impl TypedValueParser<Value = Speed> {
-    PossibleValuesParser::new(Speed::ALL.map(Speed::as_str)).try_map(|word| {
-        let fits = |speed: &Speed| speed.as_str().eq_ignore_ascii_case(&word);
-        Speed::ALL.into_iter().find(fits).ok_or("not a speed")
-    })
-}
-
 /// Reads ECO codes. Earlier versions expected a file with names of openings here, so the error for an
 /// existing file suggests the present option.
 pub(crate) fn eco(text: &str) -> Result<EcoRange, String> {
@@ -153,7 +134,7 @@ impl FilterArgs {
     ///
     /// # Errors
     /// If no game can match the filter, or `--player` and `--opponent` do not name one or two players.
-    pub(in crate::cli) fn filter(&self) -> Result<GameFilter, WrongValue> {
+    pub(in crate::cli) fn filter(&self) -> anyhow::Result<GameFilter> {
         let args = self.clone();
         let (player, opponent) = args.players()?;
         let filter = GameFilter {
@@ -192,19 +173,19 @@ impl FilterArgs {
     }
 
     /// A player and the opponent.
-    fn players(&self) -> Result<(Option<NameFilter>, Option<NameFilter>), WrongValue> {
+    fn players(&self) -> anyhow::Result<(Option<NameFilter>, Option<NameFilter>)> {
         if self.opponent.is_some() && self.player.is_empty() {
-            return Err(WrongValue(anyhow::anyhow!(
-                "--opponent NAME needs --player NAME; give both, or use --player alone for all games of a player"
-            )));
+            return Err(wrong_value(
+                "--opponent NAME needs --player NAME; give both, or use --player alone for all games of a player",
+            ));
         }
         let mut names = self.player.iter().chain(&self.opponent).cloned();
         let players = (names.next(), names.next());
         match names.next() {
             None => Ok(players),
-            Some(_) => Err(WrongValue(anyhow::anyhow!(
-                "a game has two players; give --player twice, or --player and --opponent once each"
-            ))),
+            Some(_) => Err(wrong_value(
+                "a game has two players; give --player twice, or --player and --opponent once each",
+            )),
         }
     }
 }

@@ -1,10 +1,12 @@
 //! Arguments of `pgndex game`.
 
-use crate::cli::args::board::{BOARDS, BoardArgs, PictureArgs};
-use crate::cli::args::value::within;
-use clap::{Args, ValueEnum};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+
+use clap::{Args, ValueEnum};
+
+use crate::cli::args::{BOARDS, BoardArgs, PictureArgs, within};
 
 /// Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
 #[derive(Args, Debug)]
@@ -27,8 +29,8 @@ pub(crate) struct GameArgs {
     /// Numbers of games: 42, or 1-5.
     ///
     /// `find` and the view `games` show them.
-    #[arg(value_name = "GAME_ID", required = true)]
-    pub(crate) games: Vec<GameRange>,
+    #[arg(value_name = "GAME_ID", required = true, value_parser = game_range)]
+    pub(crate) games: Vec<RangeInclusive<u32>>,
     /// Output format.
     ///
     /// json is one object per line. pgn is PGN's export format.
@@ -52,29 +54,17 @@ pub(crate) struct GameArgs {
     pub(crate) picture: PictureArgs,
 }
 
-/// The games with the numbers from `first` to `last`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct GameRange {
-    /// The first game.
-    pub(crate) first: u32,
-    /// The last game, not before the first.
-    pub(crate) last: u32,
-}
-
-impl FromStr for GameRange {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (first, last) = text.split_once('-').unwrap_or((text, text));
-        match (first.parse(), last.parse()) {
-            (Ok(first), Ok(last)) if first <= last => Ok(Self { first, last }),
-            (Ok(first), Ok(last)) => Err(format!("the range is reversed; write {last}-{first}")),
-            _ if Path::new(text).exists() => {
-                Err(format!("the database comes first, as in 'pgndex game {text} 42'"))
-            }
-            _ if text.contains(',') => Err(format!("separate numbers by spaces: {}", text.replace(',', " "))),
-            _ => Err("not a game's number; give one, such as 42, or a range, such as 1-5".to_owned()),
+/// Reads the numbers of consecutive games.
+fn game_range(text: &str) -> Result<RangeInclusive<u32>, String> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    match (first.parse(), last.parse()) {
+        (Ok(first), Ok(last)) if first <= last => Ok(first..=last),
+        (Ok(first), Ok(last)) => Err(format!("the range is reversed; write {last}-{first}")),
+        _ if Path::new(text).exists() => {
+            Err(format!("the database comes first, as in 'pgndex game {text} 42'"))
         }
+        _ if text.contains(',') => Err(format!("separate numbers by spaces: {}", text.replace(',', " "))),
+        _ => Err("not a game's number; give one, such as 42, or a range, such as 1-5".to_owned()),
     }
 }
 

@@ -1,15 +1,17 @@
 //! Arguments of `pgndex index` and `pgndex watch`.
 
-use crate::cli::args::log::{LogArgs, ReportArgs};
-use crate::cli::args::maintenance::WorkArgs;
-use crate::cli::args::parquet::{PARQUET, ParquetLayoutArgs, directory};
-use crate::cli::args::value::{ByteSize, within};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
 use pgndex::index::{Annotations, DatabaseSettings, Duplicates, IndexOptions};
 use pgndex::opening::OpeningBook;
 use pgndex::source::TextEncoding;
-use std::path::PathBuf;
-use std::sync::Arc;
+
+use crate::cli::args::{
+    LogArgs, PARQUET, ParquetLayoutArgs, ReportArgs, WorkArgs, byte_size, described_one_of, directory, within,
+};
 
 /// Index PGN files, compressed or not, into a database
 #[derive(Args, Debug)]
@@ -78,8 +80,8 @@ pub(crate) struct IndexArgs {
     #[command(flatten)]
     pub(crate) work: WorkArgs,
     /// Size of the pieces of input that the threads work on
-    #[arg(long, value_name = "SIZE", hide = true)]
-    pub(crate) chunk_size: Option<ByteSize>,
+    #[arg(long, value_name = "SIZE", value_parser = byte_size, hide = true)]
+    pub(crate) chunk_size: Option<u64>,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
 }
@@ -90,8 +92,8 @@ pub(crate) struct DatabaseSettingsArgs {
     /// What to do with repeated games.
     ///
     /// [default: skip, or the database's setting]
-    #[arg(help_heading = STORED, long, value_name = "RULE", value_enum)]
-    duplicates: Option<DuplicatesArg>,
+    #[arg(help_heading = STORED, long, value_name = "RULE", value_parser = duplicates())]
+    duplicates: Option<Duplicates>,
     /// Precompute move statistics for positions reached by at least this many games.
     ///
     /// `explore` can show them immediately. [default: 64, or the database's setting]
@@ -101,8 +103,8 @@ pub(crate) struct DatabaseSettingsArgs {
     /// Which annotations to store.
     ///
     /// [default: all, or the database's setting]
-    #[arg(help_heading = STORED, long, value_name = "WHICH", value_enum)]
-    annotations: Option<AnnotationsArg>,
+    #[arg(help_heading = STORED, long, value_name = "WHICH", value_parser = annotations())]
+    annotations: Option<Annotations>,
     /// Names of openings: a file, or a directory of files.
     ///
     /// A TSV file with the columns eco, name and pgn, an .eco file of Scid, or a PGN file with ECO and Opening tags.
@@ -153,18 +155,8 @@ impl DatabaseSettingsArgs {
     /// those of the database (`before`).
     pub(crate) fn or(&self, options: IndexOptions, before: DatabaseSettings) -> IndexOptions {
         IndexOptions {
-            duplicates: match self.duplicates {
-                Some(DuplicatesArg::Keep) => Duplicates::Keep,
-                Some(DuplicatesArg::Skip) => Duplicates::Skip,
-                Some(DuplicatesArg::Moves) => Duplicates::Moves,
-                None => before.duplicates,
-            },
-            annotations: match self.annotations {
-                Some(AnnotationsArg::All) => Annotations::All,
-                Some(AnnotationsArg::Numbers) => Annotations::Numbers,
-                Some(AnnotationsArg::None) => Annotations::None,
-                None => before.annotations,
-            },
+            duplicates: self.duplicates.unwrap_or(before.duplicates),
+            annotations: self.annotations.unwrap_or(before.annotations),
             encoding: self.encoding.map_or(before.encoding, |given| given.0),
             ..options
         }
@@ -189,26 +181,30 @@ pub(crate) enum OnProblemArg {
 }
 
 /// What to do with games that repeat an earlier one.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum DuplicatesArg {
-    /// Keep all games, and do not look for duplicates
-    Keep,
-    /// Skip games with the same moves, players, date and result; the table `duplicate` lists each skipped game with the
-    /// game that it repeats
-    Skip,
-    /// Also skip games of 20 plies or more with the same moves, even if players, date or result differ
-    Moves,
+fn duplicates() -> impl TypedValueParser<Value = Duplicates> {
+    described_one_of([
+        ("keep", "Keep all games, and do not look for duplicates", Duplicates::Keep),
+        (
+            "skip",
+            "Skip games with the same moves, players, date and result; the table `duplicate` lists each skipped game with the game \
+             that it repeats",
+            Duplicates::Skip,
+        ),
+        (
+            "moves",
+            "Also skip games of 20 plies or more with the same moves, even if players, date or result differ",
+            Duplicates::Moves,
+        ),
+    ])
 }
 
 /// Annotations that are kept.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum AnnotationsArg {
-    /// Clocks, times, evaluations, comments, glyphs, commands and variations
-    All,
-    /// Clocks, times and evaluations of the main line
-    Numbers,
-    /// Moves only
-    None,
+fn annotations() -> impl TypedValueParser<Value = Annotations> {
+    described_one_of([
+        ("all", "Clocks, times, evaluations, comments, glyphs, commands and variations", Annotations::All),
+        ("numbers", "Clocks, times and evaluations of the main line", Annotations::Numbers),
+        ("none", "Moves only", Annotations::None),
+    ])
 }
 
 /// Reads the label of an encoding.

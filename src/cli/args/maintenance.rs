@@ -2,13 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use pgndex::index::IndexOptions;
 
-use crate::cli::args::filter::{FilterArgs, WHICH};
-use crate::cli::args::log::ReportArgs;
-use crate::cli::args::parquet::directory;
-use crate::cli::args::value::{Memory, within};
+use crate::cli::args::{FilterArgs, WHICH, directory, memory, within};
 
 /// Heading of the options for resources.
 const RESOURCES: &str = "Resources";
@@ -29,8 +26,8 @@ pub(crate) struct WorkArgs {
     /// Memory to use, such as 512M or 4G.
     ///
     /// Data that does not fit goes to temporary files. [default: a quarter of the machine's, at most 4G]
-    #[arg(help_heading = RESOURCES, long, value_name = "SIZE")]
-    memory: Option<Memory>,
+    #[arg(help_heading = RESOURCES, long, value_name = "SIZE", value_parser = memory)]
+    memory: Option<u64>,
     /// Directory for temporary files [default: the database's].
     ///
     /// They take about 20 bytes per position when games are indexed.
@@ -44,7 +41,7 @@ impl WorkArgs {
         let default = IndexOptions::default();
         IndexOptions {
             threads: self.threads.threads.map_or(default.threads, usize::from),
-            memory: self.memory.map_or(default.memory, |Memory(size)| size.0),
+            memory: self.memory.unwrap_or(default.memory),
             temp_dir: self.temp_dir.clone(),
             ..default
         }
@@ -200,4 +197,40 @@ pub(crate) struct VerifyArgs {
     pub(crate) threads: ThreadsArgs,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
+}
+
+/// Heading of the options for messages.
+const MESSAGES: &str = "Messages";
+
+/// What a command reports while it works.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct LogArgs {
+    /// Show no progress and no summary.
+    ///
+    /// Errors are still shown, and so are the result of `verify` and what `repair` could not restore.
+    #[arg(help_heading = MESSAGES, long, short)]
+    pub(crate) quiet: bool,
+    /// Format of notes, errors and progress on standard error.
+    ///
+    /// json is one object per line.
+    #[arg(help_heading = MESSAGES, hide_short_help = true, long, value_name = "FORMAT", value_enum)]
+    #[arg(default_value = "text")]
+    pub(super) log_format: LogFormat,
+}
+
+/// What a command reports while it works, and when it is done.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct ReportArgs {
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+    /// Print one JSON object at the end, instead of the summary
+    #[arg(help_heading = MESSAGES, long)]
+    pub(crate) json: bool,
+}
+
+/// Formats of the log on standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
 }

@@ -1,43 +1,42 @@
 //! The arguments: one file per command, or per group of similar commands.
 
-mod access;
-mod board;
-mod explore;
 mod export;
 mod filter;
-mod find;
 mod game;
 mod index;
-mod info;
-mod key;
-mod log;
 mod maintenance;
 mod parquet;
 mod players;
 mod position;
+mod search;
 mod sequence;
-mod shell;
+#[cfg(feature = "serve")]
+mod serve;
+mod small;
+mod sql;
 mod value;
 
 use clap::{Parser, Subcommand};
+use filter::{FilterArgs, WHICH, order};
+use maintenance::{LogArgs, WorkArgs};
+use parquet::{PARQUET, ParquetLayoutArgs, directory};
+use players::side;
+use position::{BOARDS, POSITION, PositionArgs};
+use sequence::SequenceArgs;
+use value::{byte_size, described_one_of, memory, one_of, within};
 
-#[cfg(feature = "serve")]
-pub(crate) use access::ServeArgs;
-pub(crate) use access::{SqlArgs, SqlFormat, parameter_name, parameter_value, query_text};
-pub(crate) use board::{BoardArgs, ColorChoice, PictureArgs};
-pub(crate) use explore::{ExploreArgs, ExploreFormat};
 pub(crate) use export::{ExportArgs, ExportFormat};
 pub(crate) use filter::filter_option;
-pub(crate) use find::{FindArgs, FindFormat, FindTargetArgs};
-pub(crate) use game::{BoardPly, GameArgs, GameFormat, GameRange};
+pub(crate) use game::{BoardPly, GameArgs, GameFormat};
 pub(crate) use index::{IndexArgs, OnProblemArg, WatchArgs};
-pub(crate) use info::{InfoArgs, InfoFormat};
-pub(crate) use key::KeyArgs;
-pub(crate) use log::{LogFormat, ReportArgs};
-pub(crate) use maintenance::{BackupArgs, MaintenanceArgs, RemoveArgs, VerifyArgs};
-pub(crate) use players::{PlayerArgs, PlayerFormat, PlayerSortArg, PlayersArgs, RepertoireArgs};
-pub(crate) use position::{read_fen, read_position};
-pub(crate) use shell::{CompletionsArgs, ManArgs};
+pub(crate) use maintenance::{BackupArgs, LogFormat, MaintenanceArgs, RemoveArgs, ReportArgs, VerifyArgs};
+pub(crate) use players::{PlayerArgs, PlayerFormat, PlayersArgs, RepertoireArgs};
+pub(crate) use position::{BoardArgs, PictureArgs, read_fen, read_position};
+pub(crate) use search::{ExploreArgs, ExploreFormat, FindArgs, FindFormat, FindTargetArgs};
+#[cfg(feature = "serve")]
+pub(crate) use serve::ServeArgs;
+pub(crate) use small::{CompletionsArgs, InfoArgs, InfoFormat, KeyArgs, ManArgs};
+pub(crate) use sql::{SqlArgs, SqlFormat, parameter_name, parameter_value, query_text};
 pub(crate) use value::{FORMAT, RowFormat, formats};
 
 const NOTES: &str = "\

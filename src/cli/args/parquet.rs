@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+
+use crate::cli::args::within;
+
 #[cfg(feature = "parquet")]
 use pgndex::columnar::PartitionBy;
-
-use crate::cli::args::value::within;
 
 /// Heading of the options on Parquet files.
 pub(crate) const PARQUET: &str = "Parquet";

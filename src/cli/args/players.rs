@@ -1,12 +1,14 @@
 //! Arguments of `pgndex player`, `pgndex players` and `pgndex repertoire`.
 
-use crate::cli::args::filter::FilterArgs;
-use crate::cli::args::value::{RowFormat, within};
-use clap::builder::NonEmptyStringValueParser;
+use std::path::PathBuf;
+
+use clap::builder::{NonEmptyStringValueParser, TypedValueParser};
 use clap::{ArgGroup, Args, ValueEnum};
 use pgndex::board::Color;
+use pgndex::query::PlayerOrder;
 use pgndex::store::NameFilter;
-use std::path::PathBuf;
+
+use crate::cli::args::{FilterArgs, RowFormat, one_of, within};
 
 /// Show a player's record, openings, lines, endings and opponents
 #[derive(Args, Debug)]
@@ -110,8 +112,8 @@ pub(crate) struct PlayersArgs {
     /// Order of players.
     ///
     /// By number of games (most first), or by name.
-    #[arg(long, value_name = "ORDER", value_enum, default_value = "games", conflicts_with = "change")]
-    pub(crate) sort: PlayerSortArg,
+    #[arg(long, value_name = "ORDER", value_parser = player_order(), default_value = "games", conflicts_with = "change")]
+    pub(crate) sort: PlayerOrder,
     /// Number of players to show; 0 for all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 15, value_parser = within(0..=u32::MAX))]
     #[arg(conflicts_with = "change")]
@@ -127,11 +129,8 @@ pub(crate) struct PlayersArgs {
     pub(crate) format: RowFormat,
 }
 
-/// Orders of players.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PlayerSortArg {
-    Games,
-    Name,
+fn player_order() -> impl TypedValueParser<Value = PlayerOrder> {
+    one_of([("games", PlayerOrder::Games), ("name", PlayerOrder::Name)])
 }
 
 /// Compare a repertoire with the games: scores, and opponent moves without an answer
@@ -155,8 +154,8 @@ pub(crate) struct RepertoireArgs {
     /// The side that the repertoire is for.
     ///
     /// [default: the tag Orientation, as in Lichess studies, or else the side with fewer choices of moves]
-    #[arg(long, value_name = "SIDE", value_enum)]
-    pub(crate) side: Option<SideArg>,
+    #[arg(long, value_name = "SIDE", value_parser = side())]
+    pub(crate) side: Option<Color>,
     /// Show missing moves played in at least this many games.
     ///
     /// Missing moves are moves of either side that are not in the repertoire.
@@ -190,17 +189,7 @@ pub(crate) struct RepertoireArgs {
     pub(crate) timing: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SideArg {
-    White,
-    Black,
-}
-
-impl From<SideArg> for Color {
-    fn from(side: SideArg) -> Self {
-        match side {
-            SideArg::White => Self::White,
-            SideArg::Black => Self::Black,
-        }
-    }
+/// Reads a side.
+pub(crate) fn side() -> impl TypedValueParser<Value = Color> {
+    one_of([("white", Color::White), ("black", Color::Black)])
 }

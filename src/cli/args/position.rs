@@ -1,11 +1,13 @@
-//! Options that give a position.
+//! Options that give a position, and how boards are drawn.
+
+use std::path::PathBuf;
 
 use anyhow::anyhow;
-use clap::Args;
+use clap::{Args, ColorChoice};
 use pgndex::query::{PositionError, PositionQuery};
 
-use crate::cli::error::WrongValue;
-use crate::cli::render::text::brief;
+use crate::cli::error::{WrongValue, wrong_value};
+use crate::cli::render::brief;
 
 /// Heading of the options that give a position.
 pub(crate) const POSITION: &str = "Position";
@@ -49,14 +51,19 @@ impl PositionArgs {
 /// If the FEN is not a legal position, or a move cannot be played. The error names the move, the reason and
 /// the position.
 pub(crate) fn read_position(args: &PositionArgs) -> anyhow::Result<PositionQuery> {
-    let of_option = |option| move |error| WrongValue(OfOption { option, error }.into());
+    let of_option = |option| {
+        move |error: PositionError| {
+            let message = format!("{option}: {error}");
+            anyhow::Error::from(WrongValue(anyhow::Error::new(error).context(message)))
+        }
+    };
     Ok(match args {
         PositionArgs { fen: Some(fen), .. } => read_fen(fen)?,
         PositionArgs { moves: Some(moves), .. } => {
             PositionQuery::from_moves(moves).map_err(|error| match error {
-                PositionError::Move { ply: 1, .. } if begins_with_black(moves) => WrongValue(anyhow!(
-                    "--moves: the text begins with a move of Black, and White moves first; give White's first move too, as in \"1. e4 e5\""
-                )),
+                PositionError::Move { ply: 1, .. } if begins_with_black(moves) => wrong_value(
+                    "--moves: the text begins with a move of Black, and White moves first; give White's first move too, as in \"1. e4 e5\"",
+                ),
                 error => of_option("--moves")(error),
             })?
         }
@@ -91,11 +98,36 @@ pub(crate) fn read_fen(fen: &str) -> Result<PositionQuery, WrongValue> {
     })
 }
 
-/// An error in the moves of an option, with the option's name.
-#[derive(Debug, thiserror::Error)]
-#[error("{option}: {error}")]
-struct OfOption {
-    option: &'static str,
-    #[source]
-    error: PositionError,
+/// Heading of the options on boards and pictures.
+pub(crate) const BOARDS: &str = "Boards and pictures";
+
+/// How boards are drawn.
+#[derive(Args, Debug)]
+pub(crate) struct BoardArgs {
+    /// Draw boards with letters instead of figures.
+    ///
+    /// This is the default without colours, or if the locale is not UTF-8.
+    #[arg(help_heading = BOARDS, long, hide_short_help = true)]
+    pub(crate) ascii: bool,
+    /// Draw boards with Black at the bottom
+    #[arg(help_heading = BOARDS, long)]
+    pub(crate) flip: bool,
+    /// When to draw boards in colour.
+    ///
+    /// auto: on a terminal, unless NO_COLOR is set.
+    #[arg(help_heading = BOARDS, hide_short_help = true, long, value_name = "WHEN", value_enum, default_value = "auto")]
+    pub(crate) color: ColorChoice,
+}
+
+/// A picture of a position.
+#[derive(Args, Debug)]
+pub(crate) struct PictureArgs {
+    /// Write a picture of the board to this file, as SVG.
+    ///
+    /// With --flip, Black is at the bottom.
+    #[arg(help_heading = BOARDS, long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Replace the file if it exists
+    #[arg(help_heading = BOARDS, long, requires = "svg", hide_short_help = true)]
+    pub(crate) overwrite: bool,
 }

@@ -1,26 +1,30 @@
 //! Sequences of position descriptions.
 
+use std::ops::RangeInclusive;
+
 use anyhow::Context as _;
 use clap::error::ErrorKind;
-use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 use pgndex::board::{Description, Ending, MaterialSignature, MovePattern, Pattern, PawnStructure};
 use pgndex::query::{PositionSequence, Step};
 
-use crate::cli::args::value::within;
+use crate::cli::args::{one_of, within};
 use crate::cli::error::WrongValue;
 
-/// The position descriptions on the command line, separated by `--then`.
+/// The position descriptions on the command line, separated by `--then`. With `EXPORTS`, `--ply` needs none.
 #[derive(Debug, Default)]
-pub(crate) struct SequenceArgs {
+pub(crate) struct SequenceArgs<const EXPORTS: bool = false> {
     /// The descriptions; none if nothing is described.
     steps: Vec<StepArgs>,
     /// Whether positions with the colours reversed match too.
     either: bool,
     /// Whether positions with left and right exchanged match too.
     mirror: bool,
+    /// Plies that are given without a description.
+    pub(super) plies: Option<RangeInclusive<u32>>,
 }
 
-impl SequenceArgs {
+impl<const EXPORTS: bool> SequenceArgs<EXPORTS> {
     /// The described positions, if any.
     ///
     /// # Errors
@@ -43,7 +47,7 @@ struct StepArgs {
     ending: Option<Ending>,
     played: Option<String>,
     lasting: Option<u32>,
-    plies: Option<PlyRange>,
+    plies: Option<RangeInclusive<u32>>,
 }
 
 impl StepArgs {
@@ -67,7 +71,7 @@ impl StepArgs {
             })?,
             played: read("--move", played.as_deref(), MovePattern::parse)?,
         };
-        let plies = plies.as_ref().map_or(0..=u32::MAX, |plies| plies.0.clone());
+        let plies = plies.clone().unwrap_or(0..=u32::MAX);
         Ok(Step { description, lasting: lasting.unwrap_or(1), plies })
     }
 }
@@ -82,11 +86,8 @@ fn read<T, E: std::error::Error + Send + Sync + 'static>(
     Ok(read.map_err(WrongValue)?)
 }
 
-/// Plies, as in `20`, `20-40`, `-40` or `60-`.
-#[derive(Clone, Debug)]
-pub(crate) struct PlyRange(pub(crate) std::ops::RangeInclusive<u32>);
-
-fn read_plies(text: &str) -> Result<PlyRange, String> {
+/// Reads plies, as in `20`, `20-40`, `-40` or `60-`.
+fn read_plies(text: &str) -> Result<RangeInclusive<u32>, String> {
     let number = |text: &str, open| if text.is_empty() { Ok(open) } else { within(0..=u32::MAX)(text) };
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let is_form = text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
@@ -94,34 +95,8 @@ fn read_plies(text: &str) -> Result<PlyRange, String> {
         return Err("not a ply or a range of plies; write 20, 20-40, -40 or 60-".to_owned());
     }
     let (first, last) = (number(first, 0)?, number(last, u32::MAX)?);
-    if first > last {
-        Err(format!("the range is reversed; write {last}-{first}"))
-    } else {
-        Ok(PlyRange(first..=last))
-    }
+    if first > last { Err(format!("the range is reversed; write {last}-{first}")) } else { Ok(first..=last) }
 }
-
-impl ValueEnum for EndingArg {
-    fn value_variants<'a>() -> &'a [Self] {
-        const ALL: [EndingArg; Ending::ALL.len()] = {
-            let mut all = [EndingArg(Ending::Pawn); Ending::ALL.len()];
-            let mut index = 0;
-            while index < all.len() {
-                all[index] = EndingArg(Ending::ALL[index]);
-                index += 1;
-            }
-            all
-        };
-        &ALL
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.0.as_str()))
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct EndingArg(Ending);
 
 /// The options for clap. Each, except `--then`, `--either` and `--mirror`, may occur once before each
 /// `--then` and once after the last one.
@@ -140,8 +115,8 @@ struct Options {
     #[arg(long, value_name = "FEN", help_heading = DESCRIPTION)]
     structure: Vec<String>,
     /// The kind of ending, such as rook or opposite-bishops
-    #[arg(long, value_name = "KIND", value_enum, help_heading = DESCRIPTION)]
-    ending: Vec<EndingArg>,
+    #[arg(long, value_name = "KIND", value_parser = one_of(Ending::ALL.map(|kind| (kind.as_str(), kind))), help_heading = DESCRIPTION)]
+    ending: Vec<Ending>,
     /// The move played from the position, such as "Qxh7#".
     ///
     /// Leave parts out to match anything. "Qx" is any capture by a queen, "?xR" any capture of a rook, "e4" any pawn move
@@ -158,7 +133,7 @@ struct Options {
     ///
     /// In `export` this works without a description too.
     #[arg(long = "ply", value_name = "PLIES", value_parser = read_plies, allow_hyphen_values = true, help_heading = DESCRIPTION)]
-    plies: Vec<PlyRange>,
+    plies: Vec<RangeInclusive<u32>>,
     /// Put this between two descriptions to match them one after the other.
     ///
     /// A position must match the first description, and a later position of the same game must match the second.
@@ -182,23 +157,27 @@ const ASIDE: [&str; 5] = ["lasting", "plies", "then", "either", "mirror"];
 const ASIDE_OPTIONS: [&str; 5] = ["--for", "--ply", "--then", "--either", "--mirror"];
 const DESCRIBING_OPTIONS: &str = "--pattern, --material, --structure, --ending or --move";
 
-impl SequenceArgs {
-    /// Adds the options; `excludes` returns the options that conflict with a given one.
-    pub(super) fn options(command: Command, excludes: impl Fn(&str) -> &'static [&'static str]) -> Command {
+impl<const EXPORTS: bool> Args for SequenceArgs<EXPORTS> {
+    fn augment_args(command: Command) -> Command {
         Options::augment_args(command).mut_args(|option| {
-            let is_own = |name: &&&str| option.get_id() == **name;
-            match DESCRIBING.iter().chain(&ASIDE).find(is_own) {
-                Some(name) => option.conflicts_with_all(excludes(name)),
-                None => option,
-            }
+            let name = option.get_id().as_str();
+            let excluded: &[&str] = match name {
+                _ if !DESCRIBING.iter().chain(&ASIDE).any(|own| *own == name) => &[],
+                "plies" if EXPORTS => &["last"],
+                _ if EXPORTS => &["fen", "moves", "play", "sql", "last"],
+                _ => &["fen", "moves", "play", "like"],
+            };
+            option.conflicts_with_all(excluded)
         })
     }
 
-    /// Reads the options. With `plies_alone`, also returns the plies that are given without a description.
-    pub(super) fn read(
-        matches: &ArgMatches,
-        plies_alone: bool,
-    ) -> Result<(Self, Option<PlyRange>), clap::Error> {
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl<const EXPORTS: bool> FromArgMatches for SequenceArgs<EXPORTS> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let options = Options::from_arg_matches(matches)?;
         let parts: Vec<usize> = places(matches, "then");
         let mut steps: Vec<StepArgs> = (0..=parts.len()).map(|_| StepArgs::default()).collect();
@@ -206,14 +185,13 @@ impl SequenceArgs {
         fill.with("pattern", "--pattern", options.pattern, |step| &mut step.pattern)?;
         fill.with("material", "--material", options.material, |step| &mut step.material)?;
         fill.with("structure", "--structure", options.structure, |step| &mut step.structure)?;
-        let endings = options.ending.into_iter().map(|EndingArg(ending)| ending).collect();
-        fill.with("ending", "--ending", endings, |step| &mut step.ending)?;
+        fill.with("ending", "--ending", options.ending, |step| &mut step.ending)?;
         fill.with("played", "--move", options.played, |step| &mut step.played)?;
         fill.with("lasting", "--for", options.lasting, |step| &mut step.lasting)?;
         fill.with("plies", "--ply", options.plies, |step| &mut step.plies)?;
         let is_described = steps.iter().any(|step| !step.is_empty());
         let plies = match steps.as_mut_slice() {
-            [step] if plies_alone && !is_described => step.plies.take(),
+            [step] if EXPORTS && !is_described => step.plies.take(),
             _ => None,
         };
         let is_alone = |name: &&str| *name == "plies" && plies.is_some();
@@ -231,23 +209,7 @@ impl SequenceArgs {
         if !is_described {
             steps.clear();
         }
-        Ok((Self { steps, either: options.either, mirror: options.mirror }, plies))
-    }
-}
-
-impl Args for SequenceArgs {
-    fn augment_args(command: Command) -> Command {
-        Self::options(command, |_| &["fen", "moves", "play", "like"])
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
-    }
-}
-
-impl FromArgMatches for SequenceArgs {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        Self::read(matches, false).map(|(sequence, _)| sequence)
+        Ok(Self { steps, either: options.either, mirror: options.mirror, plies })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

@@ -1,55 +1,78 @@
 //! `pgndex find`: the games that reached a position, or any games.
 
 use std::io::Write;
+use std::time::Instant;
 
-use anyhow::anyhow;
 use pgndex::board::Color;
 use pgndex::query::{
-    AllHits, FindQuery, FindTarget, FoundPosition, LineMatch, LineMove, NoHits, PositionQuery, Shown, Total,
+    AllHits, FindQuery, FindTarget, FoundPosition, LineMatch, LineMove, NoHits, PositionQuery, Total,
     filters_given, number_before, write_pgn,
 };
 use pgndex::store::row::GameId;
-use pgndex::store::{Database, Hit, Lines, Seek as _};
+use pgndex::store::{Database, GameFilter, Hit, Lines, Seek as _};
 
 use crate::cli::args::{FindArgs, FindFormat, FindTargetArgs, RowFormat, filter_option, read_fen};
-use crate::cli::command::variants::{games_that_reached, note_variants, read_lines};
-use crate::cli::error::WrongValue;
-use crate::cli::filter_notes::{note_alternatives, note_players, note_unknown_names, note_without_one};
-use crate::cli::render::number::{counted, grouped};
-use crate::cli::render::output::{RowWriter, Value, shown, stdout, write_json};
-use crate::cli::terminal::log::note;
-use crate::cli::terminal::timing::Timing;
+use crate::cli::error::wrong_value;
+use crate::cli::notes::{
+    games_that_reached, note_alternatives, note_players, note_unknown_names, note_variants, note_without_one,
+    read_lines,
+};
+use crate::cli::render::{RowWriter, Value, counted, grouped, shown, stdout, write_json};
+use crate::cli::terminal::{note, note_time};
 
-const TABLE: [&str; 12] =
-    ["game", "white", "elo", "black", "elo", "result", "date", "event", LINE, "ply", "next", DISTANCE];
+/// A column: its name and its value.
+type Column = (&'static str, for<'f, 'h> fn(&'f FoundPosition<'h>) -> Value<'f>);
+
+const TABLE: [Column; 12] = [
+    ("game", |found| found.game_id.0.into()),
+    ("white", |found| found.white.unwrap_or("?").into()),
+    ("elo", |found| found.white_elo.into()),
+    ("black", |found| found.black.unwrap_or("?").into()),
+    ("elo", |found| found.black_elo.into()),
+    ("result", |found| found.result.into()),
+    ("date", |found| found.date.into()),
+    ("event", |found| found.event.into()),
+    (LINE, |found| found.line.into()),
+    ("ply", |found| found.ply.0.into()),
+    ("next", next_move),
+    (DISTANCE, |found| found.distance.into()),
+];
 /// The columns that are cut short if the terminal is narrow.
 const NAMES: [&str; 3] = ["white", "black", "event"];
-const FIELDS: [&str; 19] = [
-    "game_id",
-    "white",
-    "white_elo",
-    "black",
-    "black_elo",
-    "result",
-    "date",
-    "event",
-    "site",
-    "round",
-    "eco",
-    LINE,
-    "ply",
-    "move_number",
-    "side",
-    "next_san",
-    "next_uci",
-    "fen",
-    DISTANCE,
+const FIELDS: [Column; 19] = [
+    ("game_id", |found| found.game_id.0.into()),
+    ("white", |found| found.white.into()),
+    ("white_elo", |found| found.white_elo.into()),
+    ("black", |found| found.black.into()),
+    ("black_elo", |found| found.black_elo.into()),
+    ("result", |found| found.result.into()),
+    ("date", |found| found.date.into()),
+    ("event", |found| found.event.into()),
+    ("site", |found| found.site.into()),
+    ("round", |found| found.round.into()),
+    ("eco", |found| found.eco.into()),
+    (LINE, |found| found.line.into()),
+    ("ply", |found| found.ply.0.into()),
+    ("move_number", |found| found.move_number.into()),
+    ("side", |found| found.side.into()),
+    ("next_san", |found| found.next_san.as_deref().into()),
+    ("next_uci", |found| found.next_uci.as_deref().into()),
+    ("fen", |found| found.fen.into()),
+    (DISTANCE, |found| found.distance.into()),
 ];
-
 /// The column for variations, if these are searched.
 const LINE: &str = "line";
 /// The column for the distance, in a search for the nearest positions.
 const DISTANCE: &str = "distance";
+
+fn next_move<'f>(found: &'f FoundPosition<'_>) -> Value<'f> {
+    let side = if found.side == "w" { Color::White } else { Color::Black };
+    match &found.next_san {
+        Some(san) => format!("{} {san}", number_before(found.move_number, side)).into(),
+        None if found.line.is_some_and(|line| line > 0) => "(end of variation)".into(),
+        None => "(last position)".into(),
+    }
+}
 
 /// How to see more.
 const ALL: &str = "--limit 0 shows all";
@@ -59,7 +82,7 @@ const ALL: &str = "--limit 0 shows all";
 /// # Errors
 /// If an argument is invalid, the database cannot be read, or the answer cannot be written.
 pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
-    let timing = Timing::start(args.timing);
+    let start = args.timing.then(Instant::now);
     let target = read_target(&args.target)?;
     let filter = args.filter.filter()?;
     let database = Database::open_read_only(&args.database)?;
@@ -69,8 +92,7 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
     match &target {
         FindTarget::Position(query) | FindTarget::Like(query) => note_assumptions(query),
         FindTarget::Sequence(sequence) if sequence.asks_for_moves() && lines == Lines::All => {
-            let error = anyhow!("--move searches played moves only; leave out --variations");
-            return Err(WrongValue(error).into());
+            return Err(wrong_value("--move searches played moves only; leave out --variations"));
         }
         FindTarget::Sequence(_) | FindTarget::Games => {}
     }
@@ -79,28 +101,20 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
         target: &target,
         lines,
         selection: &selection,
-        order: args.sort.order(),
+        order: args.sort,
         limit: (args.limit > 0).then_some(args.limit),
         offset: args.offset,
     };
-    let (printer, shown) = print_hits(&find, args.format)?;
+    let mut printer = Printer::new(&find, args.format)?;
+    let mut printed = Ok(());
+    let shown = find.visit(|hit| {
+        printed = printer.hit(hit);
+        printed.is_ok()
+    })?;
+    printed?;
     if shown.occurrences == 0 {
         printer.finish(None)?;
-        let nothing = find.nothing()?;
-        note_no_hits(&nothing, &find);
-        let as_given = |field: &str| Some(filter_option(field));
-        match (&nothing, &target) {
-            // If only one filter is given, it is the one that excludes all games.
-            (NoHits::NoGame { .. }, _) if filters_given(&filter) < 2 => {
-                note_alternatives(&database, &filter, filter_option)?;
-            }
-            _ if filters_given(&filter) < 2 => {}
-            (NoHits::NoGame { .. }, _) => note_without_one(&database, &filter, None, as_given)?,
-            (NoHits::FilteredOut { .. }, FindTarget::Position(query)) => {
-                note_without_one(&database, &filter, Some(&query.position), as_given)?;
-            }
-            _ => {}
-        }
+        note_nothing(&find, &filter)?;
     } else {
         printer.finish(Some(&find.total(&shown)?))?;
     }
@@ -112,7 +126,7 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
     if let FindTarget::Position(query) = &target {
         note_variants(&database, &query.position, lines)?;
     }
-    timing.report();
+    note_time(start);
     Ok(())
 }
 
@@ -140,16 +154,24 @@ pub(super) fn note_assumptions(query: &PositionQuery) {
     }
 }
 
-/// Prints the hits as they are found.
-fn print_hits<'a>(find: &FindQuery<'a>, format: FindFormat) -> anyhow::Result<(Printer<'a>, Shown)> {
-    let mut printer = Printer::new(find, format)?;
-    let mut printed = Ok(());
-    let shown = find.visit(|hit| {
-        printed = printer.hit(hit);
-        printed.is_ok()
-    })?;
-    printed?;
-    Ok((printer, shown))
+/// Prints why nothing was found, and without which filter there would be games.
+fn note_nothing(find: &FindQuery<'_>, filter: &GameFilter) -> anyhow::Result<()> {
+    let nothing = find.nothing()?;
+    note_no_hits(&nothing, find);
+    let as_given = |field: &str| Some(filter_option(field));
+    match (&nothing, find.target) {
+        // If only one filter is given, it is the one that excludes all games.
+        (NoHits::NoGame { .. }, _) if filters_given(filter) < 2 => {
+            note_alternatives(find.database, filter, filter_option)?;
+        }
+        _ if filters_given(filter) < 2 => {}
+        (NoHits::NoGame { .. }, _) => note_without_one(find.database, filter, None, as_given)?,
+        (NoHits::FilteredOut { .. }, FindTarget::Position(query)) => {
+            note_without_one(find.database, filter, Some(&query.position), as_given)?;
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 /// Prints why nothing was found.
@@ -269,16 +291,16 @@ fn total_text(total: &Total) -> String {
 /// Prints hits in one of the formats.
 struct Printer<'a> {
     lines: Lines,
-    /// Whether hits have a distance.
-    is_like: bool,
+    /// The columns of a table or of CSV.
+    columns: Vec<Column>,
     out: Printed<'a>,
 }
 
 enum Printed<'a> {
     /// A table without a row so far. If no row follows, not even the header is printed.
     EmptyTable(&'a Database),
-    Table(RowWriter<Box<dyn Write>>),
-    Csv(RowWriter<Box<dyn Write>>),
+    Table(RowWriter<'static>),
+    Csv(RowWriter<'static>),
     Json(Box<dyn Write>),
     Pgn {
         database: &'a Database,
@@ -291,37 +313,40 @@ enum Printed<'a> {
 impl<'a> Printer<'a> {
     fn new(find: &FindQuery<'a>, format: FindFormat) -> anyhow::Result<Self> {
         let (database, lines) = (find.database, find.lines);
-        let is_like = matches!(find.target, FindTarget::Like(_));
+        let is_shown = |(name, _): &Column| match *name {
+            LINE => lines == Lines::All,
+            DISTANCE => matches!(find.target, FindTarget::Like(_)),
+            _ => true,
+        };
+        let all = if format == FindFormat::Table { TABLE.as_slice() } else { &FIELDS };
+        let columns: Vec<_> = all.iter().copied().filter(is_shown).collect();
         let out = match format {
             FindFormat::Table => Printed::EmptyTable(database),
             FindFormat::Json => Printed::Json(stdout()),
-            FindFormat::Csv => {
-                Printed::Csv(RowWriter::stdout(RowFormat::Csv, &names(&FIELDS, lines, is_like))?)
-            }
+            FindFormat::Csv => Printed::Csv(RowWriter::stdout(RowFormat::Csv, &names(&columns))?),
             FindFormat::Pgn => Printed::Pgn { database, out: stdout(), text: String::new(), last: None },
         };
-        Ok(Self { lines, is_like, out })
+        Ok(Self { lines, columns, out })
     }
 
     fn hit(&mut self, hit: &Hit) -> anyhow::Result<()> {
-        let lines = self.lines;
         if let Printed::EmptyTable(database) = self.out {
             let digits = database.last_game()?.map_or(0, |game| game.0.to_string().len());
-            let rows =
-                RowWriter::stdout(RowFormat::Table, &names(&TABLE, lines, self.is_like))?.shortening(&NAMES);
-            self.out = Printed::Table(rows.reserving(TABLE[0], digits));
+            let rows = RowWriter::stdout(RowFormat::Table, &names(&self.columns))?.shortening(&NAMES);
+            self.out = Printed::Table(rows.reserving(self.columns[0].0, digits));
         }
+        let found = || FoundPosition::from_hit(hit, self.lines);
         match &mut self.out {
             Printed::EmptyTable(_) => {}
-            Printed::Table(rows) => rows.row(&table_row(&FoundPosition::from_hit(hit, lines)?))?,
-            Printed::Csv(rows) => rows.row(&field_row(&FoundPosition::from_hit(hit, lines)?))?,
-            Printed::Json(out) => {
-                write_json(out, &FoundPosition::from_hit(hit, lines)?)?;
+            Printed::Table(rows) | Printed::Csv(rows) => {
+                let found = found()?;
+                rows.row(&self.columns.iter().map(|(_, value)| value(&found)).collect::<Vec<_>>())?;
             }
+            Printed::Json(out) => write_json(out, &found()?)?,
             Printed::Pgn { database, out, text, last } => {
-                if last.replace(hit.game.game) != Some(hit.game.game) {
+                let game = hit.game.game;
+                if last.replace(game) != Some(game) {
                     text.clear();
-                    let game = hit.game.game;
                     write_pgn(text, &database.game(game)?, &database.annotations(game)?)?;
                     out.write_all(shown(text).as_bytes())?;
                 }
@@ -345,60 +370,6 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// The columns for these lines, with or without the distance.
-fn names(all: &[&'static str], lines: Lines, is_like: bool) -> Vec<&'static str> {
-    let is_there = |name: &&str| match *name {
-        LINE => lines == Lines::All,
-        DISTANCE => is_like,
-        _ => true,
-    };
-    all.iter().copied().filter(is_there).collect()
-}
-
-fn table_row<'h>(found: &FoundPosition<'h>) -> Vec<Value<'h>> {
-    let side = if found.side == "w" { Color::White } else { Color::Black };
-    let next = match &found.next_san {
-        Some(san) => format!("{} {san}", number_before(found.move_number, side)),
-        None if found.line.is_some_and(|line| line > 0) => "(end of variation)".to_owned(),
-        None => "(last position)".to_owned(),
-    };
-    let game = [
-        found.game_id.0.into(),
-        Value::from(found.white.unwrap_or("?")),
-        found.white_elo.into(),
-        Value::from(found.black.unwrap_or("?")),
-        found.black_elo.into(),
-        Value::from(found.result),
-        found.date.into(),
-        found.event.into(),
-    ];
-    let position = [found.ply.0.into(), next.into()];
-    let distance = found.distance.map(Value::from);
-    game.into_iter().chain(found.line.map(Value::from)).chain(position).chain(distance).collect()
-}
-
-fn field_row<'f>(found: &'f FoundPosition<'_>) -> Vec<Value<'f>> {
-    let game = [
-        found.game_id.0.into(),
-        found.white.into(),
-        found.white_elo.into(),
-        found.black.into(),
-        found.black_elo.into(),
-        Value::from(found.result),
-        found.date.into(),
-        found.event.into(),
-        found.site.into(),
-        found.round.into(),
-        found.eco.into(),
-    ];
-    let position = [
-        found.ply.0.into(),
-        found.move_number.into(),
-        Value::from(found.side),
-        found.next_san.as_deref().into(),
-        found.next_uci.as_deref().into(),
-        Value::from(found.fen),
-    ];
-    let distance = found.distance.map(Value::from);
-    game.into_iter().chain(found.line.map(Value::from)).chain(position).chain(distance).collect()
+fn names(columns: &[Column]) -> Vec<&'static str> {
+    columns.iter().map(|(name, _)| *name).collect()
 }

@@ -1,25 +1,21 @@
 //! `pgndex game`: prints games as score sheets, as JSON or as PGN.
 
 use std::io::{self, Write};
+use std::ops::RangeInclusive;
 
-use anyhow::{anyhow, bail};
+use anyhow::Context as _;
 use pgndex::board::{MoveCode, Position};
-use pgndex::picture::BoardPicture;
 use pgndex::query::{GameAnswer, NewMove, Novelty, novelty, replay, visit_games, write_pgn};
 use pgndex::store::row::{GameId, GameStatus};
 use pgndex::store::{Database, ErrorKind, GameAnnotations, GameProblem, GameRecord};
 
-use crate::cli::args::{BoardPly, GameArgs, GameFormat, GameRange};
-use crate::cli::error::WrongValue;
-use crate::cli::render::board::use_ascii;
-use crate::cli::render::number::counted;
-use crate::cli::render::output::{shown, stdout, write_json};
-use crate::cli::render::picture::{PictureOutput, orientation};
-use crate::cli::render::sheet::write_sheet;
-use crate::cli::render::summary::sql_command;
-use crate::cli::render::table::{Cell, TableWriter};
-use crate::cli::render::text::printable;
-use crate::cli::terminal::log::note;
+use crate::cli::args::{BoardPly, GameArgs, GameFormat};
+use crate::cli::error::wrong_value;
+use crate::cli::render::{
+    Cell, PictureOutput, TableWriter, counted, printable, shown, sql_command, stdout, use_ascii, write_json,
+    write_sheet,
+};
+use crate::cli::terminal::note;
 
 /// Prints the requested games that exist, then fails if one of the games does not exist.
 ///
@@ -30,9 +26,9 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
     if args.board.ascii {
         use_ascii();
     }
-    let is_one = matches!(args.games[..], [range] if range.first == range.last) && args.ply.len() <= 1;
+    let is_one = matches!(&args.games[..], [range] if range.start() == range.end()) && args.ply.len() <= 1;
     if args.picture.svg.is_some() && !is_one {
-        return Err(WrongValue(anyhow!("--svg shows one position; give one game and one --ply")).into());
+        return Err(wrong_value("--svg shows one position; give one game and one --ply"));
     }
     let database = Database::open_read_only(&args.database)?;
     let picture = PictureOutput::requested(&args.picture, Some(&args.database))?;
@@ -54,15 +50,14 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
         text: String::new(),
         is_first: true,
     };
-    let ranges = args.games.iter().map(|range| range.first..=range.last);
     let mut found = 0;
-    let missing = visit_games(&database, ranges, |record| {
+    let missing = visit_games(&database, args.games.iter().cloned(), |record| {
         found += 1;
         sheets.write(record)
     })?;
     sheets.out.flush()?;
     if let Some((file, drawn)) = sheets.drawn {
-        file.write(&drawn.picture(args))?;
+        file.write(&drawn.0, drawn.1, args.board.flip, &[])?;
     }
     match missing {
         Some(game) => {
@@ -70,7 +65,7 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
             Err(ErrorKind::NoSuchGame { game, last }.at(&args.database).into())
         }
         None => {
-            let given = |range: &GameRange| u64::from(range.last - range.first) + 1;
+            let given = |range: &RangeInclusive<u32>| u64::from(range.end() - range.start()) + 1;
             let unused = args.games.iter().map(given).sum::<u64>() - found;
             if unused > 0 {
                 let numbers = counted(unused, "requested number");
@@ -81,32 +76,27 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
     }
 }
 
-struct Sheets<'a, W> {
+struct Sheets<'a> {
     database: &'a Database,
     args: &'a GameArgs,
     picture: Option<PictureOutput<'a>>,
-    /// The picture to write at the end.
-    drawn: Option<(PictureOutput<'a>, Drawn)>,
-    out: W,
+    /// The picture to write at the end: a position, and the move before it.
+    drawn: Option<(PictureOutput<'a>, (Position, Option<MoveCode>))>,
+    out: Box<dyn Write>,
     text: String,
     is_first: bool,
 }
 
-impl<W: Write> Sheets<'_, W> {
-    /// The annotations of a game to print.
-    fn annotations(&self, record: &GameRecord) -> anyhow::Result<GameAnnotations> {
-        if self.args.plain {
-            return Ok(GameAnnotations::default());
-        }
-        Ok(self.database.annotations(record.summary.game)?)
-    }
-
+impl Sheets<'_> {
     fn write(&mut self, record: &GameRecord) -> anyhow::Result<()> {
         let GameId(game) = record.summary.game;
         if let Some(file) = self.picture.take() {
-            self.drawn = Some((file, Drawn::of(record, self.args)?));
+            self.drawn = Some((file, position_to_draw(record, self.args)?));
         }
-        let annotations = self.annotations(record)?;
+        let annotations = match self.args.plain {
+            true => GameAnnotations::default(),
+            false => self.database.annotations(GameId(game))?,
+        };
         let problems = || self.database.problems_of(GameId(game));
         let novelty = || self.args.novelty.then(|| novelty(self.database, record)).transpose();
         match self.args.format {
@@ -162,39 +152,24 @@ fn novelty_text(novelty: &Novelty) -> String {
     }
 }
 
-/// A position of a game, and the move before it.
-struct Drawn {
-    position: Position,
-    last_move: Option<MoveCode>,
-}
-
-impl Drawn {
-    /// The requested position.
-    fn of(record: &GameRecord, args: &GameArgs) -> anyhow::Result<Self> {
-        let wanted = args.ply.first().copied().unwrap_or(BoardPly::End);
-        let (mut last, mut found) = (None, None);
-        replay(record, |position, stored| {
-            let is_wanted = match wanted {
-                BoardPly::After(ply) => stored.ply.0 == ply,
-                BoardPly::End => stored.move_code.is_none(),
-            };
-            if is_wanted {
-                found = Some((position.clone(), last));
-            }
-            last = stored.move_code;
-        })?;
-        let Some((position, last_move)) = found else {
-            let (GameId(game), plies) = (record.summary.game, record.summary.ply_count);
-            bail!("game {game} has {}; there is no picture of a later ply", counted(plies.into(), "ply"));
+/// The requested position, and the move before it.
+fn position_to_draw(record: &GameRecord, args: &GameArgs) -> anyhow::Result<(Position, Option<MoveCode>)> {
+    let wanted = args.ply.first().copied().unwrap_or(BoardPly::End);
+    let (mut last, mut found) = (None, None);
+    replay(record, |position, stored| {
+        let is_wanted = match wanted {
+            BoardPly::After(ply) => stored.ply.0 == ply,
+            BoardPly::End => stored.move_code.is_none(),
         };
-        Ok(Self { position, last_move })
-    }
-
-    /// The position as a picture.
-    fn picture(&self, args: &GameArgs) -> BoardPicture<'_> {
-        let orientation = orientation(args.board.flip);
-        BoardPicture { position: &self.position, orientation, last_move: self.last_move, arrows: &[] }
-    }
+        if is_wanted {
+            found = Some((position.clone(), last));
+        }
+        last = stored.move_code;
+    })?;
+    found.with_context(|| {
+        let (GameId(game), plies) = (record.summary.game, record.summary.ply_count);
+        format!("game {game} has {}; there is no picture of a later ply", counted(plies.into(), "ply"))
+    })
 }
 
 /// Says which part of a game is missing; `None` if the game is complete. The tag in PGN has another wording,
@@ -219,7 +194,7 @@ fn missing(record: &GameRecord, problems: &[GameProblem]) -> Option<String> {
 }
 
 /// Writes which part of the game is lost, and all its problems.
-fn write_problems(out: &mut impl Write, record: &GameRecord, problems: &[GameProblem]) -> io::Result<()> {
+fn write_problems(out: &mut dyn Write, record: &GameRecord, problems: &[GameProblem]) -> io::Result<()> {
     if let Some(missing) = missing(record, problems) {
         writeln!(out, "\nNot complete: {missing}.")?;
     }

@@ -2,34 +2,30 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{self, IsTerminal as _, Read as _, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{anyhow, bail};
-#[cfg(feature = "parquet")]
-use pgndex::index::ParquetOptions;
 use pgndex::index::{
-    Annotations, DatabaseSettings, Duplicates, Error, Estimate, IndexOptions, OnProblem, Phase, Plan,
-    Progress, Summary, problem_summary,
+    Annotations, DatabaseSettings, Duplicates, Error, Estimate, IndexOptions, OnProblem, Plan, Progress,
+    Summary, problem_summary,
 };
 use pgndex::source::has_name_of_games;
 use pgndex::store::row::Severity;
 use pgndex::store::{Database, SourceContent};
 
 use crate::cli::args::{IndexArgs, OnProblemArg};
-use crate::cli::error::WrongValue;
-use crate::cli::error_hint::AT_FIRST_ERROR;
-use crate::cli::render::done::Done;
-use crate::cli::render::number::{bytes, counted};
-use crate::cli::render::output_file::{refuse_file_of, refuse_standard_output};
-use crate::cli::render::summary::{Report, problem_query};
-use crate::cli::render::text::printable;
+use crate::cli::error::{AT_FIRST_ERROR, wrong_value};
+use crate::cli::render::{
+    Done, Report, bytes, counted, is_sqlite, printable, problem_query, refuse_file_of, refuse_standard_output,
+};
 use crate::cli::report::{Status, report_done};
-use crate::cli::terminal::progress::{Progress as Display, Snapshot, WAITING};
-use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop_run};
-use crate::cli::terminal::{log, sqlite};
+use crate::cli::terminal::{display_run, log, sqlite, stop_on_signal, stop_run};
+
+#[cfg(feature = "parquet")]
+use pgndex::index::ParquetOptions;
 
 /// Indexes PGN files into a database or Parquet files, or only reads them in a dry run.
 ///
@@ -48,14 +44,8 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
         false => inputs(args),
     };
     check_database(args, &options)?;
-    let display = || {
-        let shown = Arc::clone(&progress);
-        Display::start(args.report.log.quiet, move || snapshot(&shown))
-    };
-    let looking = display();
-    let plan = Plan::new(&inputs, &options, &progress);
-    looking.stop();
-    let plan = match plan {
+    let quiet = args.report.log.quiet;
+    let plan = match display_run(quiet, &progress, || Plan::new(&inputs, &options, &progress)) {
         // If the run replaces nothing, it may have no files: a directory of new files can be empty on some
         // days.
         Err(error @ Error::NoFile(_)) if !args.overwrite && args.parquet.is_none() => {
@@ -67,24 +57,22 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
         }
         plan => plan?,
     };
-    if !args.report.log.quiet {
+    if !quiet {
         plan.notes().iter().for_each(|note| log::note(note));
-        if target(args) == Some(&args.database) && !args.overwrite && is_database(&args.database) {
+        if target(args) == Some(&args.database) && !args.overwrite && is_sqlite(&args.database) {
             sqlite::note().into_iter().for_each(log::note);
         }
     }
-    let display = display();
-    let result = match &args.parquet {
+    let result = display_run(quiet, &progress, || match &args.parquet {
         #[cfg(feature = "parquet")]
         Some(directory) => plan.write_parquet(&parquet(args, directory), &progress),
         _ if args.dry_run => plan.dry_run(&progress),
         _ => plan.run(&args.database, &progress),
-    };
-    display.stop();
+    });
     let summary = result.map_err(|error| named(error, args))?;
     report_outcome(args, &summary)?;
     #[cfg(feature = "parquet")]
-    if !args.report.log.quiet && args.parquet.is_some() {
+    if !quiet && args.parquet.is_some() {
         let note = args.parquet_layout.note_on(summary.parquet_files, summary.file_bytes);
         note.into_iter().for_each(log::note);
     }
@@ -101,10 +89,9 @@ fn check_arguments(args: &IndexArgs) -> anyhow::Result<()> {
     written.into_iter().try_for_each(refuse_standard_output)?;
     if args.drop_missing && !args.reread {
         // clap does not require an argument that conflicts with a given one.
-        return Err(WrongValue(anyhow!(
-            "--drop-missing needs --reread, which reads again the PGN files that the database was built from"
-        ))
-        .into());
+        return Err(wrong_value(
+            "--drop-missing needs --reread, which reads again the PGN files that the database was built from",
+        ));
     }
     Ok(())
 }
@@ -116,12 +103,12 @@ fn check_database(args: &IndexArgs, options: &IndexOptions) -> anyhow::Result<()
         let name = printable(&args.database.to_string_lossy());
         log::note(&format!("--dry-run takes no database; {name} is ignored"));
     }
-    if args.dry_run && is_database(&args.database) {
+    if args.dry_run && is_sqlite(&args.database) {
         for path in options.problems.iter().chain(&options.rejects) {
             refuse_file_of(&args.database, path)?;
         }
     }
-    if args.parquet.is_some() && is_database(&args.database) {
+    if args.parquet.is_some() && is_sqlite(&args.database) {
         bail!(
             "{0}: is a database, but with --parquet all files are read as PGN; to write its tables, run `pgndex export {0} --parquet DIR`",
             args.database.display()
@@ -185,7 +172,6 @@ fn stoppable_progress(args: &IndexArgs, skips: Arc<AtomicBool>) -> anyhow::Resul
         stop_run(&stopped);
         log::note_stopping();
     })?;
-    ignore_file_size_signal();
     Ok(progress)
 }
 
@@ -249,7 +235,7 @@ fn is_target(args: &IndexArgs) -> bool {
             text == b"-" || text.starts_with(b"@") || text.iter().any(|byte| b"*?[".contains(byte));
         !args.inputs.is_empty() && !stands_for_others && !has_name_of_games(path) && !path.exists()
     };
-    is_database(path) || is_name()
+    is_sqlite(path) || is_name()
 }
 
 /// The sources. Without a database, all arguments are sources.
@@ -262,10 +248,10 @@ fn inputs(args: &IndexArgs) -> Vec<PathBuf> {
 /// The file of games that was given instead of the database, if another argument is a database or is not
 /// named like a file of games.
 fn games_instead_of_database(args: &IndexArgs) -> Option<&Path> {
-    let database = Some(args.database.as_path()).filter(|path| path.is_file() && !is_database(path));
+    let database = Some(args.database.as_path()).filter(|path| path.is_file() && !is_sqlite(path));
     let is_exchanged = args.parquet.is_none()
         && !args.dry_run
-        && args.inputs.iter().any(|path| is_database(path) || !has_name_of_games(path));
+        && args.inputs.iter().any(|path| is_sqlite(path) || !has_name_of_games(path));
     database.filter(|path| is_exchanged && has_name_of_games(path))
 }
 
@@ -343,14 +329,6 @@ fn check_own_rows(known: &Database, database: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn is_database(path: &Path) -> bool {
-    const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-    let mut start = [0; MAGIC.len()];
-    path.is_file()
-        && File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
-        && start == *MAGIC
-}
-
 /// Prints the estimate if it is large. On a terminal, first removes the line of the progress.
 fn announce(estimate: &Estimate, is_parquet: bool, skips_duplicates: bool) {
     const MUCH: u64 = 100 << 20;
@@ -387,7 +365,7 @@ fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
         rejects: args.rejects.clone(),
         chunk_size: args
             .chunk_size
-            .map_or(work.chunk_size, |size| usize::try_from(size.0).unwrap_or(usize::MAX)),
+            .map_or(work.chunk_size, |size| usize::try_from(size).unwrap_or(usize::MAX)),
         ..before
     };
     let options = args.made_with.given(options)?;
@@ -398,21 +376,4 @@ fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
     // too.
     let annotations = if args.reread { Annotations::All } else { made_with.annotations };
     Ok(args.made_with.or(options, DatabaseSettings { annotations, ..made_with }))
-}
-
-pub(in crate::cli) fn snapshot(progress: &Progress) -> Snapshot {
-    let is_looking = progress.phase() == Phase::Looking;
-    if pgndex::store::is_waiting() {
-        return Snapshot { phase: WAITING, ..Snapshot::default() };
-    }
-    // A file may have grown since the run began.
-    let grown = |total: u64| if total > 0 { total.max(progress.bytes()) } else { 0 };
-    Snapshot {
-        bytes_done: if is_looking { progress.bytes_looked_at() } else { progress.bytes() },
-        files: is_looking.then(|| progress.entries()),
-        bytes_total: grown(progress.total_bytes()),
-        games: progress.games(),
-        plies: progress.plies(),
-        phase: progress.phase().as_str(),
-    }
 }

@@ -2,13 +2,11 @@
 
 use std::io::Write as _;
 
+use pgndex::query::PositionQuery;
 use serde_json::json;
 
 use crate::cli::args::{KeyArgs, RowFormat, read_fen, read_position};
-use crate::cli::render::output::{RowWriter, Value, stdout};
-use crate::cli::render::picture::{PictureOutput, orientation};
-use pgndex::picture::BoardPicture;
-use pgndex::query::PositionQuery;
+use crate::cli::render::{PictureOutput, RowWriter, Value, stdout};
 
 /// Prints the key of a position.
 ///
@@ -22,8 +20,7 @@ pub(crate) fn run(args: &KeyArgs) -> anyhow::Result<()> {
     let picture = PictureOutput::requested(&args.picture, None)?;
     write(&query, args.format)?;
     if let Some(file) = picture {
-        let orientation = orientation(args.flip);
-        file.write(&BoardPicture { position: &query.position, orientation, last_move: None, arrows: &[] })?;
+        file.write(&query.position, None, args.flip, &[])?;
     }
     Ok(())
 }

@@ -1,7 +1,5 @@
 //! The commands, one file or folder each.
 
-pub(crate) mod backup;
-pub(crate) mod completions;
 pub(crate) mod explore;
 pub(crate) mod export;
 pub(crate) mod find;
@@ -9,16 +7,14 @@ pub(crate) mod game;
 pub(crate) mod index;
 pub(crate) mod info;
 pub(crate) mod key;
-pub(crate) mod man;
-pub(crate) mod optimize;
+pub(crate) mod maintenance;
 pub(crate) mod player;
 pub(crate) mod players;
 pub(crate) mod remove;
-pub(crate) mod repair;
 pub(crate) mod repertoire;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
+pub(crate) mod shell;
 pub(crate) mod sql;
-pub(crate) mod variants;
 pub(crate) mod verify;
 pub(crate) mod watch;

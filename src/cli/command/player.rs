@@ -1,23 +1,18 @@
 //! `pgndex player`: prints a player's record.
 
 use std::io::{BufWriter, Write};
+use std::time::Instant;
 
 use pgndex::query::{PlayerQuery, PlayerRecord, similar_names};
 use pgndex::store::Database;
 
 use crate::cli::args::{PlayerArgs, PlayerFormat, SqlFormat, filter_option};
-use crate::cli::filter_notes::{
-    filters_in_words, note_matching, note_similar, note_unknown, note_without_one,
+use crate::cli::notes::{filters_in_words, note_matching, note_similar, note_unknown, note_without_one};
+use crate::cli::render::{
+    Existing, OutputFile, Sections, check, counted, not_written, printable, refuse_pgn, refuse_source,
+    stdout, terminal_width, unless_standard_output, write_json, write_page, write_tables,
 };
-use crate::cli::render::number::counted;
-use crate::cli::render::output::{stdout, terminal_width, write_json};
-use crate::cli::render::output_file::{
-    Existing, OutputFile, check, not_written, refuse_pgn, refuse_source, unless_standard_output,
-};
-use crate::cli::render::record::{Sections, write_page, write_tables};
-use crate::cli::render::text::printable;
-use crate::cli::terminal::log::note;
-use crate::cli::terminal::timing::Timing;
+use crate::cli::terminal::{note, note_time};
 
 /// What to do if the path is not that of a file.
 const INSTEAD: &str = "name a file, or leave out --output to write to standard output";
@@ -27,7 +22,7 @@ const INSTEAD: &str = "name a file, or leave out --output to write to standard o
 /// # Errors
 /// If an argument is invalid, the database cannot be read, or the record cannot be written.
 pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
-    let timing = Timing::start(args.timing);
+    let start = args.timing.then(Instant::now);
     let filter = args.filter.with_player(&args.name).filter()?;
     let output = unless_standard_output(args.output.as_deref());
     if let Some(path) = output {
@@ -70,7 +65,7 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
     } else if let Some(path) = output {
         note(&not_written("game", path));
     }
-    timing.report();
+    note_time(start);
     Ok(())
 }
 

@@ -1,24 +1,18 @@
 //! `pgndex remove`: removes games from a database.
 
 use std::fs;
-use std::sync::Arc;
 use std::time::Instant;
 
-use pgndex::index::{LostDuplicates, Progress, Removal, RemovalSummary, removable, remove, shrink};
+use pgndex::index::{LostDuplicates, Removal, RemovalSummary, removable, remove, shrink};
 use pgndex::query::{Choice, choose_games, similar_names};
 use pgndex::store::{Database, ErrorKind, GameFilter};
 
 use crate::cli::args::{RemoveArgs, filter_option};
-use crate::cli::command::index::snapshot;
-use crate::cli::error::WrongValue;
-use crate::cli::filter_notes::{note_several, note_unknown_names};
-use crate::cli::render::done::{Done, Lost, Removed};
-use crate::cli::render::number::{counted, database_size};
-use crate::cli::render::text::printable;
+use crate::cli::error::wrong_value;
+use crate::cli::notes::{note_several, note_unknown_names};
+use crate::cli::render::{Done, Lost, Removed, counted, database_size, printable};
 use crate::cli::report::report_done;
-use crate::cli::terminal::log::note;
-use crate::cli::terminal::progress::Progress as Display;
-use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal, stop_run};
+use crate::cli::terminal::{display_run, note, stoppable_run};
 
 /// Removes games and shrinks the file, as requested, or prints what would be removed.
 ///
@@ -29,47 +23,40 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
     let removal = removal(args)?;
     if args.dry_run {
         let Some(removal) = &removal else {
-            return Err(wrong("--dry-run: say what to remove: --source, --games or --sql"));
+            return Err(wrong_value("--dry-run: say what to remove: --source, --games or --sql"));
         };
-        return report_outcome(args, &removable(&args.database, removal)?, Space::Kept);
+        return report_outcome(args, &removable(&args.database, removal)?, None, true);
     }
     if removal.is_none() && !args.shrink {
-        return Err(wrong("say what to remove: --source PATH, --games with filters, or --sql QUERY"));
+        return Err(wrong_value("say what to remove: --source PATH, --games with filters, or --sql QUERY"));
     }
-    let progress = Arc::new(Progress::default());
-    let stopped = Arc::clone(&progress);
-    stop_on_signal(move || stop_run(&stopped))?;
-    ignore_file_size_signal();
+    let progress = stoppable_run()?;
     let options = args.work.options();
-    let shown = Arc::clone(&progress);
-    let display = Display::start(args.report.log.quiet, move || snapshot(&shown));
     let started = Instant::now();
     let bytes_before = fs::metadata(&args.database).map_or(0, |metadata| metadata.len());
     let removes = removal.is_some();
-    let gone = removal.map(|removal| remove(&args.database, &removal, &options, &progress)).transpose();
-    let shrunk = match &gone {
-        Ok(summary) if args.shrink => {
-            shrink(&args.database, &options, &progress).map(Some).map_err(|error| {
-                const ALONE: &str = "`pgndex remove DB --shrink` does only this";
-                match summary {
-                    Some(summary) => error.after(summary.done(), "making the file smaller", ALONE),
-                    None => error,
-                }
-            })
-        }
-        _ => Ok(None),
-    };
-    display.stop();
+    let (gone, shrunk) = display_run(args.report.log.quiet, &progress, || {
+        let gone = removal.map(|removal| remove(&args.database, &removal, &options, &progress)).transpose();
+        let shrunk = match &gone {
+            Ok(summary) if args.shrink => {
+                shrink(&args.database, &options, &progress).map(Some).map_err(|error| {
+                    const ALONE: &str = "`pgndex remove DB --shrink` does only this";
+                    match summary {
+                        Some(summary) => error.after(summary.done(), "making the file smaller", ALONE),
+                        None => error,
+                    }
+                })
+            }
+            _ => Ok(None),
+        };
+        (gone, shrunk)
+    });
     let mut summary = gone?.unwrap_or_default();
     let shrunk = shrunk?;
     if let Some(file_bytes) = shrunk {
         (summary.file_bytes, summary.free_bytes, summary.elapsed) = (file_bytes, 0, started.elapsed());
     }
-    report_outcome(
-        args,
-        &summary,
-        if shrunk.is_some() { Space::Freed { bytes_before, removes } } else { Space::Kept },
-    )
+    report_outcome(args, &summary, shrunk.map(|_| bytes_before), removes)
 }
 
 /// What to remove; `None` if no games are chosen.
@@ -77,14 +64,14 @@ fn removal(args: &RemoveArgs) -> anyhow::Result<Option<Removal>> {
     let filter = args.filter.filter()?;
     let whole_files = GameFilter { sources: filter.sources.clone(), ..GameFilter::default() };
     if filter != whole_files && !args.games {
-        return Err(wrong("to remove the games that these options choose, give --games too"));
+        return Err(wrong_value("to remove the games that these options choose, give --games too"));
     }
     let database = Database::open_read_only(&args.database)?;
     if args.games {
         let selection = database.select(&filter)?;
         note_unknown_names(&similar_names(&database, &selection)?);
         if note_several(&database, &selection, filter_option)? {
-            return Err(wrong(
+            return Err(wrong_value(
                 "the name matches several players; nothing is removed. Give one of them as =NAME, as in --player \"=Carlsen,M\"",
             ));
         }
@@ -110,21 +97,13 @@ fn removal(args: &RemoveArgs) -> anyhow::Result<Option<Removal>> {
     Ok((!filter.sources.is_empty()).then_some(Removal::Sources(filter.sources)))
 }
 
-fn wrong(message: &'static str) -> anyhow::Error {
-    WrongValue(anyhow::anyhow!(message)).into()
-}
-
-/// What became of the free pages.
-#[derive(Clone, Copy)]
-enum Space {
-    /// They stay in the file.
-    Kept,
-    /// The file was rewritten; `removes`: after games were removed.
-    Freed { bytes_before: u64, removes: bool },
-}
-
-/// Prints the result.
-fn report_outcome(args: &RemoveArgs, summary: &RemovalSummary, space: Space) -> anyhow::Result<()> {
+/// Prints the result; `before` is the size of the file before it was rewritten, if it was.
+fn report_outcome(
+    args: &RemoveArgs,
+    summary: &RemovalSummary,
+    before: Option<u64>,
+    removes: bool,
+) -> anyhow::Result<()> {
     let done = Done::Remove(removed(args, summary));
     if args.report.json {
         return report_done(args.report, done, String::new);
@@ -138,10 +117,10 @@ fn report_outcome(args: &RemoveArgs, summary: &RemovalSummary, space: Space) -> 
             printable(reason),
         ));
     }
-    report_done(args.report, done, || last_line(args, summary, space))
+    report_done(args.report, done, || last_line(args, summary, before, removes))
 }
 
-fn last_line(args: &RemoveArgs, summary: &RemovalSummary, space: Space) -> String {
+fn last_line(args: &RemoveArgs, summary: &RemovalSummary, before: Option<u64>, removes: bool) -> String {
     let RemovalSummary { games, plies, returned, file_bytes, free_bytes, elapsed, .. } = summary;
     let (verb, back) =
         if args.dry_run { ("would remove", "would be added") } else { ("removed", "were added") };
@@ -149,17 +128,12 @@ fn last_line(args: &RemoveArgs, summary: &RemovalSummary, space: Space) -> Strin
         0 => String::new(),
         returned => format!("; {} skipped earlier {back}", counted(*returned, "duplicate")),
     };
-    let before = match space {
-        Space::Kept => *file_bytes,
-        Space::Freed { bytes_before, .. } => bytes_before,
-    };
-    let mut size = database_size(&args.database, before, *file_bytes, *free_bytes);
-    match space {
-        Space::Freed { removes: false, .. } => return size,
-        Space::Kept if *free_bytes > 0 && !args.dry_run => {
-            size += ", for games that are added later; `pgndex remove DB --shrink` makes the file smaller";
-        }
-        _ => {}
+    let mut size = database_size(&args.database, before.unwrap_or(*file_bytes), *file_bytes, *free_bytes);
+    if !removes {
+        return size;
+    }
+    if before.is_none() && *free_bytes > 0 && !args.dry_run {
+        size += ", for games that are added later; `pgndex remove DB --shrink` makes the file smaller";
     }
     let seconds = elapsed.as_secs_f64();
     format!(

@@ -1,7 +1,7 @@
 //! `pgndex repertoire`: compares a player's repertoire with games.
 
-use std::io::Write as _;
 use std::path::Path;
+use std::time::Instant;
 
 use anyhow::{Context as _, bail};
 use pgndex::board::{Color, Position};
@@ -13,13 +13,11 @@ use pgndex::source::{self, DecodeOptions, Opened};
 use pgndex::store::{Database, Selection};
 
 use crate::cli::args::{RepertoireArgs, RowFormat};
-use crate::cli::filter_notes::{note_players, note_unknown_names};
-use crate::cli::render::board::sign;
-use crate::cli::render::number::{counted, grouped, percent};
-use crate::cli::render::output::{RowWriter, Value, print_json, stdout};
-use crate::cli::render::text::printable;
-use crate::cli::terminal::log::note;
-use crate::cli::terminal::timing::Timing;
+use crate::cli::notes::{note_players, note_unknown_names};
+use crate::cli::render::{
+    RowWriter, Value, counted, grouped, percent, print_json, print_line, printable, sign,
+};
+use crate::cli::terminal::{note, note_time};
 
 /// How many unreadable parts are listed one by one.
 const PROBLEMS: usize = 10;
@@ -32,16 +30,17 @@ const MOST: usize = 64 << 20;
 /// If an argument is invalid, the repertoire or the database cannot be read, the repertoire has no moves, or
 /// its side is unknown.
 pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
-    let timing = Timing::start(args.timing);
+    let start = args.timing.then(Instant::now);
     let filter = args.filter.filter()?;
     let database = Database::open_read_only(&args.database)?;
     let path = &args.repertoire;
     let name = || shown(path);
     let text = read(path)?;
-    if !is_text(&text) {
+    // In a file that is not text, words could be moves by chance.
+    if text.contains(&0) {
         bail!("{}: not a text file; give the PGN file of the repertoire", name());
     }
-    let book = Book::read(&text, args.side.map(Color::from)).with_context(name)?;
+    let book = Book::read(&text, args.side).with_context(name)?;
     report_problems(&book, &name());
     let selection = database.select(&filter)?;
     note_players(&database, &selection)?;
@@ -71,7 +70,7 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
         RowFormat::Json => print_json(&repertoires)?,
         RowFormat::Csv => write_csv(&repertoires)?,
     }
-    timing.report();
+    note_time(start);
     Ok(())
 }
 
@@ -138,11 +137,6 @@ fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     }
 }
 
-/// Whether a file can be text: in other files, words could be moves by chance.
-fn is_text(text: &[u8]) -> bool {
-    !text.contains(&0)
-}
-
 /// Prints the parts that could not be read.
 fn report_problems(book: &Book, path: &str) {
     for problem in book.problems.iter().take(PROBLEMS) {
@@ -160,7 +154,7 @@ fn reached(repertoire: &Repertoire) -> bool {
 
 fn write(repertoire: &Repertoire, limit: usize) -> anyhow::Result<()> {
     let lines = &repertoire.lines;
-    title(&format!(
+    print_line(&format!(
         "For {}: {}, {}",
         repertoire.side.name(),
         counted(lines.len() as u64, "line"),
@@ -175,12 +169,6 @@ fn write(repertoire: &Repertoire, limit: usize) -> anyhow::Result<()> {
     write_games(&repertoire.games)
 }
 
-fn title(text: &str) -> anyhow::Result<()> {
-    let mut out = stdout();
-    writeln!(out, "{text}")?;
-    Ok(out.flush()?)
-}
-
 /// Writes the lines, grouped by start position.
 fn write_all_lines(lines: &[RepertoireLine], limit: usize) -> anyhow::Result<()> {
     let has_names = lines.iter().any(|line| line.chapter != lines[0].chapter);
@@ -190,8 +178,8 @@ fn write_all_lines(lines: &[RepertoireLine], limit: usize) -> anyhow::Result<()>
     for (index, group) in shown.chunk_by(is_same).enumerate() {
         let blank = if index > 0 { "\n" } else { "" };
         match &group[0].start_fen {
-            Some(fen) => title(&format!("{blank}From {fen}:"))?,
-            None if index > 0 => title("\nFrom the start position:")?,
+            Some(fen) => print_line(&format!("{blank}From {fen}:"))?,
+            None if index > 0 => print_line("\nFrom the start position:")?,
             None => {}
         }
         let is_last = first + group.len() > shown.len();
@@ -215,11 +203,11 @@ fn write_lines(lines: &[RepertoireLine], first: usize, has_names: bool, hidden: 
             .left_by
             .as_ref()
             .map(|left| format!("{} ({})", moves_text(std::slice::from_ref(left)), grouped(left.games)));
-        let mut cells = vec![
-            Value::Integer(number.cast_signed()),
-            integer(line.score.games),
-            score(line.score).map_or(Value::Null, Value::from),
-            left.map_or(Value::Null, Value::from),
+        let mut cells: Vec<Value<'_>> = vec![
+            number.into(),
+            line.score.games.into(),
+            score(line.score),
+            left.into(),
             line_text(line, before).into(),
         ];
         if has_names {
@@ -252,9 +240,9 @@ fn line_text(line: &RepertoireLine, before: &[RepertoireMove]) -> String {
     format!("{more}{}{end}", moves_text(&line.moves[shared..]))
 }
 
-/// The score in percent, from the games with a result; `None` if there are none.
-fn score(score: Score) -> Option<String> {
-    (score.finished() > 0).then(|| percent(score.half_points(), 2 * score.finished()))
+/// The score in percent, from the games with a result; nothing if there are none.
+fn score(score: Score) -> Value<'static> {
+    (score.finished() > 0).then(|| percent(score.half_points(), 2 * score.finished())).into()
 }
 
 fn write_departures(name: &str, departures: &[Departure], count: u64) -> anyhow::Result<()> {
@@ -263,18 +251,18 @@ fn write_departures(name: &str, departures: &[Departure], count: u64) -> anyhow:
     }
     let shown = departures.len() as u64;
     let shown = if shown < count { format!(", {shown} of {}", grouped(count)) } else { String::new() };
-    title(&format!("\n{name}{shown}:"))?;
+    print_line(&format!("\n{name}{shown}:"))?;
     let columns = ["move", "games", "  share", "score", "repertoire", "after"];
     let mut rows = RowWriter::stdout(RowFormat::Table, &columns)?.shortening(&["repertoire", "after"]);
     for departure in departures {
-        let share = percent(departure.score.games, departure.reached);
+        let after = if departure.after.is_empty() { start(&departure.fen) } else { &departure.after };
         rows.row(&[
             format!("{} {}", number_before(departure.move_number, departure.side), departure.san).into(),
-            integer(departure.score.games),
-            format!("{share:>7}").into(),
-            score(departure.score).map_or(Value::Null, Value::from),
+            departure.score.games.into(),
+            Value::share(departure.score.games, departure.reached),
+            score(departure.score),
             departure.expected.join(", ").into(),
-            Value::from(if departure.after.is_empty() { start(&departure.fen) } else { &departure.after }),
+            after.into(),
         ])?;
     }
     rows.finish(|_| None)
@@ -289,67 +277,50 @@ fn write_games(games: &[FollowingGame]) -> anyhow::Result<()> {
     if games.is_empty() {
         return Ok(());
     }
-    title("\nThe latest games that followed the repertoire:")?;
+    print_line("\nThe latest games that followed the repertoire:")?;
     let columns = ["game", "white", "elo", "black", "elo", "result", "date", "next", "after"];
     let mut rows = RowWriter::stdout(RowFormat::Table, &columns)?.shortening(&["white", "black", "after"]);
     for game in games {
         rows.row(&[
             game.game_id.0.into(),
-            Value::from(game.white.as_deref().unwrap_or("?")),
+            game.white.as_deref().unwrap_or("?").into(),
             game.white_elo.into(),
-            Value::from(game.black.as_deref().unwrap_or("?")),
+            game.black.as_deref().unwrap_or("?").into(),
             game.black_elo.into(),
-            Value::from(game.result),
+            game.result.into(),
             game.date.as_deref().into(),
-            Value::from(game.next.as_deref().unwrap_or("(last position)")),
-            Value::from(game.followed.as_str()),
+            game.next.as_deref().unwrap_or("(last position)").into(),
+            game.followed.as_str().into(),
         ])?;
     }
     rows.finish(|_| None)
 }
 
 fn write_csv(repertoires: &[Repertoire]) -> anyhow::Result<()> {
-    const COLUMNS: [&str; 14] = [
-        "side",
-        "chapter",
-        "name",
-        "moves",
-        "games",
-        "wins",
-        "draws",
-        "losses",
-        "followed",
-        "is_open",
-        "left_by",
-        "left_at",
-        "left_games",
-        "start_fen",
+    type Column = (&'static str, for<'r> fn(&'r Repertoire, &'r RepertoireLine) -> Value<'r>);
+    const COLUMNS: [Column; 14] = [
+        ("side", |repertoire, _| if repertoire.side == Color::White { "w" } else { "b" }.into()),
+        ("chapter", |_, line| line.chapter.into()),
+        ("name", |_, line| line.name.as_deref().into()),
+        ("moves", |_, line| moves_text(&line.moves).into()),
+        ("games", |_, line| line.score.games.into()),
+        ("wins", |_, line| line.score.wins.into()),
+        ("draws", |_, line| line.score.draws.into()),
+        ("losses", |_, line| line.score.losses.into()),
+        ("followed", |_, line| line.followed.into()),
+        ("is_open", |_, line| u32::from(line.is_open).into()),
+        ("left_by", |_, line| line.left_by.as_ref().map(|left| left.san.as_str()).into()),
+        ("left_at", |_, line| {
+            line.left_by.as_ref().map(|left| number_before(left.move_number, left.side)).into()
+        }),
+        ("left_games", |_, line| line.left_by.as_ref().map(|left| left.games).into()),
+        ("start_fen", |_, line| line.start_fen.as_deref().into()),
     ];
-    let mut rows = RowWriter::stdout(RowFormat::Csv, &COLUMNS)?;
+    let mut rows = RowWriter::stdout(RowFormat::Csv, &COLUMNS.map(|(name, _)| name))?;
     for repertoire in repertoires {
         for line in &repertoire.lines {
-            let left = line.left_by.as_ref();
-            rows.row(&[
-                Value::from(if repertoire.side == Color::White { "w" } else { "b" }),
-                line.chapter.into(),
-                line.name.as_deref().into(),
-                moves_text(&line.moves).into(),
-                integer(line.score.games),
-                integer(line.score.wins),
-                integer(line.score.draws),
-                integer(line.score.losses),
-                line.followed.into(),
-                u32::from(line.is_open).into(),
-                left.map(|left| left.san.as_str()).into(),
-                left.map_or(Value::Null, |left| number_before(left.move_number, left.side).into()),
-                left.map_or(Value::Null, |left| integer(left.games)),
-                line.start_fen.as_deref().into(),
-            ])?;
+            rows.row(&COLUMNS.map(|(_, value)| value(repertoire, line)))?;
         }
     }
     rows.finish(|_| None)
-}
-
-fn integer<'a>(number: u64) -> Value<'a> {
-    Value::Integer(number.cast_signed())
 }

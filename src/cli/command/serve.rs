@@ -9,10 +9,8 @@ use anyhow::{Context as _, bail};
 use pgndex::server::{Error, Server};
 
 use crate::cli::args::ServeArgs;
-use crate::cli::render::output::stdout;
-use crate::cli::terminal::log::note;
-use crate::cli::terminal::notify::Notifier;
-use crate::cli::terminal::signal::stop_on_signal;
+use crate::cli::render::stdout;
+use crate::cli::terminal::{Notifier, note, stop_on_signal};
 
 /// Serves databases until the command is stopped.
 ///

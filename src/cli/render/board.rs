@@ -5,9 +5,10 @@ use std::io::{self, IsTerminal as _, Write};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use clap::ColorChoice;
 use pgndex::board::{Color, MoveCode, Piece, Position, Square};
 
-use crate::cli::args::{BoardArgs, ColorChoice};
+use crate::cli::args::BoardArgs;
 
 /// Solid figures by piece code: on coloured squares, the figure's colour shows the side.
 const SOLID: [char; 16] = ['·', '·', '♟', '♟', '♞', '♞', '♚', '♚', '♝', '♝', '♜', '♜', '♛', '♛', '·', '·'];
@@ -46,18 +47,13 @@ impl BoardStyle {
         }
     }
 
-    /// Whether to avoid non-ASCII characters.
-    pub(crate) const fn is_ascii(self) -> bool {
-        self.ascii
-    }
-
     /// Draws a position in nine indented lines; `last` is the last move.
     ///
     /// # Errors
     /// Errors of writing.
     pub(crate) fn write(
         self,
-        out: &mut impl Write,
+        out: &mut dyn Write,
         position: &Position,
         last: Option<MoveCode>,
     ) -> io::Result<()> {
@@ -78,7 +74,7 @@ impl BoardStyle {
 
     fn write_square(
         self,
-        out: &mut impl Write,
+        out: &mut dyn Write,
         square: Square,
         piece: Option<Piece>,
         last: Option<MoveCode>,

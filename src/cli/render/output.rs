@@ -11,9 +11,7 @@ use serde_json::ser::Formatter;
 
 use crate::cli::args::SqlFormat;
 use crate::cli::environment;
-use crate::cli::render::number::counted;
-use crate::cli::render::table::{Cell, Style, TableWriter};
-use crate::cli::render::text::{escaped_json, printable_lines};
+use crate::cli::render::{Cell, Style, TableWriter, counted, escaped_json, percent, printable_lines};
 
 /// Standard output: line-buffered for a terminal, otherwise block-buffered.
 pub(crate) fn stdout() -> Box<dyn Write> {
@@ -57,7 +55,7 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
 ///
 /// # Errors
 /// Errors of writing.
-pub(crate) fn write_json(out: &mut impl Write, answer: &impl Serialize) -> anyhow::Result<()> {
+pub(crate) fn write_json(out: &mut dyn Write, answer: &impl Serialize) -> anyhow::Result<()> {
     answer.serialize(&mut Serializer::with_formatter(&mut *out, Escaping))?;
     Ok(writeln!(out)?)
 }
@@ -69,6 +67,16 @@ pub(crate) fn write_json(out: &mut impl Write, answer: &impl Serialize) -> anyho
 pub(crate) fn print_json(answer: &impl Serialize) -> anyhow::Result<()> {
     let mut out = stdout();
     write_json(&mut out, answer)?;
+    Ok(out.flush()?)
+}
+
+/// Prints a line.
+///
+/// # Errors
+/// Errors of writing.
+pub(crate) fn print_line(text: &str) -> anyhow::Result<()> {
+    let mut out = stdout();
+    writeln!(out, "{text}")?;
     Ok(out.flush()?)
 }
 
@@ -103,6 +111,11 @@ pub(crate) enum Value<'a> {
 }
 
 impl Value<'_> {
+    /// A percentage, padded so that all of a column are aligned.
+    pub(crate) fn share(part: u64, whole: u64) -> Self {
+        format!("{:>7}", percent(part, whole)).into()
+    }
+
     /// The value as plain text, without the syntax of an output format.
     pub(crate) fn to_text(&self) -> Cow<'_, str> {
         match self {
@@ -128,7 +141,7 @@ impl Value<'_> {
         }
     }
 
-    fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
+    fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
         match self {
             Self::Null => out.write_all(b"null"),
             Self::Integer(number) => write!(out, "{number}"),
@@ -152,23 +165,25 @@ impl From<String> for Value<'_> {
     }
 }
 
-impl<'a> From<Option<&'a str>> for Value<'a> {
-    fn from(text: Option<&'a str>) -> Self {
-        text.map_or(Self::Null, Self::from)
+/// `None` is nothing.
+impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, T::into)
     }
 }
 
-impl From<u32> for Value<'_> {
-    fn from(number: u32) -> Self {
-        Self::Integer(number.into())
-    }
+macro_rules! integers {
+    ($($number:ty),*) => {
+        $(impl From<$number> for Value<'_> {
+            fn from(number: $number) -> Self {
+                Self::Integer(number as i64)
+            }
+        })*
+    };
 }
 
-impl From<Option<u16>> for Value<'_> {
-    fn from(number: Option<u16>) -> Self {
-        number.map_or(Self::Null, |number| Self::Integer(number.into()))
-    }
-}
+// No count is so large that it would be negative as an `i64`.
+integers!(u16, u32, u64, i32);
 
 /// A text as a cell of a Markdown table, which is one line and ends at a bar.
 pub(crate) fn markdown(text: &str) -> String {
@@ -191,28 +206,28 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// Writes rows in one of the formats; JSON has one object per line.
-pub(crate) struct RowWriter<W: Write> {
+pub(crate) struct RowWriter<'o> {
     rows: u64,
-    writer: Writer<W>,
+    writer: Writer<'o>,
 }
 
-enum Writer<W: Write> {
+enum Writer<'o> {
     Table {
-        table: TableWriter<W>,
+        table: TableWriter<Box<dyn Write + 'o>>,
         style: Style,
     },
     Json {
-        out: W,
+        out: Box<dyn Write + 'o>,
         keys: Vec<String>,
     },
     Csv {
-        writer: Box<csv::Writer<W>>,
+        writer: Box<csv::Writer<Box<dyn Write + 'o>>>,
         /// The names of the columns, until they are written.
         headers: Vec<String>,
     },
 }
 
-impl RowWriter<Box<dyn Write>> {
+impl<'o> RowWriter<'o> {
     /// Rows with these columns on standard output.
     ///
     /// # Errors
@@ -220,15 +235,13 @@ impl RowWriter<Box<dyn Write>> {
     pub(crate) fn stdout(format: impl Into<SqlFormat>, columns: &[&str]) -> anyhow::Result<Self> {
         Self::new(stdout(), format.into(), columns, terminal_width())
     }
-}
 
-impl<W: Write> RowWriter<W> {
     /// Writes rows with these columns; `terminal` is the width of the terminal, if the rows go to a terminal.
     ///
     /// # Errors
     /// Errors of writing.
     pub(crate) fn new(
-        out: W,
+        out: Box<dyn Write + 'o>,
         format: SqlFormat,
         columns: &[&str],
         terminal: Option<usize>,
@@ -258,17 +271,23 @@ impl<W: Write> RowWriter<W> {
 
     /// Allows only these columns of a table to be shortened for a terminal; by default, all columns of texts
     /// can be shortened.
-    pub(crate) fn shortening(mut self, columns: &'static [&'static str]) -> Self {
-        if let Writer::Table { table, .. } = &mut self.writer {
-            table.shorten_only(columns);
-        }
-        self
+    pub(crate) fn shortening(self, columns: &'static [&'static str]) -> Self {
+        self.with(|table| table.shortened = Some(columns))
     }
 
     /// Gives a column of a long table at least this width from the beginning.
-    pub(crate) fn reserving(mut self, column: &'static str, width: usize) -> Self {
+    pub(crate) fn reserving(self, column: &'static str, width: usize) -> Self {
+        self.with(|table| table.reserved = Some((column, width)))
+    }
+
+    /// Prints a table that is too wide for the terminal as one value per line, with a note at its end.
+    pub(crate) fn lines_if_too_wide(self) -> Self {
+        self.with(|table| table.lines_if_too_wide = true)
+    }
+
+    fn with(mut self, set: impl FnOnce(&mut TableWriter<Box<dyn Write + 'o>>)) -> Self {
         if let Writer::Table { table, .. } = &mut self.writer {
-            table.reserve(column, width);
+            set(table);
         }
         self
     }
@@ -276,17 +295,9 @@ impl<W: Write> RowWriter<W> {
     /// Omits the names of the columns in a plain table and in CSV; other formats need them.
     pub(crate) fn without_headers(mut self) -> Self {
         match &mut self.writer {
-            Writer::Table { table, style: Style::Plain } => table.without_headers(),
+            Writer::Table { table, style: Style::Plain } => table.has_headers = false,
             Writer::Csv { headers, .. } => headers.clear(),
             Writer::Table { .. } | Writer::Json { .. } => {}
-        }
-        self
-    }
-
-    /// Prints a table that is too wide for the terminal as one value per line, with a note at its end.
-    pub(crate) fn lines_if_too_wide(mut self) -> Self {
-        if let Writer::Table { table, .. } = &mut self.writer {
-            table.lines_if_too_wide();
         }
         self
     }
@@ -359,7 +370,7 @@ pub(crate) fn csv_cell(text: &str) -> Cow<'_, str> {
 }
 
 /// Writes the first line of CSV, once.
-fn write_headers<W: Write>(writer: &mut csv::Writer<W>, headers: &mut Vec<String>) -> csv::Result<()> {
+fn write_headers(writer: &mut csv::Writer<impl Write>, headers: &mut Vec<String>) -> csv::Result<()> {
     let headers = std::mem::take(headers);
     if headers.is_empty() { Ok(()) } else { writer.write_record(headers) }
 }
@@ -381,7 +392,7 @@ mod tests {
 
     fn print(format: SqlFormat) -> String {
         let mut out = Vec::new();
-        let mut rows = RowWriter::new(&mut out, format, &["id", "a", "a"], None).unwrap();
+        let mut rows = RowWriter::new(Box::new(&mut out), format, &["id", "a", "a"], None).unwrap();
         rows.row(&[Value::Integer(i64::MIN), Value::Null, Value::Blob(b"\x00\xfe")]).unwrap();
         rows.row(&[Value::Real(3.0), Value::from("a \"b\",\nc"), Value::Real(f64::INFINITY)]).unwrap();
         rows.finish(|rows| Some(format!("{rows} rows"))).unwrap();

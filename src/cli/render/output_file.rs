@@ -1,15 +1,19 @@
-//! Output files for answers.
+//! Output files for answers and pictures.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
+use pgndex::board::{Color, MoveCode, Position};
 use pgndex::pgn::starts_tag_pair;
+use pgndex::picture::{Arrow, BoardPicture};
 use pgndex::store::{Database, Error as StoreError, Need, SourceContent, is_disk_full, is_file_of};
 use tempfile::NamedTempFile;
 
-use crate::cli::error::{WrongValue, io_errors};
+use crate::cli::args::PictureArgs;
+use crate::cli::error::{io_errors, wrong_value};
+use crate::cli::terminal::note;
 
 /// A file with a temporary name until it is complete. If an `OutputFile` is dropped before that, the file is
 /// removed.
@@ -130,10 +134,9 @@ pub(crate) fn refuse_file_of(database: &Path, path: &Path) -> anyhow::Result<()>
 /// Fails if an output file or directory has the name `-`, which means standard output in other commands.
 pub(crate) fn refuse_standard_output(path: &Path) -> anyhow::Result<()> {
     if path.as_os_str() == "-" {
-        let wrong = anyhow::anyhow!(
-            "-: the output goes to a file, not to standard output; name a file (./- for a file called -)"
-        );
-        return Err(WrongValue(wrong).into());
+        return Err(wrong_value(
+            "-: the output goes to a file, not to standard output; name a file (./- for a file called -)",
+        ));
     }
     Ok(())
 }
@@ -194,7 +197,7 @@ pub(crate) fn check(
         Ok(_) if existing == Existing::NeverReplaced => {
             bail!("{shown}: exists already; remove it first, or name another file")
         }
-        Ok(_) if head(path).starts_with(b"SQLite format 3\0") => {
+        Ok(_) if is_sqlite(path) => {
             bail!("{shown}: is an SQLite database, which this command does not replace; name another file")
         }
         Err(_) if !directory(path).is_dir() => {
@@ -239,6 +242,11 @@ pub(crate) fn refuse_source(database: &Database, path: &Path) -> anyhow::Result<
     Ok(())
 }
 
+/// Whether a file is an SQLite database.
+pub(crate) fn is_sqlite(path: &Path) -> bool {
+    path.is_file() && head(path).starts_with(b"SQLite format 3\0")
+}
+
 /// The first bytes of a file; empty if it cannot be read.
 fn head(path: &Path) -> Vec<u8> {
     const MOST: u64 = 1 << 12;
@@ -266,6 +274,58 @@ pub(crate) fn not_written(what: &str, path: &Path) -> String {
     match path.exists() {
         true => format!("no {what} matches; {shown} is unchanged"),
         false => format!("no {what} matches; {shown} is not written"),
+    }
+}
+
+/// What to do if the path is not that of a file.
+const INSTEAD: &str = "name a file for the picture";
+
+/// The file of a picture. It is created when the answer is written, so that no file is left if the query fails
+/// or is stopped.
+pub(crate) struct PictureOutput<'a> {
+    path: &'a Path,
+    existing: Existing,
+    database: Option<&'a Path>,
+}
+
+impl<'a> PictureOutput<'a> {
+    /// The requested file, if there is one. It must not belong to the database. A file that cannot be written
+    /// is reported before the query runs.
+    ///
+    /// # Errors
+    /// If the path is `-`; also those of [`check`] and [`refuse_pgn`].
+    pub(crate) fn requested(
+        args: &'a PictureArgs,
+        database: Option<&'a Path>,
+    ) -> anyhow::Result<Option<Self>> {
+        let Some(path) = args.svg.as_deref() else { return Ok(None) };
+        if path == Path::new("-") {
+            bail!("--svg -: the answer goes to standard output; {INSTEAD}");
+        }
+        let existing = Existing::from_overwrite(args.overwrite);
+        check(path, existing, database, INSTEAD)?;
+        refuse_pgn(path)?;
+        Ok(Some(Self { path, existing, database }))
+    }
+
+    /// Writes the picture, completes the file and prints its path.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(crate) fn write(
+        self,
+        position: &Position,
+        last_move: Option<MoveCode>,
+        flip: bool,
+        arrows: &[Arrow],
+    ) -> anyhow::Result<()> {
+        let orientation = if flip { Color::Black } else { Color::White };
+        let picture = BoardPicture { position, orientation, last_move, arrows };
+        let output = OutputFile::create(self.path, self.existing, self.database, INSTEAD)?;
+        let written = output.file().write_all(picture.to_svg().as_bytes());
+        written.map_err(|error| output.failed(error.into()))?;
+        note(&format!("picture written to {}", output.finish()?.display()));
+        Ok(())
     }
 }
 

@@ -8,8 +8,7 @@ use std::time::Duration;
 use pgndex::index::{DuplicateCounts, Stages, Summary};
 use pgndex::store::row::Severity;
 
-use crate::cli::render::number::{bytes, counted, duration, grouped, rough};
-use crate::cli::render::text::printable;
+use crate::cli::render::{bytes, counted, duration, grouped, printable, rough};
 
 /// The result of a run.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +42,7 @@ impl Report<'_> {
         String::from_utf8_lossy(&text).trim_end().to_owned()
     }
 
-    fn write(self, out: &mut impl Write) -> io::Result<()> {
+    fn write(self, out: &mut dyn Write) -> io::Result<()> {
         let summary = self.summary;
         let Some(target) = self.target else { return self.write_dry_run(out) };
         let name = printable(&target.display().to_string());
@@ -105,7 +104,7 @@ impl Report<'_> {
     }
 
     /// Writes the files in which problems are listed.
-    fn write_files(self, out: &mut impl Write) -> io::Result<()> {
+    fn write_files(self, out: &mut dyn Write) -> io::Result<()> {
         let files = [(self.problems, "problems are listed"), (self.rejects, "games with errors are")];
         for (file, what) in files {
             if let Some(file) = file {
@@ -115,7 +114,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    fn write_duplicates(self, out: &mut impl Write) -> io::Result<()> {
+    fn write_duplicates(self, out: &mut dyn Write) -> io::Result<()> {
         let DuplicateCounts { same, moves, prefix } = self.summary.duplicates;
         let lines = [
             (same, "skipped: same moves, players, date and result as an earlier game"),
@@ -133,7 +132,7 @@ impl Report<'_> {
     }
 
     /// Writes the summary of a run without a database.
-    fn write_dry_run(self, out: &mut impl Write) -> io::Result<()> {
+    fn write_dry_run(self, out: &mut dyn Write) -> io::Result<()> {
         let summary = self.summary;
         writeln!(
             out,
@@ -158,14 +157,14 @@ impl Report<'_> {
         Ok(())
     }
 
-    fn write_left_out(self, out: &mut impl Write) -> io::Result<()> {
+    fn write_left_out(self, out: &mut dyn Write) -> io::Result<()> {
         if self.summary.left_out > 0 {
             writeln!(out, "  left out    {} with errors", counted(self.summary.left_out, "game"))?;
         }
         Ok(())
     }
 
-    fn write_problems(self, out: &mut impl Write) -> io::Result<()> {
+    fn write_problems(self, out: &mut dyn Write) -> io::Result<()> {
         let problems = &self.summary.problems;
         let Some(most) = problems.iter().map(|(.., count)| count).max() else {
             return writeln!(out, "  problems    none");

@@ -1,10 +1,13 @@
-//! Makes foreign texts safe to print.
+//! Formats numbers for people, and makes foreign texts safe to print.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use pgndex::query::cut;
 
 pub(crate) use pgndex::query::brief;
-use pgndex::query::cut;
 
 /// The maximum number of characters per line of a message. It is so large that paths are quoted in full.
 const LINE: usize = 5000;
@@ -76,6 +79,86 @@ pub(crate) fn bounded(line: &str) -> Cow<'_, str> {
     cut(line, LINE)
 }
 
+/// A number with commas between groups of three digits: `3,372,442`.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.char_indices() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number with its noun, in the plural unless it is 1: `1 game`, `40,000 games`.
+pub(crate) fn counted(number: u64, noun: &str) -> String {
+    let plural = match noun {
+        "ply" => "plies".to_owned(),
+        _ => format!("{noun}s"),
+    };
+    format!("{} {}", grouped(number), if number == 1 { noun } else { &plural })
+}
+
+/// A number in three digits or so: `812`, `41.3 k`, `1.05 M`, `2.60 G`.
+pub(crate) fn rough(number: f64) -> String {
+    let number = if number.is_finite() { number.max(0.0) } else { 0.0 };
+    if number < 9_999.5 {
+        grouped(number.round() as u64)
+    } else {
+        with_unit(number, 1000.0, ["", " k", " M", " G", " T"])
+    }
+}
+
+/// A number of bytes in binary units: `812 B`, `41.3 KiB`, `1.05 GiB`.
+pub(crate) fn bytes(number: u64) -> String {
+    with_unit(number as f64, 1024.0, [" B", " KiB", " MiB", " GiB", " TiB"])
+}
+
+/// The size of a database, its size before if that differs, and how much of it is unused.
+pub(crate) fn database_size(database: &Path, before: u64, file_bytes: u64, free_bytes: u64) -> String {
+    let before = match before == file_bytes {
+        true => String::new(),
+        false => format!(" ({} before)", bytes(before)),
+    };
+    let database = printable(&database.to_string_lossy());
+    format!("{database}: {}{before}, {} of it free", bytes(file_bytes), bytes(free_bytes))
+}
+
+fn with_unit(mut number: f64, base: f64, units: [&str; 5]) -> String {
+    let mut unit = 0;
+    // 999.5 would be rounded to four digits.
+    while number >= 999.5 && unit + 1 < units.len() {
+        number /= base;
+        unit += 1;
+    }
+    let decimals = match number {
+        _ if unit == 0 => 0,
+        ..9.995 => 2,
+        ..99.95 => 1,
+        _ => 0,
+    };
+    format!("{number:.decimals$}{}", units[unit])
+}
+
+/// A share of a whole: `38.4 %`.
+pub(crate) fn percent(part: u64, whole: u64) -> String {
+    format!("{:.1} %", part as f64 * 100.0 / whole.max(1) as f64)
+}
+
+/// A span of time: `0.03 s`, `3.2 s`, `1 min 05 s`, `2 h 07 min`.
+pub(crate) fn duration(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    let whole = seconds.round() as u64;
+    match seconds {
+        ..0.0995 => format!("{seconds:.2} s"),
+        ..59.95 => format!("{seconds:.1} s"),
+        ..3599.5 => format!("{} min {:02} s", whole / 60, whole % 60),
+        _ => format!("{} h {:02} min", whole / 3600, whole % 3600 / 60),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,6 +186,52 @@ mod tests {
         assert_eq!(
             sanitized(&format!("a\u{1b}\n{}", "b".repeat(9000))),
             format!("a␛\n{}…", "b".repeat(5000))
+        );
+    }
+
+    #[test]
+    fn numbers_have_commas() {
+        let texts = [0, 7, 999, 1000, 40_000, 3_372_442, u64::MAX].map(grouped);
+        assert_eq!(texts, ["0", "7", "999", "1,000", "40,000", "3,372,442", "18,446,744,073,709,551,615"]);
+        assert_eq!(
+            [counted(1, "ply"), counted(2, "ply"), counted(0, "game")],
+            ["1 ply", "2 plies", "0 games"]
+        );
+    }
+
+    #[test]
+    fn rough_numbers_have_about_three_digits() {
+        let numbers = [0.0, 812.4, 9_999.0, 41_300.0, 999_600.0, 1_053_888.0, 2.6e9, f64::NAN, f64::INFINITY];
+        let texts = numbers.map(rough);
+        assert_eq!(texts, ["0", "812", "9,999", "41.3 k", "1.00 M", "1.05 M", "2.60 G", "0", "0"]);
+    }
+
+    #[test]
+    fn bytes_are_in_binary_units() {
+        let texts = [0, 999, 1000, 1024, 42_300, 327_155_712, 3 << 30, u64::MAX].map(bytes);
+        assert_eq!(
+            texts,
+            ["0 B", "999 B", "0.98 KiB", "1.00 KiB", "41.3 KiB", "312 MiB", "3.00 GiB", "16777216 TiB"]
+        );
+    }
+
+    #[test]
+    fn the_precision_of_durations_depends_on_their_length() {
+        let texts = [0.0, 0.034, 0.1, 3.24, 59.94, 59.96, 65.0, 3599.6, 7625.0]
+            .map(|seconds| duration(Duration::from_secs_f64(seconds)));
+        assert_eq!(
+            texts,
+            [
+                "0.00 s",
+                "0.03 s",
+                "0.1 s",
+                "3.2 s",
+                "59.9 s",
+                "1 min 00 s",
+                "1 min 05 s",
+                "1 h 00 min",
+                "2 h 07 min"
+            ]
         );
     }
 }

@@ -3,12 +3,11 @@
 use std::borrow::Cow;
 use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
-use crate::cli::render::done::Done;
-use crate::cli::render::text::{bounded, escaped_json, sanitized};
+use crate::cli::render::{Done, bounded, escaped_json, sanitized};
 
 /// Whether lines are JSON.
 static IS_JSON: AtomicBool = AtomicBool::new(false);
@@ -153,6 +152,13 @@ const fn date(days: u64) -> (u64, u64, u64) {
     let day = day - (153 * month + 2) / 5 + 1;
     let month = if month < 10 { month + 3 } else { month - 9 };
     (era * 400 + year + (month <= 2) as u64, month, day)
+}
+
+/// Writes the time since the start of a command to standard error, if it was measured.
+pub(crate) fn note_time(start: Option<Instant>) {
+    if let Some(start) = start {
+        note(&format!("took {:.2} ms", start.elapsed().as_secs_f64() * 1000.0));
+    }
 }
 
 #[cfg(test)]

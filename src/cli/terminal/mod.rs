@@ -1,8 +1,12 @@
 //! Output to a terminal or a log while a command runs, and handling of signals.
 
 pub(crate) mod log;
-pub(crate) mod notify;
-pub(crate) mod progress;
+mod notify;
+mod progress;
 pub(crate) mod signal;
 pub(crate) mod sqlite;
-pub(crate) mod timing;
+
+pub(crate) use log::{Event, Level, complain, note, note_stopping, note_time};
+pub(crate) use notify::{Notifier, Watchdog};
+pub(crate) use progress::{COPYING, REPAIRING, Snapshot, WAITING, display, display_run};
+pub(crate) use signal::{Interrupts, READING, end_after, stop_on_signal, stop_run, stoppable_run};

@@ -1,15 +1,17 @@
 //! Displays the progress of a run: a bar on a terminal, or occasional lines in a log.
 
 use std::io::{self, IsTerminal as _, Write};
-use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
-use std::thread::{self, JoinHandle};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use pgndex::index::{Phase, Progress};
+use pgndex::store::is_waiting;
 
 use crate::cli::environment;
-use crate::cli::render::number::{bytes, counted, duration, rough};
-use crate::cli::terminal::log::{self, Event, Level};
+use crate::cli::render::{bytes, counted, duration, rough};
+use crate::cli::terminal::{Event, Level, log};
 
 /// The phase in which a file is copied, without a count of games.
 pub(crate) const COPYING: &str = "copying";
@@ -39,46 +41,57 @@ pub(crate) struct Snapshot {
     pub(crate) phase: &'static str,
 }
 
-/// Displays progress from a separate thread until it is dropped.
-#[derive(Debug)]
-pub(crate) struct Progress {
-    /// Dropped to wake the thread, which then ends.
-    stop: Option<SyncSender<()>>,
-    thread: Option<JoinHandle<()>>,
+/// Displays progress on standard error while work runs: if the log is JSON, an object every 10 seconds;
+/// otherwise a bar on a terminal, or else a line after 2 seconds and then every 5 seconds. Displays nothing if
+/// `quiet`, or if the variable `PGNDEX_NO_PROGRESS` is set.
+pub(crate) fn display<T>(quiet: bool, snapshot: impl Fn() -> Snapshot + Sync, work: impl FnOnce() -> T) -> T {
+    let seconds = Duration::from_secs;
+    if quiet || environment::is_on(environment::NO_PROGRESS) {
+        work()
+    } else if log::is_json() {
+        run(seconds(10), seconds(10), &snapshot, &mut Events, work)
+    } else if io::stderr().is_terminal() {
+        let mut bar = Bar::new(ProgressDrawTarget::stderr());
+        run(Duration::ZERO, Duration::from_millis(100), &snapshot, &mut bar, work)
+    } else {
+        run(seconds(2), seconds(5), &snapshot, &mut Log(io::stderr()), work)
+    }
 }
 
-impl Progress {
-    /// Displays progress on standard error: if the log is JSON, an object every 10 seconds; otherwise a bar
-    /// on a terminal, or else a line after 2 seconds and then every 5 seconds. Displays nothing if `quiet`,
-    /// or if the variable `PGNDEX_NO_PROGRESS` is set.
-    pub(crate) fn start(quiet: bool, snapshot: impl Fn() -> Snapshot + Send + 'static) -> Self {
-        if quiet || environment::is_on(environment::NO_PROGRESS) {
-            Self { stop: None, thread: None }
-        } else if log::is_json() {
-            let every = Duration::from_secs(10);
-            Self::run(every, every, snapshot, Events)
-        } else if io::stderr().is_terminal() {
-            let bar = Bar::new(ProgressDrawTarget::stderr());
-            Self::run(Duration::ZERO, Duration::from_millis(100), snapshot, bar)
-        } else {
-            Self::run(Duration::from_secs(2), Duration::from_secs(5), snapshot, Log(io::stderr()))
-        }
-    }
+/// Displays the progress of a run on a database while it works.
+pub(crate) fn display_run<T>(quiet: bool, progress: &Progress, work: impl FnOnce() -> T) -> T {
+    display(quiet, || snapshot(progress), work)
+}
 
-    /// Ends the display: the bar is removed, and nothing more is written.
-    pub(crate) fn stop(self) {
-        drop(self);
+fn snapshot(progress: &Progress) -> Snapshot {
+    let is_looking = progress.phase() == Phase::Looking;
+    if is_waiting() {
+        return Snapshot { phase: WAITING, ..Snapshot::default() };
     }
+    // A file may have grown since the run began.
+    let grown = |total: u64| if total > 0 { total.max(progress.bytes()) } else { 0 };
+    Snapshot {
+        bytes_done: if is_looking { progress.bytes_looked_at() } else { progress.bytes() },
+        files: is_looking.then(|| progress.entries()),
+        bytes_total: grown(progress.total_bytes()),
+        games: progress.games(),
+        plies: progress.plies(),
+        phase: progress.phase().as_str(),
+    }
+}
 
-    /// Displays the results of `snapshot`: after `first`, then after each `every`.
-    fn run(
-        first: Duration,
-        every: Duration,
-        snapshot: impl Fn() -> Snapshot + Send + 'static,
-        mut show: impl Show + Send + 'static,
-    ) -> Self {
-        let (stop, stopped) = sync_channel::<()>(0);
-        let thread = thread::Builder::new().name("progress".into()).spawn(move || {
+/// Runs work. Meanwhile a separate thread displays the results of `snapshot`: after `first`, then after each
+/// `every`. Afterwards the bar is removed, and nothing more is written.
+fn run<T>(
+    first: Duration,
+    every: Duration,
+    snapshot: &(dyn Fn() -> Snapshot + Sync),
+    show: &mut (dyn Show + Send),
+    work: impl FnOnce() -> T,
+) -> T {
+    let (stop, stopped) = sync_channel::<()>(0);
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().name("progress".into()).spawn_scoped(scope, move || {
             let mut meter = Meter::new(snapshot(), Instant::now());
             let mut wait = first;
             while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
@@ -89,19 +102,13 @@ impl Progress {
             }
             show.clear();
         });
-        // Without a thread, the work continues without a display.
-        Self { stop: Some(stop), thread: thread.ok() }
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.stop = None;
-        if let Some(thread) = self.thread.take() {
-            // A panic while drawing must not end the work.
-            let _ = thread.join();
-        }
-    }
+        let done = work();
+        // Wakes the thread, which then ends.
+        drop(stop);
+        // Without a thread, the work continued without a display. A panic while drawing must not end the work.
+        let _ = thread.map(|thread| thread.join());
+        done
+    })
 }
 
 /// The start of a phase, from which its speed is computed.
@@ -181,26 +188,21 @@ struct Log<W>(W);
 
 impl<W: Write> Show for Log<W> {
     fn show(&mut self, snapshot: &Snapshot, rates: &Rates) {
-        let done = bytes(snapshot.bytes_done);
         let described = describe(snapshot, rates);
-        // If a log cannot be written, the work continues.
-        if !has_counts(snapshot.phase) {
-            let _ = writeln!(self.0, "pgndex: {}", snapshot.phase);
-            return;
-        }
-        if snapshot.files.is_some() {
-            let _ = writeln!(self.0, "pgndex: {}: {described}", snapshot.phase);
-            return;
-        }
-        let share = match snapshot.bytes_total {
-            0 => done,
-            total => {
-                let percent = snapshot.bytes_done as f64 * 100.0 / total as f64;
-                format!("{done} of {} ({percent:.0} %)", bytes(total))
+        let text = if !has_counts(snapshot.phase) {
+            snapshot.phase.to_owned()
+        } else if snapshot.files.is_some() {
+            format!("{}: {described}", snapshot.phase)
+        } else {
+            let mut text = format!("{}: {}", snapshot.phase, bytes(snapshot.bytes_done));
+            if snapshot.bytes_total > 0 {
+                let percent = snapshot.bytes_done as f64 * 100.0 / snapshot.bytes_total as f64;
+                text += &format!(" of {} ({percent:.0} %)", bytes(snapshot.bytes_total));
             }
+            text + if described.is_empty() { "" } else { ", " } + &described
         };
-        let described = if described.is_empty() { String::new() } else { format!(", {described}") };
-        let _ = writeln!(self.0, "pgndex: {}: {share}{described}", snapshot.phase);
+        // If a log cannot be written, the work continues.
+        let _ = writeln!(self.0, "pgndex: {text}");
     }
 }
 
@@ -367,12 +369,12 @@ mod tests {
     fn progress_stops_at_once() {
         let log = Shared::default();
         let hour = Duration::from_secs(3600);
-        let progress = Progress::run(Duration::ZERO, hour, || HALF, Log(log.clone()));
-        while log.0.lock().unwrap().is_empty() {
-            thread::yield_now();
-        }
-        let began = Instant::now();
-        progress.stop();
+        let began = run(Duration::ZERO, hour, &|| HALF, &mut Log(log.clone()), || {
+            while log.0.lock().unwrap().is_empty() {
+                thread::yield_now();
+            }
+            Instant::now()
+        });
         assert!(began.elapsed() < Duration::from_millis(50), "{:?}", began.elapsed());
         let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
         assert_eq!(text.lines().count(), 1, "{text}");
@@ -395,6 +397,6 @@ mod tests {
 
     #[test]
     fn quiet_progress_prints_nothing() {
-        Progress::start(true, || unreachable!("nobody asks")).stop();
+        display(true, || unreachable!("nobody asks"), || ());
     }
 }

@@ -85,6 +85,14 @@ pub(crate) fn stop_run(run: &Arc<Progress>) {
     end_after(WRITING, move || unended.strong_count() > 0);
 }
 
+/// The progress of a writing run, which a signal stops.
+pub(crate) fn stoppable_run() -> anyhow::Result<Arc<Progress>> {
+    let progress = Arc::new(Progress::default());
+    let stopped = Arc::clone(&progress);
+    stop_on_signal(move || stop_run(&stopped))?;
+    Ok(progress)
+}
+
 /// The first signal that requests the end calls `stop`, which lets the work clean up; a second signal ends
 /// the process immediately.
 pub(crate) fn stop_on_signal(stop: impl Fn() + Send + 'static) -> anyhow::Result<()> {

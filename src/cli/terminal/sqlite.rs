@@ -16,62 +16,58 @@ pub(crate) fn set_up() {
     unsafe { ffi::sqlite3_config(ffi::SQLITE_CONFIG_MEMSTATUS, 0_i32) };
 }
 
-/// A compile-time setting of SQLite that makes this program fast.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum RecommendedSetting {
-    /// Games can be added to a database as pages.
-    Pages,
-    /// Each connection has its own lock for its page cache.
-    OwnLocks,
-    /// Whole files can be mapped.
-    LargeMaps,
+/// A compile-time option of SQLite that makes this program fast.
+#[derive(Debug, PartialEq, Eq)]
+struct RecommendedSetting {
+    option: &'static str,
+    /// Whether SQLite should have the option, or lack it.
+    is_wanted: bool,
+    /// What happens otherwise.
+    cost: &'static str,
 }
 
+const RECOMMENDED: [RecommendedSetting; 3] = [
+    RecommendedSetting {
+        option: "ENABLE_DBPAGE_VTAB",
+        is_wanted: true,
+        cost: "no ENABLE_DBPAGE_VTAB: games are added to a database row by row, which takes several times as long",
+    },
+    RecommendedSetting {
+        option: "ENABLE_MEMORY_MANAGEMENT",
+        is_wanted: false,
+        cost: "ENABLE_MEMORY_MANAGEMENT: threads wait for each other when games are added, and in a server",
+    },
+    RecommendedSetting {
+        // The default differs between systems: it is about 2 GB, or 0.
+        option: "MAX_MMAP_SIZE=0x100000000000",
+        is_wanted: true,
+        cost: "a low MAX_MMAP_SIZE: adding to a database of more than 2 GB copies pages that it reads",
+    },
+];
+
 impl RecommendedSetting {
-    const ALL: [Self; 3] = [Self::Pages, Self::OwnLocks, Self::LargeMaps];
-
-    /// Whether SQLite has this setting with these compile-time options.
-    fn is_in(self, options: &[String]) -> bool {
-        match self {
-            Self::Pages => options.iter().any(|option| option == "ENABLE_DBPAGE_VTAB"),
-            Self::OwnLocks => options.iter().all(|option| option != "ENABLE_MEMORY_MANAGEMENT"),
-            // The default differs between systems: it is about 2 GB, or 0.
-            Self::LargeMaps => options.iter().any(|option| option == "MAX_MMAP_SIZE=0x100000000000"),
-        }
-    }
-
-    /// What happens without this setting.
-    const fn cost(self) -> &'static str {
-        match self {
-            Self::Pages => {
-                "no ENABLE_DBPAGE_VTAB: games are added to a database row by row, which takes several times as long"
-            }
-            Self::OwnLocks => {
-                "ENABLE_MEMORY_MANAGEMENT: threads wait for each other when games are added, and in a server"
-            }
-            Self::LargeMaps => {
-                "a low MAX_MMAP_SIZE: adding to a database of more than 2 GB copies pages that it reads"
-            }
-        }
+    /// Whether SQLite differs from this setting, with these compile-time options.
+    fn is_lacking(&self, options: &[String]) -> bool {
+        options.iter().any(|option| option == self.option) != self.is_wanted
     }
 }
 
 /// The settings that this program's SQLite lacks.
-fn lacking() -> rusqlite::Result<Vec<RecommendedSetting>> {
+fn lacking() -> rusqlite::Result<Vec<&'static RecommendedSetting>> {
     let connection = Connection::open_in_memory()?;
     let mut options = connection.prepare("PRAGMA compile_options")?;
     let options: Vec<String> = options.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-    Ok(RecommendedSetting::ALL.into_iter().filter(|way| !way.is_in(&options)).collect())
+    Ok(RECOMMENDED.iter().filter(|way| way.is_lacking(&options)).collect())
 }
 
 /// Says that no settings are missing, or lists the missing ones with their effects, and says how to get them.
-fn describe(lacking: &[RecommendedSetting]) -> String {
+fn describe(lacking: &[&RecommendedSetting]) -> String {
     if lacking.is_empty() {
         return "built with all recommended settings".into();
     }
     let mut text = String::from("built without these recommended settings:");
     for way in lacking {
-        text += &format!("\n  {}", way.cost());
+        text += &format!("\n  {}", way.cost);
     }
     text += "\nto get them, build in a copy of the project, or anywhere with this environment variable:";
     text + &format!("\n  LIBSQLITE3_FLAGS=\"{FLAGS}\"")
@@ -89,11 +85,8 @@ pub(crate) fn note() -> Option<&'static str> {
     note_on(&lacking().unwrap_or_default())
 }
 
-const fn note_on(lacking: &[RecommendedSetting]) -> Option<&'static str> {
-    if lacking.is_empty() {
-        return None;
-    }
-    Some(
+fn note_on(lacking: &[&RecommendedSetting]) -> Option<&'static str> {
+    (!lacking.is_empty()).then_some(
         "this build lacks recommended settings, so adding games is slow; `pgndex --version --verbose` lists these settings",
     )
 }
@@ -104,12 +97,12 @@ mod tests {
 
     #[test]
     fn missing_settings_are_reported() {
-        assert_eq!(lacking().unwrap(), [], "built without the flags of .cargo/config.toml");
+        assert_eq!(lacking().unwrap(), [&RECOMMENDED[0]; 0], "built without the flags of .cargo/config.toml");
         let of_libsqlite3_sys = ["ENABLE_MEMORY_MANAGEMENT", "MAX_MMAP_SIZE=0x7fff0000"].map(str::to_owned);
-        assert!(RecommendedSetting::ALL.iter().all(|way| !way.is_in(&of_libsqlite3_sys)));
+        assert!(RECOMMENDED.iter().all(|way| way.is_lacking(&of_libsqlite3_sys)));
         assert_eq!(note(), None);
-        assert!(note_on(&[RecommendedSetting::Pages]).is_some());
-        insta::assert_snapshot!(describe(&RecommendedSetting::ALL), @r#"
+        assert!(note_on(&[&RECOMMENDED[0]]).is_some());
+        insta::assert_snapshot!(describe(&RECOMMENDED.each_ref()), @r#"
         built without these recommended settings:
           no ENABLE_DBPAGE_VTAB: games are added to a database row by row, which takes several times as long
           ENABLE_MEMORY_MANAGEMENT: threads wait for each other when games are added, and in a server

@@ -1,29 +1,25 @@
 //! `pgndex explore`: prints the moves played from a position and their results.
 
-mod csv;
-mod history;
 mod table;
 mod tree;
 mod versus;
 
+use std::time::Instant;
+
 use pgndex::board::Position;
 use pgndex::opening::OpeningBook;
-use pgndex::picture::{BoardPicture, continuation_arrows};
+use pgndex::picture::continuation_arrows;
 use pgndex::query::{ExploreAnswer, ExploreQuery, HistoryYear, PositionStatistics, match_line};
 use pgndex::store::{Database, GameFilter, ListLengths, Selection};
 
 use crate::cli::args::{ExploreArgs, ExploreFormat, read_position};
 use crate::cli::command::find::{no_line, note_assumptions, note_line_match};
-use crate::cli::command::variants::{note_variants, read_lines};
-use crate::cli::error::WrongValue;
-use crate::cli::filter_notes::{
-    note_alternatives, note_several, note_similar, note_unknown, note_without_one,
+use crate::cli::error::wrong_value;
+use crate::cli::notes::{
+    note_alternatives, note_several, note_similar, note_unknown, note_variants, note_without_one, read_lines,
 };
-use crate::cli::render::board::use_ascii;
-use crate::cli::render::output::print_json;
-use crate::cli::render::picture::{PictureOutput, orientation};
-use crate::cli::terminal::log::note;
-use crate::cli::terminal::timing::Timing;
+use crate::cli::render::{PictureOutput, print_json, use_ascii};
+use crate::cli::terminal::{note, note_time};
 
 /// How many games of each list a table shows by default.
 const LISTED: u8 = 5;
@@ -41,7 +37,7 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
     if args.style.ascii {
         use_ascii();
     }
-    let timing = Timing::start(args.timing);
+    let start = args.timing.then(Instant::now);
     let query = read_position(&args.position)?;
     let book = args.openings.as_deref().map(OpeningBook::read).transpose()?;
     let (filter, versus) = (args.filter()?, args.versus()?);
@@ -55,7 +51,7 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
         query: &query,
         lines,
         selection: &selection,
-        side: args.side(),
+        side: args.side,
         lists: lists(args),
         // With `--versus`, the limit applies after the moves of both sets have been merged.
         limit: (args.limit > 0 && versus.is_none()).then_some(args.limit),
@@ -68,7 +64,7 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
             note_no_games(args, &explore, &filter)?;
         }
         tree::write(args, &explore, &tree)?;
-        timing.report();
+        note_time(start);
         return Ok(());
     }
     let answer = explore.answer()?;
@@ -83,14 +79,9 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
         None => write_answer(args, &explore, answer, history)?,
     }
     if let Some((file, arrows)) = picture {
-        file.write(&BoardPicture {
-            position: &query.position,
-            orientation: orientation(args.style.flip),
-            last_move: query.last_move(),
-            arrows: &arrows,
-        })?;
+        file.write(&query.position, query.last_move(), args.style.flip, &arrows)?;
     }
-    timing.report();
+    note_time(start);
     Ok(())
 }
 
@@ -104,10 +95,10 @@ fn write_answer(
     match (args.format, &history) {
         (ExploreFormat::Table, history) => {
             table::write(args, explore, &answer)?;
-            history.iter().try_for_each(|years| history::write_table(args, explore, years))
+            history.iter().try_for_each(|years| table::write_history(explore, years))
         }
-        (ExploreFormat::Csv, Some(years)) => history::write_csv(years),
-        (ExploreFormat::Csv, None) => csv::write(&answer),
+        (ExploreFormat::Csv, Some(years)) => table::write_history_csv(years),
+        (ExploreFormat::Csv, None) => table::write_csv(&answer),
         (ExploreFormat::Json, _) => print_json(&ExploreAnswer { explored: answer, history, versus: None }),
         (ExploreFormat::Dot, _) => Err(no_depth()),
     }
@@ -174,7 +165,7 @@ fn write_versus(
 }
 
 fn no_depth() -> anyhow::Error {
-    WrongValue(anyhow::anyhow!("a tree for Graphviz needs its depth: --depth 4 --format dot")).into()
+    wrong_value("a tree for Graphviz needs its depth: --depth 4 --format dot")
 }
 
 /// How many games to list: fewer in a table for people.

@@ -1,16 +1,18 @@
-//! Prints the moves as a table, with lists of games below.
+//! Prints the moves, or the games by year, as tables and as CSV.
 
+use std::borrow::Cow;
 use std::io::Write as _;
+use std::iter::repeat_n;
 
 use pgndex::board::Color;
-use pgndex::query::{ExploreQuery, ListedGame, MoveStatistics, PositionStatistics, SideScore};
+use pgndex::query::{ExploreQuery, HistoryYear, ListedGame, MoveStatistics, PositionStatistics, SideScore};
 use pgndex::store::row::ResultCounts;
 
 use crate::cli::args::{ExploreArgs, RowFormat};
-use crate::cli::render::board::BoardStyle;
-use crate::cli::render::number::{counted, grouped, percent};
-use crate::cli::render::output::{RowWriter, Value, stdout, terminal_width};
-use crate::cli::render::text::printable;
+use crate::cli::render::{
+    BoardStyle, RowWriter, Value, counted, grouped, is_ascii, percent, print_line, printable, sign, stdout,
+    terminal_width,
+};
 
 /// The width of a bar without a terminal.
 const BAR: usize = 20;
@@ -22,14 +24,13 @@ pub(super) const SIDE_WIDTH: usize = 22;
 const VARIATIONS_WIDTH: usize = 12;
 
 /// The columns for the view of one side, if requested.
-pub(super) const OF_SIDE: [&str; 4] = ["  score", "+/=/- %", "opponents", "performance"];
+const OF_SIDE: [&str; 4] = ["  score", "+/=/- %", "opponents", "performance"];
 /// The columns that are left out if the columns for one side are shown.
-pub(super) const OF_BOTH: [&str; 2] = ["w/d/b %", "elo"];
+const OF_BOTH: [&str; 2] = ["w/d/b %", "elo"];
 /// The column for variations, if these are searched.
 const VARIATIONS: &str = "variations";
-const OPENING: &str = "opening";
-
-const MOVES: [&str; 13] = [
+pub(super) const OPENING: &str = "opening";
+pub(super) const MOVES: [&str; 13] = [
     "move", "games", "  share", OF_SIDE[0], OF_SIDE[1], OF_BOTH[0], "", OF_BOTH[1], OF_SIDE[2], OF_SIDE[3],
     "last", VARIATIONS, OPENING,
 ];
@@ -47,8 +48,9 @@ pub(super) fn write(
     if answer.is_empty() {
         return Ok(());
     }
-    let ascii = BoardStyle::new(&args.style).is_ascii();
-    write_moves(explore, answer, Bars::new(ascii, answer.in_variations.is_some(), explore.side))?;
+    let variations = if answer.in_variations.is_some() { VARIATIONS_WIDTH } else { 0 };
+    let beside = WIDTH_WITHOUT_BAR + variations + if explore.side.is_some() { SIDE_WIDTH } else { 0 };
+    write_moves(explore, answer, Bars::beside(beside))?;
     write_games("Highest rated", &answer.top_games)?;
     write_games("Latest", &answer.recent_games)
 }
@@ -73,42 +75,75 @@ pub(super) fn write_head(
 }
 
 /// A line of the table: a move, or the total.
-struct Line<'a> {
-    name: &'a str,
+pub(super) struct Line<'a> {
+    pub(super) name: Cow<'a, str>,
     results: &'a ResultCounts,
     average_rating: Option<u64>,
     score: Option<&'a SideScore>,
     in_variations: Option<u64>,
-    opening: Option<String>,
+    pub(super) opening: Option<String>,
 }
 
-impl Line<'_> {
-    fn cells(&self, all: u64, bars: Bars) -> [Value<'_>; MOVES.len()] {
-        let Self { name, results, score, .. } = *self;
+impl<'a> Line<'a> {
+    pub(super) fn of(played: &'a MoveStatistics) -> Self {
+        Self {
+            name: played.san.as_str().into(),
+            results: &played.results,
+            average_rating: played.average_rating,
+            score: played.score.as_ref(),
+            in_variations: played.in_variations,
+            opening: played.opening.as_ref().map(ToString::to_string),
+        }
+    }
+
+    /// The cells of all columns; `all` is the number of games of which the share is shown.
+    pub(super) fn cells(&self, all: u64, bars: Bars) -> [Value<'_>; MOVES.len()] {
+        let Self { results, score, .. } = *self;
         let games = results.games();
-        let if_played = |cell: String| if games > 0 { cell.into() } else { Value::Null };
-        let shares = |parts: [u32; 3]| {
-            let rounded = parts.map(|part| (f64::from(part) * 100.0 / games as f64).round().to_string());
-            if_played(rounded.join("/"))
-        };
         let parts = won_drawn_lost(results, score);
-        let points = 2 * u64::from(parts[0]) + u64::from(parts[1]);
         [
-            Value::from(name),
-            integer(Some(games)),
-            format!("{:>7}", percent(games, all)).into(),
-            if_played(format!("{:>7}", percent(points, 2 * games))),
-            shares(parts),
-            shares(parts),
-            if_played(bars.draw(parts, games)),
-            integer(self.average_rating),
-            integer(score.and_then(|score| score.average_opponent_rating)),
-            performance(score),
+            self.name.as_ref().into(),
+            games.into(),
+            Value::share(games, all),
+            points(parts, games),
+            shares(parts, games),
+            shares(parts, games),
+            (games > 0).then(|| bars.draw(parts, games)).into(),
+            self.average_rating.into(),
+            score.and_then(|score| score.average_opponent_rating).into(),
+            score.and_then(|score| score.performance).into(),
             results.last_year.into(),
-            integer(self.in_variations),
+            self.in_variations.into(),
             self.opening.as_deref().into(),
         ]
     }
+}
+
+/// Which columns of `MOVES` are shown.
+pub(super) fn columns(side: Option<Color>, variations: bool, openings: bool) -> [bool; MOVES.len()] {
+    MOVES.map(|name| match name {
+        OPENING => openings,
+        VARIATIONS => variations,
+        name if OF_SIDE.contains(&name) => side.is_some(),
+        name if OF_BOTH.contains(&name) => side.is_none(),
+        _ => true,
+    })
+}
+
+/// The score in percent; nothing without games.
+pub(super) fn points([won, drawn, _]: [u32; 3], games: u64) -> Value<'static> {
+    (games > 0).then(|| Value::share(2 * u64::from(won) + u64::from(drawn), 2 * games)).into()
+}
+
+/// The percentages of games won, drawn and lost; nothing without games.
+pub(super) fn shares(parts: [u32; 3], games: u64) -> Value<'static> {
+    let rounded = parts.map(|part| (f64::from(part) * 100.0 / games as f64).round().to_string());
+    (games > 0).then(|| rounded.join("/")).into()
+}
+
+/// The header of the column of [`shares`].
+pub(super) const fn shares_header(side: Option<Color>) -> &'static str {
+    if side.is_some() { OF_SIDE[1] } else { OF_BOTH[0] }
 }
 
 /// Games won, drawn and lost by the chosen side, or otherwise by White.
@@ -122,41 +157,23 @@ pub(super) fn won_drawn_lost(results: &ResultCounts, score: Option<&SideScore>) 
 fn write_moves(explore: &ExploreQuery<'_>, answer: &PositionStatistics, bars: Bars) -> anyhow::Result<()> {
     let side = explore.side;
     if answer.moves.is_empty() {
-        let mut out = stdout();
-        writeln!(out, "{}", totals(answer, side, bars))?;
-        return Ok(out.flush()?);
+        return print_line(&totals(answer, side, bars));
     }
     let named = answer.moves.iter().any(|played| played.opening.is_some());
-    let columns = MOVES.map(|name| match name {
-        OPENING => named,
-        VARIATIONS => answer.in_variations.is_some(),
-        name if OF_SIDE.contains(&name) => side.is_some(),
-        name if OF_BOTH.contains(&name) => side.is_none(),
-        _ => true,
-    });
+    let columns = columns(side, answer.in_variations.is_some(), named);
     let mut rows = RowWriter::stdout(RowFormat::Table, &chosen(MOVES, columns))?.shortening(&NAMES);
-    let all = answer.results.games();
-    for played in &answer.moves {
-        let MoveStatistics { san, average_rating, results, score, in_variations, opening, .. } = played;
-        let line = Line {
-            name: san,
-            results,
-            average_rating: *average_rating,
-            score: score.as_ref(),
-            in_variations: *in_variations,
-            opening: opening.as_ref().map(ToString::to_string),
-        };
-        rows.row(&chosen(line.cells(all, bars), columns))?;
-    }
     let sum = Line {
-        name: bars.sum(),
+        name: sign("Σ", "all").into(),
         results: &answer.results,
         average_rating: answer.results.mean_elo(explore.query.position.side()),
         score: answer.score.as_ref(),
         in_variations: answer.in_variations,
         opening: None,
     };
-    rows.row(&chosen(sum.cells(all, bars), columns))?;
+    let all = answer.results.games();
+    for line in answer.moves.iter().map(Line::of).chain([sum]) {
+        rows.row(&chosen(line.cells(all, bars), columns))?;
+    }
     rows.finish(|_| Some(totals(answer, side, bars)))
 }
 
@@ -171,7 +188,6 @@ fn totals(answer: &PositionStatistics, side: Option<Color>, bars: Bars) -> Strin
         hidden_moves: hidden,
         ..
     } = answer;
-    let games = results.games();
     let verb = |count: u64, one: &'static str, more: &'static str| if count == 1 { one } else { more };
     let remarks = [
         transposed.filter(|&games| games > 0).map(|transposed| {
@@ -187,9 +203,8 @@ fn totals(answer: &PositionStatistics, side: Option<Color>, bars: Bars) -> Strin
         }),
         hidden_moves(*hidden),
     ];
-    let parts = won_drawn_lost(results, answer.score.as_ref());
     let remarks: Vec<_> = remarks.into_iter().flatten().collect();
-    let line = format!("{}: {}", counted(games, "game"), bars.legend(parts, games, side));
+    let line = bars.total(results, answer.score.as_ref(), side);
     if remarks.is_empty() { line } else { format!("{line}\n{}", remarks.join("; ")) }
 }
 
@@ -202,22 +217,19 @@ fn write_games(title: &str, games: &[ListedGame]) -> anyhow::Result<()> {
     if games.is_empty() {
         return Ok(());
     }
-    let mut out = stdout();
-    writeln!(out, "\n{title}:")?;
-    out.flush()?;
-    drop(out);
+    print_line(&format!("\n{title}:"))?;
     let mut rows = RowWriter::stdout(RowFormat::Table, &GAMES)?.shortening(&NAMES);
     for ListedGame { game, san, .. } in games {
         rows.row(&[
             game.id.0.into(),
-            Value::from(game.white.name.as_deref().unwrap_or("?")),
+            game.white.name.as_deref().unwrap_or("?").into(),
             game.white.rating.into(),
-            Value::from(game.black.name.as_deref().unwrap_or("?")),
+            game.black.name.as_deref().unwrap_or("?").into(),
             game.black.rating.into(),
-            Value::from(game.result.as_str()),
+            game.result.as_str().into(),
             game.date.as_deref().into(),
             game.event.as_deref().into(),
-            Value::from(san.as_deref().unwrap_or("(last position)")),
+            san.as_deref().unwrap_or("(last position)").into(),
         ])?;
     }
     rows.finish(|_| None)
@@ -228,70 +240,146 @@ pub(super) fn chosen<T, const N: usize>(cells: [T; N], columns: [bool; N]) -> Ve
     cells.into_iter().zip(columns).filter_map(|(cell, is_chosen)| is_chosen.then_some(cell)).collect()
 }
 
-pub(super) fn integer<'a>(number: Option<u64>) -> Value<'a> {
-    number.map_or(Value::Null, |number| Value::Integer(number.cast_signed()))
-}
-
-/// The performance of the chosen side.
-pub(super) fn performance<'a>(score: Option<&SideScore>) -> Value<'a> {
-    let rating = score.and_then(|score| score.performance);
-    rating.map_or(Value::Null, |rating| Value::Integer(rating.into()))
-}
-
 /// Bars with three parts: games won, drawn and lost by White, or by the chosen side.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bars {
     width: usize,
-    won: char,
-    drawn: char,
-    lost: char,
+    /// The letters of the parts.
+    parts: [char; 3],
 }
 
 impl Bars {
-    pub(super) fn new(ascii: bool, variations: bool, side: Option<Color>) -> Self {
-        let variations = if variations { VARIATIONS_WIDTH } else { 0 };
-        let beside = WIDTH_WITHOUT_BAR + variations + if side.is_some() { SIDE_WIDTH } else { 0 };
-        Self::with_other_width(ascii, beside)
-    }
-
     /// Bars in a table whose other columns have this width.
-    pub(super) fn with_other_width(ascii: bool, beside: usize) -> Self {
-        let width = terminal_width().map_or(BAR, |width| width.saturating_sub(beside).clamp(6, 2 * BAR));
-        let [won, drawn, lost] = if ascii { ['#', '=', '.'] } else { ['█', '▒', '░'] };
-        Self { width, won, drawn, lost }
-    }
-
-    /// The name of the row with the totals.
-    pub(super) fn sum(self) -> &'static str {
-        if self.won.is_ascii() { "all" } else { "Σ" }
+    pub(super) fn beside(width: usize) -> Self {
+        let width = terminal_width().map_or(BAR, |terminal| terminal.saturating_sub(width).clamp(6, 2 * BAR));
+        Self { width, parts: if is_ascii() { ['#', '=', '.'] } else { ['█', '▒', '░'] } }
     }
 
     /// A bar for these numbers of games won, drawn and lost.
-    pub(super) fn draw(self, [won, drawn, _]: [u32; 3], games: u64) -> String {
+    fn draw(self, [won, drawn, _]: [u32; 3], games: u64) -> String {
         // Each part ends at its share of the total, so that rounding never changes the width.
         let end = |part: u64| (part as f64 * self.width as f64 / games as f64).round() as usize;
         let [won, drawn] = [won, drawn].map(u64::from);
         let (won, drawn) = (end(won), end(won + drawn));
-        let part = |letter, from, to| std::iter::repeat_n(letter, to - from);
-        part(self.won, 0, won)
-            .chain(part(self.drawn, won, drawn))
-            .chain(part(self.lost, drawn, self.width))
-            .collect()
+        let widths = [won, drawn - won, self.width - drawn];
+        self.parts.into_iter().zip(widths).flat_map(|(letter, width)| repeat_n(letter, width)).collect()
     }
 
-    /// Explains the parts, each with its games.
-    pub(super) fn legend(self, [won, drawn, lost]: [u32; 3], games: u64, side: Option<Color>) -> String {
-        let [win, draw, loss] = match side {
+    /// The number of games, and an explanation of the parts, each with its games.
+    pub(super) fn total(
+        self,
+        results: &ResultCounts,
+        score: Option<&SideScore>,
+        side: Option<Color>,
+    ) -> String {
+        let (games, counts) = (results.games(), won_drawn_lost(results, score));
+        let names = match side {
             None => ["White", "draw", "Black"],
             Some(_) => ["won", "drawn", "lost"],
         };
-        let part = |letter, name, number: u32| {
-            format!("{letter} {name} {} ({})", grouped(number.into()), percent(number.into(), games))
+        let part = |((letter, name), count): ((char, &str), u32)| {
+            format!("{letter} {name} {} ({})", grouped(count.into()), percent(count.into(), games))
         };
-        let parts = [part(self.won, win, won), part(self.drawn, draw, drawn), part(self.lost, loss, lost)];
+        let parts: Vec<_> = self.parts.into_iter().zip(names).zip(counts).map(part).collect();
         let of = side.map_or_else(String::new, |side| format!(", from {}'s side", side.name()));
-        parts.join(", ") + &of
+        format!("{}: {}{of}", counted(games, "game"), parts.join(", "))
     }
+}
+
+/// A field of a move in CSV: its name and its value.
+pub(super) type Field = (&'static str, fn(&MoveStatistics) -> Value<'_>);
+
+/// The fields of each move, with those for the view of one side and for variations if requested.
+pub(super) fn fields(of_side: bool, of_variations: bool) -> Vec<Field> {
+    fn score(played: &MoveStatistics) -> Option<&SideScore> {
+        played.score.as_ref()
+    }
+    let fields: [(bool, Field); 14] = [
+        (true, ("uci", |played| played.uci.as_str().into())),
+        (true, ("san", |played| played.san.as_str().into())),
+        (true, ("games", |played| played.results.games().into())),
+        (true, ("white", |played| played.results.white_wins.into())),
+        (true, ("draws", |played| played.results.draws.into())),
+        (true, ("black", |played| played.results.black_wins.into())),
+        (true, ("average_rating", |played| played.average_rating.into())),
+        (
+            of_side,
+            ("average_opponent_rating", |played| {
+                score(played).and_then(|score| score.average_opponent_rating).into()
+            }),
+        ),
+        (of_side, ("performance", |played| score(played).and_then(|score| score.performance).into())),
+        (true, ("first_year", |played| played.results.first_year.into())),
+        (true, ("last_year", |played| played.results.last_year.into())),
+        (of_variations, ("in_variations", |played| played.in_variations.into())),
+        (true, ("eco", |played| played.opening.as_ref().map(|opening| opening.eco.as_str()).into())),
+        (true, ("opening", |played| played.opening.as_ref().map(|opening| opening.name.as_str()).into())),
+    ];
+    fields.into_iter().filter_map(|(is_given, field)| is_given.then_some(field)).collect()
+}
+
+/// Writes the moves as CSV.
+pub(super) fn write_csv(answer: &PositionStatistics) -> anyhow::Result<()> {
+    let (names, values): (Vec<_>, Vec<_>) =
+        fields(answer.score.is_some(), answer.in_variations.is_some()).into_iter().unzip();
+    let mut rows = RowWriter::stdout(RowFormat::Csv, &names)?;
+    for played in &answer.moves {
+        rows.row(&values.iter().map(|value| value(played)).collect::<Vec<_>>())?;
+    }
+    rows.finish(|_| None)
+}
+
+/// The width of the table of years without the bars and the columns of moves.
+const YEARS_WIDTH: usize = 38;
+/// The width of the column of a move.
+const MOVE_WIDTH: usize = 9;
+
+/// Writes the years as a table.
+pub(super) fn write_history(explore: &ExploreQuery<'_>, years: &[HistoryYear]) -> anyhow::Result<()> {
+    let Some(first) = years.first() else { return Ok(()) };
+    print_line("\nBy year:")?;
+    let bars = Bars::beside(YEARS_WIDTH + MOVE_WIDTH * first.moves.len());
+    let mut columns = vec!["year", "games", " of all", shares_header(explore.side), ""];
+    let moves: Vec<_> = first.moves.iter().map(|played| format!("{:>7}", played.san)).collect();
+    columns.extend(moves.iter().map(String::as_str));
+    let mut rows = RowWriter::stdout(RowFormat::Table, &columns)?;
+    for year in years {
+        let games = year.results.games();
+        let parts = won_drawn_lost(&year.results, explore.side.map(SideScore::empty).as_ref());
+        let mut cells = vec![
+            year.year.map_or_else(|| "unknown".to_owned(), |year| year.to_string()).into(),
+            games.into(),
+            Value::share(games, year.games_of_year),
+            shares(parts, games),
+            (games > 0).then(|| bars.draw(parts, games)).into(),
+        ];
+        let of_move = |played: u64| (games > 0).then(|| Value::share(played, games));
+        cells.extend(year.moves.iter().map(|played| of_move(played.games).into()));
+        rows.row(&cells)?;
+    }
+    rows.finish(|_| None)
+}
+
+/// Writes the years as CSV.
+pub(super) fn write_history_csv(years: &[HistoryYear]) -> anyhow::Result<()> {
+    let columns = ["year", "games", "games_of_year", "white", "draws", "black"];
+    let moves = years.first().map(|year| year.moves.as_slice()).unwrap_or_default();
+    let moves = moves.iter().map(|played| played.uci.as_str());
+    let columns: Vec<&str> = columns.into_iter().chain(moves).collect();
+    let mut rows = RowWriter::stdout(RowFormat::Csv, &columns)?;
+    for HistoryYear { year, results, games_of_year, moves } in years {
+        let mut cells: Vec<Value<'_>> = vec![
+            (*year).into(),
+            results.games().into(),
+            (*games_of_year).into(),
+            results.white_wins.into(),
+            results.draws.into(),
+            results.black_wins.into(),
+        ];
+        cells.extend(moves.iter().map(|played| Value::from(played.games)));
+        rows.row(&cells)?;
+    }
+    rows.finish(|_| None)
 }
 
 #[cfg(test)]
@@ -300,7 +388,7 @@ mod tests {
 
     #[test]
     fn the_parts_of_a_bar_have_its_whole_width() {
-        let bars = Bars { width: 10, won: '#', drawn: '=', lost: '.' };
+        let bars = Bars { width: 10, parts: ['#', '=', '.'] };
         let draw = |won, drawn, lost| bars.draw([won, drawn, lost], u64::from(won + drawn + lost));
         assert_eq!(draw(1, 0, 0), "##########");
         assert_eq!(draw(0, 0, 3), "..........");

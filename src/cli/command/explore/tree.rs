@@ -4,19 +4,13 @@ use std::io::Write;
 
 use pgndex::query::{ExploreQuery, MoveTree, TreeMove};
 
-use super::csv;
-use super::table::{
-    Bars, OF_BOTH, OF_SIDE, SIDE_WIDTH, chosen, integer, performance, won_drawn_lost, write_head,
-};
+use super::table::{Bars, Line, MOVES, OPENING, SIDE_WIDTH, chosen, columns, fields, write_head};
 use crate::cli::args::{ExploreArgs, ExploreFormat, RowFormat};
-use crate::cli::render::board::BoardStyle;
-use crate::cli::render::number::{counted, percent};
-use crate::cli::render::output::{RowWriter, Value, print_json, stdout};
-use crate::cli::terminal::log::note;
+use crate::cli::render::{RowWriter, Value, counted, percent, print_json, print_line, stdout};
+use crate::cli::terminal::note;
 
 /// The width of the table without its bars, with shortened openings.
 const WIDTH_WITHOUT_BAR: usize = 80;
-const OPENING: &str = "opening";
 
 /// Writes a tree.
 pub(super) fn write(args: &ExploreArgs, explore: &ExploreQuery<'_>, tree: &MoveTree) -> anyhow::Result<()> {
@@ -94,77 +88,41 @@ fn write_table(args: &ExploreArgs, explore: &ExploreQuery<'_>, tree: &MoveTree) 
     if tree.is_empty() {
         return Ok(());
     }
-    let is_side = explore.side.is_some();
-    let beside = WIDTH_WITHOUT_BAR + if is_side { SIDE_WIDTH } else { 0 };
-    let bars = Bars::with_other_width(BoardStyle::new(&args.style).is_ascii(), beside);
-    let games = tree.results.games();
-    let total = || {
-        let parts = won_drawn_lost(&tree.results, tree.score.as_ref());
-        format!("{}: {}", counted(games, "game"), bars.legend(parts, games, explore.side))
-    };
+    let side = explore.side;
+    let beside = WIDTH_WITHOUT_BAR + if side.is_some() { SIDE_WIDTH } else { 0 };
+    let bars = Bars::beside(beside);
+    let total = || bars.total(&tree.results, tree.score.as_ref(), side);
     if tree.moves.is_empty() {
-        let mut out = stdout();
-        writeln!(out, "{}", total())?;
-        return Ok(out.flush()?);
+        return print_line(&total());
     }
-    let results = if is_side { OF_SIDE[1] } else { OF_BOTH[0] };
-    let columns = [
-        "move", "games", "  share", OF_SIDE[0], results, "", OF_BOTH[1], OF_SIDE[2], OF_SIDE[3], "last",
-        OPENING,
-    ];
-    let told = columns.map(|name| match name {
-        name if name == results => true,
-        name if OF_SIDE.contains(&name) => is_side,
-        name if OF_BOTH.contains(&name) => !is_side,
-        _ => true,
-    });
-    let mut rows = RowWriter::stdout(RowFormat::Table, &chosen(columns, told))?.shortening(&[OPENING]);
+    let columns = columns(side, false, true);
+    let mut rows = RowWriter::stdout(RowFormat::Table, &chosen(MOVES, columns))?.shortening(&[OPENING]);
     for_each(&tree.moves, &mut Vec::new(), &mut |node, before| {
-        let played = &node.played;
-        let games = played.results.games();
-        let parts = won_drawn_lost(&played.results, played.score.as_ref());
-        let shares = parts.map(|part| (f64::from(part) * 100.0 / games as f64).round().to_string());
-        let opening = played.opening.as_ref().map(ToString::to_string);
-        let remarks: Vec<_> = opening.into_iter().chain(elsewhere(node)).collect();
-        let points = 2 * u64::from(parts[0]) + u64::from(parts[1]);
-        let cells = [
-            Value::from(format!("{}{} {}", "  ".repeat(before.len()), node.number(), played.san)),
-            integer(Some(games)),
-            format!("{:>7}", percent(games, node.games_before)).into(),
-            format!("{:>7}", percent(points, 2 * games)).into(),
-            shares.join("/").into(),
-            bars.draw(parts, games).into(),
-            integer(played.average_rating),
-            integer(played.score.as_ref().and_then(|score| score.average_opponent_rating)),
-            performance(played.score.as_ref()),
-            played.results.last_year.into(),
-            remarks.join(", ").into(),
-        ];
-        rows.row(&chosen(cells, told))
+        let mut line = Line::of(&node.played);
+        line.name = format!("{}{} {}", "  ".repeat(before.len()), node.number(), node.played.san).into();
+        let remarks: Vec<_> = line.opening.into_iter().chain(elsewhere(node)).collect();
+        line.opening = Some(remarks.join(", "));
+        rows.row(&chosen(line.cells(node.games_before, bars), columns))
     })?;
     rows.finish(|_| Some(total()))
 }
 
 fn write_csv(tree: &MoveTree) -> anyhow::Result<()> {
-    let played = csv::FIELDS.map(|name| match name {
-        "average_opponent_rating" | "performance" => tree.score.is_some(),
-        name => name != "in_variations",
-    });
-    let columns =
-        [vec!["ply", "line"], chosen(csv::FIELDS, played), vec!["games_before", "same_as"]].concat();
+    let (names, values): (Vec<_>, Vec<_>) = fields(tree.score.is_some(), false).into_iter().unzip();
+    let columns = [vec!["ply", "line"], names, vec!["games_before", "same_as"]].concat();
     let mut rows = RowWriter::stdout(RowFormat::Csv, &columns)?;
     for_each(&tree.moves, &mut Vec::new(), &mut |node, before| {
         let line = [before, std::slice::from_ref(&node.played.uci)].concat();
         let mut cells = vec![Value::Integer(line.len() as i64), line.join(",").into()];
-        cells.extend(chosen(csv::cells(&node.played), played));
-        cells.extend([integer(Some(node.games_before)), node.same_as.as_deref().into()]);
+        cells.extend(values.iter().map(|value| value(&node.played)));
+        cells.extend([node.games_before.into(), node.same_as.as_deref().into()]);
         rows.row(&cells)
     })?;
     rows.finish(|_| None)
 }
 
 /// Writes a graph for Graphviz: positions are nodes, moves are edges, wide if many games played them.
-fn write_dot(out: &mut impl Write, tree: &MoveTree) -> anyhow::Result<()> {
+fn write_dot(out: &mut dyn Write, tree: &MoveTree) -> anyhow::Result<()> {
     writeln!(out, "digraph moves {{")?;
     writeln!(out, "  rankdir=LR;")?;
     writeln!(out, "  node [shape=box, style=rounded, fontname=\"sans-serif\", fontsize=11];")?;
@@ -178,7 +136,7 @@ fn write_dot(out: &mut impl Write, tree: &MoveTree) -> anyhow::Result<()> {
 
 /// Writes the moves from the position `from`, and the positions after them. In the graph, the name of a
 /// position is the line that leads to it, as in [`TreeMove::same_as`].
-fn write_edges(out: &mut impl Write, moves: &[TreeMove], from: &str, all: u64) -> anyhow::Result<()> {
+fn write_edges(out: &mut dyn Write, moves: &[TreeMove], from: &str, all: u64) -> anyhow::Result<()> {
     for told in moves {
         let played = &told.played;
         let games = played.results.games();

@@ -2,14 +2,13 @@
 
 use pgndex::query::{ExploreQuery, MoveStatistics, PositionStatistics};
 
-use super::csv;
-use super::table::{Bars, chosen, hidden_moves, integer, won_drawn_lost, write_head};
+use super::table::{
+    Bars, Field, OPENING, chosen, fields, hidden_moves, points, shares, shares_header, won_drawn_lost,
+    write_head,
+};
 use crate::cli::args::{ExploreArgs, RowFormat};
-use crate::cli::render::board::BoardStyle;
-use crate::cli::render::number::{counted, percent};
-use crate::cli::render::output::{RowWriter, Value};
+use crate::cli::render::{RowWriter, Value};
 
-const OPENING: &str = "opening";
 const SCORE: &str = "  score";
 
 /// A move in one set or in both.
@@ -47,11 +46,11 @@ pub(super) fn write_table(
     answers: [&PositionStatistics; 2],
 ) -> anyhow::Result<()> {
     write_head(args, explore, answers[0].opening.as_ref().map(ToString::to_string))?;
-    let results = if explore.side.is_some() { "+/=/- %" } else { "w/d/b %" };
+    let results = shares_header(explore.side);
     let columns =
         ["move", "games", "  share", SCORE, results, "versus", "  share", SCORE, results, "change", OPENING];
     let told = columns.map(|name| name != SCORE || explore.side.is_some());
-    let bars = Bars::with_other_width(BoardStyle::new(&args.style).is_ascii(), 0);
+    let bars = Bars::beside(0);
     let mut rows = RowWriter::stdout(RowFormat::Table, &chosen(columns, told))?.shortening(&[OPENING]);
     let (moves, hidden) = moves(args, answers);
     for both in moves {
@@ -61,7 +60,7 @@ pub(super) fn write_table(
             [(first, answers[0]), (second, answers[1])].map(|(played, answer)| cells(played, answer));
         let change = 100.0 * (share(second, answers[1]) - share(first, answers[0]));
         let cells = [
-            Value::from(either.san.as_str()),
+            either.san.as_str().into(),
             games,
             of_games,
             score,
@@ -71,72 +70,41 @@ pub(super) fn write_table(
             versus_score,
             versus_results,
             format!("{change:>+6.1}").into(),
-            either.opening.as_ref().map_or(Value::Null, |opening| opening.to_string().into()),
+            either.opening.as_ref().map(ToString::to_string).into(),
         ];
         rows.row(&chosen(cells, told))?;
     }
-    let total = |answer: &PositionStatistics| {
-        let games = answer.results.games();
-        let parts = won_drawn_lost(&answer.results, answer.score.as_ref());
-        format!("{}: {}", counted(games, "game"), bars.legend(parts, games, explore.side))
-    };
+    let total =
+        |answer: &PositionStatistics| bars.total(&answer.results, answer.score.as_ref(), explore.side);
     let lines = format!("{}\nversus {}", total(answers[0]), total(answers[1]));
     rows.finish(|_| Some(lines + &hidden_moves(hidden).map_or_else(String::new, |told| format!("\n{told}"))))
 }
 
 /// Games, share, score and results of a move in a set.
 fn cells(played: Option<&MoveStatistics>, answer: &PositionStatistics) -> [Value<'static>; 4] {
-    let all = answer.results.games();
-    let Some(MoveStatistics { results, score, .. }) = played else {
-        return [Value::Integer(0), format!("{:>7}", percent(0, all)).into(), Value::Null, Value::Null];
-    };
-    let games = results.games();
-    let parts = won_drawn_lost(results, score.as_ref());
-    let shares = parts.map(|part| (f64::from(part) * 100.0 / games as f64).round().to_string());
-    let points = 2 * u64::from(parts[0]) + u64::from(parts[1]);
-    [
-        integer(Some(games)),
-        format!("{:>7}", percent(games, all)).into(),
-        format!("{:>7}", percent(points, 2 * games)).into(),
-        shares.join("/").into(),
-    ]
+    let games = played.map_or(0, |played| played.results.games());
+    let parts = played.map_or([0; 3], |played| won_drawn_lost(&played.results, played.score.as_ref()));
+    [games.into(), Value::share(games, answer.results.games()), points(parts, games), shares(parts, games)]
 }
 
 /// Writes the moves as CSV.
 pub(super) fn write_csv(args: &ExploreArgs, answers: [&PositionStatistics; 2]) -> anyhow::Result<()> {
-    /// The indexes of the fields on games, not on the move.
-    const OF_GAMES: std::ops::Range<usize> = 2..11;
-    let told = csv::columns(answers[0]);
-    let names = csv::FIELDS.map(|name| format!("versus_{name}"));
-    let only = |range: std::ops::Range<usize>| std::array::from_fn(|at| told[at] && range.contains(&at));
-    let of_move = |at: usize| told[at] && !OF_GAMES.contains(&at);
-    let of_moves: [bool; csv::FIELDS.len()] = std::array::from_fn(of_move);
-    let versus = names.each_ref().map(String::as_str);
-    let columns =
-        [chosen(csv::FIELDS, of_moves), chosen(csv::FIELDS, only(OF_GAMES)), chosen(versus, only(OF_GAMES))]
-            .concat();
+    /// The fields of a move that are the same in both sets.
+    const OF_MOVE: [&str; 5] = ["uci", "san", "in_variations", "eco", "opening"];
+    let told = fields(answers[0].score.is_some(), answers[0].in_variations.is_some());
+    let (of_move, of_games): (Vec<Field>, Vec<Field>) =
+        told.into_iter().partition(|(name, _)| OF_MOVE.contains(name));
+    let versus: Vec<_> = of_games.iter().map(|(name, _)| format!("versus_{name}")).collect();
+    let names = of_move.iter().chain(&of_games).map(|(name, _)| *name);
+    let columns: Vec<_> = names.chain(versus.iter().map(String::as_str)).collect();
     let mut rows = RowWriter::stdout(RowFormat::Csv, &columns)?;
-    let nothing = [const { Value::Null }; csv::FIELDS.len()];
     for [first, second] in moves(args, answers).0 {
         let Some(either) = first.or(second) else { continue };
-        let of_set = |played: Option<&'_ MoveStatistics>| match played {
-            Some(played) => chosen(csv::cells(played).map(owned), only(OF_GAMES)),
-            None => chosen(nothing.clone(), only(OF_GAMES)),
-        };
-        let mut cells = chosen(csv::cells(either), of_moves);
-        cells.extend(of_set(first));
-        cells.extend(of_set(second));
+        let mut cells: Vec<_> = of_move.iter().map(|(_, value)| value(either)).collect();
+        for played in [first, second] {
+            cells.extend(of_games.iter().map(|(_, value)| Value::from(played.map(value))));
+        }
         rows.row(&cells)?;
     }
     rows.finish(|_| None)
-}
-
-/// An owned copy of a value.
-fn owned(value: Value<'_>) -> Value<'static> {
-    match value {
-        Value::Null => Value::Null,
-        Value::Integer(number) => Value::Integer(number),
-        Value::Real(number) => Value::Real(number),
-        other => other.to_text().into_owned().into(),
-    }
 }

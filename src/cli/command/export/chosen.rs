@@ -4,7 +4,7 @@ use pgndex::query::{Choice, PositionQuery, PositionSequence, similar_names};
 use pgndex::store::{Database, GameFilter};
 
 use crate::cli::args::ExportArgs;
-use crate::cli::filter_notes::{note_players, note_unknown_names};
+use crate::cli::notes::{note_players, note_unknown_names};
 
 pub(super) struct Chosen<'c> {
     pub(super) args: &'c ExportArgs,
@@ -26,7 +26,7 @@ impl Chosen<'_> {
         let selection = database.select(self.filter)?;
         note_unknown_names(&similar_names(database, &selection)?);
         note_players(database, &selection)?;
-        let order = self.args.sort.order();
+        let order = self.args.sort;
         write(match (self.query, self.sequence) {
             (Some(query), _) => Choice::Reached(query, &selection, order),
             (None, Some(sequence)) => Choice::Passed(sequence, &selection, order),

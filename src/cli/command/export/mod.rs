@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use anyhow::ensure;
+use chosen::Chosen;
 use pgndex::query::{
     Choice, Draw, GameFields, PositionFields, PositionFormat, PositionQuery, Positions, Sample,
     WantedPositions, choose_games, write_normalized_pgn, write_pgn, write_positions,
@@ -20,19 +21,14 @@ use pgndex::store::{Database, GameAnnotations, GameFilter, GameRecord, GameSet, 
 use serde::Serialize;
 
 use crate::cli::args::{ExportArgs, ExportFormat, filter_option};
-use crate::cli::command::variants::note_variants;
 use crate::cli::environment;
 use crate::cli::error::Stopped;
-use crate::cli::filter_notes::note_alternatives;
-use crate::cli::render::number::counted;
-use crate::cli::render::output::{csv_cell, shown, stdout};
-use crate::cli::render::output_file::{
-    Existing, OutputFile, check, not_written, refuse_pgn, refuse_source, unless_standard_output,
+use crate::cli::notes::{note_alternatives, note_variants};
+use crate::cli::render::{
+    Existing, OutputFile, check, counted, csv_cell, not_written, refuse_pgn, refuse_source, shown, stdout,
+    unless_standard_output,
 };
-use crate::cli::terminal::log::note;
-use crate::cli::terminal::progress::{Progress, Snapshot};
-use crate::cli::terminal::signal::stop_on_signal;
-use chosen::Chosen;
+use crate::cli::terminal::{Snapshot, display, note, stop_on_signal};
 
 /// Writes games, or their positions.
 ///
@@ -63,15 +59,12 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     }
     let target = unless_standard_output(args.output.as_deref());
     let target = target.map(|path| create(path, args, &database)).transpose()?;
-    let format = Format::new(args);
     let counts = Arc::new(Counts::default());
     let out = output(target.as_ref(), &counts)?;
     let is_seen = target.is_some() || !io::stdout().is_terminal();
-    let shown = Arc::clone(&counts);
-    let display = Progress::start(!is_seen || !io::stderr().is_terminal(), move || shown.snapshot());
     let mut exporter = Exporter {
         database: &database,
-        format,
+        args,
         wanted,
         limit: (args.limit > 0).then_some(args.limit.into()),
         out,
@@ -79,17 +72,22 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
         counts: &counts,
         is_file: target.is_some(),
     };
-    let exported = exporter
-        .head()
-        .and_then(|()| chosen.read(&database, |choice| exporter.write(choice, args.sample())))
-        .and_then(|()| Ok(exporter.out.flush()?));
-    display.stop();
+    let is_quiet = !is_seen || !io::stderr().is_terminal();
+    let exported: anyhow::Result<()> = display(
+        is_quiet,
+        || counts.snapshot(),
+        || {
+            exporter.head()?;
+            chosen.read(&database, |choice| exporter.write(choice))?;
+            Ok(exporter.out.flush()?)
+        },
+    );
     exported.map_err(|error| match &target {
         Some(target) => target.failed(error),
         None => error,
     })?;
     drop(exporter);
-    complete(target, format, &counts)?;
+    complete(target, args, &counts)?;
     note_outcome(&database, &chosen, &counts)
 }
 
@@ -102,15 +100,16 @@ fn output(target: Option<&OutputFile>, counts: &Arc<Counts>) -> anyhow::Result<B
 }
 
 /// Completes the file if anything was written, and prints how much was written.
-fn complete(target: Option<OutputFile>, format: Format, counts: &Counts) -> anyhow::Result<()> {
+fn complete(target: Option<OutputFile>, args: &ExportArgs, counts: &Counts) -> anyhow::Result<()> {
     let games = counts.games.load(Ordering::Relaxed);
+    let unit = if args.format.is_of_games() { "game" } else { "position" };
     match target {
         Some(target) if games > 0 => {
             let path = target.finish()?;
             note(&format!("{} written to {}", counts.written(), path.display()));
         }
-        Some(target) => note(&not_written(format.unit(), target.path())),
-        None if games == 0 => note(&format!("no {} matches", format.unit())),
+        Some(target) => note(&not_written(unit, target.path())),
+        None if games == 0 => note(&format!("no {unit} matches")),
         None => {}
     }
     Ok(())
@@ -167,12 +166,9 @@ fn note_sample(sample: &Sample, positions: u64) {
 
 /// Prints that games are incomplete in the database.
 fn note_lossy(games: u64) {
-    match games {
-        0 => {}
-        1 => note("1 game has missing moves; the table `problem` says why"),
-        games => {
-            note(&format!("{} have missing moves; the table `problem` says why", counted(games, "game")))
-        }
+    let have = if games == 1 { "has" } else { "have" };
+    if games > 0 {
+        note(&format!("{} {have} missing moves; the table `problem` says why", counted(games, "game")));
     }
 }
 
@@ -193,11 +189,10 @@ impl Counts {
     fn snapshot(&self) -> Snapshot {
         Snapshot {
             bytes_done: self.bytes.load(Ordering::Relaxed),
-            bytes_total: 0,
             games: self.games.load(Ordering::Relaxed),
             plies: self.plies.load(Ordering::Relaxed),
-            files: None,
             phase: "writing",
+            ..Snapshot::default()
         }
     }
 
@@ -210,38 +205,9 @@ impl Counts {
     }
 }
 
-#[derive(Clone, Copy)]
-enum Format {
-    Pgn { plain: bool, normalize: bool },
-    Csv,
-    Positions(PositionFormat),
-    CsvPositions,
-}
-
-impl Format {
-    const fn new(args: &ExportArgs) -> Self {
-        match args.format.format {
-            Some(ExportFormat::Fen) => Self::Positions(PositionFormat::Fen),
-            Some(ExportFormat::Epd) => Self::Positions(PositionFormat::Epd),
-            Some(ExportFormat::Csv) => Self::Csv,
-            Some(ExportFormat::CsvPositions) => Self::CsvPositions,
-            // None: clap requires a format unless Parquet files are written.
-            Some(ExportFormat::Pgn) | None => Self::Pgn { plain: args.plain, normalize: args.normalize },
-        }
-    }
-
-    /// The unit of counting.
-    const fn unit(self) -> &'static str {
-        match self {
-            Self::Pgn { .. } | Self::Csv => "game",
-            Self::Positions(_) | Self::CsvPositions => "position",
-        }
-    }
-}
-
 struct Exporter<'a> {
     database: &'a Database,
-    format: Format,
+    args: &'a ExportArgs,
     wanted: WantedPositions<'a>,
     /// The maximum number of games.
     limit: Option<u64>,
@@ -252,18 +218,22 @@ struct Exporter<'a> {
 }
 
 impl Exporter<'_> {
+    fn format(&self) -> ExportFormat {
+        self.args.format.format.expect("clap requires a format unless Parquet files are written")
+    }
+
     fn head(&mut self) -> anyhow::Result<()> {
-        let head = match self.format {
-            Format::Csv => csv_lines([GameFields::NAMES])?,
-            Format::CsvPositions => csv_lines([PositionFields::NAMES])?,
-            Format::Pgn { .. } | Format::Positions(_) => return Ok(()),
+        let head = match self.format() {
+            ExportFormat::Csv => csv_lines([GameFields::NAMES])?,
+            ExportFormat::CsvPositions => csv_lines([PositionFields::NAMES])?,
+            ExportFormat::Pgn | ExportFormat::Fen | ExportFormat::Epd => return Ok(()),
         };
         Ok(self.out.write_all(head.as_bytes())?)
     }
 
-    fn write(&mut self, choice: Choice<'_>, sample: Option<Sample>) -> anyhow::Result<()> {
+    fn write(&mut self, choice: Choice<'_>) -> anyhow::Result<()> {
         let database = self.database;
-        let Some(sample) = sample else {
+        let Some(sample) = self.args.sample() else {
             return choose_games(database, choice, |game| self.game(game));
         };
         let (mut games, last) = (GameSet::default(), database.last_game()?);
@@ -314,13 +284,13 @@ impl Exporter<'_> {
     fn game(&mut self, game: GameId) -> anyhow::Result<bool> {
         let (record, annotations) = self.read(game)?;
         self.text.clear();
-        match self.format {
-            Format::Pgn { normalize: true, .. } => {
+        match self.format() {
+            ExportFormat::Pgn if self.args.normalize => {
                 write_normalized_pgn(&mut self.text, &record, &annotations)?;
             }
-            Format::Pgn { .. } => write_pgn(&mut self.text, &record, &annotations)?,
-            Format::Csv => self.text += &csv_lines([GameFields::from_record(&record)?])?,
-            Format::Positions(_) | Format::CsvPositions => {
+            ExportFormat::Pgn => write_pgn(&mut self.text, &record, &annotations)?,
+            ExportFormat::Csv => self.text += &csv_lines([GameFields::from_record(&record)?])?,
+            ExportFormat::Fen | ExportFormat::Epd | ExportFormat::CsvPositions => {
                 let plies = self.wanted.plies(&record, &annotations);
                 self.positions(&record, &annotations, &plies)?;
             }
@@ -337,11 +307,11 @@ impl Exporter<'_> {
     /// A game, with annotations if they are written or needed.
     fn read(&self, game: GameId) -> anyhow::Result<(GameRecord, GameAnnotations)> {
         self.check_stop()?;
-        let needs_annotations = match self.format {
-            Format::Pgn { plain, .. } => !plain,
-            Format::Csv => false,
-            Format::Positions(_) => self.wanted.evaluated,
-            Format::CsvPositions => true,
+        let needs_annotations = match self.format() {
+            ExportFormat::Pgn => !self.args.plain,
+            ExportFormat::Csv => false,
+            ExportFormat::Fen | ExportFormat::Epd => self.wanted.evaluated,
+            ExportFormat::CsvPositions => true,
         };
         let record = self.database.game(game)?;
         let annotations =
@@ -361,8 +331,9 @@ impl Exporter<'_> {
         annotations: &GameAnnotations,
         plies: &[Ply],
     ) -> anyhow::Result<()> {
-        match self.format {
-            Format::Positions(format) => write_positions(&mut self.text, record, plies, format)?,
+        match self.format() {
+            ExportFormat::Fen => write_positions(&mut self.text, record, plies, PositionFormat::Fen)?,
+            ExportFormat::Epd => write_positions(&mut self.text, record, plies, PositionFormat::Epd)?,
             _ => self.text += &csv_lines(PositionFields::of(record, annotations, plies)?)?,
         }
         self.counts.positions.fetch_add(plies.len() as u64, Ordering::Relaxed);

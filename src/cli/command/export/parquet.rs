@@ -11,11 +11,8 @@ use pgndex::store::{Database, GameFilter, GameSet};
 
 use super::chosen::Chosen;
 use crate::cli::error::Stopped;
-use crate::cli::render::number::{bytes, counted};
-use crate::cli::render::output_file::refuse_standard_output;
-use crate::cli::terminal::log::note;
-use crate::cli::terminal::progress::{Progress as Display, Snapshot};
-use crate::cli::terminal::signal::{ignore_file_size_signal, stop_on_signal};
+use crate::cli::render::{bytes, counted, refuse_standard_output};
+use crate::cli::terminal::{Snapshot, display, note, stop_on_signal};
 
 /// Writes the tables of the chosen games.
 pub(super) fn run(database: &Database, chosen: &Chosen<'_>, directory: &Path) -> anyhow::Result<()> {
@@ -23,7 +20,6 @@ pub(super) fn run(database: &Database, chosen: &Chosen<'_>, directory: &Path) ->
     let progress = Arc::new(ExportProgress::default());
     let stopped = Arc::clone(&progress);
     stop_on_signal(move || stopped.stop())?;
-    ignore_file_size_signal();
     let games = games(database, chosen, &progress)?;
     if games.as_ref().is_some_and(GameSet::is_empty) {
         note(&format!("no game matches; nothing is written into {}", directory.display()));
@@ -45,19 +41,16 @@ pub(super) fn run(database: &Database, chosen: &Chosen<'_>, directory: &Path) ->
         Some(games) => games.len(),
         None => database.last_game()?.map_or(0, |game| game.0.into()),
     };
-    let shown = Arc::clone(&progress);
     // The bytes done are estimated: the file size multiplied by the share of games read.
-    let display = Display::start(false, move || Snapshot {
-        bytes_done: (shown.games() as f64 / all.max(1) as f64 * file_bytes as f64) as u64,
+    let snapshot = || Snapshot {
+        bytes_done: (progress.games() as f64 / all.max(1) as f64 * file_bytes as f64) as u64,
         bytes_total: file_bytes,
-        games: shown.games(),
-        plies: shown.plies(),
-        files: None,
-        phase: if shown.is_sorting() { "sorting" } else { "reading" },
-    });
-    let written = export(database, &options, &progress);
-    display.stop();
-    let totals = written?;
+        games: progress.games(),
+        plies: progress.plies(),
+        phase: if progress.is_sorting() { "sorting" } else { "reading" },
+        ..Snapshot::default()
+    };
+    let totals = display(false, snapshot, || export(database, &options, &progress))?;
     note(&format!(
         "{} with {} written to {}: {} in {}",
         counted(totals.games, "game"),

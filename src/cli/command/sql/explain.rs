@@ -5,7 +5,7 @@ use pgndex::store::{Catalog, Database, Error, Relation, RelationKind};
 use regex_lite::Regex;
 use rusqlite::OptionalExtension as _;
 
-use crate::cli::render::text::brief;
+use crate::cli::render::brief;
 
 /// The error of a statement, with its place and a hint. The SQL text begins at the line `first_line` of
 /// `source`.

@@ -1,7 +1,5 @@
 //! `pgndex sql`: runs SQL from the command line, a file, standard input or a prompt.
 
-mod command;
-mod complete;
 mod explain;
 mod prompt;
 mod script;
@@ -11,15 +9,15 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, IsTerminal as _};
 use std::path::Path;
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, bail};
 use pgndex::store::{Database, Error, WriterLock};
+use script::Script;
+use session::{COMMANDS, Flow, Session};
 
 use crate::cli::args::SqlArgs;
-use crate::cli::error::WrongValue;
-use crate::cli::render::text::brief;
-use crate::cli::terminal::signal::Interrupts;
-use script::Script;
-use session::{Flow, Session};
+use crate::cli::error::wrong_value;
+use crate::cli::render::brief;
+use crate::cli::terminal::Interrupts;
 
 /// Runs statements and prints their rows as they are found.
 ///
@@ -36,7 +34,7 @@ pub(crate) fn run(args: &SqlArgs) -> anyhow::Result<()> {
     let (database, lock) = access(args, database)?;
     let interrupts = Interrupts::for_script(&database)?;
     let mut session = Session::new(args, database, lock, interrupts);
-    session.name_source(input.name);
+    session.source = input.name;
     run_script(&mut session, Script::new(input.reader))?;
     session.finish()
 }
@@ -47,11 +45,12 @@ fn refuse_statement(database: &Path) -> anyhow::Result<()> {
         ["select", "with", "values", "explain", "pragma", "insert", "update", "delete", "create"];
     let text = database.to_string_lossy();
     let first = text.split_whitespace().next().unwrap_or_default().to_lowercase();
-    let is_statement =
-        VERBS.contains(&first.as_str()) || command::COMMANDS.iter().any(|(name, ..)| *name == first);
+    let is_statement = VERBS.contains(&first.as_str()) || COMMANDS.iter().any(|(name, ..)| *name == first);
     if is_statement && !database.exists() {
-        let wrong = anyhow!("the database comes first: pgndex sql games.db \"{}\"", brief(&text));
-        return Err(WrongValue(wrong).into());
+        return Err(wrong_value(format!(
+            "the database comes first: pgndex sql games.db \"{}\"",
+            brief(&text)
+        )));
     }
     Ok(())
 }
@@ -104,7 +103,9 @@ fn unreadable(name: &str) -> String {
 /// Runs a script to its end, to `.quit`, or to the first error.
 fn run_script(session: &mut Session, mut script: Script<impl BufRead>) -> anyhow::Result<()> {
     let mut is_empty = true;
-    while let Some(piece) = script.next_piece().with_context(|| unreadable(session.source()))? {
+    while let Some(piece) =
+        script.next_piece().with_context(|| unreadable(session.source.as_deref().unwrap_or("the query")))?
+    {
         match session.run(&piece)? {
             Flow::Leave => return Ok(()),
             Flow::Continue { ran } => is_empty &= !ran,

@@ -4,16 +4,14 @@
 //! next cells of its row. Crates for tables lay out all rows at once, which is impossible for a query with
 //! millions of rows.
 
-mod cell;
 mod style;
 
 use std::io::{self, Write};
 
+use style::Layout;
 use unicode_width::UnicodeWidthStr as _;
 
-pub(crate) use cell::Cell;
-use style::Layout;
-pub(crate) use style::Style;
+pub(crate) use style::{Cell, Style};
 
 /// The maximum number of rows held back to find the widths.
 const HELD_ROWS: usize = 1000;
@@ -21,7 +19,7 @@ const HELD_ROWS: usize = 1000;
 const HELD_BYTES: usize = 1 << 20;
 /// The maximum width of a column: a wider cell shifts the next ones, in its row only.
 const MAX_WIDTH: usize = 4096;
-/// Columns of names. If [`TableWriter::shorten_only`] allows it, a plain table shortens them to `MAX_NAME`
+/// Columns of names. If [`TableWriter::shortened`] allows it, a plain table shortens them to `MAX_NAME`
 /// columns even without a terminal: otherwise one name of thousands of characters would widen every row.
 const NAMES: [&str; 6] = ["white", "black", "event", "opponent", "name", "from"];
 const MAX_NAME: usize = 80;
@@ -42,13 +40,13 @@ pub(crate) struct TableWriter<W> {
     /// The width of the terminal; `None`: there is none, and only very long names are shortened.
     terminal: Option<usize>,
     /// The columns that may be shortened for the terminal; `None`: all texts.
-    shortened: Option<&'static [&'static str]>,
-    /// Whether a table too wide for the terminal is written as lines.
-    lines_if_too_wide: bool,
-    /// A column, and the width that it may need in later rows.
-    reserved: Option<(&'static str, usize)>,
+    pub(super) shortened: Option<&'static [&'static str]>,
+    /// Whether one value per line is written if the terminal is too narrow for the table even with shortened texts.
+    pub(super) lines_if_too_wide: bool,
+    /// A column, and its least width if there are as many rows as can be held back: later rows may need it.
+    pub(super) reserved: Option<(&'static str, usize)>,
     /// Whether the names of the columns are printed first.
-    has_headers: bool,
+    pub(super) has_headers: bool,
 }
 
 impl<W: Write> TableWriter<W> {
@@ -70,30 +68,10 @@ impl<W: Write> TableWriter<W> {
         }
     }
 
-    /// Omits the names of the columns.
-    pub(crate) const fn without_headers(&mut self) {
-        self.has_headers = false;
-    }
-
     /// Draws the table in another style.
     pub(crate) fn styled(mut self, style: Style) -> Self {
         self.style = style;
         self
-    }
-
-    /// Allows only these columns to be shortened.
-    pub(crate) fn shorten_only(&mut self, columns: &'static [&'static str]) {
-        self.shortened = Some(columns);
-    }
-
-    /// Writes one value per line if the terminal is too narrow for the table even with shortened texts.
-    pub(crate) fn lines_if_too_wide(&mut self) {
-        self.lines_if_too_wide = true;
-    }
-
-    /// Gives a column at least this width from the beginning, if there are as many rows as can be held back.
-    pub(crate) fn reserve(&mut self, column: &'static str, width: usize) {
-        self.reserved = Some((column, width));
     }
 
     /// Adds a row, one cell for each column.
@@ -325,7 +303,7 @@ mod tests {
         let rows: [&[&str]; 2] = [&["123456789", "a text"], &["20", "another long text"]];
         for (terminal, style) in [(None, Style::Plain), (Some(17), Style::Plain), (Some(16), Style::Lines)] {
             let mut table = TableWriter::new(Vec::new(), &["n", "b"], terminal);
-            table.lines_if_too_wide();
+            table.lines_if_too_wide = true;
             for [n, b] in [["123456789", "a text"], ["20", "another long text"]] {
                 table.row(vec![Cell::number(n.to_owned()), Cell::text(b)]).unwrap();
             }
@@ -338,7 +316,7 @@ mod tests {
     #[test]
     fn only_some_columns_may_be_cut() {
         let mut table = TableWriter::new(Vec::new(), &["name", "date"], Some(20));
-        table.shorten_only(&["name"]);
+        table.shortened = Some(&["name"]);
         table.row(vec![Cell::text("Abdusattorov, Nodirbek"), Cell::text("2024.02.29")]).unwrap();
         insta::assert_snapshot!(String::from_utf8(table.finish().unwrap().0).unwrap(), @"
         name      date
@@ -390,7 +368,7 @@ mod tests {
     fn width_is_reserved_for_later_rows() {
         let draw = |rows: usize| {
             let mut table = TableWriter::new(Vec::new(), &["game", "x"], None);
-            table.reserve("game", 7);
+            table.reserved = Some(("game", 7));
             for number in 0..rows {
                 table.row(vec![Cell::number(number.to_string()), Cell::text("y")]).unwrap();
             }

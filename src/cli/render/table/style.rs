@@ -1,12 +1,11 @@
-//! How a table is drawn.
+//! How a table and its cells are drawn.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
-use unicode_width::UnicodeWidthStr as _;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr};
 
-use crate::cli::render::board::sign;
-use crate::cli::render::table::cell::{Cell, shortened};
-use crate::cli::render::text::blanks;
+use crate::cli::render::{blanks, printable, sign};
 
 /// The gap between columns of a plain table.
 const GAP: usize = 2;
@@ -49,7 +48,7 @@ impl Style {
     }
 
     /// Writes the part before the first row.
-    pub(super) fn head(self, out: &mut impl Write, headers: &[Cell], layout: &[Layout]) -> io::Result<()> {
+    pub(super) fn head(self, out: &mut dyn Write, headers: &[Cell], layout: &[Layout]) -> io::Result<()> {
         // Headers are shortened even above columns that are not: only a shortened number would be wrong.
         let layout: Vec<_> = layout.iter().map(|column| Layout { cut: true, ..*column }).collect();
         let layout = layout.as_slice();
@@ -82,7 +81,7 @@ impl Style {
     /// Writes a row.
     pub(super) fn row(
         self,
-        out: &mut impl Write,
+        out: &mut dyn Write,
         headers: &[Cell],
         cells: &[Cell],
         layout: &[Layout],
@@ -107,12 +106,12 @@ impl Style {
     }
 
     /// Writes the part between two rows.
-    pub(super) fn between(self, out: &mut impl Write) -> io::Result<()> {
+    pub(super) fn between(self, out: &mut dyn Write) -> io::Result<()> {
         if self == Self::Lines { writeln!(out) } else { Ok(()) }
     }
 
     /// Writes the part after the last row.
-    pub(super) fn foot(self, out: &mut impl Write, layout: &[Layout]) -> io::Result<()> {
+    pub(super) fn foot(self, out: &mut dyn Write, layout: &[Layout]) -> io::Result<()> {
         if self == Self::Box && !layout.is_empty() {
             rule(out, layout, ["└", "┴", "┘"].map(|corner| sign(corner, "+")))
         } else {
@@ -142,7 +141,7 @@ fn each_line(cells: &[Cell], mut draw: impl FnMut(&[&str]) -> io::Result<()>) ->
 
 /// A line of a plain table. A cell that is wider than its column shifts the next ones, up to where there is
 /// space again.
-fn plain_row(out: &mut impl Write, texts: &[&str], layout: &[Layout]) -> io::Result<()> {
+fn plain_row(out: &mut dyn Write, texts: &[&str], layout: &[Layout]) -> io::Result<()> {
     // The start of the column, and the current end of the line. Blanks are written only before the next text,
     // so that no line ends in blanks.
     let (mut begin, mut end) = (0, None);
@@ -163,7 +162,7 @@ fn plain_row(out: &mut impl Write, texts: &[&str], layout: &[Layout]) -> io::Res
 /// A line between bars; `pad` returns the blanks before and after a text. A cell that is wider than its
 /// column shifts the next bars, up to where there is space again.
 fn framed_row(
-    out: &mut impl Write,
+    out: &mut dyn Write,
     texts: &[&str],
     layout: &[Layout],
     bar: &str,
@@ -186,7 +185,7 @@ fn aligned(text: &str, room: usize, column: &Layout) -> (usize, usize) {
     if column.right { (blanks, 0) } else { (0, blanks) }
 }
 
-fn rule(out: &mut impl Write, layout: &[Layout], [left, middle, right]: [&str; 3]) -> io::Result<()> {
+fn rule(out: &mut dyn Write, layout: &[Layout], [left, middle, right]: [&str; 3]) -> io::Result<()> {
     for (index, column) in layout.iter().enumerate() {
         write!(out, "{}{}", if index == 0 { left } else { middle }, sign("─", "-").repeat(column.width + 2))?;
     }
@@ -197,4 +196,51 @@ impl Layout {
     fn fit<'a>(&self, text: &'a str) -> std::borrow::Cow<'a, str> {
         if self.cut { shortened(text, self.width) } else { text.into() }
     }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    /// One line or several.
+    pub(super) text: String,
+    pub(super) is_number: bool,
+}
+
+impl Cell {
+    /// A text; control characters are made visible.
+    pub(crate) fn text(text: &str) -> Self {
+        Self { text: printable(text), is_number: false }
+    }
+
+    /// A text of several lines, such as a board; control characters are made visible.
+    pub(crate) fn lines(text: &str) -> Self {
+        let lines = text.strip_suffix('\n').unwrap_or(text).split('\n').map(printable);
+        Self { text: lines.collect::<Vec<_>>().join("\n"), is_number: false }
+    }
+
+    /// The width of its widest line.
+    pub(super) fn width(&self) -> usize {
+        self.text.split('\n').map(UnicodeWidthStr::width).max().unwrap_or(0)
+    }
+
+    /// A number; a column of numbers is aligned right.
+    pub(crate) fn number(text: String) -> Self {
+        Self { text, is_number: true }
+    }
+}
+
+/// A text shortened to a width, with an ellipsis if it is too long.
+pub(super) fn shortened(text: &str, width: usize) -> Cow<'_, str> {
+    if text.width() <= width {
+        return text.into();
+    }
+    let mut room = width.saturating_sub(1);
+    let fits = |letter: &char| {
+        let needed = letter.width().unwrap_or(0);
+        let fits = needed <= room;
+        room = room.saturating_sub(needed);
+        fits
+    };
+    let mut short: String = text.chars().take_while(fits).collect();
+    short.push_str(sign("…", "~"));
+    short.into()
 }

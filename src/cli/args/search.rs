@@ -1,16 +1,90 @@
-//! Arguments of `pgndex explore`.
+//! Arguments of `pgndex find` and `pgndex explore`.
 
-use crate::cli::args::board::{BOARDS, BoardArgs, PictureArgs};
-use crate::cli::args::filter::{FilterArgs, filter_option};
-use crate::cli::args::players::SideArg;
-use crate::cli::args::position::PositionArgs;
-use crate::cli::args::value::within;
-use crate::cli::error::WrongValue;
-use anyhow::anyhow;
+use std::path::PathBuf;
+
 use clap::{Args, Parser, ValueEnum};
 use pgndex::board::Color;
-use pgndex::store::{FilterError, GameFilter};
-use std::path::PathBuf;
+use pgndex::store::{FilterError, GameFilter, HitOrder};
+
+use crate::cli::args::{
+    BOARDS, BoardArgs, FilterArgs, POSITION, PictureArgs, PositionArgs, SequenceArgs, filter_option, order,
+    side, within,
+};
+use crate::cli::error::{WrongValue, wrong_value};
+
+/// Find the games that reached a position, or any games
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Two positions are the same if placement, side to move, castling rights and en passant are the same. The moves that led there and the \
+counters do not matter. A game has one row for each time it \
+reached the position. Without a position, each game that passes the filters has one row.
+
+All conditions of a description must hold in the same position. With a description, a game has one row, with its first matching position. \
+With --for, this is the first of the consecutive positions. With --then, it is the position that matches the last description.
+
+With --variations, the column `line` gives the number of the variation, in the order of the game's text; 0 is the main line. --sort rating and \
+--sort date put unfinished games (result *) after all others.
+
+Examples:
+  pgndex find games.db --moves \"1. d4 f5\" --elo-min 2600 --since 2010 --sort rating
+  pgndex find games.db --ending opposite-bishops --for 20 --player carlsen
+  pgndex find games.db --fen \"8/8/8/4k3/8/4K3/4P3/8 w - -\" --format pgn > found.pgn")]
+pub(crate) struct FindArgs {
+    /// Database
+    #[arg(value_name = "DB")]
+    pub(crate) database: PathBuf,
+    #[command(flatten)]
+    pub(crate) target: FindTargetArgs,
+    /// Also search the variations of games
+    #[arg(help_heading = POSITION, long, requires = "target")]
+    pub(crate) variations: bool,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+    /// Order of the rows.
+    ///
+    /// By game number, by mean rating of the players (highest first), or by date (latest first).
+    #[arg(long, value_name = "ORDER", value_parser = order(), default_value = "game")]
+    pub(crate) sort: HitOrder,
+    /// Number of rows to show; 0 for all
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 15, value_parser = within(0..=u32::MAX))]
+    pub(crate) limit: u32,
+    /// Number of rows to skip first
+    #[arg(hide_short_help = true, long, value_name = "N", default_value_t = 0, value_parser = within(0..=u32::MAX))]
+    pub(crate) offset: u32,
+    /// Output format.
+    ///
+    /// json is one object per line, pgn the games themselves.
+    #[arg(long, short, value_enum, default_value = "table")]
+    pub(crate) format: FindFormat,
+    /// Print the time taken on standard error
+    #[arg(long, hide_short_help = true)]
+    pub(crate) timing: bool,
+}
+
+/// What to find: a position, given in one of three ways, described positions, or all games.
+#[derive(Args, Debug)]
+#[group(id = "target", multiple = true, args = ["fen", "moves", "play", "like", "pattern", "material", "structure", "ending", "played"])]
+pub(crate) struct FindTargetArgs {
+    #[command(flatten)]
+    pub(crate) position: PositionArgs,
+    /// The positions most similar to this FEN, one per game.
+    ///
+    /// Positions with the same pawns and material come first, then the others; in both groups, the most similar come first.
+    #[arg(help_heading = POSITION, long, value_name = "FEN", conflicts_with_all = ["fen", "moves", "play", "variations", "sort"])]
+    pub(crate) like: Option<String>,
+    #[command(flatten)]
+    pub(crate) sequence: SequenceArgs,
+}
+
+/// Formats for found games.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FindFormat {
+    Table,
+    #[value(alias = "jsonl")]
+    Json,
+    Csv,
+    Pgn,
+}
 
 /// Show what was played from a position, and with what results
 #[derive(Args, Debug)]
@@ -57,8 +131,8 @@ pub(crate) struct ExploreArgs {
     ///
     /// The results are the score, the opponents' mean rating and the performance. With --player: only games in which
     /// the player had this side.
-    #[arg(long, value_name = "SIDE", value_enum)]
-    pub(crate) side: Option<SideArg>,
+    #[arg(long, value_name = "SIDE", value_parser = side())]
+    pub(crate) side: Option<Color>,
     /// Compare with the games that pass these filters.
     ///
     /// The command's own filters do not apply to these games; --side does. Write the filters as one quoted argument,
@@ -114,43 +188,38 @@ struct VersusArgs {
 }
 
 impl ExploreArgs {
-    /// The side from whose view results are shown.
-    pub(crate) fn side(&self) -> Option<Color> {
-        self.side.map(Color::from)
-    }
-
     /// The games to count.
     ///
     /// # Errors
     /// If no game can match the filters.
-    pub(crate) fn filter(&self) -> Result<GameFilter, WrongValue> {
-        with_side(self.filter.filter()?, self.side())
+    pub(crate) fn filter(&self) -> anyhow::Result<GameFilter> {
+        with_side(self.filter.filter()?, self.side)
     }
 
     /// The games to compare with, if any.
     ///
     /// # Errors
     /// If the text cannot be parsed as filters, or no game can match them.
-    pub(crate) fn versus(&self) -> Result<Option<GameFilter>, WrongValue> {
+    pub(crate) fn versus(&self) -> anyhow::Result<Option<GameFilter>> {
         let Some(text) = &self.versus else { return Ok(None) };
         let words = shell_words::split(text)
-            .map_err(|_| WrongValue(anyhow!("--versus: a quotation mark is missing in {text}")))?;
+            .map_err(|_| wrong_value(format!("--versus: a quotation mark is missing in {text}")))?;
         let read = VersusArgs::try_parse_from(words).map_err(|error| {
             let error = error.to_string();
             let first = error.lines().next().unwrap_or_default().trim_start_matches("error: ");
-            WrongValue(anyhow!(
+            wrong_value(format!(
                 "--versus: {first}; give filters as in --versus \"--since 2020 --elo-min 2500\""
             ))
         })?;
-        with_side(read.filter.filter()?, self.side()).map(Some)
+        with_side(read.filter.filter()?, self.side).map(Some)
     }
 
     /// The option that gave a field of the filter. With `--side`, the fields `white` and `black` can come
     /// from `--player` and `--opponent`.
     pub(crate) fn option(&self, field: &str) -> String {
         let of_side = match self.side {
-            Some(SideArg::White) => ["white", "black"],
-            Some(SideArg::Black) => ["black", "white"],
+            Some(Color::White) => ["white", "black"],
+            Some(Color::Black) => ["black", "white"],
             None => return filter_option(field),
         };
         let is_given = !self.filter.player.is_empty();
@@ -165,12 +234,12 @@ impl ExploreArgs {
 }
 
 /// Restricts a filter to games in which its player had this side.
-fn with_side(filter: GameFilter, side: Option<Color>) -> Result<GameFilter, WrongValue> {
+fn with_side(filter: GameFilter, side: Option<Color>) -> anyhow::Result<GameFilter> {
     let Some(side) = side else { return Ok(filter) };
     filter.with_side(side).map_err(|error| match error {
         FilterError::SideTold { field } => {
-            WrongValue(anyhow!("--player with --side names both players already; leave out --{field}"))
+            wrong_value(format!("--player with --side names both players already; leave out --{field}"))
         }
-        error => WrongValue(error.into()),
+        error => WrongValue(error.into()).into(),
     })
 }

@@ -1,29 +1,27 @@
-//! Notes on filters: names that do not occur or may be written differently in most games, and the filter that
-//! excludes all games.
+//! Notes on names, filters and positions: what does not occur or may be written differently in most games, and
+//! what excludes all games.
 
 use pgndex::board::Position;
 use pgndex::query::{
-    AlternativeValues, SeveralPlayers, SimilarNames, SimilarPlayer, WithoutFilter, alternative_values,
-    several_players, similar_players, without_one_filter,
+    AlternativeValues, Difference, SeveralPlayers, SimilarNames, SimilarPlayer, Variant, WithoutFilter,
+    alternative_values, several_players, similar_players, variants, without_one_filter,
 };
-use pgndex::store::{Database, GameFilter, NameFilter, Named, Selection};
+use pgndex::store::{Database, GameFilter, HitCount, Lines, NameFilter, Named, Selection};
 
 use crate::cli::args::filter_option;
-use crate::cli::render::board::sign;
-use crate::cli::render::number::{counted, grouped};
-use crate::cli::render::text::printable;
-use crate::cli::terminal::log::note;
+use crate::cli::render::{counted, grouped, printable, sign};
+use crate::cli::terminal::note;
 
 /// How many players are listed for a name.
 const SHOWN: usize = 5;
 
 /// Prints names that do not occur, with similar ones.
-pub(super) fn note_unknown_names(unknown: &[SimilarNames]) {
+pub(crate) fn note_unknown_names(unknown: &[SimilarNames]) {
     note_unknown(unknown, filter_option);
 }
 
 /// Prints names that do not occur, with similar ones. `option` formats a field.
-pub(super) fn note_unknown(unknown: &[SimilarNames], option: impl Fn(&str) -> String) {
+pub(crate) fn note_unknown(unknown: &[SimilarNames], option: impl Fn(&str) -> String) {
     for SimilarNames { field, named, wanted, near, elsewhere } in unknown {
         let of = match named {
             Named::Player => "player",
@@ -48,13 +46,13 @@ pub(super) fn note_unknown(unknown: &[SimilarNames], option: impl Fn(&str) -> St
 }
 
 /// Prints names that match several players, and players who may have many more games under another name.
-pub(super) fn note_players(database: &Database, selection: &Selection) -> anyhow::Result<()> {
+pub(crate) fn note_players(database: &Database, selection: &Selection) -> anyhow::Result<()> {
     note_several(database, selection, filter_option)?;
     note_similar(database, selection, filter_option)
 }
 
 /// Prints names that match several players, and returns whether there are any. `option` formats a field.
-pub(super) fn note_several(
+pub(crate) fn note_several(
     database: &Database,
     selection: &Selection,
     option: impl Fn(&str) -> String,
@@ -68,7 +66,7 @@ pub(super) fn note_several(
 }
 
 /// Prints that a name matches several players: how many, and those with the most games.
-pub(super) fn note_matching(name: &str, players: u64, most: &[(&str, u64)]) {
+pub(crate) fn note_matching(name: &str, players: u64, most: &[(&str, u64)]) {
     let shown = most.iter().take(SHOWN);
     let mut names: Vec<_> =
         shown.map(|(name, games)| format!("\"{}\" ({})", printable(name), grouped(*games))).collect();
@@ -85,7 +83,7 @@ pub(super) fn note_matching(name: &str, players: u64, most: &[(&str, u64)]) {
 }
 
 /// Prints players who may have many more games under another name. `option` formats a field.
-pub(super) fn note_similar(
+pub(crate) fn note_similar(
     database: &Database,
     selection: &Selection,
     option: impl Fn(&str) -> String,
@@ -108,7 +106,7 @@ pub(super) fn note_similar(
 
 /// Prints filters without which there would be games, if no game passes all of them; with a position, only
 /// games that reached it. Fields without an option are omitted, because nobody can leave them out.
-pub(super) fn note_without_one(
+pub(crate) fn note_without_one(
     database: &Database,
     filter: &GameFilter,
     position: Option<&Position>,
@@ -137,7 +135,7 @@ pub(super) fn note_without_one(
 
 /// Prints the values that games have, if only one filter is given and no game passes it. Returns whether
 /// anything was printed.
-pub(super) fn note_alternatives(
+pub(crate) fn note_alternatives(
     database: &Database,
     filter: &GameFilter,
     option: impl Fn(&str) -> String,
@@ -169,7 +167,7 @@ pub(super) fn note_alternatives(
 
 /// A filter in words, one text per condition. The condition `player` is left out, because the words are for
 /// the record of this player.
-pub(super) fn filters_in_words(filter: &GameFilter) -> Vec<String> {
+pub(crate) fn filters_in_words(filter: &GameFilter) -> Vec<String> {
     /// Several texts, one of which is enough.
     fn either<T: ToString>(texts: &[T]) -> Option<String> {
         let texts: Vec<_> = texts.iter().map(T::to_string).collect();
@@ -213,5 +211,54 @@ fn shell_word(word: &str) -> String {
         word if word.chars().all(is_plain) => word,
         word if word.contains(['"', '$', '`', '\\', '!']) => format!("'{}'", word.replace('\'', "'\\''")),
         word => format!("\"{word}\""),
+    }
+}
+
+/// Prints positions with the same pieces on the same squares that many more games reached.
+///
+/// # Errors
+/// Errors of SQLite.
+pub(crate) fn note_variants(database: &Database, position: &Position, lines: Lines) -> anyhow::Result<()> {
+    for Variant { fen, differences, reached } in variants(database, position, lines)? {
+        let names: Vec<_> = differences.into_iter().map(name).collect();
+        note(&format!(
+            "{} the same placement with {}: {fen}",
+            games_that_reached(reached),
+            names.join(" and ")
+        ));
+    }
+    Ok(())
+}
+
+/// The lines to search. Prints a note if variations are requested and there are none.
+///
+/// # Errors
+/// If the database is of a version that has no variations; errors of SQLite.
+pub(crate) fn read_lines(database: &Database, variations: bool) -> anyhow::Result<Lines> {
+    if !variations {
+        return Ok(Lines::Main);
+    }
+    if !database.has_variations()? {
+        note(
+            "no game of this database has a variation; `index --annotations all` stores the variations of the PGN",
+        );
+    }
+    Ok(Lines::All)
+}
+
+const fn name(difference: Difference) -> &'static str {
+    match difference {
+        Difference::Side => "the other side to move",
+        Difference::Castling => "other castling rights",
+        Difference::EnPassant => "another en-passant square",
+    }
+}
+
+pub(crate) fn games_that_reached(count: HitCount) -> String {
+    match count {
+        HitCount::Exact { games, .. } | HitCount::Games(games) => {
+            format!("{} reached", counted(games, "game"))
+        }
+        HitCount::AtLeast(games) => format!("{} or more games reached", grouped(games)),
     }
 }

@@ -3,10 +3,11 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::TypedValueParser;
 use pgndex::server::{LogFormat, Options};
 
-use crate::cli::args::value::within;
+use crate::cli::args::{one_of, within};
 
 /// Serve databases over HTTP: a page, Lichess's explorer API, and pgndex's own API
 #[derive(Args, Debug)]
@@ -55,8 +56,8 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 1, value_parser = within(1..=3600_u64))]
     sql_timeout: u64,
     /// How to log requests to standard error
-    #[arg(hide_short_help = true, long, value_name = "FORMAT", value_enum, default_value = "text")]
-    log_format: RequestLogArg,
+    #[arg(hide_short_help = true, long, value_name = "FORMAT", value_parser = log_format(), default_value = "text")]
+    log_format: LogFormat,
 }
 
 /// An address with its port.
@@ -66,11 +67,8 @@ fn listen(text: &str) -> Result<SocketAddr, &'static str> {
 }
 
 /// How requests are logged.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum RequestLogArg {
-    None,
-    Text,
-    Json,
+fn log_format() -> impl TypedValueParser<Value = LogFormat> {
+    one_of([("none", LogFormat::None), ("text", LogFormat::Text), ("json", LogFormat::Json)])
 }
 
 impl ServeArgs {
@@ -85,11 +83,7 @@ impl ServeArgs {
         options.threads = self.threads.map_or(options.threads, usize::from);
         options.timeout = std::time::Duration::from_secs(self.timeout);
         options.sql_timeout = std::time::Duration::from_secs(self.sql_timeout);
-        options.log = match self.log_format {
-            RequestLogArg::None => LogFormat::None,
-            RequestLogArg::Text => LogFormat::Text,
-            RequestLogArg::Json => LogFormat::Json,
-        };
+        options.log = self.log_format;
         options
     }
 }

@@ -1,10 +1,7 @@
 //! `pgndex verify`: checks a database or Parquet files.
 
-#[cfg(feature = "parquet")]
-mod parquet;
-
 use std::collections::HashSet;
-use std::io::Write;
+use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,30 +9,51 @@ use pgndex::verify::{Finding, FindingKind, Findings, Id, Progress, Report, Sampl
 use serde_json::json;
 
 use crate::cli::args::VerifyArgs;
-#[cfg(feature = "parquet")]
-use crate::cli::error::WrongValue;
-use crate::cli::render::done::{Done, Found, OtherSource, Verified};
-use crate::cli::render::number::{counted, grouped};
-use crate::cli::render::output::stdout;
-use crate::cli::render::text::printable;
+use crate::cli::render::{Done, Found, OtherSource, Verified, counted, grouped, printable, stdout};
 use crate::cli::report::{Status, report_done};
-use crate::cli::terminal::log;
-use crate::cli::terminal::progress::{Progress as Display, Snapshot};
-use crate::cli::terminal::signal::{READING, end_after, stop_on_signal};
+use crate::cli::terminal::{READING, Snapshot, display, end_after, note, stop_on_signal};
+
+/// The result of a check.
+struct Outcome {
+    /// The first findings, a line each.
+    first: Vec<String>,
+    findings: u64,
+    last_line: String,
+    done: Done,
+    /// What to do if there are findings.
+    advice: String,
+}
 
 /// Checks a database or Parquet files, and prints the findings.
 ///
 /// # Errors
 /// If the arguments contradict each other, the files cannot be read at all, or the check is stopped.
 pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
-    #[cfg(feature = "parquet")]
-    if let Some(directory) = &args.parquet {
-        if args.database.is_some() && !crate::cli::usage::is_database_from_environment() {
-            let both = "a database and --parquet were given; check one after the other";
-            return Err(WrongValue(anyhow::anyhow!(both)).into());
+    let Outcome { first, findings, last_line, done, advice } = match &args.parquet {
+        #[cfg(feature = "parquet")]
+        Some(directory) => parquet(args, directory)?,
+        _ => database(args)?,
+    };
+    if !args.report.json {
+        let mut out = stdout();
+        first.iter().try_for_each(|finding| writeln!(out, "{finding}"))?;
+        let shown = first.len() as u64;
+        if shown < findings {
+            writeln!(out, "{} of {} findings shown; --limit shows more", grouped(shown), grouped(findings))?;
         }
-        return parquet::run(args, directory);
+        writeln!(out, "{last_line}")?;
+        out.flush()?;
     }
+    // The answer for people has already been written to standard output.
+    report_done(args.report, done, String::new)?;
+    if findings > 0 && !args.report.json {
+        note(&advice);
+    }
+    Ok(if findings == 0 { Status::Done } else { Status::Unsound })
+}
+
+/// Checks a database, and prints the sources whose games could not be compared.
+fn database(args: &VerifyArgs) -> anyhow::Result<Outcome> {
     let database = args.database.as_deref().expect("clap requires one of both");
     let progress = Arc::new(Progress::default());
     let stopped = Arc::clone(&progress);
@@ -45,24 +63,20 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
         end_after(READING, || true);
     })?;
     let file_bytes = std::fs::metadata(database).map_or(0, |metadata| metadata.len());
-    let shown = Arc::clone(&progress);
-    let display = Display::start(args.report.log.quiet, move || snapshot(&shown, file_bytes));
-    let result = verify(database, &options(args), &progress);
-    display.stop();
-    let report = result?;
+    let snapshot = || snapshot(&progress, file_bytes);
+    let report = display(args.report.log.quiet, snapshot, || verify(database, &options(args), &progress))?;
     if !args.report.json {
-        let mut out = stdout();
         note_sources(&report);
-        write_findings(&mut out, &report)?;
-        writeln!(out, "{}", last_line(&report))?;
-        out.flush()?;
     }
-    // The answer for people has already been written to standard output.
-    report_done(args.report, Done::Verify(Box::new(verified(database, &report))), String::new)?;
-    if !report.is_sound() && !args.report.json {
-        log::note(&advice(&report.findings));
-    }
-    Ok(if report.is_sound() { Status::Done } else { Status::Unsound })
+    let line =
+        |finding: &Finding| format!("{:<13}  {}", finding.kind.as_str(), printable(&finding.to_string()));
+    Ok(Outcome {
+        first: report.findings.first.iter().map(line).collect(),
+        findings: report.findings.total(),
+        last_line: last_line(&report),
+        done: Done::Verify(Box::new(verified(database, &report))),
+        advice: advice(&report.findings),
+    })
 }
 
 /// How to make a database sound.
@@ -105,41 +119,29 @@ fn snapshot(progress: &Progress, file_bytes: u64) -> Snapshot {
         bytes_total: file_bytes,
         games: progress.games(),
         plies: progress.plies(),
-        files: None,
         phase: "checking",
+        ..Snapshot::default()
     }
 }
 
 /// Prints the sources whose games could not be compared.
 fn note_sources(report: &Report) {
     let mut told = HashSet::new();
-    for note in &report.notes {
+    for source in &report.notes {
         // A file that grew was read several times.
-        if !told.insert((&note.path, &note.message)) {
+        if !told.insert((&source.path, &source.message)) {
             continue;
         }
-        let path = printable(&note.path.to_string_lossy());
-        log::note(&format!(
+        let path = printable(&source.path.to_string_lossy());
+        note(&format!(
             "{path}: {}, so the games indexed from it could not be checked against it",
-            note.message
+            source.message
         ));
     }
     let more = report.sources_other.saturating_sub(report.notes.len() as u64);
     if more > 0 {
-        log::note(&format!("the same applies to {}", counted(more, "more source")));
+        note(&format!("the same applies to {}", counted(more, "more source")));
     }
-}
-
-fn write_findings(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
-    let findings = &report.findings;
-    for finding in &findings.first {
-        writeln!(out, "{:<13}  {}", finding.kind.as_str(), printable(&finding.to_string()))?;
-    }
-    let (shown, total) = (findings.first.len() as u64, findings.total());
-    if shown < total {
-        writeln!(out, "{} of {} findings shown; --limit shows more", grouped(shown), grouped(total))?;
-    }
-    Ok(())
 }
 
 fn last_line(report: &Report) -> String {
@@ -201,4 +203,71 @@ fn found(finding: &Finding) -> Found {
         expected: finding.expected.clone(),
         found: finding.found.clone(),
     }
+}
+
+/// Checks the Parquet files of a directory.
+#[cfg(feature = "parquet")]
+fn parquet(args: &VerifyArgs, directory: &Path) -> anyhow::Result<Outcome> {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use pgndex::columnar::{VerifyOptions, VerifyProgress, verify};
+
+    use crate::cli::error::wrong_value;
+    use crate::cli::render::VerifiedParquet;
+
+    if args.database.is_some() && !crate::cli::usage::is_database_from_environment() {
+        return Err(wrong_value("a database and --parquet were given; check one after the other"));
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = Arc::clone(&stop);
+    stop_on_signal(move || stopped.store(true, Ordering::Relaxed))?;
+    let progress = VerifyProgress::default();
+    let snapshot = || Snapshot {
+        bytes_done: progress.bytes(),
+        bytes_total: progress.total_bytes(),
+        games: progress.games(),
+        phase: "checking",
+        ..Snapshot::default()
+    };
+    let options = VerifyOptions {
+        sample: (!args.all).then_some(args.sample),
+        limit: args.limit as usize,
+        threads: args.threads.threads.map_or(0, usize::from),
+    };
+    let report = display(args.report.log.quiet, snapshot, || {
+        verify(directory, options, &progress, &|| stop.load(Ordering::Relaxed))
+    })?;
+    Ok(Outcome {
+        first: report.findings.iter().map(|finding| printable(finding)).collect(),
+        findings: report.found,
+        last_line: last_line_of_parquet(&report),
+        done: Done::VerifyParquet(VerifiedParquet {
+            directory: directory.display().to_string(),
+            sound: report.found == 0,
+            findings: report.found,
+            first_findings: report.findings,
+            files: report.files,
+            bytes: report.bytes,
+            games: report.games,
+            positions: report.positions,
+            replayed_games: report.replayed_games,
+        }),
+        advice: "write the files again: repeat the `pgndex export` or `pgndex index` that wrote them, with --overwrite"
+            .to_owned(),
+    })
+}
+
+#[cfg(feature = "parquet")]
+fn last_line_of_parquet(report: &pgndex::columnar::VerifyReport) -> String {
+    if report.found > 0 {
+        return format!("not sound: {}", counted(report.found, "finding"));
+    }
+    format!(
+        "sound: {}, {} in {} ({}); {} replayed",
+        counted(report.games, "game"),
+        counted(report.positions, "position"),
+        counted(report.files, "file"),
+        crate::cli::render::bytes(report.bytes),
+        counted(report.replayed_games, "game")
+    )
 }

@@ -1,9 +1,11 @@
 //! Arguments of `pgndex sql`.
 
-use crate::cli::args::value::RowFormat;
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 use rusqlite::types::Value;
-use std::path::PathBuf;
+
+use crate::cli::args::RowFormat;
 
 /// Run SQL, or show a prompt for it
 #[derive(Args, Debug)]

@@ -1,0 +1,177 @@
+//! `pgndex backup`, `pgndex optimize` and `pgndex repair`.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+use anyhow::bail;
+use pgndex::index::{self, OptimizeSummary, RepairSummary};
+use pgndex::store::{Database, is_file_of};
+
+use crate::cli::args::{BackupArgs, MaintenanceArgs};
+use crate::cli::render::{
+    Copied, Done, Optimized, Repaired, bytes, counted, database_size, duration, printable,
+    refuse_standard_output,
+};
+use crate::cli::report::{Status, report_done};
+use crate::cli::terminal::{
+    COPYING, REPAIRING, Snapshot, WAITING, display, display_run, note, note_stopping, stop_on_signal,
+    stoppable_run,
+};
+
+/// The progress of the copy, and whether it must stop. Several threads share it.
+#[derive(Debug, Default)]
+struct State {
+    is_stopped: AtomicBool,
+    bytes: AtomicU64,
+    total_bytes: AtomicU64,
+}
+
+/// Copies a database.
+///
+/// # Errors
+/// If the database cannot be read, the copy cannot be written or must not be replaced, or the command is
+/// stopped.
+pub(crate) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
+    let started = Instant::now();
+    refuse_standard_output(&args.target)?;
+    if is_file_of(&args.database, &args.target) {
+        bail!(
+            "{}: cannot copy a database onto itself or onto one of its auxiliary files; name another file",
+            args.target.display()
+        );
+    }
+    let database = Database::open_read_only(&args.database)?;
+    let state = Arc::new(State::default());
+    let stopped = Arc::clone(&state);
+    stop_on_signal(move || {
+        stopped.is_stopped.store(true, Ordering::Relaxed);
+        note_stopping();
+    })?;
+    let snapshot = || Snapshot {
+        bytes_done: state.bytes.load(Ordering::Relaxed),
+        bytes_total: state.total_bytes.load(Ordering::Relaxed),
+        phase: COPYING,
+        ..Snapshot::default()
+    };
+    let copied = display(args.report.log.quiet, snapshot, || {
+        database.backup(&args.target, args.overwrite, |progress| {
+            state.bytes.store(progress.bytes, Ordering::Relaxed);
+            state.total_bytes.store(progress.total_bytes, Ordering::Relaxed);
+            match state.is_stopped.load(Ordering::Relaxed) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        })
+    });
+    let (length, elapsed) = (copied?, started.elapsed());
+    let [database, copy] = [&args.database, &args.target].map(|path| path.display().to_string());
+    let text = format!("{} copied to {} in {}", bytes(length), printable(&copy), duration(elapsed));
+    let done = Copied { database, copy, bytes: length, seconds: elapsed.as_secs_f64() };
+    report_done(args.report, Done::Backup(done), || text)
+}
+
+/// Merges the parts of a database.
+///
+/// # Errors
+/// If the database cannot be read or written, or the command is stopped.
+pub(crate) fn optimize(args: &MaintenanceArgs) -> anyhow::Result<()> {
+    let progress = stoppable_run()?;
+    let merged = display_run(args.report.log.quiet, &progress, || {
+        index::optimize(&args.database, &args.work.options(), &progress)
+    });
+    let OptimizeSummary { levels, bytes_before, file_bytes, free_bytes, elapsed } = merged?;
+    let (database, seconds) = (args.database.display().to_string(), elapsed.as_secs_f64());
+    let done = Optimized { database, levels, bytes_before, file_bytes, free_bytes, seconds };
+    report_done(args.report, Done::Optimize(done), || {
+        let done = match levels {
+            0 | 1 if file_bytes < bytes_before => {
+                format!("nothing to merge; rewrote the file without its free pages in {seconds:.1} s")
+            }
+            0 | 1 => "nothing to merge".to_owned(),
+            levels => format!("merged {levels} parts into one in {seconds:.1} s"),
+        };
+        format!("{done}\n{}", database_size(&args.database, bytes_before, file_bytes, free_bytes))
+    })
+}
+
+/// Repairs a database.
+///
+/// # Errors
+/// If the database cannot be read or written, or the command is stopped.
+pub(crate) fn repair(args: &MaintenanceArgs) -> anyhow::Result<Status> {
+    let progress = stoppable_run()?;
+    let snapshot = || {
+        let phase = if pgndex::store::is_waiting() { WAITING } else { REPAIRING };
+        Snapshot { phase, ..Snapshot::default() }
+    };
+    let summary = display(args.report.log.quiet, snapshot, || {
+        index::repair(&args.database, &args.work.options(), &progress)
+    })?;
+    if !args.report.json {
+        report_unrepaired(&summary);
+    }
+    let RepairSummary { counts, hashes, visited_positions, broken, file_bytes, elapsed } = summary;
+    let done = Repaired {
+        database: args.database.display().to_string(),
+        removed_rows: counts.rows,
+        cleared_references: counts.cleared,
+        ply_counts: counts.ply_counts,
+        removed_names: counts.names,
+        forgotten_sources: counts.sources,
+        unknown_sources: counts.unknown_sources,
+        hashes,
+        visited_positions,
+        broken_games: broken.iter().map(|game| game.0).collect(),
+        file_bytes,
+        seconds: elapsed.as_secs_f64(),
+    };
+    report_done(args.report, Done::Repair(done), || {
+        format!(
+            "removed {}, {} and {}; corrected the length of {}; recomputed {}, and the `explore` counts of {}; took {:.1} s\n{}: {}; \
+             check the result with `pgndex verify`",
+            counted(counts.rows, "row"),
+            counted(counts.names, "name"),
+            counted(counts.sources, "source"),
+            counted(counts.ply_counts, "game"),
+            counted(hashes, "hash").replace("hashs", "hashes"),
+            counted(visited_positions, "position"),
+            elapsed.as_secs_f64(),
+            printable(&args.database.to_string_lossy()),
+            bytes(file_bytes),
+        )
+    })?;
+    Ok(if broken.is_empty() { Status::Done } else { Status::Unsound })
+}
+
+/// Prints what could not be repaired.
+fn report_unrepaired(summary: &RepairSummary) {
+    if let Some(first) = summary.broken.first() {
+        let (games, these) = match summary.broken.len() {
+            1 => (format!("game {} has", first.0), "this game"),
+            more => (
+                format!("game {} and {} have", first.0, counted(more as u64 - 1, "more game")),
+                "these games",
+            ),
+        };
+        note(&format!(
+            "{games} missing positions, which cannot be restored; read the files again with `pgndex index --reread`, or remove \
+             {these} with `pgndex remove`"
+        ));
+    }
+    if summary.counts.cleared > 0 {
+        note(&format!(
+            "{} to missing rows set to NULL, such as names of players. To restore them, read the files again with `pgndex index \
+             --reread`",
+            counted(summary.counts.cleared, "reference"),
+        ));
+    }
+    if summary.counts.unknown_sources > 0 {
+        note(&format!(
+            "the table source lacked {} with games. `pgndex info` shows such a source as 'unknown source' with its number. Remove \
+             its games with `pgndex remove --source`, then index the file again",
+            counted(summary.counts.unknown_sources, "source"),
+        ));
+    }
+}

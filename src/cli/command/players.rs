@@ -1,0 +1,473 @@
+//! `pgndex players`: lists the players of a database, and changes which names belong to one player.
+
+use std::fs::File;
+use std::io::{Read as _, Write};
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, anyhow, bail};
+use csv::{ErrorKind, Position, ReaderBuilder, StringRecord};
+use pgndex::query::{
+    AliasError, Aliases, LeftOut, ListedPlayer, ListedPlayers, PlayersQuery, SpellingGames, SuggestedAlias,
+    choose_name, similar_names, suggest_aliases,
+};
+use pgndex::store::{Database, GameFilter, NameFilter, PlayerAlias, WriterLock};
+
+use crate::cli::args::{PlayersArgs, RowFormat};
+use crate::cli::notes::{note_similar, note_unknown};
+use crate::cli::render::{RowWriter, Value, counted, grouped, printable, sign, stdout, write_json};
+use crate::cli::terminal::note;
+
+/// A column: its name and its value.
+type Column = (&'static str, fn(&ListedPlayer) -> Value<'_>);
+
+const TABLE: [Column; 5] = [
+    ("games", |player| player.games.into()),
+    ("from", |player| player.first_year.into()),
+    ("to", |player| player.last_year.into()),
+    ("name", |player| player.name.as_str().into()),
+    ("other spellings", |player| {
+        let others = player.spellings.iter().filter(|spelling| spelling.name != player.name);
+        let others = others.map(|spelling| format!("{} ({})", spelling.name, grouped(spelling.games)));
+        others.collect::<Vec<_>>().join("; ").into()
+    }),
+];
+const FIELDS: [Column; 8] = [
+    ("name", |player| player.name.as_str().into()),
+    ("fide_id", |player| player.fide_id.into()),
+    ("games", |player| player.games.into()),
+    ("as_white", |player| player.as_white.into()),
+    ("as_black", |player| player.as_black.into()),
+    ("first_year", |player| player.first_year.into()),
+    ("last_year", |player| player.last_year.into()),
+    ("spellings", |player| {
+        let spellings: Vec<_> = player.spellings.iter().map(|spelling| spelling.name.as_str()).collect();
+        spellings.join("; ").into()
+    }),
+];
+/// The columns to shorten if the terminal is narrow.
+const NAMES: [&str; 2] = ["name", "other spellings"];
+
+/// Lists the players, or changes which names belong to one player.
+///
+/// # Errors
+/// If the database or a list cannot be read or written, a name is unknown or ambiguous, or names to merge
+/// contradict each other or the database.
+pub(crate) fn run(args: &PlayersArgs) -> anyhow::Result<()> {
+    if !args.merge.is_empty() {
+        return merge(&args.database, &args.merge);
+    }
+    if let Some(file) = &args.aliases {
+        return read_aliases(&args.database, file);
+    }
+    if let Some(name) = &args.split {
+        return split(&args.database, name);
+    }
+    let database = Database::open_read_only(&args.database)?;
+    if args.export_aliases {
+        return write_aliases(&Aliases::read(&database)?.rows());
+    }
+    if args.suggest {
+        return suggest(&database);
+    }
+    list(args, &database)
+}
+
+/// Writes suggestions, and prints what is omitted.
+fn suggest(database: &Database) -> anyhow::Result<()> {
+    let suggested = suggest_aliases(database)?;
+    for (LeftOut { names, most }, why) in [
+        (&suggested.unclear, "could belong to several players"),
+        (&suggested.several_fide_ids, "have games with several FIDE numbers"),
+    ] {
+        let mut named: Vec<_> = most
+            .iter()
+            .map(|(name, games)| format!("\"{}\" ({})", printable(name), grouped(*games)))
+            .collect();
+        if *names > most.len() as u64 {
+            named.push(sign("…", "...").to_owned());
+        }
+        if *names > 0 {
+            let count = counted(*names, "name");
+            let why = if *names == 1 { why.replacen("have", "has", 1) } else { why.to_owned() };
+            note(&format!(
+                "{count} {why} and {} left out: {}",
+                if *names == 1 { "is" } else { "are" },
+                named.join(", ")
+            ));
+        }
+    }
+    write_suggested(&suggested.aliases)
+}
+
+fn list(args: &PlayersArgs, database: &Database) -> anyhow::Result<()> {
+    let limit = (args.limit > 0).then_some(args.limit);
+    let players =
+        PlayersQuery { database, name: args.name.as_ref(), order: args.sort, limit, offset: args.offset };
+    let listed = players.list()?;
+    if let Some(asked) = &args.name {
+        let filter = GameFilter { player: Some(asked.clone()), ..GameFilter::default() };
+        let selection = database.select(&filter)?;
+        let name = |_: &str| format!("\"{}\"", printable(asked.text()));
+        note_unknown(&similar_names(database, &selection)?, name);
+        note_similar(database, &selection, name)?;
+    } else if listed.total == 0 {
+        note("there are no players in this database");
+    }
+    if listed.total > 0 && listed.players.is_empty() {
+        let count = counted(listed.total, "player");
+        note(&format!("{count}; --offset {} skips all players", args.offset));
+    }
+    write(args.format, &listed)
+}
+
+fn write(format: RowFormat, listed: &ListedPlayers) -> anyhow::Result<()> {
+    let shown = listed.players.len() as u64;
+    let total = match listed.total {
+        total if total == shown => counted(total, "player"),
+        total => format!("{} of {} shown; --limit 0 shows all", grouped(shown), counted(total, "player")),
+    };
+    match format {
+        RowFormat::Table if listed.players.is_empty() => return Ok(()),
+        RowFormat::Table => {
+            return write_rows(format, &TABLE, &listed.players)?.finish(|_| Some(total));
+        }
+        RowFormat::Json => {
+            let mut out = stdout();
+            listed.players.iter().try_for_each(|player| write_json(&mut out, player))?;
+            out.flush()?;
+        }
+        RowFormat::Csv => write_rows(format, &FIELDS, &listed.players)?.finish(|_| None)?,
+    }
+    if shown < listed.total && shown > 0 {
+        note(&total);
+    }
+    Ok(())
+}
+
+fn write_rows(
+    format: RowFormat,
+    columns: &[Column],
+    players: &[ListedPlayer],
+) -> anyhow::Result<RowWriter<'static>> {
+    let names: Vec<_> = columns.iter().map(|(name, _)| *name).collect();
+    let mut rows = RowWriter::stdout(format, &names)?.shortening(&NAMES);
+    for player in players {
+        rows.row(&columns.iter().map(|(_, value)| value(player)).collect::<Vec<_>>())?;
+    }
+    Ok(rows)
+}
+
+/// Changes the names in one step: all or nothing. Nobody else can write between reading and writing.
+fn change(
+    path: &Path,
+    change: impl FnOnce(&Database, &mut Aliases) -> anyhow::Result<Vec<String>>,
+) -> anyhow::Result<()> {
+    // Checked before locking, because a lock creates a file beside the database.
+    drop(Database::open_read_only(path)?);
+    let lock = WriterLock::acquire(path)?;
+    let database = Database::open_read_only(path)?;
+    let mut aliases = Aliases::read(&database)?;
+    let before = aliases.clone();
+    let told = change(&database, &mut aliases)?;
+    drop(database);
+    let database = Database::open(path)?;
+    if aliases != before {
+        aliases.write(&database, &lock)?;
+    }
+    drop(lock);
+    for name in told {
+        report_player(&database, &name)?;
+    }
+    Ok(())
+}
+
+/// Merges names into one player.
+///
+/// # Errors
+/// If a name is ambiguous, FIDE numbers contradict each other, or the database cannot be written.
+fn merge(path: &Path, names: &[String]) -> anyhow::Result<()> {
+    change(path, |database, aliases| {
+        let chosen =
+            names.iter().map(|name| choose_name(database, aliases, name)).collect::<Result<Vec<_>, _>>()?;
+        let Some((name, others)) = chosen.split_first() else { return Ok(Vec::new()) };
+        for other in others {
+            aliases.merge(name, other)?;
+        }
+        Ok(vec![name.clone()])
+    })
+}
+
+/// Merges names into players according to a file.
+///
+/// # Errors
+/// If the file cannot be read, contradicts itself or the database, or the database cannot be written.
+fn read_aliases(path: &Path, file: &Path) -> anyhow::Result<()> {
+    let list = read_list(file)?;
+    change(path, |database, aliases| {
+        let before = aliases.len();
+        aliases.add(&list.rows).map_err(|(index, error)| list.at(index, error))?;
+        let mut unused = Vec::new();
+        for row in &list.rows {
+            if !has_games(database, &row.alias)? {
+                unused.push(&row.alias);
+            }
+        }
+        let (read, new) = (counted(list.rows.len() as u64, "spelling"), aliases.len().saturating_sub(before));
+        let unused = match unused.as_slice() {
+            [] => String::new(),
+            [name] => format!("; \"{}\" is not in any game yet", printable(name)),
+            names => format!("; {} of these names are not in any game yet", grouped(names.len() as u64)),
+        };
+        note(&format!("{read} read ({} new){unused}", grouped(new as u64)));
+        Ok(Vec::new())
+    })
+}
+
+/// Separates the names of a player.
+///
+/// # Errors
+/// If the name is ambiguous or not one of a player with several names, or the database cannot be written.
+fn split(path: &Path, name: &str) -> anyhow::Result<()> {
+    change(path, |database, aliases| {
+        let name = match aliases.choose(name) {
+            // The name may be that of a player without other names.
+            Err(AliasError::Unknown { .. }) => choose_name(database, aliases, name)?,
+            chosen => chosen?,
+        };
+        let gone = aliases.split(&name)?;
+        let names =
+            gone.iter().map(|row| format!("\"{}\"", printable(&row.alias))).collect::<Vec<_>>().join(", ");
+        let of = gone.first().map(|row| printable(&row.name)).unwrap_or_default();
+        let are = if gone.len() == 1 { "is" } else { "are" };
+        note(&format!("{names} {are} separate from \"{of}\" again"));
+        Ok(Vec::new())
+    })
+}
+
+fn has_games(database: &Database, name: &str) -> anyhow::Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM player WHERE name = ?1)";
+    Ok(database.connection().prepare_cached(sql)?.query_row([name], |row| row.get(0))?)
+}
+
+/// Prints how many games a player has now.
+fn report_player(database: &Database, name: &str) -> anyhow::Result<()> {
+    let filter = NameFilter::Exactly(name.to_owned());
+    let players =
+        PlayersQuery { database, name: Some(&filter), order: Default::default(), limit: None, offset: 0 };
+    let listed = players.list()?;
+    let name = printable(name);
+    match listed.players.first() {
+        Some(player) => {
+            let (games, spellings) =
+                (counted(player.games, "game"), counted(player.spellings.len() as u64, "spelling"));
+            note(&format!("\"{name}\" has {games} now, with {spellings}"));
+        }
+        None => note(&format!("\"{name}\" has no games yet")),
+    }
+    Ok(())
+}
+
+const COLUMNS: [&str; 3] = ["name", "alias", "fide_id"];
+/// Additional columns of suggestions, for people. Ignored when a list is read.
+const SUGGESTED: [&str; 7] =
+    ["why", "name_games", "name_years", "name_ratings", "alias_games", "alias_years", "alias_ratings"];
+
+/// A parsed list.
+struct AliasFile {
+    path: PathBuf,
+    rows: Vec<PlayerAlias>,
+    /// The line at which each row begins.
+    lines: Vec<u64>,
+}
+
+impl AliasFile {
+    /// An error about a row, with the path and the line.
+    fn at(&self, index: usize, error: AliasError) -> anyhow::Error {
+        let line = self.lines.get(index).copied().unwrap_or_default();
+        anyhow!("{}:{line}: {error}; nothing was changed", self.path.display())
+    }
+}
+
+/// Reads a list.
+///
+/// # Errors
+/// If the file cannot be read or a line is invalid; the message contains the line.
+fn read_list(path: &Path) -> anyhow::Result<AliasFile> {
+    let shown = path.display();
+    /// The maximum size of a list, in bytes.
+    const MOST: u64 = 64 << 20;
+    let mut text = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(MOST + 1).read_to_end(&mut text))
+        .with_context(|| format!("{shown}: cannot be read; check the path and the permissions"))?;
+    if text.len() as u64 > MOST {
+        bail!("{shown}: more than {} MiB, too much for a list of names; is this the right file?", MOST >> 20);
+    }
+    let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_slice());
+    let mut list = AliasFile { path: path.to_owned(), rows: Vec::new(), lines: Vec::new() };
+    let mut columns = None;
+    let mut record = StringRecord::new();
+    loop {
+        match reader.read_record(&mut record) {
+            Ok(false) => break,
+            Ok(true) => {}
+            Err(error) => return Err(unreadable(path, error)),
+        }
+        let line = record.position().map_or(0, |position| line_at(&text, position));
+        let read = match &columns {
+            None => Columns::read(&record).map(|read| columns = Some(read)),
+            Some(columns) => columns.row(&record).map(|row| {
+                list.rows.push(row);
+                list.lines.push(line);
+            }),
+        };
+        read.map_err(|error| anyhow!("{shown}:{line}: {error}"))?;
+    }
+    if columns.is_none() {
+        bail!("{shown}: the file is empty; its first line must be name,alias or name,alias,fide_id");
+    }
+    Ok(list)
+}
+
+/// The line at which the record from this position begins: empty lines may precede it.
+fn line_at(text: &[u8], position: &Position) -> u64 {
+    let start = usize::try_from(position.byte()).unwrap_or(usize::MAX);
+    let rest = text.get(start..).unwrap_or_default().iter();
+    let newlines =
+        rest.take_while(|byte| matches!(byte, b'\r' | b'\n')).filter(|&&byte| byte == b'\n').count();
+    position.line() + newlines as u64
+}
+
+fn unreadable(path: &Path, error: csv::Error) -> anyhow::Error {
+    let shown = path.display();
+    match error.kind() {
+        ErrorKind::Utf8 { pos: Some(position), .. } => {
+            anyhow!("{shown}:{}: not UTF-8; save the file as UTF-8", position.line())
+        }
+        _ => anyhow::Error::new(error).context(format!("{shown}: cannot be read")),
+    }
+}
+
+/// The indexes of the columns.
+struct Columns {
+    count: usize,
+    name: usize,
+    alias: usize,
+    fide_id: Option<usize>,
+}
+
+impl Columns {
+    fn read(header: &StringRecord) -> anyhow::Result<Self> {
+        const LINE: &str = "the first line must be name,alias or name,alias,fide_id";
+        let names: Vec<String> = header
+            .iter()
+            .map(|name| name.trim_start_matches('\u{feff}').trim().to_ascii_lowercase())
+            .collect();
+        let is_known = |name: &&String| COLUMNS.iter().chain(&SUGGESTED).any(|column| column == name);
+        if let Some(other) = names.iter().find(|name| !is_known(name)) {
+            if let Some(sign) = other_separator(other) {
+                bail!("separate the fields by commas, not by {sign}; {LINE}");
+            }
+            bail!("unknown column \"{other}\"; {LINE}");
+        }
+        let place = |column: &str| names.iter().position(|name| name == column);
+        let twice = COLUMNS.iter().find(|&column| names.iter().filter(|name| name == column).count() > 1);
+        if let Some(column) = twice {
+            bail!("the column {column} occurs twice; {LINE}");
+        }
+        let needed =
+            |column: &str| place(column).with_context(|| format!("the column {column} is missing; {LINE}"));
+        Ok(Self {
+            count: names.len(),
+            name: needed("name")?,
+            alias: needed("alias")?,
+            fide_id: place("fide_id"),
+        })
+    }
+
+    fn row(&self, record: &StringRecord) -> anyhow::Result<PlayerAlias> {
+        let (fields, count) = (record.len(), self.count);
+        let advice = match record.get(0) {
+            _ if record.iter().any(is_continued) => "is a double quote not closed?",
+            Some(first) if fields == 1 && other_separator(first).is_some() => "separate fields by commas",
+            _ => "put names with commas in double quotes",
+        };
+        if fields != count {
+            bail!("{}, but {}; {advice}", counted(fields as u64, "field"), counted(count as u64, "column"));
+        }
+        let text = |column: usize, what: &str| match record.get(column) {
+            // Most likely a quote is not closed.
+            Some(text) if is_continued(text) => {
+                Err(anyhow!("the {what} continues after the end of the line; is a double quote not closed?"))
+            }
+            Some(text) if !text.trim().is_empty() => Ok(text.to_owned()),
+            _ => Err(anyhow!("the {what} is empty; fill it in, or leave the line out")),
+        };
+        let fide_id =
+            self.fide_id.and_then(|column| record.get(column)).map(str::trim).filter(|id| !id.is_empty());
+        let fide_id = fide_id.map(|id| {
+            let number = id.parse().ok().filter(|&number: &u32| number > 0);
+            number.with_context(|| {
+                format!("\"{id}\" is not a FIDE number; write its digits, or leave it empty")
+            })
+        });
+        Ok(PlayerAlias {
+            name: text(self.name, "name")?,
+            alias: text(self.alias, "alias")?,
+            fide_id: fide_id.transpose()?,
+        })
+    }
+}
+
+/// Whether a field extends over the end of a line, or contains a NUL character.
+fn is_continued(field: &str) -> bool {
+    field.contains(['\n', '\r', '\0'])
+}
+
+/// The separator that was used instead of commas, if any.
+fn other_separator(field: &str) -> Option<&'static str> {
+    [(';', "semicolons"), ('\t', "tabs")]
+        .into_iter()
+        .find(|(sign, _)| field.contains(*sign))
+        .map(|(_, name)| name)
+}
+
+/// Writes a list to standard output.
+///
+/// # Errors
+/// Errors of writing.
+fn write_aliases(rows: &[PlayerAlias]) -> anyhow::Result<()> {
+    let mut writer = RowWriter::stdout(RowFormat::Csv, &COLUMNS)?;
+    for PlayerAlias { name, alias, fide_id } in rows {
+        writer.row(&[name.as_str().into(), alias.as_str().into(), (*fide_id).into()])?;
+    }
+    writer.finish(|_| None)
+}
+
+/// Writes suggestions to standard output, each with its reason.
+///
+/// # Errors
+/// Errors of writing.
+fn write_suggested(rows: &[SuggestedAlias]) -> anyhow::Result<()> {
+    let mut writer = RowWriter::stdout(RowFormat::Csv, &[&COLUMNS[..], &SUGGESTED].concat())?;
+    for row in rows {
+        let mut values = vec![
+            row.name.as_str().into(),
+            row.alias.as_str().into(),
+            row.fide_id.into(),
+            row.reason.to_string().into(),
+        ];
+        for SpellingGames { games, years, ratings } in [&row.name_games, &row.alias_games] {
+            values.push((*games).into());
+            values.extend([years, ratings].map(|range| range.as_ref().map(shown).into()));
+        }
+        writer.row(&values)?;
+    }
+    writer.finish(|_| None)
+}
+
+fn shown(range: &RangeInclusive<u16>) -> Value<'static> {
+    let (first, last) = (range.start(), range.end());
+    if first == last { first.to_string().into() } else { format!("{first}-{last}").into() }
+}

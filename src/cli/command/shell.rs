@@ -1,0 +1,282 @@
+//! `pgndex completions` and `pgndex man`: shell completions and manual pages.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::Context as _;
+use clap::{ArgGroup, Command, Id};
+use clap_mangen::Man;
+
+use crate::cli::args::{CompletionsArgs, ManArgs, formats};
+use crate::cli::environment::{DATABASE, NO_PROGRESS, SPREADSHEET, THREADS};
+use crate::cli::render::{refuse_standard_output, stdout};
+use crate::cli::usage::{self, Notes};
+
+/// Writes the completions for a shell.
+///
+/// # Errors
+/// Errors of writing.
+pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
+    let mut command = shown(&usage::command()).version(env!("CARGO_PKG_VERSION"));
+    let name = command.get_name().to_owned();
+    // First to memory: a failed write would cause a panic.
+    let mut text = Vec::new();
+    clap_complete::generate(args.shell, &mut command, name, &mut text);
+    let mut out = stdout();
+    out.write_all(&text)?;
+    Ok(out.flush()?)
+}
+
+/// A command without its hidden options, which the generators would offer, and without groups of arguments.
+fn shown(command: &Command) -> Command {
+    let is_shown = |id: &&Id| command.get_arguments().any(|arg| arg.get_id() == *id && !arg.is_hide_set());
+    let groups = command.get_groups().map(|group| {
+        ArgGroup::new(group.get_id().clone()).multiple(true).args(group.get_args().filter(is_shown).cloned())
+    });
+    Command::new(command.get_name().to_owned())
+        .about(command.get_about().cloned().unwrap_or_default())
+        .args(command.get_arguments().filter(|arg| !arg.is_hide_set()))
+        .groups(groups)
+        .subcommands(command.get_subcommands().map(shown))
+}
+
+/// Writes the manual pages.
+///
+/// # Errors
+/// If the directory cannot be created or written to.
+pub(crate) fn man(args: &ManArgs) -> anyhow::Result<()> {
+    let directory = &args.directory;
+    refuse_standard_output(directory)?;
+    if directory.is_file() {
+        anyhow::bail!("{}: is a file; name a directory", directory.display());
+    }
+    fs::create_dir_all(directory)
+        .with_context(|| format!("{}: cannot create this directory", directory.display()))?;
+    // `pgndex help` needs no page: it prints what the other pages have.
+    let mut command = usage::command().disable_help_subcommand(true);
+    command.build();
+    let names: Vec<_> = command.get_subcommands().map(page_name).collect();
+    write(directory, &command, &names)?;
+    for subcommand in command.get_subcommands() {
+        write(directory, subcommand, &[page_name(&command)])?;
+    }
+    Ok(())
+}
+
+fn page_name(command: &clap::Command) -> String {
+    command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned()
+}
+
+/// Writes the page of a command; `others` are the pages that it refers to.
+fn write(directory: &Path, command: &clap::Command, others: &[String]) -> anyhow::Result<()> {
+    let path = directory.join(format!("{}.1", page_name(command)));
+    let written = fs::write(&path, page(command, others)?);
+    if written.is_err() {
+        // Removes the incomplete page; if that fails too, the error is reported below.
+        let _ = fs::remove_file(&path);
+    }
+    written.with_context(|| format!("{}: cannot be written", path.display()))
+}
+
+fn page(command: &clap::Command, others: &[String]) -> anyhow::Result<Vec<u8>> {
+    let man = Man::new(command.clone());
+    // Without a date, so that the same program always writes the same pages. `Man` would omit the empty
+    // field.
+    let version = env!("CARGO_PKG_VERSION");
+    let title = escaped(&page_name(command).to_uppercase());
+    let mut page = format!(".TH \"{title}\" 1 \"\" \"pgndex {version}\" \"pgndex\"\n").into_bytes();
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    if command.has_subcommands() {
+        man.render_subcommands_section(&mut page)?;
+    }
+    for (heading, entries) in [
+        ("EXIT STATUS", exit_status(command)),
+        ("ENVIRONMENT", environment(command)),
+        ("FILES", files(command)),
+    ] {
+        page.extend_from_slice(listed(heading, &entries).as_bytes());
+    }
+    page.extend_from_slice(notes(&Notes::of(command)).as_bytes());
+    let others: Vec<_> = others.iter().map(|name| format!("\\fB{}\\fR(1)", escaped(name))).collect();
+    page.extend_from_slice(format!(".SH \"SEE ALSO\"\n{}\n", others.join(",\n")).as_bytes());
+    Ok(page)
+}
+
+/// A section of terms with explanations; nothing without entries.
+fn listed(heading: &str, entries: &[(&str, &str)]) -> String {
+    if entries.is_empty() {
+        return String::new();
+    }
+    let entry = |(term, text): &(&str, &str)| format!(".TP\n\\fB{}\\fR\n{}\n", escaped(term), escaped(text));
+    format!(".SH \"{heading}\"\n{}", entries.iter().map(entry).collect::<String>())
+}
+
+/// The text below the options in the help: paragraphs, then examples line by line. The exit status has its own
+/// section.
+fn notes(notes: &Notes) -> String {
+    let mut text = String::new();
+    let is_shown = |line: &&String| !line.starts_with("Exit status: ");
+    let paragraphs = notes.paragraphs.iter().filter(is_shown);
+    let paragraphs: Vec<_> = paragraphs.map(|line| escaped(line) + "\n").collect();
+    if !paragraphs.is_empty() {
+        text += &format!(".SH NOTES\n{}", paragraphs.join(".PP\n"));
+    }
+    if !notes.examples.is_empty() {
+        let lines: Vec<_> = notes.examples.iter().map(|line| escaped(line) + "\n").collect();
+        text += &format!(".SH EXAMPLES\n.nf\n{}.fi\n", lines.concat());
+    }
+    text
+}
+
+/// A line escaped for troff: it contains no requests, and its hyphens can be copied.
+fn escaped(line: &str) -> String {
+    let text = line
+        .replace('\\', "\\e")
+        .replace('-', "\\-")
+        .replace('\'', "\\(aq")
+        .replace('^', "\\(ha")
+        .replace('~', "\\(ti")
+        .replace('`', "\\(ga");
+    if text.starts_with('.') { format!("\\&{text}") } else { text }
+}
+
+/// The page of the program itself, which has the entries of all commands.
+const PROGRAM: &str = "pgndex";
+
+/// A term and its explanation.
+type Entry = (&'static str, &'static str);
+
+/// What the exit statuses of a command mean.
+fn exit_status(command: &Command) -> Vec<Entry> {
+    let name = command.get_name();
+    let done = match name {
+        "verify" => "The database or the Parquet files are sound.",
+        "serve" => "Ended by Ctrl-C or SIGTERM.",
+        "watch" => "Ended by Ctrl-C or SIGTERM; with --once, done.",
+        _ => "Done, also if nothing was found or nothing was new.",
+    };
+    let failed = match name {
+        "index" => {
+            "Failed. The database is unchanged, unless everything is done and only the output of --json cannot be written."
+        }
+        "verify" => "The database or the Parquet files are not sound, or could not be checked.",
+        "repair" => "Failed, or games have lost positions, which cannot be restored.",
+        "game" => "Failed, or there is no game with this number.",
+        "sql" => "A statement failed; those after it did not run.",
+        _ => "Failed.",
+    };
+    let is_any_of = |names: &[&str]| name == PROGRAM || names.contains(&name);
+    let mut entries =
+        vec![("0", done), ("1", failed), ("2", "Wrong usage: an unknown option or an invalid value.")];
+    if is_any_of(&["index", "watch"]) {
+        entries.push((
+            "3",
+            "Done, but some games could not be read completely, or a file has text and no game.",
+        ));
+    }
+    if is_any_of(&["index", "remove", "optimize", "backup", "repair", "players", "sql"]) {
+        entries.push((
+            "4",
+            "Another program is writing the database, or has been reading it since before the command began. The database is \
+             unchanged; try again later.",
+        ));
+    }
+    if !["watch", "serve", "key", "completions", "man"].contains(&name) {
+        entries.push(("129", "The terminal was closed (SIGHUP)."));
+        entries.push(("130", "Stopped by Ctrl-C (SIGINT)."));
+        entries.push(("143", "Stopped by SIGTERM."));
+    }
+    entries
+}
+
+/// The environment variables that a command reads.
+fn environment(command: &Command) -> Vec<Entry> {
+    let is_program = command.get_name() == PROGRAM;
+    let has = |option: &str| is_program || command.get_arguments().any(|arg| arg.get_id() == option);
+    let reads = |variable: &str| {
+        let is_it = |arg: &clap::Arg| arg.get_env().is_some_and(|name| name == variable);
+        is_program || command.get_arguments().any(is_it)
+    };
+    let formats = formats(command);
+    let writes = |format: &str| is_program || formats.iter().any(|known| known.starts_with(format));
+    let is_any_of = |names: &[&str]| is_program || names.contains(&command.get_name());
+    let entries = [
+        (
+            reads(DATABASE),
+            DATABASE,
+            "The database for commands that only read, if none is given on the command line.",
+        ),
+        (reads(THREADS), THREADS, "The number of threads, if --threads is not given."),
+        (has("quiet"), NO_PROGRESS, "If it is set and not 0, no progress is shown."),
+        (
+            writes("csv"),
+            SPREADSHEET,
+            "If it is set and not 0, CSV values that a spreadsheet would treat as formulas begin with an apostrophe.",
+        ),
+        (has("color"), "NO_COLOR", "If it is set, boards have no colours, except with --color always."),
+        (writes("table"), "COLUMNS", "The width of tables, if standard output is not a terminal."),
+        (
+            writes("table"),
+            "LC_ALL, LC_CTYPE, LANG",
+            "If the locale is not UTF-8, boards and bars are drawn in ASCII.",
+        ),
+        (is_any_of(&["watch", "serve"]), "NOTIFY_SOCKET", "Set by systemd for a service of Type=notify."),
+        (
+            is_any_of(&["watch"]),
+            "WATCHDOG_USEC, WATCHDOG_PID",
+            "Set by systemd for a service with WatchdogSec.",
+        ),
+    ];
+    let read = entries.into_iter().filter(|(is_read, ..)| *is_read);
+    read.map(|(_, variable, effect)| (variable, effect)).collect()
+}
+
+/// The files that a command reads and writes.
+fn files(command: &Command) -> Vec<Entry> {
+    let name = command.get_name();
+    let has = |option: &str| command.get_arguments().any(|arg| arg.get_id() == option);
+    let is_any_of = |names: &[&str]| name == PROGRAM || names.contains(&name);
+    let mut entries = Vec::new();
+    if name == PROGRAM || has("database") || has("databases") {
+        entries.push(("DB", "The database, an SQLite file."));
+    }
+    if is_any_of(&["index", "watch", "remove", "optimize", "repair", "players", "sql", "serve"]) {
+        entries.push((
+            "DB-wal, DB-shm",
+            "Parts of the database while it is in use. Never delete DB-wal: it can contain the latest changes.",
+        ));
+    }
+    if is_any_of(&["index", "watch", "remove", "optimize", "backup", "repair", "players", "sql"]) {
+        entries.push((
+            ".DB.pgndex-tmp*",
+            "The lock and the temporary files of a command that writes. The next such command removes those of a killed command.",
+        ));
+    }
+    if is_any_of(&["index", "export", "verify"]) {
+        entries.push((
+            "DIR/_manifest-*.json",
+            "The list of the Parquet files that a finished run wrote into DIR.",
+        ));
+    }
+    entries
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_contain_no_roff_requests() {
+        assert_eq!(escaped(".so a\\b --x 'y'"), "\\&.so a\\eb \\-\\-x \\(aqy\\(aq");
+        let told = |help| notes(&Notes::of(&clap::Command::new("x").after_long_help(help)));
+        assert_eq!(
+            told("More.\nYet.\n\nExit status: 0.\n\nExamples:\n  a -b"),
+            ".SH NOTES\nMore.\n.PP\nYet.\n.SH EXAMPLES\n.nf\na \\-b\n.fi\n"
+        );
+        assert_eq!(told(""), "");
+    }
+}
