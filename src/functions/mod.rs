@@ -1,6 +1,6 @@
 //! SQL functions for positions, moves and games.
 //!
-//! [`register`] registers them on a connection. [`Database`](crate::store::Database) does this for its own
+//! [`register`] registers them on a connection. [`Database`] does this for its own
 //! connections, and the loadable extension for the connections of other programs. `docs/sql.md` describes
 //! each function.
 //!

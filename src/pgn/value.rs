@@ -106,16 +106,18 @@ fn lichess_id(text: &str) -> Option<&str> {
 /// from a set-up.
 pub(crate) fn is_known_variant(name: &str) -> bool {
     const SPEEDS: [&str; 4] = ["rapid", "blitz", "bullet", "classical"];
-    const NAMES: &str = "standard std normal regular classical classic orthodox ortho live fide western \
-        international none na fromposition setup setupposition rapid blitz bullet ultrabullet lightning \
-        correspondence 960 9lx frc dfrc doublefrc wildfr freestyle fischer fischer960 fischerandom \
-        fischerrandom fischerandom960 fischerrandom960 960fischerandom 960fischerrandom doublefischerandom \
-        doublefischerrandom";
+    const NAMES: [&str; 2] = [
+        "standard std normal regular classical classic orthodox ortho live fide western international none na \
+         fromposition setup setupposition rapid blitz bullet ultrabullet lightning correspondence",
+        "960 9lx frc dfrc doublefrc wildfr freestyle fischer fischer960 fischerandom fischerrandom fischerandom960 \
+         fischerrandom960 960fischerandom 960fischerrandom doublefischerandom doublefischerrandom",
+    ];
     let plain: String =
         name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     let plain = ["chess", "schach", "rules"].iter().fold(plain, |plain, word| plain.replace(word, ""));
     let without_speed = SPEEDS.iter().find_map(|speed| plain.strip_suffix(speed));
-    let is_known = |name: &str| name.is_empty() || NAMES.split(' ').any(|known| known == name);
+    let is_known =
+        |name: &str| name.is_empty() || NAMES.iter().any(|names| names.split(' ').any(|known| known == name));
     is_known(&plain) || without_speed.is_some_and(is_known)
 }
 

@@ -13,6 +13,7 @@ mod mapped;
 mod part;
 mod path_list;
 mod path_pattern;
+mod search_observer;
 mod unpacked;
 mod zip;
 
@@ -25,19 +26,4 @@ pub(crate) use form::other_text;
 pub use list::{Finder, Sources, has_name_of_games, list};
 pub use mapped::{Mapped, MemoryLimitGuard};
 pub use part::{Parts, parts};
-
-use std::ops::ControlFlow;
-
-/// Watches a search for sources, which can take long.
-pub trait SearchObserver {
-    /// Called with the number of further files and directories, and of further bytes of text, that were
-    /// examined. Returns whether to continue.
-    fn looked_at(&self, entries: u64, bytes: u64) -> ControlFlow<()>;
-}
-
-/// An observer that never stops the search.
-impl SearchObserver for () {
-    fn looked_at(&self, _: u64, _: u64) -> ControlFlow<()> {
-        ControlFlow::Continue(())
-    }
-}
+pub use search_observer::SearchObserver;

@@ -83,8 +83,9 @@ impl Originals {
             }
             games.clear();
             let ComparedGame { status, result, ref start_fen, ref moves, .. } = *game;
-            let (white, black, date) = (game.white.as_deref(), game.black.as_deref(), game.date.as_deref());
-            let pairing = white.zip(black).map(|(white, black)| Pairing { white, black, date, result });
+            let players = game.white.as_deref().zip(game.black.as_deref());
+            let date = game.date.as_deref();
+            let pairing = players.map(|(white, black)| Pairing { white, black, date, result });
             games.push(&self.comparison, status, start_fen.as_deref(), moves.iter().copied(), pairing);
             let Some(signature) = games.of(0) else { return Ok(()) };
             is_added = true;
