@@ -18,7 +18,7 @@ pub(crate) const MOST_DEPTH: usize = 1000;
 pub struct GameAnnotations {
     /// The annotations of positions, by line and ply.
     remarks: BTreeMap<(u32, Ply), PositionAnnotations>,
-    /// Variations, by the line and the ply at which they branch off.
+    /// The variations, by the line and the ply of the position from which their first move is played.
     variations: BTreeMap<(u32, Ply), Vec<StoredVariation>>,
 }
 
@@ -31,15 +31,14 @@ pub struct PositionAnnotations {
     pub nags: Vec<u32>,
     /// Comments, without their commands.
     pub comments: Vec<String>,
-    /// The name and value of each command of the comments, `[%name value]`, that `numbers` does not reproduce
-    /// exactly.
+    /// Commands of the comments (`[%name value]`) that `numbers` does not reproduce exactly: name and value.
     pub commands: Vec<(String, String)>,
 }
 
 /// A variation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredVariation {
-    /// The number of the variation's line.
+    /// The variation's line.
     pub line: u32,
     /// The moves of the variation.
     pub moves: Vec<MoveCode>,
@@ -52,7 +51,7 @@ impl GameAnnotations {
         self.remarks.get(&(line, ply))
     }
 
-    /// The variations that branch off a line at a ply.
+    /// The variations whose first move is played from this position.
     #[must_use]
     pub fn variations(&self, line: u32, ply: Ply) -> &[StoredVariation] {
         self.variations.get(&(line, ply)).map_or(&[], Vec::as_slice)
@@ -64,7 +63,8 @@ impl GameAnnotations {
         self.remarks.is_empty() && self.variations.is_empty()
     }
 
-    /// The numbers (clock, time, evaluation) of the main line, by ply.
+    /// Clock, time used and evaluation at the positions of the main line, by ply; positions without any of
+    /// them are omitted.
     pub fn numbers(&self) -> impl Iterator<Item = (Ply, MoveNumbers)> {
         let remarks = self.remarks.iter().filter(|((line, _), _)| *line == 0);
         remarks.map(|((_, ply), remarks)| (*ply, remarks.numbers)).filter(|(_, numbers)| !numbers.is_empty())
@@ -76,7 +76,8 @@ impl GameAnnotations {
 }
 
 impl Database {
-    /// The annotations of a game; empty if the PGN has none, or if the run did not store annotations.
+    /// The annotations of a game; empty if the PGN has none, or if the run that read the game did not store
+    /// annotations.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -85,8 +86,8 @@ impl Database {
     }
 }
 
-/// Determines which tables of annotations, except `variation_move`, have rows of a game. Most games have few
-/// annotations or none, so one query is faster than one per table.
+/// Determines which tables of annotations, except `variation_move`, have rows of a game. Most games have rows
+/// in few of the tables or in none, so running this query first is faster than one query per table.
 const HAS_ROWS: &str = "SELECT
     EXISTS (SELECT 1 FROM move_eval WHERE game_id = ?1),
     EXISTS (SELECT 1 FROM comment WHERE game_id = ?1),
@@ -143,7 +144,7 @@ pub(crate) fn game_annotations(connection: &Connection, game: GameId) -> rusqlit
     Ok(annotations)
 }
 
-/// The variations of a game, by the line and the ply at which they branch off.
+/// The variations of a game, by the line and the ply of the position from which their first move is played.
 fn game_variations(
     connection: &Connection,
     game: GameId,
@@ -154,7 +155,7 @@ fn game_variations(
     VARIATION.each(connection, sql, [game.0], |cells| {
         let (line, parent): (u32, u32) = (cells.get("line")?, cells.get("parent_line")?);
         // This program gives a line a greater number than its parent, and limits the depth. Rows that break
-        // these rules were written by another program.
+        // these rules were written by another program, and are ignored.
         let depth = depths.get(&parent).filter(|_| parent < line).map(|depth| depth + 1);
         if let Some(depth) = depth.filter(|&depth| depth <= MOST_DEPTH) {
             depths.insert(line, depth);

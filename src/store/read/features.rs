@@ -1,4 +1,4 @@
-//! Sets of games by feature, block by block.
+//! Reads sets of games by feature, block by block.
 
 use std::ops::RangeInclusive;
 
@@ -17,7 +17,7 @@ use crate::store::features::{BlockSets, FeatureBlock, FeatureKind, FeatureRows, 
 pub(crate) struct FeatureMatches {
     /// Games that match according to the sets.
     pub(crate) matching: BlockGames,
-    /// Games whose features are unknown. This set can contain numbers without a game.
+    /// Games whose features are unknown. The set can contain numbers without a game.
     pub(crate) unknown: BlockGames,
 }
 
@@ -40,7 +40,8 @@ impl FeatureMatches {
     }
 }
 
-/// Visits each game of the wanted sets of a kind, with the set's value.
+/// Calls `see` with the value and each game of every set of this kind whose value is in `values` and passes
+/// `is_wanted`.
 pub(crate) fn visit_sets(
     connection: &Connection,
     (block, kind): (u32, FeatureKind),
@@ -48,7 +49,8 @@ pub(crate) fn visit_sets(
     is_wanted: &dyn Fn(i64) -> bool,
     mut see: impl FnMut(i64, u16),
 ) -> rusqlite::Result<()> {
-    // The first wanted set can be in the middle of a row.
+    // A row has the sets of several values, and the first of these values as `value`. So the first wanted set
+    // can be in the middle of a row.
     let sql = "SELECT block, kind, value, sets FROM game_set WHERE block = ?1 AND kind = ?2 AND value <= ?4 AND value >= ifnull(
                    (SELECT max(value) FROM game_set WHERE block = ?1 AND kind = ?2 AND value <= ?3), ?3)";
     GAME_SET.each(connection, sql, params![block, kind.as_str(), values.start(), values.end()], |cells| {
@@ -61,7 +63,7 @@ pub(crate) fn visit_sets(
     })
 }
 
-/// Passes each value of a row, with its set, to `see`.
+/// Passes each value in a row, with its set, to `see`.
 fn each_set_of<'r>(cells: Cells<'r>, see: impl FnMut(i64, &'r [u8]) -> Option<()>) -> rusqlite::Result<()> {
     let first = cells.get("value")?;
     cells.read("sets", "sets of games, each value once", |value| match value {
@@ -76,13 +78,14 @@ pub(crate) fn block_sets(connection: &Connection, schema: &str, block: u32) -> r
     each_block_set(connection, schema, block, |kind, value, set| {
         let mut numbers = Vec::new();
         decode_whole(set, |number| numbers.push(number))?;
-        // A second set of a value makes the block invalid.
+        // A second set for the same value is an error.
         sets.insert((kind, value), numbers).is_none().then_some(())
     })?;
     Ok(sets)
 }
 
-/// Visits each set of a block in stored form. If `see` returns `None`, the set is invalid, which is an error.
+/// Passes each set of a block to `see`, in stored form. `see` returns `None` if the set is invalid; this is
+/// an error.
 pub(crate) fn each_block_set(
     connection: &Connection,
     schema: &str,
@@ -101,7 +104,8 @@ pub(crate) fn each_block_set(
     })
 }
 
-/// Adds features of the wanted games of a block from their rows. Games with an unreadable row are not added.
+/// Adds the wanted games of block `number` to `block`, with features computed from their rows in
+/// `game_position`. Games with an unreadable row are not added.
 pub(crate) fn fill_block(
     connection: &Connection,
     number: u32,

@@ -41,7 +41,7 @@ pub enum FilterError {
         /// The upper bound.
         most: u32,
     },
-    /// The player of a side is given twice: as `white` or `black`, and as `player` or `opponent`.
+    /// The player of one side is given twice: as `white` or `black`, and also as `player` or `opponent`.
     #[error("{field} already names the player of this side; give only one of them")]
     SideTold {
         /// The field: `white` or `black`.
@@ -64,7 +64,7 @@ pub struct DatePrefix(pub(super) String);
 impl FromStr for DatePrefix {
     type Err = FilterError;
 
-    /// Parses a date; `-` and `/` are accepted instead of dots.
+    /// Parses a date, a month or a year; `-` and `/` are accepted instead of dots.
     fn from_str(text: &str) -> Result<Self, FilterError> {
         let mut fields = text.trim().split(['.', '-', '/']);
         let mut field = |digits: usize, most: u32| match fields.next() {
@@ -81,7 +81,7 @@ impl FromStr for DatePrefix {
         for number in [month, day].into_iter().flatten() {
             date += &format!(".{number:02}");
         }
-        // Two digits are not accepted as a year: 99 can be 1999.
+        // A year must have four digits: 99 could mean 1999.
         let year_digits = text.trim().bytes().take_while(u8::is_ascii_digit).count();
         if fields.next().is_some() || year_digits != 4 {
             return Err(FilterError::Date);
@@ -96,8 +96,9 @@ impl FromStr for DatePrefix {
 }
 
 impl DatePrefix {
-    /// The last day, month or year before the date `YYYY.MM.DD` of a game, whose month and day may be
-    /// unknown. `None` if the year is unknown or 1.
+    /// The day, month or year that ends just before a game's date `YYYY.MM.DD`. If the month is unknown, the
+    /// result is a year; otherwise, if the day is unknown or 1, it is a month. `None` if the year is unknown
+    /// or less than 2.
     #[must_use]
     pub fn before(date: &str) -> Option<Self> {
         let mut fields = date.split('.').map(|field| field.parse::<u32>().ok());
@@ -164,7 +165,8 @@ impl fmt::Display for EcoRange {
 }
 
 impl EcoRange {
-    /// A text greater than all codes of the range, even those with letters after the code, as in some files.
+    /// A text that sorts after all codes of the range. Some files append letters to a code; such codes sort
+    /// before this text, too.
     pub(super) fn end(&self) -> String {
         format!("{}~", self.last)
     }

@@ -1,4 +1,4 @@
-//! Single games: their rows as people see them, and as they are compared and counted; a search for variants.
+//! Single games: as shown to users, and as compared with other games. Also searches for variants.
 
 use std::path::PathBuf;
 
@@ -30,7 +30,8 @@ macro_rules! summary_joins {
 
 pub(crate) use {summary_columns, summary_joins};
 
-/// A game in a list of games. `None`: the value is missing, unknown (such as `?`) or cannot be read.
+/// A game in a list of games. `None`: the PGN does not give the value, gives it as unknown (such as `?`), or
+/// has a text that could not be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GameSummary {
     /// The game.
@@ -65,7 +66,7 @@ pub struct GameSummary {
     pub status: GameStatus,
 }
 
-/// A complete game.
+/// A game with its tag pairs and positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GameRecord {
     /// Players, date, event and so on.
@@ -76,7 +77,7 @@ pub struct GameRecord {
     pub variant: Option<String>,
     /// Six-field FEN of the start position; `None`: the standard position.
     pub start_fen: Option<String>,
-    /// The opening, found by the positions of the game.
+    /// The opening, determined by the positions of the game.
     pub opening: Option<OpeningName>,
     /// The file that contains the game.
     pub source: PathBuf,
@@ -101,7 +102,8 @@ pub struct GameProblem {
     pub column: u64,
     /// Byte within the source's decompressed text, from 0.
     pub byte_offset: u64,
-    /// Ply of the move that could not be played, from 0; `null` if the problem is not a move.
+    /// Ply that could not be played, or at which the problem was found, from 0; `null` if the problem has no
+    /// ply.
     pub ply: Option<Ply>,
     /// The invalid text; `null` if there is none.
     pub token: Option<String>,
@@ -153,7 +155,7 @@ pub struct StoredPosition {
     pub move_code: Option<MoveCode>,
 }
 
-/// The Lichess id of a game, and its speed class, as far as known.
+/// The Lichess id and the speed class of a game; `None` if unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameMarks {
     /// The id on Lichess: eight letters or digits.
@@ -162,14 +164,14 @@ pub struct GameMarks {
     pub speed: Option<String>,
 }
 
-/// A game's result, both ratings, and date `YYYY.MM.DD`.
+/// A game's result, ratings and date; `None` if unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GameOutcome {
     /// The result.
     pub result: GameResult,
-    /// White's rating and Black's.
+    /// White's rating, then Black's.
     pub elos: [Option<u16>; 2],
-    /// The date.
+    /// The date, `YYYY.MM.DD` with `??` for unknown parts.
     pub date: Option<String>,
 }
 
@@ -222,7 +224,7 @@ impl ComparedGame {
 }
 
 impl GameRecord {
-    /// The tag that states which moves of a game are missing in the database.
+    /// The tag that says which part of a game is missing from the database.
     pub const TRUNCATED: &str = GameStatus::LOSS_TAG;
 
     /// All tag pairs in the order of PGN's export format: the Seven Tag Roster (`?` or `????.??.??` for
@@ -277,8 +279,8 @@ impl GameRecord {
         self.summary.status.loss(self.summary.ply_count)
     }
 
-    /// Whether this is a Chess960 game: by its variant, or because a king or rook can castle from a
-    /// non-standard square.
+    /// Whether this is a Chess960 game: according to its variant, or because the start position has castling
+    /// rights with a king or rook on a non-standard square.
     #[must_use]
     pub fn is_chess960(&self) -> bool {
         let named = self.variant.as_deref().map(str::to_ascii_lowercase);
@@ -301,8 +303,8 @@ impl Database {
         }
     }
 
-    /// The last game. Games are numbered from 1. A game that was read again has a new number, and its old one
-    /// is unused.
+    /// The game with the greatest id. Ids begin with 1. A game that was read again has a new id, and its old
+    /// id stays unused.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -310,7 +312,7 @@ impl Database {
         self.game_number("SELECT max(game_id) AS game_id FROM game", [])
     }
 
-    /// The first game with this number or a greater one. Some numbers may have no game.
+    /// The first game with this id or a greater one. Some ids can be unused.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -366,8 +368,8 @@ impl Database {
     /// Errors of SQLite.
     pub fn has_variants(&self) -> Result<bool> {
         const OTHER: &str = "IS NOT NULL AND lower(value) <> 'standard'";
-        // A stored column has each distinct value only once per block. Only in blocks without the column,
-        // all games are read.
+        // A stored column has each distinct value only once per block. All games of a block are read only if
+        // the block does not have the column.
         let sql = format!(
             "WITH RECURSIVE block (number) AS (
                  SELECT 0 UNION ALL
@@ -436,7 +438,8 @@ fn opening(cells: Cells<'_>) -> rusqlite::Result<Option<OpeningName>> {
     Ok(eco.zip(name).map(|(eco, name)| OpeningName { eco, name }))
 }
 
-/// The summary in a row. `T` reads the texts: whole, or [truncated](crate::store::cell::TruncatedText).
+/// The summary in a row. `T` determines whether texts are read completely or
+/// [truncated](crate::store::cell::TruncatedText).
 pub(crate) fn summary<'r, T: Stored<'r> + Into<String>>(cells: Cells<'r>) -> rusqlite::Result<GameSummary> {
     let text = |column: usize| Ok::<_, rusqlite::Error>(cells.get::<Option<T>>(column)?.map(Into::into));
     Ok(GameSummary {

@@ -1,4 +1,5 @@
-//! Reads columns of games, one block at a time, to find the games that match a selection, and their results.
+//! Reads columns of games, one block at a time, to find the games that match a selection, and the results of
+//! games.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -18,18 +19,18 @@ use crate::store::game_column::{
 use crate::store::row::day_number;
 use crate::store::row::virtual_table::Cell;
 
-/// The columns of a block, and then of further blocks. A column is read when it is first needed.
+/// Reads the columns of one block at a time. A column is read when it is first needed.
 pub(crate) struct BlockColumns<'c> {
     connection: &'c Connection,
     block: u32,
-    /// Each column with its block. The memory of earlier blocks' columns is reused.
+    /// For each name, the column read last, with its block. The column's memory is reused for the next block.
     read: RefCell<HashMap<&'static str, (u32, Arc<StoredColumn>)>>,
 }
 
 /// The reason why columns cannot be used.
 #[derive(Debug)]
 pub(crate) enum ColumnError {
-    /// A column is missing or invalid.
+    /// A column or a set of games is missing or invalid.
     Missing,
     Sql(rusqlite::Error),
 }
@@ -40,7 +41,7 @@ impl From<rusqlite::Error> for ColumnError {
     }
 }
 
-/// The result of reading columns; `None` if one is missing.
+/// The result of reading columns; `None` if a column or a set of games is missing or invalid.
 pub(crate) fn if_known<T>(read: Result<T, ColumnError>) -> rusqlite::Result<Option<T>> {
     match read {
         Ok(found) => Ok(Some(found)),
@@ -68,7 +69,8 @@ impl<'c> BlockColumns<'c> {
         Ok(is_sound?.unwrap_or(false).then_some(column))
     }
 
-    /// All columns of the block; a missing or invalid column is empty. `None` if no column can be used.
+    /// All columns of the block, in the order of [`COLUMNS`]; a missing or invalid column is empty. `None` if
+    /// no column can be used.
     pub(crate) fn all(&self) -> rusqlite::Result<Option<[StoredColumn; COLUMNS.len()]>> {
         let mut columns: [StoredColumn; COLUMNS.len()] = Default::default();
         let mut is_there = false;
@@ -93,8 +95,8 @@ impl<'c> BlockColumns<'c> {
         Ok(selected)
     }
 
-    /// The games of a few players, found by an index; `None` if the players have so many games that reading
-    /// the column is faster.
+    /// The games in which `column`, White's or Black's player, has one of these ids, found by an index;
+    /// `None` if there are so many games that reading the column is faster.
     fn with_players(&self, column: &str, ids: &[i64]) -> rusqlite::Result<Option<BlockGames>> {
         /// The maximum number of games to look up in the index. A look-up takes less than a microsecond per
         /// game; reading the column of players takes several hundred microseconds.
@@ -162,7 +164,7 @@ impl ColumnSource for BlockColumns<'_> {
     }
 }
 
-/// For more names than this, the column is read instead of the index.
+/// For more ids than this, the column is read instead of the index.
 const FEW_PLAYERS: usize = 8;
 
 /// A column with converted values.

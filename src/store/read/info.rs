@@ -38,14 +38,15 @@ pub struct Info {
     pub duplicates: Vec<DuplicateCount>,
 }
 
-/// The number of games from a file, and the size of its text. A file that grew was read several times.
+/// The number of games from a file, and the size of the file's text. A file that grew was read several times;
+/// the games of all readings count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceContent {
     /// The path, as given.
     pub path: PathBuf,
-    /// Number of games from this file in the database.
+    /// The number of games from this file that are in the database.
     pub games: u64,
-    /// The largest size of the text in any reading, in bytes; `None` if it could not be read.
+    /// The size of the text in bytes, the largest of all readings; `None` if it could not be read.
     pub bytes: Option<u64>,
 }
 
@@ -105,7 +106,7 @@ pub struct SourceInfo {
     pub bytes: Option<u64>,
     /// BLAKE3 digest of this text, in hexadecimal; `null` if it was not read to its end.
     pub digest: Option<String>,
-    /// Number of games added.
+    /// Number of games from this reading in the database.
     pub games: u64,
     /// Number of half-moves of these games.
     pub plies: u64,
@@ -172,7 +173,7 @@ pub const PROBLEM_KINDS: &[&str] = &[
 /// Selects the problems to list.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProblemPage<'a> {
-    /// Only problems with a greater number.
+    /// Only problems with a greater id.
     pub after: u64,
     /// The maximum number of problems.
     pub limit: u32,
@@ -199,7 +200,7 @@ pub struct FoundProblem {
     pub problem: GameProblem,
 }
 
-/// A run's options as JSON; invalid JSON as a string.
+/// Serializes a run's options as JSON; invalid JSON as a string.
 fn as_json<S: Serializer>(options: &str, serializer: S) -> Result<S::Ok, S::Error> {
     match serde_json::from_str::<serde_json::Value>(options) {
         Ok(options) => options.serialize(serializer),
@@ -310,7 +311,7 @@ impl Database {
         })
     }
 
-    /// The problems of a page, in the order of their numbers.
+    /// The problems of a page, in the order of their ids.
     ///
     /// # Errors
     /// Errors of SQLite.

@@ -12,18 +12,18 @@ use crate::store::{Database, FilterError, Result};
 
 /// A name to look for.
 ///
-/// It matches a name if its text is at the beginning of a word of that name: `carlsen` and `magnus` match
-/// `Carlsen, Magnus`. Letter case, accents and blanks around commas are ignored ([`fold`]). A text with `=`
-/// in front matches only the name with exactly these letters. Names of players
-/// ([`matches_player`](Self::matches_player)) and of openings match more loosely: the words of an opening may
+/// A name matches if it contains the text from the start of a word on: `carlsen` and `magnus` match `Carlsen,
+/// Magnus`. Letter case, accents and blanks around commas are ignored ([`fold`]). A text with `=` in front
+/// matches only the name with exactly these letters. Names of players
+/// ([`matches_player`](Self::matches_player)) and of openings match more loosely: the words of an opening can
 /// be in any order and in any usual spelling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NameFilter {
     /// Exactly this name.
     Exactly(String),
-    /// Exactly this name, ignoring case: the name of an account.
+    /// This name, ignoring only letter case: the name of an account.
     Account(String),
-    /// These letters, as typed, at the beginning of a word.
+    /// These letters, as typed, from the beginning of a word on.
     Word(String),
 }
 
@@ -106,7 +106,7 @@ pub fn fold(name: &str) -> String {
     folded
 }
 
-/// Like [`fold`], but writes to an existing string; `is_blank` defines the letters that count as blanks.
+/// Like [`fold`], but overwrites an existing string; `is_blank` returns which characters count as blanks.
 pub(crate) fn fold_into(name: &str, folded: &mut String, is_blank: impl Fn(char) -> bool) {
     folded.clear();
     let mut blank = false;
@@ -175,7 +175,7 @@ impl Named {
 }
 
 impl Database {
-    /// Visits all names, in the order of their numbers, until `visit` returns `false`.
+    /// Visits all names, in the order of their ids, until `visit` returns `false`.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -183,7 +183,8 @@ impl Database {
         self.walk_names(named, None, &mut |_, name| visit(name))
     }
 
-    /// Visits the names from a text on, in the order of their bytes, until `visit` returns `false`.
+    /// Visits the names that do not sort before `from`, in the order of their bytes, until `visit` returns
+    /// `false`.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -218,7 +219,7 @@ impl Database {
         Ok(ids)
     }
 
-    /// Visits the names that a query returns with their ids, until `visit` returns `false`.
+    /// Visits the names that a query returns, with their ids, until `visit` returns `false`.
     pub(super) fn walk_rows(
         &self,
         table: Table,
@@ -232,7 +233,8 @@ impl Database {
         walked.map_err(self.failed("look up a name"))
     }
 
-    /// Visits the name `exactly`, or all names, with their ids, until `visit` returns `false`.
+    /// Visits the name `exactly` or, if it is `None`, all names, with their ids, until `visit` returns
+    /// `false`.
     pub(crate) fn walk_names(
         &self,
         named: Named,
@@ -305,7 +307,7 @@ mod tests {
         }
     }
 
-    /// Names in ASCII are folded by separate code.
+    /// Separate code folds ASCII names.
     #[test]
     fn both_ways_of_folding_agree() {
         for name in ["Carlsen, Magnus", " A  ,B,  C ", "x'); DROP TABLE game; --", "\ta\x0b,\n_"] {

@@ -1,5 +1,5 @@
 //! Narrows selections by conditions that users' filters do not have: ranges of the mean rating, casual games,
-//! or the games from a given one on in an order.
+//! or the rest of a sorted list.
 
 use std::ops::RangeInclusive;
 
@@ -14,8 +14,8 @@ use crate::store::{Database, HitOrder, NameFilter, Named, Result, Selection};
 pub struct GameSortKey {
     /// Whether the game has no result.
     pub is_unfinished: bool,
-    /// Within each group, games with a result and games without one, games with a smaller rank come first. In
-    /// [`HitOrder::Game`], all ranks are 0.
+    /// Games with a smaller rank come first; but all games with a result come before the games without one.
+    /// In [`HitOrder::Game`], all ranks are 0, and the result does not matter.
     pub rank: i64,
     /// The game.
     pub game: GameId,
@@ -31,8 +31,8 @@ impl Database {
         Ok(rank.map(|(is_unfinished, rank)| GameSortKey { is_unfinished, rank, game }))
     }
 
-    /// Keeps only games whose event has a word in its name that begins with `casual`, or only all other
-    /// games.
+    /// If `is_casual`, keeps only games whose event's name has a word that begins with `casual`; otherwise
+    /// removes these games.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -53,7 +53,7 @@ impl Database {
 }
 
 impl Selection {
-    /// Removes games whose players' mean rating is unknown or in none of these ranges.
+    /// Keeps only games whose players' mean rating is known and in one of these ranges.
     pub fn narrow_to_mean_ratings(&mut self, ranges: &[RangeInclusive<u16>]) {
         // The mean is rounded down.
         let sum =
@@ -67,7 +67,8 @@ impl Selection {
         self.add_condition(false, sql.into(), Condition::SumIn([WHITE_ELO, BLACK_ELO], sums));
     }
 
-    /// Removes the games before a place in an order, so that the rest of a list remains.
+    /// Removes the games before a place in an order, so that the rest of a list remains. The game at the
+    /// place itself remains.
     pub fn begin_at(&mut self, order: HitOrder, place: GameSortKey) {
         let sign = if order.is_descending() { "-" } else { "" };
         let sql = match order {
@@ -77,7 +78,7 @@ impl Selection {
                 rank_sql(order)
             ),
         };
-        // The condition cannot be evaluated on columns, so all games pass there.
+        // Columns cannot evaluate this condition. An alternative without tests lets all games pass there.
         let params = [
             (":from_game", i64::from(place.game.0).into()),
             (":from_unfinished", i64::from(place.is_unfinished).into()),

@@ -34,7 +34,8 @@ impl Database {
         found.map_err(self.failed("look up an opening"))
     }
 
-    /// The openings of many positions, in the order of the positions. Takes a few microseconds per position.
+    /// The openings of many positions, in the order of the positions; `None` for a position without a name.
+    /// Takes a few microseconds per position.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -45,8 +46,8 @@ impl Database {
         positions.into_iter().map(|(key, fen)| self.opening_of(key, fen)).collect()
     }
 
-    /// The ids of the openings that a name matches. If the words are consecutive in some names, names with
-    /// scattered words do not match.
+    /// The ids of the openings that a filter matches. If some names contain the typed words one after the
+    /// other, only these names match.
     pub(crate) fn openings(&self, name: &NameFilter) -> Result<Vec<u32>> {
         let NameFilter::Word(typed) = name else { return self.names(Named::Opening, name) };
         let wanted = words(typed);
@@ -67,21 +68,20 @@ fn opening(cells: Cells<'_>) -> rusqlite::Result<Opening> {
     Ok(Opening { eco: cells.get("eco")?, name: cells.get("name")? })
 }
 
-/// The way in which a name matches.
+/// How an opening's name matches the typed words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fit {
-    /// The words are consecutive in the name, in the order in which they were typed; the last word may be a
-    /// prefix.
+    /// The name contains the typed words one after the other; the last typed word can be a prefix.
     Phrase,
-    /// Each word is a word of the name, or a prefix of such a word, in any order.
+    /// Each typed word is a word of the name, or a prefix of one, in any order.
     Words,
 }
 
 /// How the name of an opening matches the typed words, if it does.
 ///
-/// Letter case, accents, apostrophes and hyphens are ignored, and usual spellings are accepted: `caro kann`,
-/// `kings gambit`, `Queen’s Gambit Defence` and `petroff` match `Caro-Kann Defense`, `King's Gambit`,
-/// `Queen's Gambit Defense` and `Petrov's Defense`.
+/// Letter case, accents and apostrophes are ignored. Hyphens and all other punctuation only separate words.
+/// Usual spellings are accepted: `caro kann`, `kings gambit`, `Queen’s Gambit Defence` and `petroff` match
+/// `Caro-Kann Defense`, `King's Gambit`, `Queen's Gambit Defense` and `Petrov's Defense`.
 fn fit(wanted: &[Word], name: &str) -> Option<Fit> {
     let (last, before) = wanted.split_last()?;
     let name = words(name);
@@ -96,7 +96,7 @@ fn fit(wanted: &[Word], name: &str) -> Option<Fit> {
     wanted.iter().all(is_there).then_some(Fit::Words)
 }
 
-/// A word (folded) in two forms: as written, and with normalized spelling.
+/// A folded word in two forms: as written, and in a normalized spelling.
 struct Word {
     written: String,
     sound: String,
@@ -104,7 +104,7 @@ struct Word {
 
 impl Word {
     fn new(written: &str) -> Self {
-        /// Alternative spellings, each with the normalized one.
+        /// Groups of letters, each with its normalized spelling.
         const SPELLINGS: [(&str, &str); 9] = [
             ("defence", "defense"),
             ("centre", "center"),

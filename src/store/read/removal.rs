@@ -1,4 +1,4 @@
-//! Queries that are needed before games are removed.
+//! Queries for the removal of games; counts are also checked before games are added.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -13,17 +13,17 @@ use crate::store::{Database, ErrorKind, GameSet, Result, Snapshot};
 /// A reading of a file in which games were skipped as duplicates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkippedSource {
-    /// The number of the reading.
+    /// The id of the reading.
     pub id: SourceId,
     /// The path of the file.
     pub path: PathBuf,
-    /// Length and digest of the text, if the file was read to its end.
+    /// Length in bytes and digest of the text; `None` if the file was not read to its end.
     pub text: Option<(u64, String)>,
     /// The run that read the file.
     pub import: ImportId,
-    /// The options of this run: a JSON object. Empty if `import` has no row of the run.
+    /// The options of this run: a JSON object. Empty if the table `import` has no row for the run.
     pub options: String,
-    /// The skipped games, in the order of their offsets.
+    /// The games that [`Snapshot::skipped_duplicates`] found, in the order of their offsets.
     pub games: Vec<SkippedDuplicate>,
 }
 
@@ -36,13 +36,13 @@ pub struct SkippedDuplicate {
     pub byte_length: u64,
     /// The line in which the text begins, from 1.
     pub line: u64,
-    /// The number of the game in the source, from 1.
+    /// The number of the game in the source, counted from 1.
     pub game_number: u32,
 }
 
 impl Snapshot {
-    /// The games that were skipped as duplicates of `originals`, grouped by source. The sources in `gone`,
-    /// which are about to be removed, are left out.
+    /// The games that were skipped as duplicates of `originals`, grouped by source. Omits the sources in
+    /// `gone`, which are about to be removed.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -77,7 +77,7 @@ impl Snapshot {
         read().map_err(|source| self.failed(source))
     }
 
-    /// The total number of half-moves of `games`. Numbers without a game count as 0.
+    /// The total number of half-moves of `games`. An id without a game counts as 0.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -90,8 +90,8 @@ impl Snapshot {
         sum().map_err(|source| self.failed(source))
     }
 
-    /// Fails if somebody changed rows through SQL so that the numbers of games in the rows of sources and
-    /// runs differ from the number of games, or `game_position` has rows of games after the last game.
+    /// Fails if the number of games differs from the sum of the counts in the rows of sources or of runs, or
+    /// if the database [has orphans](Self::has_orphans). Then somebody has changed rows through SQL.
     ///
     /// # Errors
     /// [`ErrorKind::CountsDiffer`]; errors of SQLite.
@@ -137,7 +137,7 @@ impl Database {
         Ok(found.map_err(self.failed("read table setting"))?.unwrap_or(0))
     }
 
-    /// The games of some sources.
+    /// The games that were read from these sources.
     ///
     /// # Errors
     /// Errors of SQLite.

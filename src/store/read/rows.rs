@@ -7,7 +7,7 @@ use crate::store::{Database, Error, Result};
 
 /// Queries whose rows are rows of this table, so that a message about a wrong cell can name the row.
 impl Table {
-    /// Passes rows to `see`, until it returns `false`.
+    /// Passes rows to `see` until `see` returns `false`.
     pub(crate) fn walk(
         self,
         mut rows: Rows<'_>,
@@ -60,7 +60,7 @@ impl Table {
     }
 }
 
-/// Prepares a query, and binds those of some values for which it has a parameter.
+/// Prepares a query, and binds each of the named values for which the query has a parameter.
 pub(super) fn prepare<'c, 'v>(
     connection: &'c Connection,
     sql: &str,
@@ -81,7 +81,7 @@ impl Database {
         move |source| Error::sqlite(self.path(), action, source)
     }
 
-    /// All rows of one of this program's queries.
+    /// All rows of a query. An error mentions the action.
     pub(super) fn all<T>(
         &self,
         action: &'static str,

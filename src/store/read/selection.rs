@@ -28,30 +28,30 @@ pub struct GameFilter {
     pub black: Option<NameFilter>,
     /// A player, on either side.
     pub player: Option<NameFilter>,
-    /// The opponent of `player`, on either side; without `player`, this filter has the same effect as
-    /// `player`. One side must match `player` and the other side `opponent`, even if a name matches both
-    /// sides.
+    /// The opponent of `player`, on either side. If both are given, one side must match `player` and the
+    /// other side `opponent`; one name that matches both is not enough. Without `player`, `opponent` has the
+    /// effect of `player`.
     pub opponent: Option<NameFilter>,
     /// Both ratings are known and at least this.
     pub elo_min: Option<u16>,
     /// Both ratings are known and at most this.
     pub elo_max: Option<u16>,
-    /// Played on this date or later. A game whose month or day is unknown matches if it may have been played
-    /// then. If the month is unknown, the day is ignored. A game whose year is unknown does not match.
+    /// Played on this date or later. A game whose month or day is unknown matches if some possible date
+    /// matches. If the month is unknown, the day is ignored. A game whose year is unknown does not match.
     pub since: Option<DatePrefix>,
     /// Played on this date or earlier. Unknown parts of a date are treated as in `since`.
     pub until: Option<DatePrefix>,
     /// This result.
     pub result: Option<GameResult>,
-    /// A code in this range in the PGN's tag `ECO`.
+    /// The code in the PGN's tag `ECO` is in this range.
     pub eco: Option<EcoRange>,
-    /// The code of the game's opening, found by the positions of the game, is in this range.
+    /// The code of the opening, determined by the positions of the game, is in this range.
     pub opening_eco: Option<EcoRange>,
     /// The event.
     pub event: Option<NameFilter>,
     /// The site.
     pub site: Option<NameFilter>,
-    /// The name of the opening, found by the positions of the game.
+    /// The name of the opening, determined by the positions of the game.
     pub opening: Option<NameFilter>,
     /// One of these speeds, computed from the time control. Empty: all games, including games with an unknown
     /// speed.
@@ -65,7 +65,7 @@ pub struct GameFilter {
     pub plies_min: Option<u32>,
     /// At most this many half-moves.
     pub plies_max: Option<u32>,
-    /// The PGN has an engine evaluation of some position.
+    /// The PGN has an engine evaluation of at least one position.
     pub with_evals: bool,
     /// Read from one of these files, as for [`Database::readings_of`]. Empty: all games.
     pub sources: Vec<PathBuf>,
@@ -81,7 +81,7 @@ impl GameFilter {
         *self == Self::default()
     }
 
-    /// Restricts the filter to games in which `player` had this side.
+    /// Restricts the filter to games in which `player` had this side, and `opponent` the other side.
     ///
     /// # Errors
     /// [`FilterError::SideTold`] if `player` or `opponent` would become `white` or `black`, but that field is
@@ -120,7 +120,7 @@ impl GameFilter {
     }
 }
 
-/// A [`GameFilter`] prepared for a database: its names are looked up.
+/// A [`GameFilter`] prepared for a database: its names have been looked up.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     conditions: Vec<Condition>,
@@ -145,18 +145,19 @@ pub struct UnknownName {
 pub struct KnownPlayers {
     /// The filter's field: `white`, `black`, `player`, `opponent`.
     pub field: &'static str,
-    /// Whether the filter contains the exact name, so that nobody else can be meant.
+    /// Whether the filter contains the exact name ([`NameFilter::Exactly`]), so that no other player can be
+    /// meant.
     pub is_exact: bool,
-    /// The numbers of all spellings of these players in the table `player`, in ascending order.
+    /// The ids of all spellings of these players in the table `player`, in ascending order.
     pub ids: Vec<NameId>,
 }
 
 /// A condition on a row of `game`.
 #[derive(Clone, Debug)]
 struct Condition {
-    /// As SQL. Values are parameters, except for the bounds of rating ranges.
+    /// As SQL. Values of the filter are parameters, except for the bounds of mean ratings.
     sql: Cow<'static, str>,
-    /// Whether an index finds the rows.
+    /// Whether an index finds the rows that match.
     indexed: bool,
     /// The same condition for columns of games.
     on_columns: ColumnCondition,
@@ -181,21 +182,21 @@ impl Selection {
         &self.players
     }
 
-    /// SQL for all conditions: ` AND …` for each condition.
+    /// SQL for all conditions: each begins with ` AND `.
     pub(crate) fn sql(&self) -> String {
         self.conditions.iter().map(|condition| format!(" AND {}", condition.sql)).collect()
     }
 
-    /// SQL like [`sql`](Self::sql), with only the conditions that use an index; `None` if no condition uses
-    /// an index.
+    /// Like [`sql`](Self::sql), but only for conditions that use an index; `None` if no condition uses an
+    /// index.
     pub(crate) fn indexed_sql(&self) -> Option<String> {
         let indexed = self.conditions.iter().filter(|condition| condition.indexed);
         let indexed: String = indexed.map(|condition| format!(" AND {}", condition.sql)).collect();
         (!indexed.is_empty()).then_some(indexed)
     }
 
-    /// Prepares a query on games of the selection, and binds those of its values, and of `params`, for which
-    /// the query has a parameter.
+    /// Prepares a query on games of the selection. Binds each value of the selection, and of `params`, for
+    /// which the query has a parameter.
     pub(crate) fn prepare<'c>(
         &self,
         connection: &'c Connection,
@@ -224,8 +225,8 @@ impl Selection {
         self.conditions.iter().map(|condition| &condition.on_columns)
     }
 
-    /// The conditions on a game's row that need no look-up: all but those on names, on sources, and on the
-    /// code of the opening that the positions show.
+    /// The conditions on a game's row that need no look-up. These are all conditions except those on names,
+    /// on sources, and on the code of the opening that the positions determine.
     #[cfg(feature = "parquet")]
     pub(super) fn of_rows(filter: &GameFilter) -> Self {
         let mut selection = Self::default();
@@ -257,19 +258,19 @@ impl Selection {
         self.conditions.push(Condition { sql, indexed, on_columns });
     }
 
-    /// Whether the selection is the rest of a list. The parameter `:from_game` is the first game of this
-    /// rest.
+    /// Whether the selection is the rest of a list. If it is, the parameter `:from_game` is the first game of
+    /// the rest.
     pub(super) fn is_rest(&self) -> bool {
         self.params.iter().any(|(name, _)| *name == ":from_game")
     }
 }
 
-/// SQL for a condition that a column has one of the values of a JSON array.
+/// SQL for the condition that a column has one of the values in the JSON array `parameter`.
 pub(super) fn is_in(column: &str, parameter: &str) -> String {
     format!("game.{column} IN (SELECT value FROM json_each({parameter}))")
 }
 
-/// A JSON array.
+/// Ids as a JSON array.
 pub(super) fn json(ids: &[u32]) -> Value {
     serde_json::json!(ids).to_string().into()
 }
@@ -301,7 +302,6 @@ impl Database {
         Ok(selection)
     }
 
-    /// The conditions on players.
     fn add_players(&self, selection: &mut Selection, filter: &GameFilter) -> Result<()> {
         let (player, opponent) = match &filter.player {
             Some(_) => (&filter.player, &filter.opponent),
@@ -339,8 +339,8 @@ impl Database {
         Ok(())
     }
 
-    /// Looks up the ids of a name, adds them as a parameter, which is named like the field of the filter, and
-    /// returns a test for them.
+    /// Looks up the ids of a name, adds them as a parameter, and returns a test for them. The parameter is
+    /// named after the filter's field. Also records unknown names, and the players that a name matches.
     fn look_up(
         &self,
         selection: &mut Selection,
@@ -367,7 +367,8 @@ impl Database {
         Ok(test)
     }
 
-    /// The condition on the code of the opening that a game's positions show, not on the tag `ECO`.
+    /// Adds the condition on the code of the opening that a game's positions determine; this need not be the
+    /// code in the tag `ECO`.
     fn add_opening_codes(&self, selection: &mut Selection, filter: &GameFilter) -> Result<()> {
         let Some(eco) = &filter.opening_eco else { return Ok(()) };
         let ids = self.all(
@@ -387,7 +388,7 @@ impl Database {
         Ok(())
     }
 
-    /// The condition on sources: any reading of one of these files.
+    /// Adds the condition on sources: any reading of one of the filter's files.
     fn add_sources(&self, selection: &mut Selection, filter: &GameFilter) -> Result<()> {
         if filter.sources.is_empty() {
             return Ok(());
@@ -404,7 +405,7 @@ impl Database {
 }
 
 impl Selection {
-    /// The condition on the PGN's ECO code.
+    /// Adds the condition on the code in the tag `ECO`.
     fn add_eco(&mut self, filter: &GameFilter) {
         let Some(eco) = &filter.eco else { return };
         let test = Test::Between(eco.first.clone(), eco.end());
@@ -412,7 +413,6 @@ impl Selection {
         self.add(true, "game.eco >= :eco_first AND game.eco < :eco_end", vec![vec![("eco", test)]], params);
     }
 
-    /// The condition on the variant.
     fn add_variant(&mut self, filter: &GameFilter) {
         const STANDARD: &str = "standard";
         let Some(variant) = &filter.variant else { return };
@@ -426,10 +426,10 @@ impl Selection {
         self.add(false, sql, tests, [(":variant", variant.clone().into())]);
     }
 
-    /// The conditions on dates, ratings and the result.
+    /// Adds the conditions on dates, ratings and the result.
     fn add_plain(&mut self, filter: &GameFilter) {
         if let Some(since) = &filter.since {
-            // '?' sorts after the digits: unknown parts count as late enough.
+            // '?' sorts after the digits, so unknown parts count as late enough.
             let sql = "game.date >= :since AND instr(substr(game.date, 1, 4), '?') = 0";
             let test = Test::Since(since.0.clone());
             self.add(true, sql, vec![vec![(DATE, test)]], [(":since", since.0.clone().into())]);
@@ -459,7 +459,7 @@ impl Selection {
         }
     }
 
-    /// The conditions on the clock, the termination, the length and the evaluations.
+    /// Adds the conditions on speed, time control, termination, length and evaluations.
     fn add_clock(&mut self, filter: &GameFilter) {
         if !filter.speeds.is_empty() {
             let speeds: Vec<_> = filter.speeds.iter().map(Speed::to_string).collect();
@@ -493,7 +493,7 @@ impl Selection {
         }
     }
 
-    /// A condition that each of some columns has a bound.
+    /// Adds the condition that the value of each of some columns is within a bound.
     fn add_bound(
         &mut self,
         sql: &'static str,
@@ -509,7 +509,7 @@ impl Selection {
 
 /// A [`GameFilter`] prepared for the rows of games that are not in a database. The condition on sources is ignored.
 ///
-/// A name matches by its own spelling only: other spellings of the same player are known only to a database.
+/// A name is compared only with the spelling in the row, because only a database has aliases of players.
 #[cfg(feature = "parquet")]
 #[derive(Clone, Debug)]
 pub(crate) struct RowFilter {
@@ -524,7 +524,8 @@ impl RowFilter {
         Self { filter: filter.clone(), conditions }
     }
 
-    /// Whether a game matches. `cell` returns a column of the game, with names instead of their numbers.
+    /// Whether a game matches. `cell` returns the value of a column of the game, with names instead of their
+    /// ids.
     pub(crate) fn fits<'c>(&self, cell: impl Fn(&str) -> Cell<'c>) -> bool {
         let holds = |(column, test): &(&str, Test)| test.fits(cell(column));
         let conditions = self.conditions.iter().all(|condition| match condition {

@@ -1,4 +1,4 @@
-//! Queries on a database while another connection adds games to it.
+//! Queries on a database while another connection changes it.
 
 use std::path::{Path, PathBuf};
 
@@ -40,7 +40,7 @@ pub enum NameTable {
 }
 
 impl NameTable {
-    /// The table, and a query for the id of a name.
+    /// The table, and the SQL that finds the id of a name.
     const fn table(self) -> (Table, &'static str) {
         match self {
             Self::Player => (PLAYER, "SELECT player_id FROM player WHERE name = ?1"),
@@ -50,8 +50,8 @@ impl NameTable {
     }
 }
 
-/// A read-only connection to a database to which another connection adds games. It does not see rows that are
-/// not yet committed.
+/// A read-only connection to a database that another connection changes. It does not see changes that are not
+/// yet committed.
 #[derive(Debug)]
 pub struct Snapshot {
     connection: Connection,
@@ -73,8 +73,8 @@ impl Snapshot {
         Ok(Self { connection, path: path.to_owned() })
     }
 
-    /// Opens the pgndex database at `path` and begins a transaction. So all queries see the same state, and
-    /// many small queries need not acquire a lock each.
+    /// Opens the pgndex database at `path` and begins a transaction. Then all queries see the same state, and
+    /// many small queries need not each acquire a lock.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -88,7 +88,7 @@ impl Snapshot {
         Ok(known)
     }
 
-    /// The results of the games of a block; `None` if the columns are not usable.
+    /// The results, ratings and dates of the games of a block; `None` if the columns cannot be used.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -117,7 +117,7 @@ impl Snapshot {
         self.last(table.table().0).map(NameId)
     }
 
-    /// The greatest id that a game has or had; 0 if there was no game.
+    /// The greatest id of any game, including games that this program removed; 0 if there are none.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -127,8 +127,8 @@ impl Snapshot {
         Ok(GameId(self.last(GAME)?.max(had.unwrap_or(0))))
     }
 
-    /// Whether `game_position` has rows of games after the last game, because somebody deleted games through
-    /// SQL.
+    /// Whether `game_position` has rows for ids greater than that of the [last game](Self::last_game). Then
+    /// somebody has deleted games through SQL.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -264,15 +264,15 @@ impl Snapshot {
         played_at(&self.connection, game, ply, see).map_err(|source| self.failed(source))
     }
 
-    /// The greatest number in the first key column of a table; 0 if the table is empty.
+    /// The greatest value in the first key column of a table; 0 if the table is empty.
     fn last(&self, table: Table) -> Result<u32> {
         let (name, column) = (table.name, table.key[0]);
         let sql = format!("SELECT max({column}) AS {column} FROM {name}");
         Ok(self.row(table, &sql, [], |cells| cells.get::<Option<u32>>(0))?.flatten().unwrap_or(0))
     }
 
-    /// Fails if a view has the name of a table that the program needs. Reading such a view may take forever,
-    /// and it cannot be written.
+    /// Fails if a view has the name of a table that the program needs. Reading such a view might never end,
+    /// and rows cannot be written to it.
     ///
     /// # Errors
     /// [`ErrorKind::ViewForTable`]; errors of SQLite.
@@ -290,8 +290,8 @@ impl Snapshot {
         }
     }
 
-    /// Checks that the tables of runs, sources, games, players, events and sites each have an unused number
-    /// left.
+    /// Checks that an unused id is left in each of the tables of runs, sources, games, players, events and
+    /// sites.
     ///
     /// # Errors
     /// [`ErrorKind::NumbersUsedUp`]; errors of SQLite.
@@ -346,7 +346,7 @@ impl Snapshot {
         Ok(self.row(table, find, [name], |cells| cells.get(0))?.map(NameId))
     }
 
-    /// All readings of sources whose digest is known.
+    /// All readings with a known digest.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -398,8 +398,8 @@ impl Snapshot {
             Ok((GameId(cells.get(0)?), cells.get::<i64>(1)?))
         })?;
         let game = kept.filter(|(_, offset)| *offset == byte_offset).map(|(game, _)| game);
-        // There may be no game at `last_game` any more: text that was appended to the file later can show
-        // that the text there was not a game.
+        // Perhaps the text at `last_game` no longer counts as a game: text that was appended to the file
+        // later can show that it is not one.
         let other = "SELECT 1 FROM duplicate
              WHERE source_id IN reading AND byte_offset >= ?2 AND game_id IS NULL
              UNION ALL SELECT 1 FROM removed_game WHERE source_id IN reading AND byte_offset >= ?2
@@ -411,8 +411,8 @@ impl Snapshot {
         Ok(Tail { readings, byte_offset: byte_offset.cast_unsigned(), games, game })
     }
 
-    /// The first row of a query. The query can use the table `reading`, which contains the readings of a
-    /// file, given as the JSON array `?1`.
+    /// The first row of a query. The query can use the table `reading`, which contains the readings that the
+    /// JSON array `?1` lists.
     fn of_readings<T>(
         &self,
         table: Table,
@@ -424,7 +424,7 @@ impl Snapshot {
     }
 
     /// Calls `see` with each game that has this hash of its moves and, if `white` is given, this player with
-    /// White, in order. The moves may differ despite the same hash.
+    /// White, in the order of ids. Games with the same hash can have different moves.
     ///
     /// # Errors
     /// Errors of SQLite and of `see`.

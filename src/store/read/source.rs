@@ -8,29 +8,29 @@ use crate::store::cell::SOURCE;
 use crate::store::row::{GameId, SourceId};
 use crate::store::{Database, ErrorKind, Result};
 
-/// One reading of a source: a row of `source`.
+/// One reading of a file: a row of `source`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownSource {
-    /// The number of the row in `source`.
+    /// The id of the row.
     pub id: SourceId,
     /// The length of the file's text, in bytes.
     pub bytes: u64,
-    /// The digest of the whole text, including parts that earlier readings had read. For a damaged archive,
+    /// The digest of the whole text, including the part that earlier readings read. For a damaged archive,
     /// the digest of the data that could be decoded.
     pub digest: String,
-    /// The number of games that this reading, and the readings that it continues, found. Games that were not
-    /// kept, were skipped as duplicates, or were removed later count as well.
+    /// The number of games found by this reading and the readings that it continues, including games that
+    /// were not kept, were skipped as duplicates, or were removed later.
     pub games: u64,
-    /// The offset of the last of these games, in bytes; 0 if there is none.
+    /// The offset of the last of these games, in bytes; 0 if there are none.
     pub last_game: u64,
-    /// The index (into all readings) of the reading of the same file that this reading continues.
+    /// The index in [`KnownSources`] of the reading of the same file that this reading continues.
     pub(super) before: Option<usize>,
 }
 
-/// All readings with a known digest. Look-ups take constant time.
+/// All readings with a known digest. Looking up a path or a text takes constant time.
 #[derive(Debug, Default)]
 pub struct KnownSources {
-    /// In the order of the readings.
+    /// In the order of their ids.
     readings: Vec<KnownSource>,
     /// The index of the latest reading of each path.
     latest: HashMap<PathBuf, usize>,
@@ -43,7 +43,8 @@ pub struct KnownSources {
 impl KnownSources {
     pub(super) fn add(&mut self, path: PathBuf, first_byte: u64, mut reading: KnownSource) {
         let before = self.latest.get(&path).copied();
-        // A rewritten file is read from its first byte again, and then does not continue an earlier reading.
+        // A rewritten file is read from its first byte again. That reading does not continue an earlier one,
+        // unless the text is empty.
         reading.before = before.filter(|_| first_byte > 0 || reading.bytes == 0);
         if let Some(before) = reading.before.map(|before| &self.readings[before]) {
             reading.games += before.games;
@@ -74,14 +75,13 @@ impl KnownSources {
         self.lengths.contains(&bytes)
     }
 
-    /// The length of the longest text, in bytes.
+    /// The length of the longest text, in bytes; `None` if there are no readings.
     #[must_use]
     pub const fn longest(&self) -> Option<u64> {
         self.longest
     }
 
-    /// The readings of a file since it was last read from its first byte, up to the given reading; the latest
-    /// comes first.
+    /// The given reading and the earlier readings that it continues, the latest first.
     pub(super) fn readings<'s>(&'s self, reading: &'s KnownSource) -> impl Iterator<Item = SourceId> {
         let before = |reading: &&'s KnownSource| reading.before.map(|place| &self.readings[place]);
         std::iter::successors(Some(reading), before).map(|reading| reading.id)
@@ -92,25 +92,25 @@ impl KnownSources {
 /// grows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tail {
-    /// The readings of the file since it was last read from its first byte: a JSON array of their numbers.
+    /// The latest reading of the file and those that it continues: a JSON array of their ids.
     pub readings: String,
     /// The offset of the tail, in bytes; 0 if no game was found.
     pub byte_offset: u64,
     /// The number of games of the file before the tail.
     pub games: u64,
-    /// The last game found, if it was kept.
+    /// The last game found, if the database has it.
     pub game: Option<GameId>,
 }
 
-/// The readings of a file, given as the JSON array `?1`.
+/// SQL for the readings of a file, given as the JSON array `?1`.
 pub(crate) const READINGS: &str = "SELECT value AS source_id FROM json_each(?1)";
 
 /// The maximum number of suggested paths.
 const SUGGESTED: usize = 3;
 
 impl Database {
-    /// All readings of a file, by its path in the database. If no source has this path, and the path is the
-    /// number of a reading, returns all readings of that reading's file.
+    /// All readings of a file, by its path in the database. If no reading has this path, but the path is the
+    /// id of a reading, returns all readings of that reading's file.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownSource`] if there is no such file; errors of SQLite.

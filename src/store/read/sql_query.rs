@@ -1,4 +1,4 @@
-//! SQL statements of the user, and the names that they can use.
+//! SQL statements of users, and the names that these statements can use.
 
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::{Batch, Connection, ErrorCode, Params, Rows, Statement, ffi};
@@ -9,7 +9,7 @@ use crate::store::schema::{schema_of, version_of};
 use crate::store::sql::words;
 use crate::store::{Database, Error, Result, SchemaVersion, read_rows};
 
-/// A prepared statement of the user.
+/// A prepared statement of a user.
 #[derive(Debug)]
 pub struct Query<'db> {
     database: &'db Database,
@@ -43,7 +43,7 @@ impl Database {
     /// Prepares one read-only SQL statement.
     ///
     /// # Errors
-    /// [`Error::Query`] if it is not valid SQL, [`Error::EmptyQuery`], [`Error::MultipleStatements`],
+    /// [`Error::Query`] if `sql` is not valid SQL, [`Error::EmptyQuery`], [`Error::MultipleStatements`],
     /// [`Error::NotReadOnly`].
     pub fn query<'db>(&'db self, sql: &str) -> Result<Query<'db>> {
         let mut statements = self.statements(sql);
@@ -78,8 +78,8 @@ impl<'db> Statements<'db, '_> {
     /// Prepares the next statement; `None` at the end of the text.
     ///
     /// # Errors
-    /// [`Error::Query`] if it is not valid SQL, [`Error::NotReadOnly`] if it would change a database that is
-    /// open for reading only.
+    /// [`Error::Query`] if the statement is not valid SQL, [`Error::NotReadOnly`] if it is not read-only but
+    /// the database is open for reading only.
     pub fn next_statement(&mut self) -> Result<Option<Query<'db>>> {
         let database = self.database;
         let failed = |source| Error::query(database, self.sql, source);
@@ -104,8 +104,8 @@ impl Query<'_> {
         self.statement.readonly() || reads_journal_mode(&self.statement)
     }
 
-    /// The parameters in order, with their prefix: `:name`, `@name`, `$name`, `?2`; `?` for a parameter
-    /// without a name.
+    /// The names of the parameters in order, with their prefix: `:name`, `@name`, `$name`, `?2`; `?` for a
+    /// parameter without a name.
     #[must_use]
     pub fn parameters(&self) -> Vec<&str> {
         let name = |index| self.statement.parameter_name(index).unwrap_or("?");
@@ -115,7 +115,7 @@ impl Query<'_> {
     /// Starts the query. Parameters are bound, never inserted into the SQL text.
     ///
     /// # Errors
-    /// [`Error::Query`] if the parameters do not fit the statement.
+    /// [`Error::Query`] if the values do not fit the statement's parameters.
     pub fn rows(&mut self, params: impl Params) -> Result<QueryRows<'_>> {
         let database = self.database;
         let is_attaching = is_attaching(&self.statement);
@@ -138,7 +138,7 @@ impl QueryRows<'_> {
 }
 
 impl Error {
-    /// Converts an error of SQLite from running a statement.
+    /// Converts an error that SQLite reported when a statement ran.
     fn run(database: &Database, is_attaching: bool, source: rusqlite::Error) -> Self {
         match source.sqlite_error_code() {
             Some(code) if is_attaching && is_of_file(code) => {
@@ -149,12 +149,14 @@ impl Error {
         }
     }
 
-    /// Converts an error of SQLite about a statement in a text.
+    /// Converts an error of SQLite. `sql` is the text with all statements; it is needed only for errors of
+    /// preparing a statement.
     fn query(database: &Database, sql: &str, source: rusqlite::Error) -> Self {
         #[cfg(not(feature = "bundled"))]
         let _ = sql;
         match source {
-            // An older SQLite, into which the extension may be loaded, does not report the place of an error.
+            // If the extension is loaded into an older SQLite, that SQLite does not report the place of an
+            // error.
             #[cfg(feature = "bundled")]
             rusqlite::Error::SqlInputError { error, msg, sql: rest, offset } => {
                 let start = sql.len().saturating_sub(rest.len());
@@ -165,7 +167,7 @@ impl Error {
             rusqlite::Error::SqliteFailure(ffi::Error { code: ErrorCode::OperationInterrupted, .. }, _) => {
                 Self::Interrupted
             }
-            // SQLite does not report which file it means.
+            // SQLite does not report which of the files has the error.
             rusqlite::Error::SqliteFailure(error, _) if is_of_file(error.code) && has_attached(database) => {
                 let message = format!("{source}, in the database or in one that is attached");
                 Self::Query { message, place: None, source }
@@ -186,8 +188,8 @@ impl Error {
     }
 }
 
-/// Whether the statement is `PRAGMA journal_mode` without a new value. SQLite reports it as a statement that
-/// writes.
+/// Whether the statement is `PRAGMA journal_mode` without a new value. SQLite does not report this statement
+/// as read-only, although it is.
 fn reads_journal_mode(statement: &Statement<'_>) -> bool {
     let sql = statement.expanded_sql().unwrap_or_default().to_ascii_lowercase();
     let mut words = sql.trim_end_matches([';', ' ', '\n']).split_ascii_whitespace();
@@ -196,7 +198,7 @@ fn reads_journal_mode(statement: &Statement<'_>) -> bool {
         && words.next().is_none()
 }
 
-/// Whether an error is about a file, not a statement.
+/// Whether an error concerns a file and not the statement.
 const fn is_of_file(code: ErrorCode) -> bool {
     use ErrorCode::{DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, SystemIoFailure};
     matches!(

@@ -21,18 +21,18 @@ pub struct GameStatistics {
     pub black_wins: u64,
     /// Games with the result `*`.
     pub unfinished: u64,
-    /// Games that contain only the moves before an illegal or unreadable one.
+    /// Games stored only up to an illegal or unreadable move.
     pub truncated: u64,
     /// Games that were not replayed, because of their variant or an invalid start position.
     pub skipped: u64,
-    /// The first of the longest games, with its number of plies.
+    /// The longest game (the first one, if there are several), with its number of plies.
     pub longest: Option<(GameId, u32)>,
     /// Games by year.
     pub years: SortedMap<u16, u64>,
     /// Games with an unknown year.
     pub undated: u64,
-    /// The number of ratings, at most two per game, in steps of [`RATING_STEP`](Self::RATING_STEP). The key
-    /// is the lowest rating of a step.
+    /// The number of ratings, at most two per game, in ranges of the width
+    /// [`RATING_STEP`](Self::RATING_STEP). The key is the lowest rating of a range.
     pub ratings: SortedMap<u16, u64>,
     /// The number of unknown ratings, at most two per game.
     pub unrated: u64,
@@ -66,7 +66,7 @@ pub struct TreeSize {
 }
 
 impl GameStatistics {
-    /// The width of a rating step.
+    /// The width of a range of ratings.
     pub const RATING_STEP: u16 = 100;
 
     fn add(&mut self, cells: Cells<'_>) -> rusqlite::Result<()> {
@@ -137,17 +137,17 @@ pub struct GameCharts {
     pub years: SortedMap<u16, GameCounts>,
     /// Games with an unknown year.
     pub undated: GameCounts,
-    /// By the players' mean rating, in steps of [`RATING_STEP`](Self::RATING_STEP). The key is the lowest rating of
-    /// a step.
+    /// By the players' mean rating, in ranges of the width [`RATING_STEP`](Self::RATING_STEP). The key is the
+    /// lowest rating of a range.
     pub ratings: SortedMap<u16, GameCounts>,
     /// Games in which at least one rating is unknown.
     pub unrated: GameCounts,
-    /// By the number of half-moves, in steps of [`LENGTH_STEP`](Self::LENGTH_STEP). The key is the lowest
-    /// number of a step.
+    /// By the number of half-moves, in ranges of the width [`LENGTH_STEP`](Self::LENGTH_STEP). The key is the
+    /// lowest number of a range.
     pub lengths: SortedMap<u32, GameCounts>,
 }
 
-/// An opening, with the games of a selection that have it.
+/// An opening, with counts of the games of a selection that reached it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlayedOpening {
     /// ECO code; `None` for games without a named opening.
@@ -159,9 +159,9 @@ pub struct PlayedOpening {
 }
 
 impl GameCharts {
-    /// The width of a rating step.
+    /// The width of a range of ratings.
     pub const RATING_STEP: u16 = 100;
-    /// The width of a length step, in half-moves.
+    /// The width of a range of lengths, in half-moves.
     pub const LENGTH_STEP: u32 = 10;
 
     fn add(&mut self, cells: Cells<'_>) -> rusqlite::Result<()> {
@@ -185,7 +185,7 @@ pub(super) fn year_of_date(date: Option<&str>) -> Option<u16> {
 }
 
 impl Database {
-    /// Computes the statistics. Reads the table `game` once, a few hundred nanoseconds per game.
+    /// Computes the statistics. Reads the table `game` once, which takes a few hundred nanoseconds per game.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -212,8 +212,8 @@ impl Database {
         Ok(charts)
     }
 
-    /// The openings of a selection's games, found by positions. Openings with the most games come first;
-    /// openings with equally many games are ordered by code and name.
+    /// The openings of a selection's games, determined by the games' positions. Openings with the most games
+    /// come first; openings with equally many games are ordered by code and name.
     ///
     /// # Errors
     /// Errors of SQLite.

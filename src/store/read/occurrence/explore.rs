@@ -13,8 +13,8 @@ use crate::store::read::occurrence::tally::{Games, MoveTally, Tally};
 use crate::store::row::{GameId, Ply, RatedScore, RatingSum, ResultCounts};
 use crate::store::{Database, Hit, ListLengths, Result, Selection};
 
-/// A move played from a position. A game that returned to the position counts with the last move it played
-/// there.
+/// A move played from a position. A game that returned to the position counts only for the last move that it
+/// played there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Continuation {
     /// The move.
@@ -27,30 +27,32 @@ pub struct Continuation {
     pub only_game: Option<Box<Hit>>,
 }
 
-/// The moves played from a position.
+/// The games that reached a position: their results, and the moves that they played there.
 ///
-/// A game counts once, even if it returned to the position. Games without a result are counted separately,
-/// and are not among the moves or in the lists.
+/// A game counts once, even if it returned to the position. Games without a result are counted only in
+/// `unfinished`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PositionCounts {
-    /// The results of the games that reached the position. Games that ended there are counted here, but not
-    /// among the moves. The years are the first and the last year of the moves.
+    /// The results of the games that reached the position, including games that played no move from there.
+    /// The first and the last year are those of the games that played a move from there.
     pub results: ResultCounts,
     /// The score of the chosen side in these games; empty if no side was chosen.
     pub rated: RatedScore,
     /// The number of games that reached the position and have no result.
     pub unfinished: u64,
-    /// The number of games with a result that did not have all the positions in [`ExploreOptions::before`].
-    /// `None` if no positions were given, or if counting could take seconds because sets or columns of games
-    /// are missing.
+    /// The number of games counted in `results` that did not have all the positions in
+    /// [`ExploreOptions::before`]. `None` if no positions were given, or if counting could take seconds
+    /// because sets or columns of games cannot be used.
     pub transposed: Option<u64>,
-    /// The moves, the most frequent first, then in the order of their codes.
+    /// The moves, the most frequent first. Equally frequent moves are in the order of their codes.
     pub continuations: Vec<Continuation>,
-    /// The games with the highest mean rating, best first, then by number; only games in which both ratings
-    /// are known. Each game is listed with one occurrence of the position: the last one from which it played
-    /// a move or, if it played none from there, the last one.
+    /// The games with the highest mean rating, highest first; of equally rated games, the one with the
+    /// smaller id comes first. Games with an unknown rating are not listed. Each game is listed with one
+    /// occurrence of the position: the last one from which the game played a move, or the last one if it
+    /// played no move from the position.
     pub top_games: Vec<Hit>,
-    /// The latest games, latest first, then by descending number. Unknown parts of a date sort lowest.
+    /// The latest games, latest first; of games with the same date, the one with the greater id comes first.
+    /// Unknown parts of a date count as 0.
     pub recent_games: Vec<Hit>,
 }
 
@@ -143,9 +145,10 @@ impl Database {
 }
 
 impl ExploreTarget<'_> {
-    /// The counts in the tables of visited positions. `None` if the tables do not have this position, if its
-    /// row can include games of another position with the same key, as older versions of this program wrote,
-    /// or if a listed game no longer exists.
+    /// The counts in the tables of visited positions and, if wanted and known, the games with a result.
+    /// `None` if the tables do not have this position, or if a listed game does not exist or did not reach
+    /// it. Also `None` if another position has the same key: older versions of this program wrote rows that
+    /// mix both positions.
     fn visited(
         &self,
         lists: ListLengths,
@@ -204,8 +207,9 @@ impl ExploreTarget<'_> {
         Ok(continuations)
     }
 
-    /// The only game with a result that continued with a move. Searches the games with the position after the
-    /// move: they are usually few, while many games have the position before the move.
+    /// The game with a result that continued with a move; there must be only one. Searches the games with the
+    /// position after the move: usually few games have it, while many games have the position before the
+    /// move.
     fn only_game(&self, code: MoveCode) -> rusqlite::Result<Option<GameId>> {
         let Ok((mut next, _)) = Position::from_fen(self.fen.as_bytes()) else { return Ok(None) };
         if next.make(code).is_err() {
@@ -232,8 +236,8 @@ impl ExploreTarget<'_> {
         POSITION_GAME.first(self.database.connection(), sql, params, |cells| cells.get(0).map(GameId))
     }
 
-    /// The result of counting, with the listed games and the only games of moves; `None` if one of these
-    /// games does not exist or did not reach the position.
+    /// Converts a tally. Looks up the listed games, and the game of each move that only one game played;
+    /// `None` if one of these games does not exist or did not reach the position.
     fn exploration(&self, tally: Tally) -> rusqlite::Result<Option<(PositionCounts, Option<Games>)>> {
         let mut continuations = Vec::with_capacity(tally.moves.len());
         for (code, counted) in tally.moves {
@@ -262,7 +266,7 @@ impl ExploreTarget<'_> {
     }
 
     /// The ply of the occurrence that counts for a game: the last occurrence from which the game played a
-    /// move, or else the last occurrence.
+    /// move, or else the last occurrence; `None` if the game did not reach the position.
     fn counted_occurrence(&self, game: GameId) -> rusqlite::Result<Option<Ply>> {
         let sql = "SELECT o.ply FROM position_game AS o
                    CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply

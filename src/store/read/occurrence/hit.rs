@@ -39,7 +39,7 @@ impl HitLocation {
 pub struct Hit {
     /// The game. Long texts are shortened.
     pub game: GameSummary,
-    /// The line: 0 is the main line, 1, 2, 3 … are the game's variations in the order of their text.
+    /// The line: 0 is the main line; 1, 2, 3 … are the game's variations in the order of the PGN text.
     pub line: u32,
     /// The ply of the position.
     pub ply: Ply,
@@ -54,7 +54,7 @@ pub struct Hit {
 }
 
 impl Hit {
-    /// The number of the full move that is played from the position.
+    /// The move number, as in PGN, of the next move.
     #[must_use]
     pub fn move_number(&self) -> u32 {
         let (first, black) = match &self.start_fen {
@@ -74,15 +74,15 @@ pub enum HitOrder {
     /// By game, then line, then ply.
     #[default]
     Game,
-    /// By the players' mean rating, best first. Then games with an unknown rating, then games without a
-    /// result.
+    /// By the players' mean rating, highest first; then games with an unknown rating. Games without a result
+    /// come last.
     Rating,
     /// By date, latest first; unknown parts of a date count as 0. Games without a result come last.
     Date,
 }
 
 impl HitOrder {
-    /// Whether games of equal rank are in descending order of their numbers.
+    /// Whether games of equal rank are in descending order of their ids.
     pub(crate) const fn is_descending(self) -> bool {
         match self {
             Self::Game | Self::Rating => false,
@@ -92,7 +92,7 @@ impl HitOrder {
 }
 
 /// The rank of a game in an order, as an SQL expression on a row of `game`: games with smaller ranks come
-/// first. The query must also put games without a result last.
+/// first. For orders other than [`HitOrder::Game`], the query itself must put games without a result last.
 pub(crate) const fn rank_sql(order: HitOrder) -> &'static str {
     match order {
         HitOrder::Game => "0",
@@ -105,8 +105,8 @@ pub(crate) const fn rank_sql(order: HitOrder) -> &'static str {
     }
 }
 
-/// `occurrence AS o`, level by level. Rows of a key that are ordered by `l.level` and `o.game_id` come in the
-/// order of the games, and SQLite need not sort them.
+/// `occurrence AS o`, level by level. For the rows of one key, `ORDER BY l.level, o.game_id` is the order of
+/// the games, and SQLite need not sort them.
 pub(crate) const OCCURRENCES: &str = "occurrence_level AS l CROSS JOIN occurrence AS o ON o.level = l.level";
 
 /// Joins `game` and [`OCCURRENCES`]. SQLite reads the first table of the join first.
@@ -128,8 +128,8 @@ pub(crate) const fn join_variations(games_first: bool) -> &'static str {
 }
 
 impl Database {
-    /// A position of a game; `None` if there is no such row, or if `fen` is given and the position has
-    /// another FEN.
+    /// The position at a place; `None` if it has no row, or if `fen` is given and the position has another
+    /// FEN.
     pub(crate) fn hit(&self, place: HitLocation, fen: Option<&str>) -> rusqlite::Result<Option<Hit>> {
         let played = concat!(
             "SELECT ",
@@ -193,7 +193,7 @@ impl Database {
     }
 }
 
-/// The games that a column of `visited_position` lists: a JSON array of their numbers.
+/// The games that a column of `visited_position` lists: a JSON array of their ids.
 pub(crate) fn listed_games(cells: Cells<'_>, column: &str) -> rusqlite::Result<Vec<GameId>> {
     let ids: Vec<u32> = cells
         .read(column, "a JSON array of game_ids", |value| serde_json::from_str(value.as_str().ok()?).ok())?;

@@ -1,7 +1,7 @@
 //! Finds the positions of main lines that are nearest to a given position.
 //!
-//! The sets of games give a lower bound of the distance for the positions of each game. Games are read in the
-//! order of these bounds, until no unread game can have a position that is near enough to be returned.
+//! For each game, the sets of games give a lower bound of the distance of its positions. Games are read in
+//! the order of these bounds, until no unread game can have a position that is near enough to be returned.
 
 use std::collections::BinaryHeap;
 
@@ -25,11 +25,11 @@ const ACTION: &str = "look for the nearest positions";
 /// A search for the nearest positions, and the part of its hits to return.
 #[derive(Clone, Copy, Debug)]
 pub struct Nearest<'a> {
-    /// The target of the search.
+    /// The position from which distances are computed.
     pub to: &'a PositionDistance,
     /// The games to search.
     pub selection: &'a Selection,
-    /// The maximum number of games; `None`: all.
+    /// The maximum number of games to return; `None`: all.
     pub limit: Option<u32>,
     /// How many games to skip first.
     pub offset: u32,
@@ -38,7 +38,7 @@ pub struct Nearest<'a> {
     pub most_games: Option<u32>,
 }
 
-/// A game's nearest position, ordered by distance.
+/// A game's nearest position, ordered by distance, then by game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Near {
     distance: u32,
@@ -46,16 +46,16 @@ struct Near {
     ply: Ply,
 }
 
-/// Games by the lower bound of the distance of their positions, in ascending order of the bound.
+/// Games, grouped by the lower bound of the distance of their positions; the smallest bound comes first.
 type Bounded = SortedMap<u32, Vec<GameId>>;
 
 impl Database {
     /// Visits the nearest position of each game of a selection, the nearest games first, until `visit`
-    /// returns `false`. Of equally near games, the game with the smaller number comes first; of equally near
-    /// positions of a game, the first position is taken.
+    /// returns `false`. Of equally near games, the game with the smaller id comes first; of equally near
+    /// positions of a game, the first one counts.
     ///
-    /// If games were left unread because of [`Nearest::most_games`], returns the smallest distance that a
-    /// position of these games can have. Otherwise returns `None`.
+    /// If games were left unread because of [`Nearest::most_games`], returns a lower bound of the distance of
+    /// their positions. Otherwise returns `None`.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -122,7 +122,8 @@ struct NearestSearch<'a> {
     kept: BinaryHeap<Near>,
     /// The number of games that may still be read, not counting games with the lower bound 0.
     left: u32,
-    /// The smallest lower bound of the games left unread because of [`Nearest::most_games`].
+    /// The smallest lower bound among the games left unread because of [`Nearest::most_games`]; `None` if
+    /// there are none.
     unseen: Option<u32>,
 }
 
@@ -145,8 +146,9 @@ impl<'a> NearestSearch<'a> {
             || self.kept.peek().is_some_and(|last| (bound, game) < (last.distance, last.game))
     }
 
-    /// Reads games in the order of their bounds. Returns whether the search is complete: no other game can be
-    /// near enough, or no more games may be read.
+    /// Reads games in the order of their bounds, until all are read, no unread game can be near enough, or
+    /// the maximum number is read. Returns whether the search is complete. Otherwise games that are not in
+    /// `games` must be searched too.
     fn read_games(&mut self, games: Bounded) -> Result<bool> {
         let mut games = games
             .into_iter()
@@ -155,8 +157,8 @@ impl<'a> NearestSearch<'a> {
         // Reads only a few chunks at a time, because a few games may be enough.
         let width = 2 * rayon::current_num_threads();
         while let Some(&(bound, game)) = games.peek() {
-            // The distance of positions with other pawns or material is greater than `OTHER`. With very many
-            // pieces on the board, they can be nearer than those with the same.
+            // Positions of games that are not in `games` have distances above `OTHER`. If a board has very
+            // many pieces, bounds in `games` can exceed `OTHER`, too.
             let is_complete = bound <= PositionDistance::OTHER;
             if !self.can_take(bound, game) {
                 return Ok(is_complete);
@@ -182,7 +184,7 @@ impl<'a> NearestSearch<'a> {
         Ok(false)
     }
 
-    /// The next games that must be read, in at most `width` chunks.
+    /// From `games`, takes the next ones that must be read, and returns them in at most `width` chunks.
     fn pieces(
         &mut self,
         games: &mut std::iter::Peekable<impl Iterator<Item = (u32, GameId)>>,
@@ -208,21 +210,22 @@ impl<'a> NearestSearch<'a> {
 /// The games of a block to search.
 struct Block {
     number: u32,
-    /// Games that, according to the sets, have the target's pawns at some point and its material at some
-    /// point.
+    /// Games that, according to the sets, can have the target's pawns in one position, and the target's
+    /// material in the same or another position.
     alike: BlockGames,
-    /// Games whose features are unknown. May contain numbers without a game.
+    /// Games whose features are unknown. The set can contain numbers without a game.
     unknown: BlockGames,
     /// All other games of the block.
     others: BlockGames,
-    /// For each game, twice the total weight of the target's pieces that are never on their squares in the
-    /// game. The weight counts twice because, with equal material, such a piece is missing on its square and
-    /// is on another square instead.
+    /// For each game, twice the total weight of those pieces of the target that are on the same square in no
+    /// position of the game. The weight counts twice because, with equal material, such a piece is missing
+    /// from its square and is on another square instead.
     missing: Vec<u8>,
 }
 
 impl Block {
-    /// Reads the sets and the columns of the games of block `number`, up to the game `last`.
+    /// Reads the sets and columns of block `number`. Keeps only games up to the number `last` in the block
+    /// and, if columns allow it, only selected games.
     fn read(
         connection: &Connection,
         (number, last): (u32, u16),
@@ -234,7 +237,7 @@ impl Block {
         others.keep(&unknown.others());
         let missing = missing(connection, number, nearest.to)?;
         let mut block = Self { number, alike: matching, unknown, others, missing };
-        // If the columns of the block cannot be used, the filters are applied when rows are read.
+        // If the columns of the block cannot be used, the filters are applied only later, when rows are read.
         let selected = match nearest.selection {
             all if all.is_all() => None,
             selection => if_known(BlockColumns::new(connection, number).selected(selection))?,
@@ -248,8 +251,8 @@ impl Block {
         Ok(block)
     }
 
-    /// The games that may have a position with the target's pawns and its material, each with the lower bound
-    /// of its distance.
+    /// The games that can have a position with the target's pawns and material, by the lower bound of their
+    /// distance.
     fn same_pawns_and_material(&self) -> Bounded {
         let mut bounded = Bounded::new();
         let mut add = |bound, number| {
@@ -262,7 +265,7 @@ impl Block {
         bounded
     }
 
-    /// The games that never have the target's pawns, or never its material, each with the lower bound of its
+    /// The games that never have the target's pawns, or never its material, by the lower bound of their
     /// distance.
     fn others(&self, connection: &Connection, to: &PositionDistance) -> rusqlite::Result<Bounded> {
         let mut bounded = Bounded::new();
@@ -272,7 +275,7 @@ impl Block {
         let least = by_material(connection, self.number, to)?;
         for number in self.others.runs().into_iter().flatten() {
             let (apart, beside) = least[usize::from(number)];
-            // A game without material has no positions.
+            // A game without a value for material has no positions.
             if apart < u8::MAX {
                 let missing = u32::from(self.missing[usize::from(number)]);
                 let bound = PositionDistance::OTHER + u32::from(apart).max(missing + u32::from(beside));
@@ -283,7 +286,7 @@ impl Block {
     }
 }
 
-/// The [missing](Block::missing) weight for each game of a block.
+/// The [missing](Block::missing) weight of each game of a block.
 fn missing(connection: &Connection, block: u32, to: &PositionDistance) -> rusqlite::Result<Vec<u8>> {
     let mut weights = SortedMap::new();
     for (piece, square, weight) in to.pieces() {
@@ -301,8 +304,8 @@ fn missing(connection: &Connection, block: u32, to: &PositionDistance) -> rusqli
     Ok(missing)
 }
 
-/// For each game of a block, the least values of the two [bounds](PositionDistance::bounds), apart and
-/// beside, over all materials of the game.
+/// For each game of a block, the minimum of each of the two [bounds](PositionDistance::bounds) over all
+/// materials of the game; `u8::MAX` for a game without a value for material.
 fn by_material(
     connection: &Connection,
     block: u32,
@@ -313,7 +316,7 @@ fn by_material(
     let place = (block, FeatureKind::Material);
     visit_sets(connection, place, 0..=i64::MAX, &|_| true, |value, number| {
         if value != last.0 {
-            // A bound that is cut to `u8::MAX - 1` is still a lower bound.
+            // A greater bound is reduced to `u8::MAX - 1`, and is still a lower bound.
             let [apart, beside] = to
                 .bounds(Material::from_packed(value.cast_unsigned()))
                 .map(|bound| u8::try_from(bound).unwrap_or(u8::MAX).min(u8::MAX - 1));
@@ -325,7 +328,7 @@ fn by_material(
     Ok(least)
 }
 
-/// The nearest position of each game in some ranges.
+/// The nearest position of each selected game in some ranges.
 fn nearest_of(
     connection: &Connection,
     selection: &Selection,

@@ -1,4 +1,4 @@
-//! Finds the games that reached positions, one position after the other.
+//! Finds the games that reached a position.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -50,9 +50,9 @@ impl ExploreTarget<'_> {
         Ok(statement.exists(params![self.key.as_i64(), self.fen])? && !shares_key(self.fen))
     }
 
-    /// Calls `see` with each game of a selection that reached the position, in order, at the occurrence that
-    /// [counts](Self::counted_occurrence). If the position `may_be_frequent`, starts from the games of the
-    /// selection if they are much fewer than the occurrences of the position.
+    /// Calls `see` with each game of a selection that reached the position, in the order of ids, at the
+    /// occurrence that [counts](Self::counted_occurrence). If the position `may_be_frequent`, starts from the
+    /// games of the selection if they are much fewer than the occurrences of the position.
     pub(super) fn for_each_game(
         &self,
         selection: &Selection,
@@ -64,7 +64,7 @@ impl ExploreTarget<'_> {
         const COUNTED: u32 = 50_000;
         let games_first =
             may_be_frequent && self.database.has_fewer_games(selection, self.key, Lines::Main, COUNTED)?;
-        // Checks a game before its positions, which are on many more pages.
+        // Reads the row of a game before its position, because rows of positions are on many more pages.
         let sql = format!(
             "SELECT o.game_id, p.move_code, game.result, game.white_elo, game.black_elo, game.date
              FROM {} CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
@@ -88,8 +88,8 @@ impl ExploreTarget<'_> {
             };
             match latest {
                 Some(last) if last.game != occurrence.game => see(last),
-                // The game returned to the position and ended there: it counts with the last move played from
-                // the position.
+                // The game returned to the position and ended there. It counts with the move that it played
+                // there before.
                 Some(_) if occurrence.played.is_none() => continue,
                 _ => {}
             }
@@ -102,8 +102,8 @@ impl ExploreTarget<'_> {
     }
 }
 
-/// Finds the games of a selection that reached positions. For all positions with sets of games, the filters
-/// are evaluated only once per block.
+/// Finds the games of a selection that reached a position, for one position after another. For all positions
+/// with sets of games together, the filters are evaluated only once per block.
 pub struct ReachedGames<'d> {
     database: &'d Database,
     selection: &'d Selection,
@@ -111,7 +111,7 @@ pub struct ReachedGames<'d> {
     blocks: HashMap<u32, SelectedBlock>,
 }
 
-/// The games of a block that match the filters, and the results of all its games.
+/// The games of a block that match the filters, and the results, ratings and dates of all games of the block.
 struct SelectedBlock {
     selected: BlockGames,
     outcomes: Outcomes,
@@ -125,7 +125,8 @@ impl<'d> ReachedGames<'d> {
     }
 
     /// Folds over the games of the selection that reached a position, each once, in no particular order.
-    /// `see` updates the accumulator, which `new` creates.
+    /// `new` creates the accumulator, and `see` updates it. If the fold has to start again, `new` is called a
+    /// second time.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -144,7 +145,7 @@ impl<'d> ReachedGames<'d> {
                 if if_known(self.visit_sets(position, |game| see(&mut made, game)))?.is_some() {
                     return Ok(());
                 }
-                // If sets or columns cannot answer, start again and read all rows.
+                // The sets or columns cannot be used: start again, and read rows.
                 made = new();
             }
             asked.for_each_game(self.selection, has_sets, &mut |game| see(&mut made, game))

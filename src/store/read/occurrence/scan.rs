@@ -23,9 +23,10 @@ use crate::store::{Database, FeatureQuery, Hit, HitOrder, Lines, Result, Selecti
 /// The number of games per chunk. A chunk has about 20,000 positions, and reading it takes a few
 /// milliseconds.
 pub(super) const GAMES: u32 = 250;
-/// The maximum number of games to read for counting matches. Reading them takes about a tenth of a second.
+/// Matches are counted by reading games only if at most this many games can match. Reading them takes about a
+/// tenth of a second.
 const FEW: u32 = 12_000;
-/// The maximum number of chunks per thread that are read before their hits are returned.
+/// The maximum number of chunks per thread that are read together before their hits are returned.
 const PIECES: usize = 16;
 
 const LOOK: &str = "look at all positions";
@@ -59,7 +60,7 @@ pub trait Seek: Sync {
     /// Whether a position is relevant. For other positions, the remaining columns are not read.
     fn matters(&self, fen: &[u8], played: Option<MoveCode>) -> bool;
 
-    /// The query for the games whose main line can match.
+    /// Selects, by sets, the games whose main line can match.
     fn feature_query(&self) -> FeatureQuery {
         FeatureQuery::any()
     }
@@ -72,7 +73,7 @@ pub trait Seek: Sync {
     fn observe(&self, line: &mut Self::Line, ply: Ply, fen: &[u8], played: Option<MoveCode>) -> Option<Ply>;
 }
 
-/// Searches for the first position that matches.
+/// Searches for the first position for whose FEN the function returns `true`.
 impl<F: Fn(&[u8]) -> bool + Sync> Seek for F {
     type Line = ();
 
@@ -87,7 +88,7 @@ impl<F: Fn(&[u8]) -> bool + Sync> Seek for F {
     }
 }
 
-/// Connections for the threads of the pool. A thread opens its connection when it first needs it.
+/// Connections for the threads of rayon's current pool. A thread opens its connection when it first needs it.
 pub(super) struct Readers<'a> {
     database: &'a std::path::Path,
     set_up: SetUp,
@@ -117,7 +118,7 @@ impl<'a> Readers<'a> {
         }
     }
 
-    /// The results of `work` for each number below `count`, in order. All threads work.
+    /// The results of `work` for each number below `count`, in order. All threads share the work.
     pub(super) fn map<T: Send>(
         &self,
         action: &'static str,
@@ -130,17 +131,17 @@ impl<'a> Readers<'a> {
     }
 }
 
-/// Searches the games in some ranges, and returns the first match of each game.
+/// Searches the games in some ranges, and returns the first match of each game that has one.
 type Look<'l> =
     dyn Fn(&Database, &[GameRange]) -> rusqlite::Result<SortedMap<GameId, HitLocation>> + Sync + 'l;
 
 impl Database {
     /// Searches all games of a selection with all threads, and passes the first match of each game to `visit`
-    /// until it returns `false`. With variations, a game without a match in its main line is passed with the
-    /// first match in its variations.
+    /// until `visit` returns `false`. With [`Lines::All`], a game without a match in its main line is passed
+    /// with the first match in its variations.
     ///
-    /// With [`HitOrder::Game`], stops as soon as there are enough hits. With another order, all games that
-    /// can match may be read.
+    /// With [`HitOrder::Game`], stops as soon as there are enough hits. With another order, this is so only
+    /// if few games can match; otherwise all games that can match are read first.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -206,15 +207,15 @@ impl Database {
         Ok(())
     }
 
-    /// The games that can match, if they are few enough to be sorted before they are read: at most a quarter
-    /// of the number of the last game.
+    /// The games that can match, if they are few enough to be sorted before they are read: their number is at
+    /// most a quarter of the last game's id.
     fn few_candidates(&self, scan: &Scan<'_>, question: &FeatureQuery) -> Result<Option<Vec<GameRange>>> {
         let most = self.last_game()?.unwrap_or_default().0 / 4;
         let few = Candidates::new(self, question, scan.lines)?.take(most + 1)?;
         Ok((games_in(&few) <= most).then_some(few))
     }
 
-    /// Passes matches to `pass`, in the order of games, until it returns `false`.
+    /// Passes matches to `pass`, in the order of games, until `pass` returns `false`.
     fn scan_in_order(
         &self,
         scan: &Scan<'_>,
@@ -226,7 +227,7 @@ impl Database {
         self.scan_pieces(look, &mut || candidates.take(GAMES), pass)
     }
 
-    /// Passes matches to `pass`, chunk by chunk, until it returns `false` or `next` returns no more games.
+    /// Passes matches to `pass`, chunk by chunk, until `pass` returns `false`, or `next` returns no games.
     fn scan_pieces(
         &self,
         look: &Look<'_>,
@@ -234,7 +235,7 @@ impl Database {
         pass: &mut dyn FnMut(HitLocation) -> Result<bool>,
     ) -> Result<()> {
         let readers = Readers::new(self);
-        // Early matches may be enough, so the first rounds have few chunks.
+        // The first matches can be enough, so the first rounds read few chunks.
         let threads = rayon::current_num_threads();
         let mut width = threads;
         loop {
@@ -270,7 +271,7 @@ impl Database {
         Ok(())
     }
 
-    /// The first match of each game in some ranges.
+    /// The first match of each game in some ranges, for games that have one.
     fn scan_games(
         &self,
         scan: &Scan<'_>,
@@ -287,8 +288,8 @@ impl Database {
         Ok(found)
     }
 
-    /// The number of games of a selection with a match, if it can be computed quickly: by the sets of games
-    /// alone, or by reading the few games that they select. Otherwise `None`.
+    /// The number of games of a selection that have a match, if it can be computed quickly: from the sets of
+    /// games alone, or by reading the games that the sets select, if these are few. Otherwise `None`.
     ///
     /// # Errors
     /// The same errors as [`scan`](Self::scan).
@@ -313,8 +314,8 @@ impl Database {
         Ok(Some(count))
     }
 
-    /// Searches main lines or variations, and adds the first match of each game of a range for which `found`
-    /// has no match yet.
+    /// Searches main lines or, with [`Lines::All`], only variations. Adds the first match of each game of a
+    /// range for which `found` has no match yet.
     fn scan_lines(
         &self,
         selection: &Selection,
@@ -351,13 +352,13 @@ impl Database {
     }
 }
 
-/// The number of game numbers in some ranges.
+/// The number of ids in some ranges.
 fn games_in(ranges: &[GameRange]) -> u32 {
     ranges.iter().map(|(first, last)| last.0 - first.0 + 1).sum()
 }
 
-/// SQL for the positions of the games of a selection in a range: positions of main lines, or with
-/// [`Lines::All`] positions of variations only.
+/// SQL for the positions of the games of a selection in a range: the positions of main lines or, with
+/// [`Lines::All`], only those of variations.
 pub(super) fn scan_sql(selection: &Selection, lines: Lines) -> String {
     // In variations, a move is stored with the position after it; in main lines, with the position before it.
     let (table, line, order, played) = match lines {
@@ -378,18 +379,18 @@ pub(super) fn scan_sql(selection: &Selection, lines: Lines) -> String {
     )
 }
 
-/// The first and the last game of a range, which can contain numbers without a game.
+/// The first and the last id of a range, which can contain ids without a game.
 pub(super) type GameRange = (GameId, GameId);
 
-/// The games that can match a search, according to the sets of games, block by block, in order. Only these games
-/// are read.
+/// The games that can match a search, block by block, in order: games that the sets select, games with
+/// unknown features and, if variations are searched, all games with variations. Only these games are read.
 struct Candidates<'c> {
     database: &'c Database,
     question: &'c FeatureQuery,
     lines: Lines,
-    /// The remaining ranges of the last block read.
+    /// The remaining ranges of the block read last.
     ranges: VecDeque<GameRange>,
-    /// The first game of the next block; `None` after the last.
+    /// The first id of the next block; `None` after the last block.
     next: Option<GameId>,
     last: GameId,
 }
@@ -401,7 +402,7 @@ impl<'c> Candidates<'c> {
         Ok(Self { database, question, lines, ranges: VecDeque::new(), next, last })
     }
 
-    /// The next ranges, with at most `most` games; empty at the end.
+    /// The next ranges, with at most `most` ids; empty at the end.
     fn take(&mut self, most: u32) -> Result<Vec<GameRange>> {
         let (mut taken, mut left) = (Vec::new(), most);
         while left > 0 {
@@ -456,8 +457,8 @@ impl<'c> Candidates<'c> {
 }
 
 impl Database {
-    /// The number of games that match, if the sets alone can answer: the features of all games are known, and
-    /// the query is exact. Otherwise `None`.
+    /// The number of games that match, if the sets alone determine it: the features of all games are known,
+    /// and the query is exact. Otherwise `None`.
     ///
     /// # Errors
     /// Errors of SQLite.

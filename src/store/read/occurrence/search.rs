@@ -12,7 +12,7 @@ use crate::store::read::occurrence::visit::has_occurrences;
 use crate::store::row::{GameId, Ply};
 use crate::store::{Database, Hit, HitOrder, Lines, Result, Selection};
 
-/// The target of the search, and the part of the hits to return.
+/// A search for a position, and the part of its hits to return.
 #[derive(Clone, Copy, Debug)]
 pub struct Search<'a> {
     /// Key of the position.
@@ -43,7 +43,8 @@ pub struct OccurrenceCount {
 }
 
 impl OccurrenceCount {
-    /// Reads the occurrences, the games, and how many rows were counted, at most `cap`.
+    /// Reads three columns: the number of occurrences, of games, and of rows that were read, which is at most
+    /// `cap`.
     pub(super) fn read(cells: Cells<'_>, cap: i64) -> rusqlite::Result<Self> {
         let capped = cells.get::<i64>(2)? == cap;
         Ok(Self { occurrences: cells.get(0)?, games: cells.get(1)?, capped })
@@ -69,7 +70,7 @@ pub enum HitCount {
 }
 
 impl HitCount {
-    /// Adds the occurrences in variations, and the games that have the position only there.
+    /// Adds the occurrences in variations, and the games that have the position only in variations.
     fn with(self, in_variations: OccurrenceCount) -> Self {
         let OccurrenceCount { occurrences: more, games: others, capped } = in_variations;
         match self {
@@ -84,7 +85,7 @@ impl HitCount {
     }
 }
 
-/// The maximum number of hits that are counted one by one.
+/// Occurrences or games are counted one by one only up to this number.
 const COUNTED: u32 = 1000;
 
 /// Where a search starts.
@@ -105,12 +106,12 @@ struct Visited {
 }
 
 impl Database {
-    /// Passes the hits of a search to `visit`, one for each occurrence of the position, until it returns
+    /// Passes the hits of a search to `visit`, one for each occurrence of the position, until `visit` returns
     /// `false`.
     ///
-    /// In the order of games, the search stops after the last returned hit. In another order, all hits are
-    /// sorted first, unless all games are searched, in their main lines only, and the position is a visited
-    /// one whose listed games are enough.
+    /// With [`HitOrder::Game`], the search usually stops after the last returned hit. With another order, all
+    /// hits are sorted first. The exception is a search of all games, in main lines only, for a visited
+    /// position whose row lists enough games.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -187,7 +188,7 @@ impl Database {
         count().map_err(failed)
     }
 
-    /// The number of games of the whole database that reached a position in their main lines.
+    /// The number of hits in the main lines of all games, ignoring the selection.
     fn count_played(&self, search: &Search<'_>) -> Result<HitCount> {
         let failed = self.failed("count the games of a position");
         // Often no game has the position: after the opening, most positions of a game occur in no other game.
@@ -204,8 +205,8 @@ impl Database {
         })
     }
 
-    /// Counts the occurrences of a position. Reads at most `cap` occurrences of its key, in half a
-    /// microsecond to a few microseconds each.
+    /// Counts the occurrences of a position in main lines. Reads at most `cap` occurrences of its key, in
+    /// half a microsecond to a few microseconds each.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -224,8 +225,8 @@ impl Database {
     }
 
     fn plan(&self, search: &Search<'_>) -> rusqlite::Result<Plan> {
-        /// The games of the selection are counted up to this number if the hits are in the order of games:
-        /// such a search can end early, so starting from the games gains little.
+        /// The games of the selection are counted up to this number if the hits are in the order of games.
+        /// Such a search can end early, so starting from the games gains little.
         const EARLY_END: u32 = 5_000;
         /// The limit for other orders, in which all hits must be sorted first.
         const NO_END: u32 = 50_000;
@@ -248,8 +249,9 @@ impl Database {
         Ok(if rare { Plan::Games } else { Plan::Position })
     }
 
-    /// Whether the conditions of a selection that use an index match fewer than `cap` games, and so few that
-    /// searching these games for the position is faster than reading all occurrences of the position.
+    /// Whether the selection has conditions that use an index, and these match so few games that searching
+    /// the games for the position is faster than reading all occurrences of the position. They must match
+    /// fewer than `cap` games.
     pub(crate) fn has_fewer_games(
         &self,
         selection: &Selection,
@@ -263,7 +265,7 @@ impl Database {
         Ok(games < cap && self.count_position_rows(key, lines, games * 2 + 1)? > games * 2)
     }
 
-    /// The number of occurrences of a key, at most `cap`.
+    /// The number of occurrences of a key in these lines, at most `cap`.
     fn count_position_rows(&self, key: PositionKey, lines: Lines, cap: u32) -> rusqlite::Result<u32> {
         let sql = match lines {
             Lines::Main => "SELECT count(*) FROM (SELECT 1 FROM position_game WHERE key = ?1 LIMIT ?2)",
@@ -275,8 +277,8 @@ impl Database {
         self.connection().prepare_cached(sql)?.query_row((key.as_i64(), cap), |row| row.get(0))
     }
 
-    /// The number of games that match the conditions that use an index, at most `cap`; `None` if there are no
-    /// such conditions.
+    /// The number of games that match those conditions of a selection that use an index, at most `cap`;
+    /// `None` if no condition uses an index.
     fn count_games(&self, selection: &Selection, cap: u32) -> rusqlite::Result<Option<u32>> {
         let Some(conditions) = selection.indexed_sql() else { return Ok(None) };
         let sql = format!("SELECT count(*) FROM (SELECT 1 FROM game WHERE true{conditions} LIMIT :cap)");
@@ -286,8 +288,8 @@ impl Database {
     }
 
     /// The row of a visited position, with its latest games if the search is in the order of dates, else with
-    /// its best-rated games. `None` if there is no row, or if two positions share the key: rows of older
-    /// versions of this program mix both.
+    /// its best-rated games. `None` if there is no row, or if another position has the same key: older
+    /// versions of this program wrote rows that mix both positions.
     fn visited(&self, search: &Search<'_>) -> rusqlite::Result<Option<Visited>> {
         if shares_key(search.fen) {
             return Ok(None);
@@ -306,7 +308,8 @@ impl Database {
         })
     }
 
-    /// Passes the occurrences of a key in these games, in this order, to `found` until it returns `false`.
+    /// Passes the occurrences of a key in these games to `found`, in the order of `games`, until `found`
+    /// returns `false`.
     fn walk_listed(
         &self,
         key: PositionKey,
@@ -326,7 +329,7 @@ impl Database {
         Ok(())
     }
 
-    /// Passes the occurrences that a query returns to `found` until it returns `false`.
+    /// Passes the occurrences that a query returns to `found` until `found` returns `false`.
     fn walk(
         &self,
         sql: &str,
@@ -347,8 +350,8 @@ impl Database {
     }
 }
 
-/// SQL for all occurrences of a key in the games of a selection, in order. FENs are compared later: comparing
-/// them here would read a page of every game before sorting.
+/// SQL for all occurrences of a key in the games of a selection, in the order of the hits. FENs are compared
+/// later: comparing them here would read a page of every game before sorting.
 fn occurrences_sql(search: &Search<'_>, plan: &Plan) -> String {
     let is_plain = search.selection.is_all() && search.order == HitOrder::Game;
     let games_first = matches!(plan, Plan::Games);
@@ -357,6 +360,7 @@ fn occurrences_sql(search: &Search<'_>, plan: &Plan) -> String {
         let tables = if is_plain { plain } else { joined };
         let mut conditions = search.selection.sql();
         if search.order == HitOrder::Game && search.selection.is_rest() {
+            // With this condition, SQLite skips the occurrences before the rest of the list.
             conditions += " AND o.game_id >= :from_game";
         }
         format!(
@@ -376,7 +380,7 @@ fn occurrences_sql(search: &Search<'_>, plan: &Plan) -> String {
     }
 }
 
-/// The columns for [`order_sql`].
+/// The columns that [`order_sql`] needs.
 fn rank_columns(order: HitOrder) -> String {
     match order {
         HitOrder::Game => String::new(),
@@ -384,8 +388,8 @@ fn rank_columns(order: HitOrder) -> String {
     }
 }
 
-/// The first terms of `ORDER BY` for rows of games. By rating and by date, the order is that of the lists in
-/// `visited_position`.
+/// The first terms of `ORDER BY` for rows of games. By rating and by date, games have the same order as in
+/// the lists of `visited_position`.
 const fn order_sql(order: HitOrder) -> &'static str {
     match order {
         HitOrder::Game => "game_id, ",
@@ -428,8 +432,8 @@ impl Database {
         walked.map_err(self.failed("list games"))
     }
 
-    /// Visits the numbers of the games of a selection in an order, until `visit` returns `false`. Includes
-    /// games with the status `skipped`.
+    /// Visits the ids of the games of a selection in an order, until `visit` returns `false`. Includes games
+    /// with the status `skipped`.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -444,7 +448,7 @@ impl Database {
         walked.map_err(self.failed("look up the games of a filter"))
     }
 
-    /// Passes the games that a query returns to `found` until it returns `false`.
+    /// Passes the games that a query returns to `found` until `found` returns `false`.
     fn walk_games(
         &self,
         selection: &Selection,
@@ -472,7 +476,7 @@ impl Database {
     }
 }
 
-/// SQL for the numbers of the games of a selection for which a condition holds, in an order.
+/// SQL for the ids of those games of a selection for which a condition holds, in an order.
 fn games_sql(condition: &str, selection: &Selection, order: HitOrder) -> String {
     format!(
         "SELECT game.game_id AS game_id{} FROM game WHERE {condition}{} ORDER BY {}1",

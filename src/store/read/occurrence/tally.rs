@@ -73,7 +73,7 @@ impl MoveTally {
         self.game = game.game;
     }
 
-    /// Adds the counts of another tally, whose games have greater numbers.
+    /// Adds the counts of another tally, whose last game becomes the last game counted.
     fn add_all(&mut self, later: &Self) {
         self.results.add(&later.results);
         self.rated.add(&later.rated);
@@ -123,8 +123,9 @@ impl GameLists {
 }
 
 impl ExploreTarget<'_> {
-    /// Counts the games of a selection, using only sets and columns of games: no row of a game is read. `None`
-    /// if the position [has no sets](Self::has_sets), or if sets or columns of games are missing or invalid.
+    /// Counts the games of a selection, using only the sets, columns and indexes of games: no row of a game
+    /// is read. `None` if the position [has no sets](Self::has_sets), or if sets or columns are missing or
+    /// invalid.
     pub(super) fn tally_sets(&self, selection: &Selection, empty: Tally) -> rusqlite::Result<Option<Tally>> {
         if !self.has_sets()? {
             return Ok(None);
@@ -150,7 +151,7 @@ impl ExploreTarget<'_> {
     }
 }
 
-/// The games counted so far.
+/// The games counted so far, with the moves as stored in the sets.
 struct Counted {
     tally: Tally,
     moves: SortedMap<PlayedMove, MoveTally>,
@@ -158,7 +159,7 @@ struct Counted {
 }
 
 impl Counted {
-    /// Counts the selected games of a block; `None` if the block's set is invalid.
+    /// Counts the selected games of a block; `None` if its visit set `games` is invalid.
     fn add(
         &mut self,
         block: u32,
@@ -197,8 +198,8 @@ impl Counted {
         Some(())
     }
 
-    /// The counts, with the codes of the moves; `None` if the FEN is invalid, a move is not possible in the
-    /// position, or the position has no sets.
+    /// The tally, with full move codes; `None` if the FEN is invalid, a move is not possible in the position,
+    /// or no block has a set.
     fn into_tally(self, fen: &str) -> Option<Tally> {
         let Self { mut tally, moves, blocks } = self;
         let (position, _) = Position::from_fen(fen.as_bytes()).ok()?;

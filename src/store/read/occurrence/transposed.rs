@@ -18,7 +18,7 @@ use crate::store::{Database, Result, Selection};
 /// Positions without sets are searched for only if their key has fewer occurrences than this.
 const FEW: u32 = 5_000;
 
-/// Numbers of games by year; `None` is an unknown year.
+/// Counts of games by year; the key `None` is an unknown year.
 type Years = SortedMap<Option<u16>, u64>;
 
 impl Database {
@@ -67,7 +67,7 @@ impl Database {
         Ok(Some(games))
     }
 
-    /// The number of games of a selection with a result, by year, including games with an unknown year.
+    /// Counts, by year, the games of a selection that have a result, including games with an unknown year.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -110,7 +110,7 @@ impl Database {
     }
 }
 
-/// Games with a result.
+/// The condition that a game has a result.
 fn finished() -> Condition {
     let results = [GameResult::White, GameResult::Black, GameResult::Draw];
     let results = results.map(|result| result.as_str().to_owned()).to_vec();
@@ -127,14 +127,14 @@ fn year(date: Cell<'_>) -> Option<u16> {
 
 impl ExploreTarget<'_> {
     /// The games with a result in the sets of a visited position. `unfinished` is the number of games without
-    /// a result in these sets. `None` if the sets or the columns of games are missing.
+    /// a result in these sets. `None` if the sets or the columns of games cannot be used.
     pub(super) fn finished_in_sets(&self, unfinished: u64) -> rusqlite::Result<Option<Games>> {
         let finished = finished();
         let mut columns = BlockColumns::new(self.database.connection(), 0);
         let in_block = |block| {
             let mut games = BlockGames::default();
             games.fill();
-            // Nearly always, all games of a position have a result.
+            // Nearly always, all games have a result, and the column need not be read.
             if unfinished > 0 {
                 columns.turn_to(block);
                 games.keep(&finished.games(&columns)?);
@@ -145,7 +145,7 @@ impl ExploreTarget<'_> {
     }
 
     /// The games in the sets of a visited position that are also in the set that `wanted` returns for their
-    /// block.
+    /// block; `None` stands for an empty set.
     fn in_sets(
         &self,
         mut wanted: impl FnMut(u32) -> Result<Option<BlockGames>, ColumnError>,

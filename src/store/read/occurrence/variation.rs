@@ -11,18 +11,18 @@ use crate::store::{Database, OccurrenceCount, Result, Selection};
 
 const ACTION: &str = "look for variations";
 
-/// Moves of variations from a position. A game counts once, even if its variations have the position or move
-/// several times.
+/// The moves that variations play from a position. A game counts once for the position and once for each
+/// move, even if its variations reach the position or play the move several times.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VariationMoves {
-    /// The number of games with a variation that reaches the position or branches off there.
+    /// The number of games with a variation that reaches the position or begins with a move from it.
     pub games: u64,
-    /// The moves of variations from the position, in the order of their codes, each with the number of games.
+    /// The moves, in the order of their codes, each with the number of games.
     pub moves: SortedMap<MoveCode, u64>,
 }
 
 impl Database {
-    /// Whether the database has variations.
+    /// Whether the database has any moves of variations.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -44,8 +44,8 @@ impl Database {
     /// The moves that variations of a selection's games play from a position, which can be in the main line
     /// or in a variation.
     ///
-    /// The time depends on how often variations reach the position and the positions after it, not on how
-    /// often it was played.
+    /// The time depends on how often variations reach the position and the positions one move later, not on
+    /// how often main lines reach it.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -79,8 +79,8 @@ impl Database {
         count().map_err(self.failed(ACTION))
     }
 
-    /// The number of occurrences of a position in variations, and the number of games that have it only in
-    /// variations. Reads at most `cap` moves of variations.
+    /// The number of occurrences of a position in variations, and the number of games that have the position
+    /// only in variations. Reads at most `cap` moves of variations.
     pub(crate) fn count_in_variations(
         &self,
         key: PositionKey,
@@ -99,7 +99,7 @@ impl Database {
         Ok(VARIATION_MOVE.first(self.connection(), sql, params, read)?.unwrap_or_default())
     }
 
-    /// Visits the moves of variations that lead to a position, each with the place of the position, in the
+    /// Visits those moves of variations that lead to a position, each with the place of the position, in the
     /// order of places.
     fn visit_variation_moves(
         &self,
@@ -125,9 +125,9 @@ impl Database {
         })
     }
 
-    /// Whether the move that leads to a place of a variation was played from a position. A variation's first
-    /// move is played from its parent line; if it replaces the first move of that line, from the parent's
-    /// parent.
+    /// Whether the move that leads to a place in a variation was played from the position `fen`. A
+    /// variation's first move is played from a position of its parent line. If it replaces the first move of
+    /// the parent line, that position belongs to the parent of the parent line.
     fn follows(&self, place: HitLocation, fen: &str) -> rusqlite::Result<bool> {
         let Some(ply) = place.ply.0.checked_sub(1) else { return Ok(false) };
         let mut line = place.line;

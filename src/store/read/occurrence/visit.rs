@@ -1,4 +1,4 @@
-//! Queries about the games that reached a position, as stored for visited positions.
+//! Queries about the games that reached a position: rows and sets of visited positions, and occurrences.
 
 use rusqlite::{Connection, params};
 
@@ -9,18 +9,18 @@ use crate::store::Result;
 use crate::store::block_set::block_of;
 use crate::store::cell::{Cells, GAME_POSITION, POSITION_GAME, VISIT_SET, VISITED_POSITION};
 
-/// The data of a visited position that may change when games are removed.
+/// The data of a visited position that can change when games are removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VisitedCounts {
     /// The number of games that reached the position, including games without a result.
     pub games: u64,
-    /// The listed games: first the best-rated games, then the latest games. A game can occur twice.
+    /// The listed games: first the best-rated games, then the latest games. A game can be listed twice.
     pub listed: Vec<GameId>,
-    /// The moves played, each with its first and last year.
+    /// The moves played, each with the first and the last year of its games; `None` if no year is known.
     pub years: Vec<(MoveCode, Option<u16>, Option<u16>)>,
 }
 
-/// The columns of `visited_position` other than counts.
+/// The FEN and the lists of games of a visited position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct VisitedPositionLists {
     /// The canonical FEN.
@@ -36,7 +36,7 @@ pub(crate) trait VisitedRows {
     /// The FEN and the lists of a visited position; `None` if it has no row.
     fn lists(&self, key: PositionKey) -> Result<Option<VisitedPositionLists>>;
 
-    /// The games of a block that reached a visited position, in stored form.
+    /// The games of a block that reached a visited position, in stored form; `None` if there are none.
     fn visits(&self, key: PositionKey, block: u32) -> Result<Option<Vec<u8>>>;
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn visited_lists(
     })
 }
 
-/// The games of a block that reached a visited position, in stored form.
+/// The games of a block that reached a visited position, in stored form; `None` if there are none.
 pub(crate) fn visits(
     connection: &Connection,
     key: PositionKey,
@@ -99,7 +99,7 @@ pub(crate) fn for_each_visit_set<E: From<rusqlite::Error>>(
     Ok(())
 }
 
-/// Calls `see` with each game and ply in which a key occurs, in order.
+/// Calls `see` with the game and the ply of each occurrence of a key, in order.
 pub(crate) fn for_each_occurrence(
     connection: &Connection,
     key: PositionKey,
@@ -114,8 +114,8 @@ pub(crate) fn for_each_occurrence(
     })
 }
 
-/// Calls `see` with the FEN of a position of a game and the move played there. Returns `None` if the position
-/// has no row.
+/// Calls `see` with the FEN of a position of a game and the move played there, and returns the result; `None`
+/// if the position has no row.
 pub(crate) fn played_at<T>(
     connection: &Connection,
     game: GameId,

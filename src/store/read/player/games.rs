@@ -1,4 +1,5 @@
-//! The games of players: their numbers, each game from the player's point of view, and the kinds of endings.
+//! The games of players: counts of games, each game from the player's point of view, and the kinds of endings
+//! reached.
 
 use std::collections::HashMap;
 
@@ -16,25 +17,25 @@ use crate::store::{Database, OpeningName, Result, Selection};
 
 const COUNT: &str = "count the games of players";
 const READ: &str = "read the games of a player";
-/// Indexes find the games of at most this many spellings. For more spellings, all games are read.
+/// Games are looked up in indexes for at most this many spellings. For more spellings, all games are read.
 const FEW: usize = 200;
 
 /// Counts of a player's games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlayerGames {
-    /// Games. A game in which both sides have a name of the player counts once.
+    /// All games. A game in which both sides have a name of the player counts once.
     pub games: u64,
-    /// Games with White.
+    /// Games in which the player had White.
     pub white: u64,
-    /// Games with Black.
+    /// Games in which the player had Black.
     pub black: u64,
-    /// The first year of games whose year is known.
+    /// The earliest year of games whose year is known.
     pub first_year: Option<u16>,
-    /// The last year of games whose year is known.
+    /// The latest year of games whose year is known.
     pub last_year: Option<u16>,
 }
 
-/// The players of a game, White first.
+/// The data of both players of a game, White first, and the year.
 pub(crate) struct GamePlayers {
     pub(crate) names: [Option<NameId>; 2],
     pub(crate) ratings: [Option<u16>; 2],
@@ -61,7 +62,7 @@ pub struct PlayedGame {
     pub date: Option<String>,
     /// The speed class, as on Lichess.
     pub speed: Option<String>,
-    /// The opening, found by the positions of the game.
+    /// The opening, determined by the positions of the game.
     pub opening: Option<OpeningName>,
     /// Event.
     pub event: Option<String>,
@@ -75,7 +76,7 @@ impl PlayerGames {
 }
 
 impl Database {
-    /// The games of several players. Each player is given by the numbers of all spellings of the player's
+    /// Counts the games of several players. Each player is given as the ids of all spellings of the player's
     /// name. Two players must not share a spelling.
     ///
     /// # Errors
@@ -114,7 +115,7 @@ impl Database {
         Ok(counts)
     }
 
-    /// Visits the players of all games.
+    /// Visits the players' data of all games.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -133,7 +134,7 @@ impl Database {
         read.map_err(self.failed("read the players' data in games"))
     }
 
-    /// The number of games of a player, using only the indexes.
+    /// The number of games of a player, given as the ids of all spellings. Uses only the indexes.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -146,8 +147,8 @@ impl Database {
         Ok(count.map_err(self.failed(COUNT))?.unwrap_or_default())
     }
 
-    /// Visits the names from `begin` up to, but not including, `end`, in order, with their numbers, until
-    /// `visit` returns `false`.
+    /// Visits the names from `begin` up to, but not including, `end`, in the order of their bytes, with their
+    /// ids, until `visit` returns `false`.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -161,7 +162,7 @@ impl Database {
         self.walk_rows(PLAYER, sql, [begin, end], &mut |id, name| visit(NameId(id), name))
     }
 
-    /// The names with these numbers, in the order of the numbers.
+    /// The names with these ids, in ascending order of the ids.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -170,9 +171,9 @@ impl Database {
         self.all("look up a name", PLAYER, sql, [json(ids)], |cells| cells.get(1))
     }
 
-    /// Calls `see` with the games of a selection in which one side has one of these names, in the order of
-    /// the games' numbers. `names` must be in ascending order. A game in which both sides have one of these
-    /// names is passed twice: for White and for Black.
+    /// Calls `see` with the games of a selection in which a side has one of these names, in the order of the
+    /// games' ids. `names` must be in ascending order. A game in which both sides have one of these names is
+    /// passed twice: for White, then for Black.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -223,8 +224,8 @@ impl Database {
         visited.map_err(self.failed(READ))
     }
 
-    /// The first moves of a game from the start position, at most `most`, which must be at least 1. `None` if
-    /// the game begins at another position or has no positions.
+    /// The first moves of a game from the standard start position, at most `most`, which must be at least 1.
+    /// `None` if the game begins at another position or has no positions.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -239,8 +240,8 @@ impl Database {
         Ok(positions.first().is_some_and(is_start).then(|| moves().collect()))
     }
 
-    /// The kinds of endings that each of some games reached in its main line, even if only for one position.
-    /// The games must be in the order of their numbers.
+    /// For each game, the kinds of endings that its main line reached, even if only for one position. The
+    /// games must be in ascending order.
     ///
     /// # Errors
     /// Errors of SQLite; a wrong cell.
@@ -272,13 +273,13 @@ fn json(ids: &[NameId]) -> String {
     serde_json::json!(ids.iter().map(|id| id.0).collect::<Vec<_>>()).to_string()
 }
 
-/// Whether the pieces' squares decide about some kind.
+/// Whether one of these kinds depends on the pieces' squares.
 fn depends_on_squares(told: Endings) -> bool {
     !Endings::where_each(|kind| told.contains(kind) && !kind.is_decided_by_material()).is_empty()
 }
 
-/// The endings that games of a block can have reached, by their materials; `None` for games whose features
-/// are unknown.
+/// For each game of a block, the kinds of endings that it can have reached according to its materials; `None`
+/// if the features of the game are unknown.
 fn candidates_of_block(connection: &Connection, games: &[GameId]) -> rusqlite::Result<Vec<Option<Endings>>> {
     let Some(&first) = games.first() else { return Ok(Vec::new()) };
     let block = block_of(first).0;
@@ -303,13 +304,13 @@ fn candidates_of_block(connection: &Connection, games: &[GameId]) -> rusqlite::R
     Ok(told)
 }
 
-/// The endings that a material can belong to.
+/// The kinds of endings that a position with this material can be.
 fn of_material(value: i64) -> Endings {
     let material = Material::from_packed(value.cast_unsigned());
     Endings::where_each(|kind| kind.includes(material))
 }
 
-/// The wanted endings that occur in a game's positions.
+/// The wanted kinds of endings that occur among a game's positions.
 fn of_rows(
     connection: &Connection,
     game: GameId,

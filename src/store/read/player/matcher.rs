@@ -1,4 +1,4 @@
-//! Matches names of players, and their other spellings, with a typed name.
+//! Compares players' names, and their aliases, with a typed name.
 
 use std::collections::HashSet;
 
@@ -14,21 +14,21 @@ use crate::store::{Database, NameFilter, Named, Result};
 pub(crate) struct PlayerMatcher<'f> {
     filter: &'f NameFilter,
     wanted: Wanted,
-    /// The current name; kept to reuse its memory.
+    /// The name compared last; kept to reuse its memory.
     name: PlayerWords,
 }
 
 /// A name to search for.
 struct Wanted {
-    /// The longest of the typed words. A name that contains neither this word nor a word of `surnames` does
-    /// not match.
+    /// The longest of the typed words. A name that contains neither it nor one of `surnames` does not match.
     longest: Finder<'static>,
-    /// The typed letters. A name matches if they are at the beginning of one of its words.
+    /// All typed letters, folded. A name matches if it contains them, beginning at the first letter of a
+    /// word.
     beginning: Finder<'static>,
     /// The typed words.
     words: PlayerWords,
-    /// Any other spelling of the same person's name contains one of these words: the longest word of the
-    /// surname or, if the surname is unclear, the first and the last word.
+    /// A name that matches only as another spelling contains one of these words: the longest word of the
+    /// surname or, if no comma shows the surname, the first or the last word. Initials are left out.
     surnames: Vec<Finder<'static>>,
 }
 
@@ -58,7 +58,8 @@ impl Wanted {
             .any(|word| word.find(buffer.as_bytes()).is_some())
     }
 
-    /// Whether a name matches. `name` contains the folded letters of `original`.
+    /// Whether the name `original` matches. `name` contains its folded letters, and is split into words if
+    /// necessary.
     fn fits(&self, original: &str, name: &mut PlayerWords) -> bool {
         name.has_word_like(&self.words, &self.beginning) || {
             let text = name.folded.as_bytes();
@@ -92,16 +93,16 @@ impl<'f> PlayerMatcher<'f> {
 }
 
 impl NameFilter {
-    /// Whether a player's name matches. Hyphens, dots and apostrophes count as blanks. Other spellings that
-    /// can be the same person match too: with first and last name in either order, and with initials or other
-    /// prefixes of given names.
+    /// Whether a player's name matches. If the filter is a [`Word`](Self::Word), hyphens, dots and
+    /// apostrophes count as blanks. Then other spellings that can belong to the same person match too: with
+    /// first and last name in either order, and with initials or other prefixes of given names.
     #[must_use]
     pub fn matches_player(&self, name: &str) -> bool {
         PlayerMatcher::new(self).fits(name)
     }
 }
 
-/// Another spelling of a player's name: a row of `player_alias`.
+/// An alias, another spelling of a player's name: a row of `player_alias`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PlayerAlias {
     /// The spelling.
@@ -113,7 +114,7 @@ pub struct PlayerAlias {
 }
 
 impl Database {
-    /// All other spellings of players' names, in the order of the spellings.
+    /// All aliases of players, ordered by alias.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -124,7 +125,7 @@ impl Database {
         })
     }
 
-    /// The ids of all spellings of the players whom a name matches, in ascending order.
+    /// The ids of all spellings of the players that a filter matches, in ascending order.
     pub(crate) fn players(&self, filter: &NameFilter) -> Result<Vec<u32>> {
         let mut matcher = PlayerMatcher::new(filter);
         let mut ids = Vec::new();

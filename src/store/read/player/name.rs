@@ -1,8 +1,8 @@
 //! Names of players: which spellings can belong to one person.
 //!
-//! Surnames must be equal. Of two given names, one may be a prefix of the other: an initial, or `Ana` for
-//! `Anatoly`. First and last name may be in either order. Titles are ignored. `Jr.` and numbers (`Li,Chao2`)
-//! only rule out names with another such mark.
+//! Surnames must be equal. Of two corresponding given names, one can be a prefix of the other: an initial, or
+//! `Ana` for `Anatoly`. First and last name can be in either order. Titles are ignored. A mark such as `Jr.`
+//! or a number (`Li,Chao2`) excludes only names with a different mark of this kind.
 
 use std::ops::Range;
 
@@ -43,7 +43,8 @@ pub(crate) struct PlayerWords {
     words: Vec<Word>,
     /// The number of words before the first comma.
     before_comma: Option<usize>,
-    /// Whether the name has both capital and small letters. Only then is the case of a word significant.
+    /// Whether the name has both capital and small letters. Only in this case does the case of a word mean
+    /// anything.
     has_both_cases: bool,
     /// Marks that distinguish namesakes: the generation (`Sr.`, `Jr.`, `II`, `III` or `IV`), and the number
     /// after a given name (`Li,Chao2`), if present.
@@ -57,13 +58,14 @@ impl PlayerWords {
         self.split(name);
     }
 
-    /// Whether the wanted letters are at the beginning of a word.
+    /// Whether the folded name contains the letters of `wanted`, which `beginning` searches for, from the
+    /// beginning of a word on.
     pub(super) fn has_word_like(&self, wanted: &Self, beginning: &Finder<'_>) -> bool {
         let is_begin = |at: usize| !self.folded[..at].chars().next_back().is_some_and(char::is_alphanumeric);
         !wanted.folded.is_empty() && beginning.find_iter(self.folded.as_bytes()).any(is_begin)
     }
 
-    /// Splits the folded name into words.
+    /// Splits the folded name into words. `original`, the name as written, shows the case of each word.
     pub(super) fn split(&mut self, original: &str) {
         self.words.clear();
         self.marks = [None; 2];
@@ -99,7 +101,7 @@ impl PlayerWords {
         }
     }
 
-    /// Removes titles and generations if a surname and a given name remain.
+    /// Removes titles and generations, as long as a surname and a given name remain.
     fn take_out_titles(&mut self) {
         let mut index = 0;
         while index < self.words.len() && self.words.len() > 2 {
@@ -126,7 +128,7 @@ impl PlayerWords {
         }
     }
 
-    /// Removes the number at the end of the last word that begins with a letter.
+    /// Removes the number at the end of the last of the words that begin with a letter.
     fn take_out_number(&mut self) {
         let has_letters =
             |word: &&mut Word| self.folded[word.letters.clone()].starts_with(char::is_alphabetic);
@@ -152,7 +154,8 @@ impl PlayerWords {
         self.before_comma.filter(|&words| (1..self.len()).contains(&words))
     }
 
-    /// The number of words at the end that belong to the surname: `Wely, Loek van`.
+    /// The number of words at the end of the name that belong to the surname, such as `van` in `Wely, Loek
+    /// van`.
     pub(crate) fn particles(&self) -> usize {
         let Some(surname) = self.surname().filter(|_| self.has_both_cases) else { return 0 };
         let given = surname + 1..self.len();
@@ -161,7 +164,7 @@ impl PlayerWords {
         given.rev().take_while(is_particle).count()
     }
 
-    /// Whether a word may be several initials written as one word: `PH`.
+    /// Whether a word can be several initials written together: `PH`.
     fn may_be_initials(&self, index: usize) -> bool {
         let word = &self.words[index];
         let letters = self.word(index);
@@ -170,7 +173,8 @@ impl PlayerWords {
             && (!self.has_both_cases || word.case == Case::Upper)
     }
 
-    /// The reading of the name in which the first or the last `surname` words are the surname.
+    /// The name read with its first `surname` words as the surname or, if `is_last`, with its last `surname`
+    /// words.
     fn part(&self, surname: usize, is_last: bool) -> Person<'_> {
         let rest = self.len() - surname;
         let (surname, given) =
@@ -198,14 +202,14 @@ impl PlayerWords {
     }
 }
 
-/// Words in small letters after given names that belong to the surname.
+/// Words that belong to the surname if they are written in small letters after the given names.
 const PARTICLES: [&str; 32] = [
     "van", "von", "vom", "de", "den", "der", "het", "ter", "ten", "te", "da", "do", "dos", "das", "di",
     "del", "della", "du", "la", "le", "los", "las", "el", "al", "ul", "bin", "ibn", "zu", "zum", "zur", "af",
     "av",
 ];
 
-/// The generation that a word means: 1 for `Sr.`, 2 for `Jr.`, and so on.
+/// The generation that a word stands for: 1 for `Sr.`, 2 for `Jr.`, and so on.
 fn generation(word: &str) -> Option<u32> {
     match word {
         "sr" | "senior" => Some(1),
@@ -219,7 +223,7 @@ fn generation(word: &str) -> Option<u32> {
 /// One way to read a name.
 struct Person<'n> {
     name: &'n PlayerWords,
-    /// Words at the end of the name that belong to the surname.
+    /// Words after the given names that belong to the surname.
     particles: Range<usize>,
     surname: Range<usize>,
     given: Range<usize>,
@@ -231,12 +235,12 @@ impl<'n> Person<'n> {
         self.particles.clone().chain(self.surname.clone()).map(|index| name.word(index))
     }
 
-    /// The given names. Words that are certainly several initials are split into their letters.
+    /// The given names. Words that are certainly several initials are split into letters.
     fn given(&self) -> impl Iterator<Item = &'n str> + use<'n> {
         self.given_where(self.name.has_both_cases && self.name.surname().is_some())
     }
 
-    /// The given names, with words that may be several initials split into letters.
+    /// The given names. If `are_letters`, words that can be several initials are split into letters.
     fn given_where(&self, are_letters: bool) -> impl Iterator<Item = &'n str> + use<'n> {
         let name = self.name;
         self.given.clone().flat_map(move |index| {
@@ -255,7 +259,7 @@ impl<'n> Person<'n> {
                 || other.fits_by_letters(self))
     }
 
-    /// Whether given names match if words of this name are read as several initials.
+    /// Whether the given names match if words of this name are read as several initials.
     fn fits_by_letters(&self, other: &Self) -> bool {
         let letters = || self.given_where(true);
         self.given.clone().any(|index| self.name.may_be_initials(index))
@@ -263,7 +267,7 @@ impl<'n> Person<'n> {
             && all_given_names_fit(letters(), other.given())
     }
 
-    /// Whether surname and given names are swapped.
+    /// Whether the names are equal, except that surname and given names are swapped.
     fn is_turned(&self, other: &Self) -> bool {
         self.surname().eq(other.given())
             && self.given().eq(other.surname())
@@ -301,8 +305,8 @@ pub(crate) fn have_same_words(one: &PlayerWords, other: &PlayerWords) -> bool {
     sorted(one) == sorted(other)
 }
 
-/// Whether of all given names, pairwise, one is a prefix of the other. Numbers must be equal; middle names may
-/// be missing.
+/// Whether, in each pair of corresponding given names, one is a prefix of the other; numbers must be equal.
+/// Surplus names are ignored, because middle names are often omitted.
 fn all_given_names_fit<'n>(one: impl Iterator<Item = &'n str>, other: impl Iterator<Item = &'n str>) -> bool {
     one.zip(other).all(|(one, other)| {
         let is_name = || one.starts_with(char::is_alphabetic);
@@ -316,7 +320,7 @@ pub(crate) fn is_initial(word: &str) -> bool {
     letters.next().is_some_and(char::is_alphabetic) && letters.next().is_none()
 }
 
-/// Whether a word is a name of more than one letter.
+/// Whether a word begins with a letter and is not just an initial.
 pub(super) fn is_full(word: &str) -> bool {
     word.starts_with(char::is_alphabetic) && !is_initial(word)
 }
@@ -392,7 +396,8 @@ mod tests {
         &["Im, Sung", "Sung Im", "Im,S"],
     ];
 
-    /// Names that do not match in either direction, unless one name is the beginning of the other.
+    /// Pairs of names that do not match in either direction. Only a second name that is the beginning of the
+    /// first may match it.
     const DIFFERENT: &[[&str; 2]] = &[
         ["Caruana, Fabiano", "Caruana, Francesco"],
         ["Carlsen, Magnus", "Carlsen,H"],
