@@ -82,14 +82,15 @@ pub enum MoveRefusal {
         /// The target.
         to: Square,
     },
-    /// The castling right is missing: the king or the rook has moved, or the FEN does not give the right.
+    /// The castling right is missing: the king or the rook has moved, the rook was captured, or the FEN does
+    /// not give the right.
     #[error("{} has no right to castle on that side", .side.name())]
     NoCastlingRight {
         /// The side.
         side: Color,
     },
-    /// Castling may be possible later, but not now: a square in between is occupied, or the king is in check
-    /// or would pass through check.
+    /// Castling may be possible later, but not now: a square on the way of the king or the rook is occupied,
+    /// or the king is in check, or would be in check on its way or on its target.
     #[error(
         "{} cannot castle now: the way is blocked, or the king is in check or would pass through check",
         .side.name()
@@ -148,7 +149,7 @@ impl Position {
         })
     }
 
-    /// The reason why a move is not legal, if its only origin has a piece of the other side.
+    /// [`MoveRefusal::OtherSide`], if `origins` is a single square with a piece of the other side.
     fn of_other_side(&self, origins: SquareSet) -> Option<MoveRefusal> {
         let from = origins.first().filter(|&from| origins == SquareSet::from_square(from))?;
         let piece = self.piece_at(from).filter(|piece| piece.color() != self.side())?;
@@ -162,7 +163,7 @@ impl Position {
         to: Square,
         promotion: Option<PieceKind>,
     ) -> MoveRefusal {
-        // Long algebraic text may name only the origin, not the piece.
+        // Long algebraic text need not name the piece: then the piece on the origin is meant.
         let mover = origins.first().and_then(|square| self.piece_at(square));
         let piece = match (kind, mover) {
             (Some(kind), _) => Piece::new(kind, self.side()),
@@ -249,8 +250,8 @@ mod tests {
         assert!(Position::start().resolve_or_explain(b"e4").is_ok());
     }
 
-    /// Tests all short texts in positions with pins, checks, castling and promotion: there is a reason if and
-    /// only if `resolve` fails, and the reason agrees with the error.
+    /// Tests many texts in positions with pins, checks, castling and promotion: there is a reason if and only
+    /// if `resolve` fails, and the reason agrees with the error.
     #[test]
     fn reasons_agree_with_errors() {
         for fen in [

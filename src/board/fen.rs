@@ -6,7 +6,7 @@ use super::{
 };
 
 impl Position {
-    /// Parses a FEN and returns the corrections that made it canonical.
+    /// Parses a FEN. Also returns the corrections that make it canonical.
     ///
     /// # Errors
     /// If a field cannot be parsed or the position is not legal.
@@ -38,7 +38,7 @@ impl Position {
         space[MAX_CANONICAL_FEN - len..].iter().copied().map(char::from).collect()
     }
 
-    /// The FEN with all six fields; en passant only if a capture is legal.
+    /// The FEN with all six fields. It shows an en-passant square only if an en-passant capture is legal.
     #[must_use]
     pub fn fen(&self) -> String {
         format!("{} {} {}", self.canonical_fen(), self.halfmove_clock(), self.fullmove_number())
@@ -77,7 +77,7 @@ impl FenText {
         self.rows
     }
 
-    /// Updates the text after a move on `position`.
+    /// Updates the text after a move. `position` is the position after the move.
     #[inline]
     pub fn update(&mut self, position: &Position, code: MoveCode) {
         let (from, to) = (code.from(), code.to());
@@ -127,8 +127,8 @@ impl FenText {
     /// Writes the canonical FEN of `position`, which must have this placement, to the end of `space`, and
     /// returns its length in bytes. Some bytes before the FEN may be overwritten too.
     ///
-    /// The text is written from right to left, as database pages are filled. Each rank is written as one
-    /// word; the next rank overwrites its unused bytes.
+    /// The text is written from right to left, as database pages are filled. The text of each rank is written
+    /// as one word of eight bytes; the next rank overwrites the unused bytes of that word.
     #[inline]
     pub fn write_at_end(&self, position: &Position, space: &mut [u8; MAX_CANONICAL_FEN]) -> usize {
         let mut end = MAX_CANONICAL_FEN;
@@ -199,8 +199,8 @@ static FRAMES: [Frame; 256] = {
     table
 };
 
-/// The set of files (bit 0 is the a-file) whose bytes in the word are not zero. No byte may have its top bit
-/// set.
+/// The set of files (bit 0 is the a-file) whose bytes in the word are not zero. The top bit of each byte must
+/// be zero.
 const fn occupied_files(rank: u64) -> u8 {
     const TOP_BITS: u64 = 0x8080_8080_8080_8080;
     let occupied = ((rank + !TOP_BITS) & TOP_BITS) >> 7;
@@ -230,8 +230,8 @@ impl Short {
     }
 }
 
-/// The fields for side and castling, such as ` w KQkq`, by castling rights and side to move, if the rooks are
-/// in the corners.
+/// The fields for side and castling, such as ` w KQkq`, if the rooks are in the corners. The index is twice
+/// the castling rights plus the side to move.
 static STATES: [Short; 32] = {
     let mut table = [Short::new(); 32];
     let mut index = 0;
@@ -261,7 +261,8 @@ const fn state_text(side: Color, castling: Short) -> Short {
     text
 }
 
-/// The castling field in X-FEN: `KQkq` for the outermost rook, otherwise the letter of the rook's file.
+/// The castling field in X-FEN: a letter of `KQkq` if the rook is the outermost one on its wing, otherwise
+/// the letter of the rook's file.
 fn castling_field(position: &Position) -> Short {
     let mut field = Short::new();
     for color in [Color::Black, Color::White] {

@@ -7,8 +7,8 @@ use super::{Color, MoveCode, Piece, PieceKind, Position, Special, Square, Square
 const PROMOTIONS: [PieceKind; 4] = [PieceKind::Knight, PieceKind::Bishop, PieceKind::Rook, PieceKind::Queen];
 
 impl Position {
-    /// Stores the pseudo-legal moves of the side to move in `moves`, which is cleared first, ordered by
-    /// origin, then by target. Castling comes last and, unlike the rest, is checked completely.
+    /// Clears `moves` and stores in it the pseudo-legal moves of the side to move, ordered by origin, then by
+    /// target. Castling comes last; unlike the other moves, it is included only if it is legal.
     pub fn pseudo_legal_moves(&self, moves: &mut Vec<MoveCode>) {
         moves.clear();
         let own = self.pieces_of(self.side());
@@ -26,7 +26,8 @@ impl Position {
         moves.extend(self.castling_move(false));
     }
 
-    /// Stores the legal moves of the side to move in `moves`, in the generator's order.
+    /// Clears `moves` and stores in it the legal moves of the side to move, in the order of
+    /// [`pseudo_legal_moves`](Self::pseudo_legal_moves).
     pub fn legal_moves(&self, moves: &mut Vec<MoveCode>) {
         self.pseudo_legal_moves(moves);
         moves.retain(|&code| {
@@ -99,7 +100,8 @@ impl Position {
         }
     }
 
-    /// The possible targets of a piece, including the first piece on each of its lines.
+    /// The squares to which a piece could move, as far as other pieces do not block it. Except for pawns,
+    /// this includes squares with pieces of its own side.
     pub(super) fn targets(&self, from: Square, piece: Piece) -> SquareSet {
         let reach = ALL_MOVES[kind_index(piece.kind())][usize::from(from.ordinal())];
         match piece.kind() {
@@ -109,7 +111,7 @@ impl Position {
         }
     }
 
-    /// The possible targets of a pawn of this colour.
+    /// The squares to which a pawn of this colour can move or capture.
     fn pawn_targets(&self, from: Square, color: Color) -> SquareSet {
         let (step, start_rank) = if color == Color::White { (16, 1) } else { (-16, 6) };
         let free = |square: Square| cell(&self.cells, square) == 0;
@@ -145,7 +147,7 @@ const fn is_last_rank(square: Square) -> bool {
     matches!(square.rank(), 0 | 7)
 }
 
-/// The number of move sequences of `depth` half-moves: the usual test of a move generator.
+/// The number of sequences of `depth` legal half-moves: the usual test of a move generator.
 #[must_use]
 pub fn perft(position: &Position, depth: u32) -> u64 {
     if depth == 0 {

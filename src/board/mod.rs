@@ -1,7 +1,7 @@
 //! The rules of chess on a 0x88 board.
 //!
 //! A [`Position`] is a legal position on which moves are played; a [`Setup`] is the contents of a FEN that is
-//! not yet validated. Moves are [`MoveCode`]s; [`Position::resolve`] finds the move for a SAN text,
+//! not yet validated. Moves are [`MoveCode`]s; [`Position::resolve`] finds the move for a SAN text, and
 //! [`Position::make`] plays it.
 //!
 //! ```

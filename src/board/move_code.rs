@@ -10,9 +10,9 @@ use super::{Color, Piece, PieceKind, Square};
 /// |---|---|---|---|---|---|---|---|
 /// | | mate | check | SPECIAL | FROM | TO | PIECE | CAPTURED |
 ///
-/// FROM and TO are 0x88 indexes, PIECE and CAPTURED piece codes (CAPTURED 0: none). SPECIAL is a [`Special`].
-/// Bit 28 is set if the move gives check (or mate), bit 29 if it gives mate. Bits 30 and 31 are zero. FROM
-/// and TO of castling are the king's squares, also in Chess960. A null move is 0.
+/// FROM and TO are 0x88 indexes; PIECE and CAPTURED are piece codes (CAPTURED 0: none). SPECIAL is a
+/// [`Special`]. Bit 28 is set if the move gives check (or mate), bit 29 if it gives mate. Bits 30 and 31 are
+/// zero. FROM and TO of castling are the king's squares, also in Chess960. A null move is 0.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MoveCode(u32);
 
@@ -25,13 +25,13 @@ pub enum Special {
     CastleShort,
     /// 2: O-O-O.
     CastleLong,
-    /// 3: not a pawn move, capture or castling.
+    /// 3: neither a pawn move nor a capture nor castling.
     Reversible,
     /// 4, 5, 8..=13: promotion to this piece.
     Promotion(Piece),
     /// 6: an ordinary pawn move, capturing or not.
     Pawn,
-    /// 7: a piece, not a pawn, captures.
+    /// 7: a capture by a piece other than a pawn.
     Capture,
     /// 14: a pawn moves two squares.
     DoubleStep,
@@ -126,7 +126,7 @@ impl MoveCode {
         if bits == 0 || (bits >> 30 == 0 && squares && pieces && special) { Some(code) } else { None }
     }
 
-    /// The code with these 32 bits, without validating them: for bits that were stored as a move. No method
+    /// The code with these 32 bits, which are not validated: for bits that were stored as a move. No method
     /// panics on an invalid code.
     #[must_use]
     pub const fn from_stored(bits: u32) -> Self {

@@ -40,7 +40,7 @@ impl Color {
     }
 }
 
-/// The kind of a piece, without its colour. The value is the code of the white piece.
+/// The kind of a piece, without its colour. The discriminant is the code of the white piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum PieceKind {

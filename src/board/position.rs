@@ -22,8 +22,8 @@ pub struct Position {
     castling: Castling,
     /// The square of the rook of each castling right, by [`Castling::index`].
     rooks: [Square; 4],
-    /// For each square (by ordinal), the castling rights that remain after a piece leaves it or is captured
-    /// on it.
+    /// For each square (by ordinal), a mask of the castling rights that are not lost when a piece leaves or
+    /// reaches this square.
     kept_rights: [u8; 64],
     /// Whether all castling rights, when the position was set up, had the king on the e-file and the rook in
     /// the corner.
@@ -157,7 +157,7 @@ impl Position {
         self.castling
     }
 
-    /// The square of the rook of a castling right, if the right remains.
+    /// The square of the rook with which a side can castle short or long, if this right remains.
     #[must_use]
     pub fn castling_rook(&self, color: Color, short: bool) -> Option<Square> {
         self.castling.has(Castling::right(color, short)).then(|| self.rooks[Castling::index(color, short)])
@@ -459,7 +459,7 @@ impl Position {
         !is_attacked(&cells, &self.sets, king, self.side.other(), captured)
     }
 
-    /// Whether the side to move may capture en passant on this square.
+    /// Whether the side to move can legally capture en passant on this square.
     fn is_en_passant_legal(&self, to: Square) -> bool {
         let pawn = Piece::new(PieceKind::Pawn, self.side).code();
         let victim = Piece::new(PieceKind::Pawn, self.side.other()).code();
@@ -498,8 +498,8 @@ impl Position {
             return None;
         }
         let safe = |file| !is_attacked(&cells, &self.sets, square(file), self.side.other(), SquareSet::EMPTY);
-        // `cells` has neither king nor rook: in Chess960, the rook may have shielded a square from a slider
-        // behind it.
+        // `cells` contains neither king nor rook: in Chess960, moving the rook away can open a line for a
+        // slider behind it.
         if !files(king_from, king_to).all(safe) {
             return None;
         }
@@ -507,13 +507,15 @@ impl Position {
         Some(MoveCode::new(special, king_from, king_to, Piece::new(PieceKind::King, self.side), None))
     }
 
-    /// The move in UCI notation; castling as `e1g1`, or, from Chess960 squares, as the king taking its rook.
+    /// The move in UCI notation. Castling is written as the king's move (`e1g1`) or, if the position was not
+    /// set up with [standard castling](Self::has_standard_castling), as the king taking its own rook.
     #[must_use]
     pub fn uci(&self, code: MoveCode) -> super::Uci {
         if self.standard_castling { code.uci(None) } else { self.uci_chess960(code) }
     }
 
-    /// The move in UCI notation with the option `UCI_Chess960`: castling is always the king taking its rook.
+    /// The move in UCI notation with the option `UCI_Chess960`: castling is always written as the king taking
+    /// its own rook.
     #[must_use]
     pub fn uci_chess960(&self, code: MoveCode) -> super::Uci {
         let castles = matches!(code.special(), Special::CastleShort | Special::CastleLong);

@@ -102,7 +102,7 @@ impl GameResult {
         let at = at + separator(&text[at..], white.is_sign)?;
         let at = at + blanks(at);
         let (black, length) = Score::read(&text[at..]).filter(|(black, _)| black.is_sign == white.is_sign)?;
-        // `1.0-0` is castling after the number of a move.
+        // `1.0-0` is castling after a move number.
         let has_point = |text: &[u8]| matches!(text, [_, b'.' | b',', ..]);
         if (white.is_decimal || black.is_decimal) && !(has_point(text) && has_point(&text[at..])) {
             return None;
@@ -121,7 +121,7 @@ struct Score {
     half_points: u8,
     /// Whether the score is written as `+`, `-` or `=`.
     is_sign: bool,
-    /// Whether the score is written as `1.0` or `0.0`.
+    /// Whether the score is written as `1.0` or `0.0`, with a point or a comma.
     is_decimal: bool,
 }
 
@@ -148,7 +148,8 @@ impl Score {
 }
 
 /// The length of the separator of two scores: a colon, a dash of any kind, `/` between signs, or `_` between
-/// numbers. After a digit, the lexer looks for one only at the bytes listed in `Lexer::number`.
+/// numbers. After a digit, the lexer looks for a separator only if the next byte is one of those listed in
+/// `Lexer::number`.
 fn separator(text: &[u8], between_signs: bool) -> Option<usize> {
     match text {
         [b':' | b'-', ..] => Some(1),

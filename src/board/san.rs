@@ -30,7 +30,7 @@ pub(super) enum San {
         short: bool,
     },
     Move {
-        /// `None` for long algebraic text without a letter: any piece on the only origin.
+        /// `None` for long algebraic text without a piece letter: whatever piece is on the only origin moves.
         kind: Option<PieceKind>,
         origins: SquareSet,
         to: Square,
@@ -89,7 +89,7 @@ impl San {
         }
     }
 
-    /// A move whose piece is a Unicode chess symbol, U+2654 to U+265F, in the order king, queen, rook,
+    /// Parses a move whose piece is a Unicode chess symbol, U+2654 to U+265F, in the order king, queen, rook,
     /// bishop, knight, pawn.
     fn parse_figurine(figurine: u8, rest: &[u8]) -> Result<Self, SanError> {
         let mut token = [0; 12];
@@ -133,7 +133,7 @@ impl San {
     }
 }
 
-/// Removes `+ # ! ?`, evaluations (`=`, `+-`, `-/+`) and `e.p.` from the end, in any order.
+/// Removes `+ # ! ?`, evaluations (`=`, `+-`, `-/+`), `e.p.` and `ep` from the end, in any order.
 fn trim_suffix(mut token: &[u8]) -> &[u8] {
     loop {
         token = match token {
@@ -148,7 +148,8 @@ fn trim_suffix(mut token: &[u8]) -> &[u8] {
     }
 }
 
-/// Removes a promotion from the end: `=Q`, `Q`, `/Q` or `(Q)`, with an upper-case or lower-case letter.
+/// Splits off the promotion at the end, if there is one: `=Q`, `Q`, `/Q` or `(Q)`, with an upper-case or
+/// lower-case letter. Returns the promotion piece and the text before it.
 fn split_promotion(token: &[u8]) -> Result<(Option<PieceKind>, &[u8]), SanError> {
     let (letter, rest) = match token {
         [.., b'1'..=b'8'] => return Ok((None, token)),
@@ -157,7 +158,7 @@ fn split_promotion(token: &[u8]) -> Result<(Option<PieceKind>, &[u8]), SanError>
         [] => return Err(SanError::Unreadable),
     };
     let kind = PieceKind::from_letter(letter.to_ascii_uppercase()).ok_or(SanError::Unreadable)?;
-    // A king or a pawn can be parsed here; the rules reject it.
+    // A king or a pawn can be parsed here; `resolve` rejects it.
     Ok((Some(kind), rest))
 }
 
@@ -260,8 +261,8 @@ impl Position {
         }
     }
 
-    /// Castling written as a king's move of two squares (`Kg1`, `e1g1`), or, with its origin, onto its own
-    /// rook (`e1h1`).
+    /// Finds castling that is written as a king's move: by at least two squares to g1, c1, g8 or c8 (`Kg1`)
+    /// or, if the origin is given, onto its own rook (`e1h1`).
     #[cold]
     fn resolve_king_castling(
         &self,
@@ -303,7 +304,7 @@ impl Position {
         if captured.is_some_and(|piece| piece.color() == side || piece.kind() == PieceKind::King) {
             return Err(SanError::Illegal);
         }
-        // No own pawn can move straight to an en-passant square: the captured pawn is behind it.
+        // No own pawn can move straight to an en-passant square: the captured pawn is right behind it.
         if captured.is_some() || self.en_passant() == Some(to) {
             let victim = captured.unwrap_or(Piece::new(PieceKind::Pawn, side.other()));
             let special = if captured.is_some() { special } else { Special::EnPassant };
@@ -329,9 +330,9 @@ impl Position {
         if self.is_king_safe_after(code) { Ok(code) } else { Err(SanError::Illegal) }
     }
 
-    /// The SAN of a legal move of this position, with `+` or `#`.
+    /// The SAN of a legal move of this position, with `+` for check or `#` for mate.
     ///
-    /// A null move is written `--`.
+    /// A null move is written as `--`.
     #[must_use]
     pub fn san(&self, code: MoveCode) -> String {
         let mut text = String::with_capacity(8);

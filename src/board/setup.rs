@@ -14,7 +14,7 @@ impl Castling {
         Self(1 << Self::index(color, short))
     }
 
-    /// The number of this castling right, 0 to 3.
+    /// The index of this castling right, 0 to 3.
     #[must_use]
     pub const fn index(color: Color, short: bool) -> usize {
         2 * color as usize + !short as usize
@@ -137,13 +137,14 @@ impl Setup {
         setup
     }
 
-    /// Parses a FEN of one to six fields; castling as FEN, X-FEN or Shredder-FEN, in any order.
+    /// Parses a FEN of one to six fields. The castling field can be in the form of FEN, X-FEN or
+    /// Shredder-FEN, with its letters in any order.
     ///
-    /// Rights without king and rook on their squares are dropped. `K` and `Q` mean the outermost rook on that
-    /// side of the king.
+    /// Rights without king and rook on their squares are dropped. `K`, `Q`, `k` and `q` mean the outermost
+    /// rook on that side of the king.
     ///
     /// # Errors
-    /// If a field cannot be parsed.
+    /// If a field cannot be parsed, or if there are more than six fields.
     pub fn parse(text: &[u8]) -> Result<(Self, Vec<FenChange>), SetupError> {
         let mut fields = text.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
         let mut changes = Vec::new();
@@ -219,7 +220,7 @@ impl Setup {
         })
     }
 
-    /// The same pieces with this side to move, without castling rights and en-passant square.
+    /// The same pieces with this side to move, without castling rights or an en-passant square.
     pub(super) fn with_side(self, side: Color) -> Self {
         Self { side, castling: Castling::default(), en_passant: None, ..self }
     }
@@ -279,7 +280,7 @@ impl Setup {
     }
 
     /// The side with more than sixteen pieces (if both have more, the side with the most), and the number of
-    /// its pieces. No game leads to such a position, but it can be played.
+    /// its pieces. No game leads to such a position, but one with up to 32 pieces per side can be played.
     #[must_use]
     pub fn crowded(&self) -> Option<(Color, usize)> {
         let count = |color| (color, self.pieces().filter(|(_, piece)| piece.color() == color).count());

@@ -15,7 +15,7 @@ pub struct ShortMove(u16);
 const KIND: [u16; 16] = [7, 5, 6, 0, 1, 1, 0, 0, 2, 2, 3, 3, 4, 4, 0, 0];
 
 impl ShortMove {
-    /// The bits that a short move can have set.
+    /// The bits that a short move uses.
     pub const MASK: u16 = 0x7fff;
 
     /// The short form of a move.
@@ -26,7 +26,7 @@ impl ShortMove {
         Self(kind << 12 | (code.from().ordinal() as u16) << 6 | code.to().ordinal() as u16)
     }
 
-    /// The short move with these bits.
+    /// The short move with these bits; bit 15 is ignored.
     #[must_use]
     pub const fn from_bits(bits: u16) -> Self {
         Self(bits & Self::MASK)

@@ -10,7 +10,7 @@ const BISHOP_STEPS: [i8; 4] = [-17, -15, 15, 17];
 const ROOK_STEPS: [i8; 4] = [-16, -1, 1, 16];
 
 /// For each kind of piece (by [`kind_index`]) and square (by ordinal), the squares from which the piece could
-/// come, or to which it could go, on an empty board. Pawns have tables of their own; their row is empty.
+/// come, or to which it could go, on an empty board. Pawns have tables of their own; their row here is empty.
 pub static ALL_MOVES: [[SquareSet; 64]; 7] = {
     let mut table = [[SquareSet::EMPTY; 64]; 7];
     let mut ordinal = 0;
@@ -93,8 +93,8 @@ static LINES: [Line; 256] = {
     table
 };
 
-/// The squares reached from `from` by the given steps, each once or, for a slider, up to the edge of the
-/// board.
+/// The squares reached from `from` by the given steps. Each step is taken once or, if the piece `slides`,
+/// repeatedly up to the edge of the board.
 const fn reach(from: Square, steps: &[i8], slides: bool) -> SquareSet {
     let mut set = SquareSet::EMPTY;
     let mut index = 0;
@@ -123,7 +123,7 @@ const fn pawn_from(color: Color) -> [SquareSet; 64] {
         if to.rank() == double_rank {
             set = set.with(Square::at(to.file(), start_rank));
         }
-        // There are no pawns on the first and the eighth rank.
+        // There are no pawns on the first or the eighth rank.
         table[ordinal] = set.and(SquareSet(!(SquareSet::rank(0).0 | SquareSet::rank(7).0)));
         ordinal += 1;
     }

@@ -4,7 +4,8 @@ use super::{Castling, Color, PieceKind, Position, Setup, Square, SquareSet};
 
 impl Position {
     /// The other legal positions with the same pieces on the same squares: positions that differ in the side
-    /// to move, the castling rights or the en-passant square.
+    /// to move, the castling rights or the en-passant square. Castling with a rook that is not the outermost
+    /// one is considered only if this position has such a right.
     #[must_use]
     pub fn same_placement(&self) -> Vec<Self> {
         let own = self.canonical_fen();
@@ -38,8 +39,8 @@ impl Position {
         pawns.into_iter().map(move |pawn| Square::at(pawn.file(), behind))
     }
 
-    /// Whether another position with this placement has the same key. If a side has several rooks on the side
-    /// to which it can castle, the key does not show which of them can castle.
+    /// Whether another position with this placement has the same key. If a player has several rooks on the
+    /// wing where castling is possible, the key does not show which of them can castle.
     #[must_use]
     pub fn shares_key(&self) -> bool {
         let is_open = |color, short| {
@@ -52,8 +53,9 @@ impl Position {
     }
 }
 
-/// The castling rights that are possible with these pieces, each once, and their rooks: all combinations of
-/// the usual rights, and of the rights in `own`, which can be different ones in Chess960.
+/// Combinations of castling rights that are possible with these pieces, each once, and their rooks: all
+/// combinations of the rights `KQkq`, which mean the outermost rooks, and all combinations of the rights in
+/// `own`, a castling field that can name other rooks in Chess960.
 fn castling_choices(setup: &Setup, own: &str) -> Vec<(Castling, [Square; 4])> {
     let mut choices = vec![(Castling::default(), setup.rooks)];
     let mut choose = |letters: &str| {

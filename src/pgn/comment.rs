@@ -20,9 +20,10 @@ use crate::board::Color;
 #[derive(Clone, Debug, Default)]
 pub struct CommentReader {
     text: String,
-    /// Whether the current game has evaluations in ChessBase's form.
+    /// Whether the current game has had evaluations in ChessBase's form so far.
     is_chessbase: bool,
-    /// Whether the last evaluation has the same value when it is read from White's view.
+    /// Whether the evaluation in the current command is written from White's view, or would be the same from
+    /// that view; also `true` for other commands.
     is_own_view: bool,
 }
 
@@ -33,10 +34,10 @@ impl CommentReader {
     }
 
     /// Parses a comment. `numbers` contains the numbers already known for this move, and receives new ones;
-    /// `None` if no numbers are wanted. `mover` is the side that has just moved. `command` is called with the
-    /// name and the value of each command that cannot be restored from the numbers: a command whose number
-    /// was stored is left out only if it is written as [`MoveNumbers::commands`] writes it. Returns the text
-    /// without commands, with single blanks between words and no blanks at the ends.
+    /// it is `None` if no numbers are wanted. `mover` is the side that has just moved, if known. `command` is
+    /// called with the name and the value of each command that cannot be restored from the numbers. A command
+    /// can be restored if its number was stored and it is written as [`MoveNumbers::commands`] writes it.
+    /// Returns the text without commands, with single blanks between words and no blanks at the ends.
     pub fn read(
         &mut self,
         comment: &[u8],
@@ -115,7 +116,7 @@ impl CommentReader {
         self.text.push_str(&text[done..]);
     }
 
-    /// Adds a piece of text.
+    /// Adds a piece of text. Consecutive blanks become one space.
     fn push(&mut self, piece: &str) {
         for letter in piece.chars() {
             if !is_blank(letter) {
@@ -146,7 +147,7 @@ fn name_length(text: &str) -> Option<usize> {
     (length > 0 && is_followed).then_some(length)
 }
 
-/// Splits the text after the first two bytes of a command, `[%name value]`, into its name, its value and the
+/// Splits a text that begins after the `[%` of a command, `[%name value]`, into the name, the value and the
 /// text after the closing bracket.
 fn read_command(text: &str) -> Option<(&str, &str, &str)> {
     let (name, rest) = text.split_at(name_length(text)?);

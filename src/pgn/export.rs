@@ -15,7 +15,7 @@ pub struct GameWriter<'a> {
     needs_number: bool,
     /// The number of opening brackets to write right before the next word.
     opened: usize,
-    /// Whether the line must end here, because it ends in a `;` comment.
+    /// Whether the current line must end here, because a `;` comment extends to the end of its line.
     is_line_full: bool,
     /// The maximum number of columns of a line.
     most: usize,

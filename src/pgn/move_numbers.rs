@@ -16,8 +16,8 @@ pub struct MoveNumbers {
 }
 
 impl MoveNumbers {
-    /// Stores the number that a command contains. Returns `false` if the number is already known or invalid,
-    /// or if commands with this name have none.
+    /// Stores the time that a command `clk`, `emt` or `timestamp` contains. Returns `false` for other
+    /// commands, or if the time is invalid or already known.
     pub(super) fn take(&mut self, name: &str, value: &[u8]) -> bool {
         match name {
             "clk" => fill(&mut self.clock, clock(value)),
@@ -33,8 +33,9 @@ impl MoveNumbers {
         true
     }
 
-    /// Parses a comment in the form of Cutechess, XBoard or Arena: a score, a depth, and perhaps a time,
-    /// nodes, and words after a comma. `None` if it does not have this form.
+    /// Stores the values of a comment in the form of Cutechess, XBoard or Arena: a score, a depth, and
+    /// perhaps a time, nodes, and words after a comma. `None` if the comment does not have this form, if the
+    /// evaluation or the time is already known, or if `mover` is `None`.
     pub(super) fn take_score(&mut self, text: &str, mover: Option<Color>) -> Option<()> {
         // The score may follow the expected moves, or a move, in parentheses.
         let text = match text.strip_prefix('(') {
@@ -55,7 +56,7 @@ impl MoveNumbers {
         let mut items = time.split(' ');
         let first = items.next().unwrap_or_default();
         let elapsed = time_used(first);
-        // Words must follow a comma; after a time, there may only be numbers.
+        // Words are allowed only after a comma. Without a comma, only numbers can follow a time.
         let is_numbers = items.all(|item| number(item.as_bytes()).is_some());
         let fits = rest.is_empty() || elapsed.is_some() && is_numbers || rest.starts_with(", ");
         let repeats = elapsed.is_some() && self.elapsed.is_some();
@@ -70,8 +71,8 @@ impl MoveNumbers {
         Some(())
     }
 
-    /// Stores values from a comment in TCEC's form that are not yet known. `ev`, the evaluation from the
-    /// mover's view, is used only if there is no `wv`, the evaluation from White's view.
+    /// Stores the values of a comment in TCEC's form, except those that are already known. `ev`, the
+    /// evaluation from the mover's view, is used only if there is no `wv`, the evaluation from White's view.
     pub(super) fn take_tcec(&mut self, text: &str, mover: Option<Color>) {
         let is_key = |key: &str| !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric());
         let begins = text
@@ -251,7 +252,7 @@ pub(super) fn is_usual(name: &str, value: &str) -> bool {
     is_number(&value[..hours]) && is_sixty(*m, *n) && is_sixty(*s, *t) && is_part
 }
 
-/// Parses an integer without a sign.
+/// Parses an integer of at most 18 digits, without a sign.
 fn number(text: &[u8]) -> Option<i64> {
     const MOST: usize = 18;
     let is_number = (1..=MOST).contains(&text.len()) && text.iter().all(u8::is_ascii_digit);
@@ -341,7 +342,7 @@ impl Eval {
     }
 }
 
-/// The maximum number of centipawns that has an effect.
+/// Evaluations beyond this number of centipawns have the same winning chances as this number.
 const CEILING: f64 = 1000.0;
 
 /// White's chances, from -1 (Black wins) to 1 (White wins), by Lichess's formula

@@ -7,8 +7,8 @@ use super::text::{has_blank_line, is_blank, line_length, skip_blanks};
 use super::word::{is_descriptive_move, is_foreign_move, is_remark};
 use crate::board::GameResult;
 
-/// The next comment, NAG or closed variation outside the movetext, with only blanks, `%` lines and results
-/// before it. Text in parentheses that is not a variation is a comment.
+/// The next comment, NAG or closed variation outside the movetext, if only blanks, `%` lines and results are
+/// between `from` and it. Moves `lexer` after it. Text in parentheses that is not a variation is a comment.
 pub(super) fn next_annotation<'a>(
     text: &'a [u8],
     lexer: &mut Lexer<'a>,
@@ -42,8 +42,8 @@ pub(super) fn next_annotation<'a>(
     })
 }
 
-/// The end of a run of annotations without blank lines in between, of which `lexer` has read the first. Also
-/// returns whether other text follows without a blank line.
+/// The end of the annotations from the offset of `lexer` on, up to a blank line or other text. Also returns
+/// whether other text follows without a blank line.
 pub(super) fn annotations_end(text: &[u8], lexer: &Lexer<'_>) -> (usize, bool) {
     let mut lexer = Lexer::after(lexer, text, lexer.offset());
     loop {
@@ -70,11 +70,11 @@ fn is_move(word: &[u8]) -> bool {
 }
 
 /// Whether the word that `lexer` has just read outside games, and that could be a move, is part of movetext.
-/// The word must be separate from other text, unlike in markup (`<h1>`) or between quotes. It must follow a
-/// move number with its dot, or precede another move, a result, or the end of the text. `from` is the end of
-/// the token before the word: earlier text is ignored, because the result must be the same for the game
-/// alone. If the word is not part of movetext, `lexer` still continues after the word, but does not search
-/// again for brackets that were searched for here.
+/// The word must be separate from other text, unlike a word in markup (`<h1>`) or in quotes. It must follow a
+/// move number with its dot, or precede another move, a result, a tag pair, or the end of the text. `from` is
+/// the end of the token before the word: earlier text is ignored, because the answer must be the same when
+/// the game's text is parsed alone. In any case, `lexer` continues after the word. If the word is not part of
+/// movetext, `lexer` does not search again for closing brackets that were searched for here.
 #[cold]
 pub(super) fn is_in_movetext<'a>(text: &'a [u8], lexer: &mut Lexer<'a>, word: &[u8], from: usize) -> bool {
     let end = lexer.offset();
@@ -103,7 +103,7 @@ pub(super) fn is_in_movetext<'a>(text: &'a [u8], lexer: &mut Lexer<'a>, word: &[
     goes_on
 }
 
-/// Whether a text ends in a move number with its dot, and blanks.
+/// Whether a text ends in a move number with its dot, followed only by blanks.
 fn follows_move_number(text: &[u8]) -> bool {
     let text = text.trim_ascii_end();
     let dots = text.iter().rev().take_while(|&&byte| byte == b'.').count();

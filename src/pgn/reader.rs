@@ -7,7 +7,7 @@ use super::tags::{ReadTag, TagPair, damaged_tag, read_tag, starts_tag_pair, unqu
 use super::text::{has_blank_line, line_length, skip_blanks};
 use crate::board::GameResult;
 
-/// A problem outside a game's movetext; the game continues.
+/// A problem outside a game's movetext. Reading continues after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameProblem {
     /// The line of a tag pair ended before the tag pair was closed.
@@ -51,15 +51,16 @@ fn note(problems: &mut Vec<FrameProblem>, problem: FrameProblem) {
 /// Reads the games of a text that begins with a game (a whole file, or a chunk of one).
 ///
 /// [`next_game`](Self::next_game) moves to the next game and reads its tags; [`leading`](Self::leading)
-/// returns the comments before and between them. [`next_token`](Self::next_token) then reads its movetext,
+/// returns the annotations before and between them. [`next_token`](Self::next_token) then reads its movetext,
 /// and [`trailing`](Self::trailing) the annotations after its result. Unread parts of a game are skipped.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     text: &'a [u8],
     lexer: Lexer<'a>,
-    /// The next boundary that can be found locally: no game extends beyond it.
+    /// The next [boundary](super::next_boundary), or the end of the text: the current game does not extend
+    /// beyond it.
     limit: usize,
-    /// The offset from which on there are no boundaries.
+    /// Boundaries are searched for only before this offset.
     boundaries_end: usize,
     boundaries: Boundaries,
     in_game: bool,
@@ -101,7 +102,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The start of the current game's text, in bytes.
+    /// The offset at which the current game's text starts, in bytes.
     #[must_use]
     pub const fn game_start(&self) -> usize {
         self.start
@@ -113,14 +114,14 @@ impl<'a> Reader<'a> {
         self.lexer.offset()
     }
 
-    /// The start of the last token other than a move, in bytes.
+    /// The offset of the token just read, if it is a result, junk, or an unbalanced bracket.
     #[must_use]
     pub const fn token_start(&self) -> usize {
         self.lexer.token_start()
     }
 
-    /// Moves to the next game and stores its tag pairs in `tags`, which is cleared first, in the order of the
-    /// text. Returns `false` at the end of the text.
+    /// Moves to the next game. Clears `tags` and stores the game's tag pairs in it, in the order of the text;
+    /// appends problems to `problems`. Returns `false` at the end of the text.
     pub fn next_game(&mut self, tags: &mut Vec<TagPair<'a>>, problems: &mut Vec<FrameProblem>) -> bool {
         while self.in_game {
             self.next_token();
@@ -190,8 +191,8 @@ impl<'a> Reader<'a> {
         Some(annotation)
     }
 
-    /// Reads tag pairs, with comments before and between them, up to other text. Returns whether there was a
-    /// tag pair.
+    /// Reads tag pairs, and annotations before and between them, up to other text. Returns whether there was
+    /// a tag pair.
     fn read_tags(&mut self, tags: &mut Vec<TagPair<'a>>, problems: &mut Vec<FrameProblem>) -> bool {
         let text = &self.text[..self.limit];
         self.start = self.lexer.offset();
@@ -242,7 +243,8 @@ impl<'a> Reader<'a> {
         !tags.is_empty()
     }
 
-    /// Reads the tag pair at `at`, and its problem, if there is one.
+    /// Reads the tag pair at `at`, and its problem, if there is one. `has_tags`: the game already has tag
+    /// pairs. `follows_tags`: no blank line is between them and `at`.
     fn tag_at(
         &self,
         text: &'a [u8],
@@ -255,16 +257,16 @@ impl<'a> Reader<'a> {
             return Some((tag, problem));
         }
         let tag = unquoted_tag(text, at).filter(|_| starts_line)?;
-        // A tag pair without quotes that does not directly follow other tag pairs counts only if it is in the
-        // Seven Tag Roster, and the first tag pair of a game only if a bracket follows it.
+        // A tag pair without quotes that does not directly follow other tag pairs counts only if its name is
+        // in the Seven Tag Roster. If it is the first of its game, a bracket must also follow it.
         let is_tag = follows_tags
             || is_of_roster(tag.pair.name)
                 && (has_tags || text.get(skip_blanks(text, tag.end)) == Some(&b'['));
         is_tag.then_some((tag, Some(FrameProblem::UnquotedTag { offset: at })))
     }
 
-    /// Reads the comments and NAGs from `at` on, if another tag pair of the same game follows them. Returns
-    /// the end of these annotations. `before` is the end of the last tag pair.
+    /// Reads the annotations from `at` on into `leading`, if a tag pair of the same game follows them.
+    /// Returns the end of these annotations. `before` is the end of the text that was read before.
     #[cold]
     fn comments_before_tag(
         &mut self,
@@ -312,7 +314,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Searches for moves before the next tag pair. Returns whether there are any, that is, whether a game
-    /// without tags begins.
+    /// without tags begins, and moves to its start.
     fn find_untagged_game(&mut self, problems: &mut Vec<FrameProblem>) -> bool {
         let (text, offset) = (&self.text[..self.limit], self.lexer.offset());
         let mut outside = false;
@@ -344,8 +346,8 @@ impl<'a> Reader<'a> {
                     return damaged_line(&text[self.start..], false).is_none();
                 }
                 Token::End | Token::NextGame => {
-                    // Comments before the first tag pair are found by looking back from it, if they are at
-                    // most [`LOOK_BACK`] bytes long.
+                    // A boundary separates comments of more than `LOOK_BACK` bytes from tags that follow a
+                    // blank line, so these comments belong to no game.
                     if outside || comments.is_some() && self.limit - offset > LOOK_BACK {
                         note(problems, FrameProblem::Outside { offset });
                     }
@@ -376,7 +378,8 @@ impl<'a> Reader<'a> {
         self.lexer.set_token_length(bytes);
     }
 
-    /// Whether only annotations follow in the current game or, if `star_may_follow`, a `*`.
+    /// Whether the current game has no further tokens except annotations. If `star_may_follow`, the next
+    /// token can also be a `*`.
     #[cold]
     pub(crate) fn is_at_last_token(&self, star_may_follow: bool) -> bool {
         match self.lexer.clone().next_token() {
@@ -391,7 +394,7 @@ impl<'a> Reader<'a> {
         self.next::<false>()
     }
 
-    /// The next token of the current game, with annotations if requested; `End` after the last token.
+    /// The next token of the current game, with annotations if `ANNOTATED`; `End` after the last token.
     #[inline]
     pub(crate) fn next<const ANNOTATED: bool>(&mut self) -> Token<'a> {
         if !self.in_game {
@@ -409,9 +412,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The length of the damaged tag pair at the start of `text`. A damaged tag pair without a closing bracket
-/// must not contain a result: the text could be cut after that result, and the text after it would decide
-/// which game this is.
+/// The length of the damaged tag pair at the start of `text`, if there is one. A damaged tag pair without a
+/// closing bracket must not contain a result: the text of a game can end after its result, and must be parsed
+/// in the same way without the text that follows.
 fn damaged_line(text: &[u8], after_tags: bool) -> Option<usize> {
     let holds_result = |tag: &[u8]| {
         let mut lexer = Lexer::new(tag, 0);
@@ -449,7 +452,7 @@ fn begins_next_game(tags: &[TagPair<'_>], text: &[u8], mut at: usize) -> bool {
     false
 }
 
-/// Whether a name is one of the Seven Tag Roster.
+/// Whether a tag name belongs to the Seven Tag Roster.
 fn is_of_roster(name: &[u8]) -> bool {
     const ROSTER: [&[u8]; 7] = [b"Event", b"Site", b"Date", b"Round", b"White", b"Black", b"Result"];
     ROSTER.iter().any(|known| known.eq_ignore_ascii_case(name))

@@ -1,4 +1,4 @@
-//! Finds the boundaries between games, each from the text near it alone.
+//! Finds the boundaries between games. Only the text near an offset decides whether it is a boundary.
 
 use std::ops::Range;
 
@@ -14,15 +14,16 @@ pub const LOOK_BACK: usize = 64 << 10;
 /// The first game boundary after `from`, or the end of the text.
 ///
 /// A boundary is the start of a tag-pair line after a blank line, except for three cases: after another tag
-/// pair, even with comments in between; if only comments precede the line; and within a comment of up to
-/// [`LOOK_AHEAD`] bytes. A boundary depends only on the text around it, so the games are the same wherever
-/// the search for boundaries begins.
+/// pair, even with comments in between; if nothing or only comments precede the line; and within a comment of
+/// up to [`LOOK_AHEAD`] bytes. A boundary depends only on the text around it, so the games are the same
+/// wherever the search for boundaries begins.
 #[must_use]
 pub fn next_boundary(text: &[u8], from: usize) -> usize {
     boundary_in(text, from..text.len()).unwrap_or(text.len())
 }
 
-/// The first game boundary after `range.start` and at least a few bytes before `range.end`.
+/// The first game boundary after `range.start`. The first bytes of its line, up to the `[`, must also be in
+/// `range`.
 ///
 /// A boundary depends only on the text from [`LOOK_BACK`] bytes before it to [`LOOK_AHEAD`] bytes after it.
 #[must_use]
@@ -74,8 +75,8 @@ impl Boundaries {
     }
 }
 
-/// Whether the text before a tag pair ends in a blank line, and not in a tag pair or in comments that belong
-/// to the following tags.
+/// Whether the text before a tag pair shows that a game precedes it. The text must end in a blank line. What
+/// precedes the blank line must be neither a tag pair nor comments that belong to the following tags.
 fn follows_a_game(before: &[u8]) -> bool {
     let seen = &before[before.len().saturating_sub(LOOK_BACK)..];
     let is_cut = seen.len() < before.len();
@@ -87,8 +88,8 @@ fn follows_a_game(before: &[u8]) -> bool {
     last.is_none_or(|last| !belongs_to_tags(&seen[..=last], is_cut))
 }
 
-/// The start of the last line of a text, after its byte order mark if it has one; `None` if that line was cut
-/// off.
+/// The start of the last line of a text, after its byte order mark if it has one; `None` if the start of that
+/// line was cut off.
 fn line_start(text: &[u8], is_cut: bool) -> Option<usize> {
     let start = match memrchr2(b'\n', b'\r', text) {
         Some(line_break) => line_break + 1,
@@ -98,7 +99,8 @@ fn line_start(text: &[u8], is_cut: bool) -> Option<usize> {
     Some(if text[start..].starts_with(BOM) { start + BOM.len() } else { start })
 }
 
-/// Whether a text ends in a tag pair, or in comments after one, or consists of comments.
+/// Whether a text ends in a tag pair, or in comments after one, or consists only of comments. `is_cut` says
+/// whether other text before it was cut off.
 fn belongs_to_tags(mut text: &[u8], is_cut: bool) -> bool {
     loop {
         let Some(start) = line_start(text, is_cut) else { return false };
@@ -162,7 +164,8 @@ fn ends_in_tag_pair(text: &[u8], mut start: usize, is_cut: bool) -> bool {
     false
 }
 
-/// Cuts a text into chunks of whole games. Each chunk has about `size` bytes, or contains one longer game.
+/// Cuts a text into chunks of whole games. Each chunk ends at the first boundary at least `size` bytes after
+/// its start, or at the end of the text.
 ///
 /// Returns consecutive byte ranges from the start of the text to its end.
 pub fn chunks(text: &[u8], size: usize) -> impl Iterator<Item = Range<usize>> {

@@ -33,7 +33,7 @@ struct Head {
 /// Parses `[Name "`. One line end may be between name and quote.
 fn read_head(text: &[u8]) -> Option<Head> {
     let head = &text[..text.len().min(MOST_HEAD - BOM.len())];
-    // In a long row of brackets, each bracket is tried as the first one, so only a few are counted each time.
+    // Callers try each bracket of a long row as the first one, so only a few are counted each time.
     let open = head.iter().take(MOST_OPEN + 1).take_while(|&&byte| byte == b'[').count();
     if !(1..=MOST_OPEN).contains(&open) {
         return None;
@@ -150,7 +150,8 @@ pub(super) struct ReadTag<'a> {
 }
 
 /// Parses the tag pair that begins at `offset`, if there is one. Its value ends at a quote that is followed
-/// by `]`; each of the two may be on the next line. Without them, the value ends at the end of its line.
+/// by `]`. Only the `]`, or both, can be on the next line. Without them, the value ends at the end of its
+/// line.
 pub(super) fn read_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
     if text.get(offset) != Some(&b'[') {
         return None;
@@ -200,8 +201,9 @@ pub(super) fn read_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
 /// The maximum number of bytes of a value on its second line.
 const MOST_CONTINUED: usize = 512;
 
-/// The end of a value that continues after its line: in the next line, if the first quote there closes it and
-/// the value does not extend over more than two lines.
+/// The start of the second line of a value whose first line ends at `line_end`; `None` if the value does not
+/// continue there. It continues if the first quote of the second line closes it. A value has at most two
+/// lines.
 #[cold]
 fn continuation_end(text: &[u8], start: usize, line_end: usize) -> Option<usize> {
     let next = line_end + line_end_length(&text[line_end..]);
@@ -230,7 +232,8 @@ fn unclosed<'a>(text: &'a [u8], offset: usize, name: &'a [u8], value: Range<usiz
     ReadTag { pair: TagPair { name, value, offset }, end, unclosed: true }
 }
 
-/// Parses a value in quotes other than `"`, on one line. The value ends at any quote before `]`.
+/// Parses a value in quotes other than `"`, on one line. The value ends at the first quote of any kind that
+/// is followed by `]`.
 #[cold]
 fn read_value_in_other_quotes<'a>(
     text: &'a [u8],
@@ -271,8 +274,9 @@ pub(super) fn unquoted_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
 
 /// The length of the damaged tag pair at the start of `text`. A damaged tag pair lacks a part: it has an
 /// opening bracket before a name, or ends like a tag pair (`Site "Paris"]`). Only another tag pair may follow
-/// on its line. A move is never a tag pair. If no tags came before, another tag pair must follow, on its line
-/// or on the next. Text of more than [`MOST_HEAD`] bytes is not a damaged tag pair.
+/// on its line. A move is never a tag pair. If no tags came before, the damaged tag pair must contain a
+/// quote, and another tag pair must follow, on its line or on the next. Text of more than [`MOST_HEAD`] bytes
+/// is not a damaged tag pair.
 pub(super) fn damaged_tag(text: &[u8], after_tags: bool) -> Option<usize> {
     if !matches!(text.first(), Some(b'[' | b'A'..=b'Z' | b'a'..=b'z')) {
         return None;

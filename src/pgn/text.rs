@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// Decodes bytes as UTF-8, and other bytes as Windows-1252, whose five unassigned bytes become the control
-/// characters of Latin-1. In a text that contains multi-byte UTF-8 characters, an incomplete character of
-/// several bytes becomes U+FFFD.
+/// characters of Latin-1. But in a text that contains multi-byte UTF-8 characters, an incomplete character of
+/// which at least two bytes are left becomes U+FFFD.
 #[must_use]
 pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
@@ -46,10 +46,10 @@ fn windows_1252(byte: u8) -> char {
     }
 }
 
-/// Bytes that are not text in a known encoding.
+/// Bytes that are not text in a known encoding, or U+FFFD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextFlaw {
-    /// The offset of the first such byte.
+    /// The offset of the first byte with this problem.
     pub offset: usize,
     /// Whether the whole text seems to be in an unknown encoding, not only some bytes of a UTF-8 text.
     pub is_encoding: bool,
@@ -100,7 +100,7 @@ impl fmt::Display for TextFlaw {
 }
 
 /// Whether a byte is plausible in Windows-1252. In Western languages there are no three consecutive non-ASCII
-/// letters, and signs such as `\u{201e}` are not between letters.
+/// letters, and signs such as U+201E (a low quotation mark) are not between letters.
 fn is_plausible(bytes: &[u8], at: usize) -> bool {
     let (before, after) = (at.checked_sub(1).map(|at| bytes[at]), bytes.get(at + 1).copied());
     let is_letter = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphabetic());
@@ -110,7 +110,7 @@ fn is_plausible(bytes: &[u8], at: usize) -> bool {
         // Letters, apostrophes and dashes.
         0x83 | 0x8a | 0x8c | 0x8e | 0x91 | 0x92 | 0x96 | 0x97 | 0x9a | 0x9c | 0x9e | 0x9f => true,
         0x80..=0x9f => !(is_letter(before) && is_letter(after)),
-        // Currency signs and the like; `\u{a1}` and `\u{bf}` begin sentences in Spanish.
+        // Currency signs and the like. U+00A1 and U+00BF, inverted marks, begin sentences in Spanish.
         0xa1..=0xa9 | 0xac | 0xae | 0xaf | 0xb1..=0xb3 | 0xb6 | 0xb8 | 0xb9 | 0xbf => {
             let is_any_letter = |byte| is_letter(byte) || is_high(byte);
             let is_lower = after.is_some_and(|after| after.is_ascii_lowercase());

@@ -65,7 +65,7 @@ impl GameFacts {
 }
 
 /// Whether a site or a URL belongs to a server that writes time controls in seconds. Lichess is not one of
-/// them, because it also hosts games from elsewhere; its own games are recognized by their id.
+/// them, because it also hosts games from elsewhere; its own games are recognised by their id.
 fn is_site_of_seconds(site: &str) -> bool {
     let site = site.to_ascii_lowercase();
     ["chess.com", "freechess.org", "fics", "chessclub.com", "internet chess club"]
@@ -86,7 +86,7 @@ fn lichess_id_of_address(address: &str) -> Option<&str> {
     let path = path.strip_prefix("lichess.org/")?;
     let end = path.find(['/', '#', '?']).unwrap_or(path.len());
     let (id, rest) = path.split_at(end);
-    // Twelve letters are the id of one player's view of the game.
+    // Twelve characters are the id of one player's view of the game; the first eight are the game's id.
     let id = lichess_id(id).or_else(|| id.get(..8).filter(|_| id.len() == 12).and_then(lichess_id))?;
     let side = rest.strip_prefix('/').map(|rest| rest.split(['#', '?']).next().unwrap_or_default());
     matches!(side, None | Some("" | "white" | "black")).then_some(id)
@@ -94,16 +94,16 @@ fn lichess_id_of_address(address: &str) -> Option<&str> {
 
 /// The id of a game on Lichess: eight letters or digits.
 fn lichess_id(text: &str) -> Option<&str> {
-    /// Other pages with eight letters on Lichess's site.
+    /// Other pages on Lichess's site whose names have eight letters.
     const PAGES: [&str; 3] = ["training", "analysis", "practice"];
     let text = text.trim();
     let is_id = text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
     (is_id && !PAGES.contains(&text)).then_some(text)
 }
 
-/// Whether a tag `Variant` names standard chess or Chess960, ignoring case, with or without the word chess,
-/// as servers, other programs and books write them. Some also write the speed of the game, or that it began
-/// from a set-up.
+/// Whether the value of a tag `Variant` means standard chess or Chess960, in any spelling of servers, other
+/// programs and books. Case, signs and the word "chess" are ignored. A value can also give the speed of the
+/// game, or say that it began from a set-up.
 pub(crate) fn is_known_variant(name: &str) -> bool {
     const SPEEDS: [&str; 4] = ["rapid", "blitz", "bullet", "classical"];
     const NAMES: [&str; 2] = [
@@ -126,8 +126,8 @@ const NO_DATE: &str = "the date cannot be read (YYYY.MM.DD)";
 const IMPOSSIBLE_DATE: &str = "this day does not exist: only the valid part of the date is kept";
 const AMBIGUOUS_DATE: &str = "the date may begin with the day or the month: only the year is kept";
 
-/// Parses a date. Returns it as `YYYY.MM.DD` with `?` for unknown parts, `None` if nothing is known; and the
-/// problem with the date, if there is one.
+/// Parses a date. Returns it as `YYYY.MM.DD` with `?` for unknown parts, or `None` if nothing is known. Also
+/// returns the problem with the date, if there is one.
 pub(crate) fn date(value: &str) -> (Option<Cow<'_, str>>, Result<(), &'static str>) {
     let value = value.trim();
     let day =
@@ -160,7 +160,7 @@ pub(crate) fn date(value: &str) -> (Option<Cow<'_, str>>, Result<(), &'static st
     (date, read)
 }
 
-/// The year at the start of a text that is not a date, if it contains no other year.
+/// The year at the start of a text that is not a date, if no other year follows in the text.
 #[cold]
 fn year_alone(value: &str) -> (Option<Cow<'_, str>>, Result<(), &'static str>) {
     let is_year =
@@ -176,7 +176,8 @@ fn year_alone(value: &str) -> (Option<Cow<'_, str>>, Result<(), &'static str>) {
     }
 }
 
-/// The year, month and day of a date. The month is `/` if it cannot be distinguished from the day.
+/// The year, month and day of a date, not validated. If the month cannot be distinguished from the day, the
+/// month is `/` and the day is empty.
 fn date_fields(value: &str) -> Option<[&str; 3]> {
     if value.len() == 8 && value.bytes().all(|byte| byte.is_ascii_digit()) {
         return Some([&value[..4], &value[4..6], &value[6..]]);
@@ -207,7 +208,8 @@ fn is_year(text: &str) -> bool {
     text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'?')
 }
 
-/// Parses a month or a day: `Some(None)` if it is unknown, `None` if the text is neither.
+/// Parses a month or a day of at most two digits or `?`. Returns `None` if the text does not have this form,
+/// and `Some(None)` if the number is unknown or 0. The range is not checked.
 fn part(text: &str) -> Option<Option<u32>> {
     if text.len() > 2 || !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'?') {
         return None;
@@ -215,7 +217,7 @@ fn part(text: &str) -> Option<Option<u32>> {
     Some(text.parse().ok().filter(|&number| number > 0))
 }
 
-/// The maximum number of days of a month.
+/// The number of days of a month; the greatest possible number if the year or the month is unknown.
 fn days(year: Option<u32>, month: Option<u32>) -> u32 {
     match month {
         Some(2) if year.is_some_and(|year| year % 4 != 0 || (year % 100 == 0 && year % 400 != 0)) => 28,
@@ -225,8 +227,8 @@ fn days(year: Option<u32>, month: Option<u32>) -> u32 {
     }
 }
 
-/// A point in time in SQL's format, `YYYY-MM-DDTHH:MM:SSZ`, from the values of `UTCDate` and `UTCTime`;
-/// `None` if it is not completely known.
+/// A point in time in the format of ISO 8601, `YYYY-MM-DDTHH:MM:SSZ`, from the values of `UTCDate` and
+/// `UTCTime`; `None` if a value is incomplete or invalid.
 fn utc_time(day: &str, time: &str) -> Option<String> {
     // A year below 1000 is a typo.
     let day = date(day).0.filter(|day| !day.contains('?') && **day >= *"1000")?;

@@ -2,9 +2,9 @@
 
 use super::text::decode;
 
-/// Whether a word that cannot be parsed as a move was probably meant as a move: it names a square, has only
-/// letters that occur in moves, or is as short as a move and has a digit (`Qh9`). Any other word is a remark
-/// and may be ignored.
+/// Whether a word that cannot be parsed as a move was probably meant as a move: it names a square, or has
+/// only characters that occur in moves and is not a known remark, or begins like a move, is as short as one
+/// and has a digit (`Qh9`). Any other word is a remark and can be ignored.
 #[must_use]
 pub fn looks_like_move(word: &[u8]) -> bool {
     const LONGEST: usize = 7;
@@ -17,9 +17,9 @@ pub fn looks_like_move(word: &[u8]) -> bool {
         || (word.len() <= LONGEST && begins() && has_digit())
 }
 
-/// Whether a word that is junk for the lexer has the form of a piece's move with a piece letter of another
-/// language, such as `Sf3`, `Txd1+` or `Крe2`. If such a word were ignored, the rest of the game would be
-/// played from a wrong position.
+/// Whether a word that cannot be parsed as a move has the form of a piece's move with a piece letter of
+/// another language, such as `Sf3`, `Txd1+` or `Крe2`. If such a word were ignored, the rest of the game
+/// would be played from a wrong position.
 #[must_use]
 pub fn is_foreign_move(word: &[u8]) -> bool {
     const LONGEST: usize = 24;

@@ -1,4 +1,4 @@
-//! Opens sources: a plain file is memory-mapped, anything else becomes a stream of text.
+//! Opens sources: a plain file is memory-mapped; anything else becomes a stream of text.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::ops::Range;
@@ -38,11 +38,11 @@ impl DecodeOptions {
 pub enum Opened {
     /// A plain file: its bytes are its text.
     Mapped(Mapped),
-    /// A source that must be read from start to end.
+    /// A source whose text must be read in order.
     Packed(Packed),
 }
 
-/// An archive, a file in UTF-16 or a stream, not yet decoded.
+/// An archive, a stream, or a file in UTF-16 or in a given encoding, not yet decoded.
 #[derive(Debug)]
 pub struct Packed {
     path: PathBuf,
@@ -113,7 +113,7 @@ impl Packed {
     /// Begins to decode.
     ///
     /// # Errors
-    /// If a stream cannot be opened, or the contents of an archive have an unsupported format.
+    /// If a stream cannot be opened, or the format of a stream or of an archive's contents is not supported.
     pub fn decode(self, options: DecodeOptions) -> Result<Decoded> {
         let Self { path, kind, encoding } = self;
         let io = |error| Error::io(&path, error);
@@ -205,7 +205,7 @@ fn bzip2_text(input: Input) -> Box<dyn Read + Send> {
     Box::new(Members::new(input, b'B', BzDecoder::new, BzDecoder::into_inner))
 }
 
-/// The text of all members of a gzip or bzip2 archive, each of which `D` decodes. Zeros after the last one
+/// The text of all members of a gzip or bzip2 archive; a `D` decodes one member. Zeros after the last member
 /// are ignored, because tapes and block devices add them.
 struct Members<D> {
     member: Option<D>,
@@ -255,7 +255,7 @@ impl<D: Read> Read for Members<D> {
 /// Decoded text, in pieces.
 pub struct Decoded {
     reader: Box<dyn Read + Send>,
-    /// The data read to detect the text's format; `error` is the error that followed it.
+    /// The data read to detect the text's format; `error` is the error that followed it, if there was one.
     head: Vec<u8>,
     error: Option<io::Error>,
     position: Position,
@@ -363,7 +363,7 @@ impl Decoded {
         self.position().saturating_sub(self.start)
     }
 
-    /// Describes an error of [`read`](Self::read), after `text` bytes of text.
+    /// Describes an error that [`read`](Self::read) returned after `text` bytes of text.
     #[must_use]
     pub fn describe(&self, error: &io::Error, text: u64) -> String {
         let reason = match error.kind() {

@@ -36,8 +36,8 @@ const LOCATOR_64: &[u8] = b"PK\x06\x07";
 const LARGE: u64 = u32::MAX as u64;
 
 impl Directory {
-    /// Reads the list from the bytes of an archive: finds the end record, which may be followed by a comment,
-    /// and with it the central directory.
+    /// Reads the list from the bytes of an archive: finds the end record, which a comment may follow, and
+    /// with it the central directory. Without an end record, finds the files by their headers.
     pub(super) fn of(bytes: &[u8]) -> Self {
         const MOST_COMMENT: usize = 0xffff + 22;
         let from = bytes.len().saturating_sub(MOST_COMMENT);
@@ -98,7 +98,7 @@ impl Entry {
     }
 }
 
-/// The end record for large archives, if there is one.
+/// The offset of the end record for large archives, if there is one.
 fn end_64(bytes: &[u8], end: usize) -> Option<usize> {
     let locator = bytes.get(end.checked_sub(20)?..)?;
     let at = usize::try_from(number(locator, 8, 8)?).ok()?;
@@ -108,7 +108,8 @@ fn end_64(bytes: &[u8], end: usize) -> Option<usize> {
 
 /// The file that a header describes, and the offset after its name and its extra field. From `at` on, both
 /// kinds of headers have the same fields; the name begins at `name`. `offset` is the offset of the file's
-/// header; it can be in the extra field if `numbers` is 3 instead of 2.
+/// header. `numbers` is how many of the size, the compressed size and the offset the extra field can replace:
+/// 2 or 3.
 fn entry(record: &[u8], at: usize, name: usize, offset: u64, numbers: usize) -> Option<(Entry, usize)> {
     let field = |from: usize, length| number(record, at + from, length);
     let name_end = name + field(22, 2)? as usize;

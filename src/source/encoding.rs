@@ -13,9 +13,9 @@ impl TextEncoding {
     pub(super) const UTF_16LE: Self = Self(encoding_rs::UTF_16LE);
     pub(super) const UTF_16BE: Self = Self(encoding_rs::UTF_16BE);
 
-    /// The row of `setting` with the encoding for a database.
+    /// The name of the row in the table `setting` that contains the encoding of a database's sources.
     pub const SETTING: &str = "encoding";
-    /// The value of this row if each file is UTF-8 or Windows-1252.
+    /// The value in this row if no encoding was given: each file is UTF-8 or Windows-1252.
     pub const AUTO: &str = "auto";
 
     /// The encoding with a label, such as `windows-1251`, `cp1251` or `latin1`.

@@ -76,7 +76,8 @@ pub enum Error {
         /// The pattern as given.
         path: PathBuf,
     },
-    /// An archive that cannot be read at all.
+    /// A damaged zip archive, or a file in such an archive that cannot be found. Other files in the archive
+    /// may be readable.
     #[error("{}: damaged: {reason}. Download the file again, or make it again", shown_path(path))]
     Damaged {
         /// The path.

@@ -26,7 +26,8 @@ pub struct SourceFile {
     /// games.
     pub(super) range: Option<Range<u64>>,
     pub(super) place: Location,
-    /// The format according to its first bytes, as far as they could be read.
+    /// The format according to its first bytes; [`Form::Text`] if they could not be read, and for a stream or
+    /// a file in a zip archive.
     pub(super) form: Form,
     /// The encoding of its text, if given.
     pub(super) encoding: Option<TextEncoding>,
@@ -40,7 +41,7 @@ impl SourceFile {
         Self { path, bytes, first_byte: 0, range: None, place, form: Form::Text, encoding: None, window: 0 }
     }
 
-    /// A file, which may be an archive of one file.
+    /// A file that is not in a zip archive; it can be compressed.
     pub(super) fn from_file(path: &Path, bytes: u64) -> Self {
         let head = head(path);
         let (form, window) = (Form::of(&head), frames::window(&head));
@@ -52,7 +53,8 @@ impl SourceFile {
         Self::new(path, Some(bytes), Location::Member(member))
     }
 
-    /// Sets the encoding of the text, unless it begins with a byte order mark. `None`: UTF-8 or Windows-1252.
+    /// Sets the encoding of the text; a byte order mark in the text overrides it. `None`: UTF-8 or
+    /// Windows-1252.
     #[must_use]
     pub const fn in_encoding(mut self, encoding: Option<TextEncoding>) -> Self {
         self.encoding = encoding;
@@ -77,7 +79,7 @@ impl SourceFile {
         }
     }
 
-    /// The range of its bytes in which the games to read begin, if these are not all games.
+    /// The range of its bytes in which the games to read begin; `None` if all games are read.
     #[must_use]
     pub fn range(&self) -> Option<Range<u64>> {
         self.range.clone()

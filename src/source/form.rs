@@ -8,7 +8,7 @@ pub(super) const MARK: &[u8] = b"\xef\xbb\xbf";
 /// The offset of the signature of a tar archive.
 const TAR: usize = 257;
 
-/// A message with advice, if the beginning of a text shows that it is not PGN.
+/// A message with advice, if the beginning of a text shows that it is not PGN, or is probably UTF-16.
 pub(crate) fn other_text(text: &[u8]) -> Option<&'static str> {
     const SEEN: usize = 64;
     let nuls = |first: usize| {

@@ -171,15 +171,15 @@ fn decode_all(input: Input, position: &Position, window: u64, blocks: &Sender<Bl
     }
 }
 
-/// Decodes the frames of an input one after the other. Windows of up to `window` bytes are allowed, but
-/// always those of up to [`USUAL_WINDOW`].
+/// Decodes the frames of an input one after the other. Allows windows of up to `window` bytes or
+/// [`USUAL_WINDOW`], whichever is larger.
 pub(super) fn decoder(input: Input, window: u64) -> io::Result<zstd::Decoder<'static, Input>> {
     let mut decoder = zstd::Decoder::with_buffer(input)?;
     decoder.window_log_max(window.max(USUAL_WINDOW).ilog2().min(31))?;
     Ok(decoder)
 }
 
-/// An error of the decoder; with advice if it needs too much memory.
+/// The error to report for an error of the decoder: with advice, if decoding needs too much memory.
 pub(super) fn explain(error: io::Error) -> io::Error {
     if !error.to_string().contains("too much memory") {
         return error;
@@ -187,7 +187,7 @@ pub(super) fn explain(error: io::Error) -> io::Error {
     io::Error::other(MORE_MEMORY)
 }
 
-/// The message for an intact archive that needs much memory to decompress.
+/// The message for an intact archive that needs more memory than is allowed.
 pub(super) const MORE_MEMORY: &str = "unpacking it takes more memory than is allowed (it was compressed with zstd --long): allow more \
      memory, or unpack it first (zstd -d --long=31)";
 
@@ -246,7 +246,7 @@ pub(super) fn is_skippable(bytes: &[u8]) -> bool {
 }
 
 /// The length of the frame at the start of `bytes`, from the headers of its blocks; `None` if the frame is
-/// damaged, or longer than `most`.
+/// damaged, cut off, or longer than `most`. Skippable frames can be longer.
 pub(super) fn frame_length(bytes: &[u8], most: usize) -> Option<usize> {
     if let [0x50..=0x5f, 0x2a, 0x4d, 0x18, a, b, c, d, ..] = bytes {
         let length = 8 + u32::from_le_bytes([*a, *b, *c, *d]) as usize;

@@ -19,15 +19,16 @@ use crate::path_bytes::path_of_bytes;
 /// The files to read, in order, with errors.
 #[derive(Debug, Default)]
 pub struct Sources {
-    /// The files, and errors in place of files that are missing or cannot be read.
+    /// The files, with an error instead of each file that is missing or cannot be read.
     pub files: Vec<Result<SourceFile>>,
-    /// Notes on ignored files, and on files with similar names: a sentence each, with the reason.
+    /// Notes, one sentence each: why a file is ignored or read only once, why two files with similar names
+    /// are both read, or that a list is empty.
     pub notes: Vec<String>,
 }
 
 impl Sources {
-    /// The number of bytes to read of all files together, compressed for archives; `None` if one of them is a
-    /// stream.
+    /// The number of bytes to read from all files together, compressed for archives; `None` if one of them is
+    /// a stream.
     #[must_use]
     pub fn bytes(&self) -> Option<u64> {
         let left = |file: &SourceFile| {
@@ -39,7 +40,7 @@ impl Sources {
     }
 }
 
-/// Lists files in the given order, each once. `None`: the watcher stopped the search.
+/// Lists files in the given order, each once. `None` if `watch` stopped the search.
 ///
 /// - A directory represents all PGN files below it, compressed or not, in the order of their paths: names
 ///   that end in `.pgn`, `.pgn.zst`, `.pgn.gz`, `.pgn.bz2` or `.zip`. A compressed file is ignored if the
@@ -47,9 +48,9 @@ impl Sources {
 ///   it ends; otherwise both are listed.
 /// - A zip archive represents its `.pgn` files.
 /// - `-` is standard input.
-/// - A path that does not exist represents all matching paths, if it contains one of `*?[`. If it is `@` and
-///   the path of a file, it represents the paths in that file, one per line; blank lines and lines that begin
-///   with `#` are ignored.
+/// - A path that does not exist represents all matching paths if it contains one of `*?[`. If it consists of
+///   `@` and the path of a file, it represents the paths in that file, one per line; blank lines and lines
+///   that begin with `#` are ignored.
 #[must_use]
 pub fn list<P: AsRef<Path>>(
     paths: &[P],
@@ -61,8 +62,8 @@ pub fn list<P: AsRef<Path>>(
     listed.is_continue().then_some(lister.sources)
 }
 
-/// Finds single listed files by the paths with which they were listed. The contents of a zip archive are read
-/// once.
+/// Finds single files by the paths with which they were listed. The list of files in a zip archive is read
+/// only once.
 #[derive(Debug, Default)]
 pub struct Finder {
     archives: Mutex<HashMap<PathBuf, Arc<OnceLock<zip::Members>>>>,
@@ -110,8 +111,8 @@ struct Lister<'w> {
 type Flow = ControlFlow<()>;
 
 impl Lister<'_> {
-    /// Lists the files that a path represents. `is_argument` says whether the path may be that of a list of
-    /// paths.
+    /// Lists the files that a path represents. `is_argument`: the path was given as an argument, so that
+    /// `@FILE` names a list of paths.
     fn add(&mut self, path: &Path, is_argument: bool) -> Flow {
         self.watch.looked_at(1, 0)?;
         if path.as_os_str() == "-" {
@@ -212,7 +213,7 @@ impl Lister<'_> {
     /// Adds a file that was found in a directory.
     fn add_found(&mut self, path: &Path) -> Flow {
         match fs::metadata(path) {
-            // Archives in a directory need not contain games; an archive that was given itself must.
+            // A zip archive in a directory need not contain PGN files; one that was given by its path must.
             Ok(metadata) if metadata.is_file() && wanted(path) == Wanted::Zip => {
                 if let Err(error) = fs::File::open(path) {
                     return self.fail(Error::io(path, error));
@@ -236,7 +237,7 @@ impl Lister<'_> {
     }
 
     /// The files of a directory that are ignored because another file contains their whole text, each with a
-    /// note. For files with only similar names, a note is added immediately.
+    /// note. For files with similar names but different texts, a note is added immediately.
     fn left_out(&mut self, entries: &[fs::DirEntry]) -> ControlFlow<(), HashMap<PathBuf, String>> {
         let names: HashSet<_> = entries.iter().map(fs::DirEntry::file_name).collect();
         let mut left_out = HashMap::new();
@@ -492,7 +493,7 @@ mod tests {
         }
     }
 
-    /// Stops a search after this many files.
+    /// Stops a search after this many files and directories.
     struct StopAfter(std::cell::Cell<u64>);
 
     impl SearchObserver for StopAfter {

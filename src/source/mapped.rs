@@ -70,16 +70,16 @@ impl Mapped {
     /// memory.
     pub fn release(&self, range: Range<usize>) {
         const PAGE: usize = 4096;
-        // All of the first page has been read; the last page may still be needed.
+        // The first page has been read completely; the last page may still be needed.
         let (start, end) = (range.start / PAGE * PAGE, range.end / PAGE * PAGE);
         if let Some(map) = self.map.as_ref().filter(|_| start < end) {
             drop_pages(map, start..end);
         }
     }
 
-    /// Keeps a long part of the file from accumulating in memory while others read it: until the returned
-    /// value is dropped, the whole part is [released](Self::release) repeatedly. `None` if the part is too
-    /// short for that, or if no thread can be started.
+    /// Keeps a long part of the file from accumulating in memory while other threads read it: until the
+    /// returned value is dropped, the whole part is [released](Self::release) repeatedly. `None` if the part
+    /// is too short for that, or if no thread can be started.
     #[must_use]
     pub fn keep_small(self: &Arc<Self>, range: Range<usize>) -> Option<MemoryLimitGuard> {
         const LONG: usize = 16 << 20;
@@ -99,7 +99,7 @@ impl Mapped {
     }
 }
 
-/// While this exists, a part of a file takes little memory, see [`Mapped::keep_small`].
+/// While this value exists, a part of a file takes little memory (see [`Mapped::keep_small`]).
 #[derive(Debug)]
 pub struct MemoryLimitGuard(Option<(Sender<()>, JoinHandle<()>)>);
 

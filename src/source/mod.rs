@@ -1,4 +1,4 @@
-//! Input of PGN text: files are memory-mapped; archives and streams are decoded in pieces.
+//! Input of PGN text: plain files are memory-mapped; archives and streams are decoded in pieces.
 
 mod decode;
 mod directory;

@@ -2,8 +2,8 @@
 //!
 //! A part of a zstd archive is a range of its compressed bytes. It contains the frames that begin there. Its
 //! games are those that begin in the text of these frames, from a little after the start of this text.
-//! Whether a game begins at an offset depends on some text before that offset. This text is within the frames
-//! of the part, so no earlier frame is needed.
+//! Whether a game begins at an offset depends on some text before that offset. That text is also in the
+//! frames of the part, so no earlier frame is needed.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -136,7 +136,7 @@ fn begins_frame(bytes: &[u8], at: usize) -> bool {
     rest.is_empty() || rest.starts_with(&FRAME) || frames::is_skippable(rest)
 }
 
-/// The end of the text of a part's frames, once they have been read.
+/// The offset at which the text of a part's own frames ends, once they have been read.
 pub(super) type PartEnd = Arc<OnceLock<u64>>;
 
 /// Reads the text of the frames of a part, and continues with the following ones. After a decoding error,
@@ -204,7 +204,7 @@ impl FramesOfPart {
         frames::decoder(input, self.window).map(|decoder| Some(decoder.single_frame()))
     }
 
-    /// Reads text up to damage.
+    /// Reads text from the current frame or the following ones. Fails at a damaged place.
     fn read_frames(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while !buffer.is_empty() {
             if self.open.is_none() {

@@ -32,7 +32,7 @@ type Found<'f> = dyn FnMut(Result<PathBuf, Error>) -> Flow + 'f;
 type Flow = ControlFlow<()>;
 
 impl Pattern {
-    /// Whether a path is a pattern, provided that no file with this name exists.
+    /// Whether a path is a pattern, provided that no file or directory has this path.
     pub(super) fn is_one(path: &Path) -> bool {
         path.as_os_str().as_encoded_bytes().iter().any(|byte| b"*?[".contains(byte))
     }
@@ -126,7 +126,8 @@ impl Search<'_, '_> {
         Flow::Continue(())
     }
 
-    /// Reports a path of a directory if it matches, and searches it for the remaining parts.
+    /// Reports an entry of a directory if it matches, and searches the entry for the remaining parts if it is
+    /// a directory.
     fn enter(
         &mut self,
         directory: &Path,

@@ -14,7 +14,7 @@ pub(super) enum UnpackedState {
     /// The compressed file continues where the plain one ends: decompression was interrupted, or is still
     /// running.
     Cut,
-    /// Neither of these, or one of the files cannot be completely read.
+    /// Neither of these, or one of the files cannot be read as far as needed.
     Other,
 }
 
@@ -35,7 +35,7 @@ pub(super) fn compare(
         let (Ok(()), Ok(())) = (plain.fill(), packed.fill()) else { return OTHER };
         let common = plain.left().len().min(packed.left().len());
         if common == 0 {
-            // If both files end here, their texts are equal: the file is unpacked, too.
+            // If both files end here, their texts are equal. This also counts as unpacked.
             let is_unpacked = packed.left().is_empty();
             let state = if is_unpacked { UnpackedState::Unpacked } else { UnpackedState::Cut };
             return ControlFlow::Continue(state);

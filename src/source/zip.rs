@@ -53,7 +53,7 @@ impl Fault {
 /// The `.pgn` files of an archive.
 #[derive(Debug, Default)]
 pub(super) struct Members {
-    /// The files in the order of their paths, as a directory with these files is listed.
+    /// The files in the order of their paths, as if they were in a directory.
     members: Vec<(PathBuf, std::result::Result<Member, Fault>)>,
     /// For each path, the index in `members`.
     places: HashMap<PathBuf, usize>,
@@ -87,7 +87,7 @@ impl Members {
         self.members.is_empty()
     }
 
-    /// All files, each with its path for people, followed by the damage of the archive.
+    /// All files, each with the path with which it is listed, followed by the damage of the archive.
     pub(super) fn into_all(self) -> impl Iterator<Item = Result<(PathBuf, Member)>> {
         let members = self.members.into_iter().map(|(path, member)| match member {
             Ok(member) => Ok((path, member)),
@@ -96,7 +96,7 @@ impl Members {
         members.chain(self.damage.map(Err))
     }
 
-    /// The file with this path for people.
+    /// The file that is listed with this path.
     pub(super) fn find(&self, path: &Path) -> Result<Member> {
         match self.places.get(path).map(|&place| &self.members[place].1) {
             Some(Ok(member)) => Ok(member.clone()),

@@ -35,8 +35,8 @@ pub struct PositionDistance {
     structure: PawnStructure,
     material: Material,
     side: Color,
-    /// In the lower half, the total weight of the position's pieces; in the upper half, the number of its
-    /// pawns.
+    /// In the lower 16 bits, the total weight of the position's pieces; in the upper 16 bits, the number of
+    /// its pawns.
     all: u32,
 }
 
@@ -48,7 +48,7 @@ const fn weight(kind: PieceKind) -> u32 {
 /// The bits in which pawns are counted.
 const PAWNS: u32 = 0xffff_0000;
 
-/// For each piece letter, the weight of the piece and, in the upper half, 1 for a pawn.
+/// For each piece letter, the weight of the piece and, in the upper 16 bits, 1 for a pawn.
 static COUNTS: [u32; 256] = {
     let mut counts = [0; 256];
     let mut code = 2;
@@ -60,7 +60,7 @@ static COUNTS: [u32; 256] = {
     counts
 };
 
-/// All kinds of pieces of both colours.
+/// Each kind of piece in both colours.
 fn all_pieces() -> impl Iterator<Item = Piece> {
     (2..14).filter_map(Piece::from_code)
 }
@@ -138,8 +138,8 @@ impl PositionDistance {
         self.material
     }
 
-    /// The position's pieces and their squares, each with the weight that counts if another position does not
-    /// have this piece on this square.
+    /// The position's pieces and their squares, each with the weight that is added to the distance if the
+    /// other position does not have this piece on this square.
     pub fn pieces(&self) -> impl Iterator<Item = (Piece, Square, u32)> {
         (0..64).map(Square::from_ordinal).filter_map(|square| {
             let piece = Piece::from_letter(self.squares[place(square)])?;
@@ -147,11 +147,12 @@ impl PositionDistance {
         })
     }
 
-    /// Two lower bounds of the distance to positions with this material, without [`OTHER`](Self::OTHER). The
-    /// first bound holds for every such position. The second is the base of a bound for one particular
-    /// position: add to it twice the weight of each piece of this position that is not on its square in that
-    /// position. Such a piece counts twice because the other position has it on a different square; the
-    /// second bound corrects this for pieces that the other position does not have.
+    /// Two lower bounds of the distance to positions with the given material, without [`OTHER`](Self::OTHER).
+    /// The first number is a bound for every such position. The second number becomes a bound for a single
+    /// such position if twice the weight of each misplaced piece is added to it: each [piece](Self::pieces)
+    /// of `self` that the other position does not have on the same square. The weight counts twice because
+    /// the piece is usually on another square there; the second number already corrects this for pieces that
+    /// are missing there.
     pub(crate) fn bounds(&self, material: Material) -> [u32; 2] {
         let (mut apart, mut beside) = (0, 0);
         for piece in all_pieces() {

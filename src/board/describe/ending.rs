@@ -9,9 +9,9 @@ use crate::board::{Color, Piece, PieceKind};
 pub enum Ending {
     /// Only kings and pawns, with at least one pawn.
     Pawn,
-    /// One or more knights on both sides.
+    /// One or more knights on each side.
     Knight,
-    /// One or more bishops on both sides.
+    /// One or more bishops on each side.
     Bishop,
     /// One bishop on each side, both on squares of the same colour.
     SameBishops,
@@ -19,13 +19,13 @@ pub enum Ending {
     OppositeBishops,
     /// One or more bishops on one side, one or more knights on the other.
     BishopKnight,
-    /// One or more bishops or knights on both sides.
+    /// One or more bishops or knights on each side.
     Minor,
-    /// One or more rooks on both sides.
+    /// One or more rooks on each side.
     Rook,
     /// One rook on one side, one bishop or knight on the other.
     RookMinor,
-    /// One or more queens on both sides.
+    /// One or more queens on each side.
     Queen,
     /// One queen on one side, one or two rooks on the other.
     QueenRook,

@@ -9,8 +9,8 @@ use crate::board::{Color, Piece, PieceKind, Setup, SetupError};
 /// bit.
 const BITS: u32 = 5;
 const MAX: u64 = 15;
-/// The largest count if the guard bit is part of it, as in set-ups with more pieces than a game can have.
-/// For such set-ups, the answers of signatures are not reliable.
+/// The largest count that fits if the guard bit is used for counting, as in set-ups with more pieces than a
+/// game can have. For such set-ups, the answers of signatures are not reliable.
 const WITH_GUARD: u64 = 31;
 /// The guard bits of all counts: the highest of each five bits, for the codes of twelve pieces.
 const GUARDS: u64 = (((1 << (12 * BITS)) - 1) / WITH_GUARD) << 4;
@@ -273,7 +273,8 @@ impl MaterialSignature {
     /// Whether this material matches.
     #[must_use]
     pub const fn includes(&self, material: Material) -> bool {
-        // The subtraction borrows a guard bit if a count is less than the minimum or more than the maximum.
+        // A subtraction borrows from a guard bit if a count is less than the minimum or more than the
+        // maximum.
         let enough = (material.0 | GUARDS).wrapping_sub(self.least);
         let no_more = (self.most | GUARDS).wrapping_sub(material.0);
         enough & no_more & GUARDS == GUARDS

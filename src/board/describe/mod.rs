@@ -48,7 +48,7 @@ impl Description {
             && self.structure.is_none_or(|asked| asked == PawnStructure::from_placement(fen))
     }
 
-    /// The same description for the other side: colours and ranks are reversed.
+    /// The same description for the other side: colours are swapped and ranks reversed.
     #[must_use]
     pub fn reversed(&self) -> Self {
         Self {

@@ -7,9 +7,9 @@ use crate::board::{MoveCode, Piece, PieceKind, Special, Square, SquareSet};
 /// | part | matches |
 /// |---|---|
 /// | `K`, `Q`, `R`, `B`, `N`, `P` or nothing | the piece that moves; without a letter, a pawn, as in SAN |
-/// | `?` | any piece |
+/// | `?` | any piece or pawn |
 /// | `a` … `h`, `1` … `8`, `e2` before the target | the origin |
-/// | `x` | a capture; without it, the move may or may not be a capture |
+/// | `x` | a capture; without `x`, the pattern matches captures and other moves |
 /// | `xR` | a capture of this piece |
 /// | `e4`, `e`, `4` | the target: a square, or any square of a file or of a rank |
 /// | `=`, `=N`, `=RBN` | a promotion: to any piece after a bare `=`, otherwise to one of these pieces |
@@ -45,8 +45,8 @@ pub struct MovePattern {
 /// The conditions of a move pattern. A field without a condition is `None`, all squares, or `false`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MoveConditions {
-    /// Castling: `true` for short, `false` for long. In that case, only check or mate can be required as
-    /// well.
+    /// Castling: `true` for short, `false` for long. If this is set, the only other possible condition is
+    /// check or mate.
     pub castling: Option<bool>,
     /// Whether castling is excluded.
     pub is_other: bool,
@@ -60,7 +60,7 @@ pub struct MoveConditions {
     pub captures: bool,
     /// The captured piece.
     pub captured: Option<PieceKind>,
-    /// The pieces, to one of which the pawn must promote.
+    /// The move must be a promotion to one of these pieces.
     pub promotions: Option<Vec<PieceKind>>,
     /// Whether the move must give check or mate.
     pub gives_check: bool,
@@ -138,7 +138,7 @@ impl MovePattern {
         }
     }
 
-    /// Adds the conditions of a text that is not castling.
+    /// Adds the conditions of a text that does not describe castling.
     fn read(self, text: &str) -> Result<Self, MovePatternError> {
         let (text, promotions) = match text.split_once('=') {
             None => (text, None),
@@ -221,7 +221,7 @@ impl MovePattern {
         Self { from: self.from.with_ranks_reversed(), to: self.to.with_ranks_reversed(), ..self }
     }
 
-    /// The same moves with left and right swapped; castling is to the other side.
+    /// The same moves with left and right swapped; short and long castling are swapped too.
     #[must_use]
     pub const fn mirrored(self) -> Self {
         let castling = match self.castling {

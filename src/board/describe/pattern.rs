@@ -5,17 +5,17 @@ use crate::board::{Color, Piece, Square, SquareSet};
 
 /// A pattern of positions, compiled once and then compared with many positions.
 ///
-/// A pattern is written like the placement of a FEN, eight ranks from the eighth to the first. In addition to
-/// FEN's letters and numbers of empty squares, it may contain:
+/// A pattern is written like the placement of a FEN: eight ranks, from the eighth to the first. In addition
+/// to FEN's letters and numbers of empty squares, it can contain:
 ///
 /// | sign | squares | matches |
 /// |---|---|---|
-/// | `.` | 1 | nothing, like FEN's `1` |
-/// | `?` | 1 | a piece or nothing |
+/// | `.` | 1 | an empty square, like FEN's `1` |
+/// | `?` | 1 | any square, empty or occupied |
 /// | `!` | 1 | any piece |
-/// | `A`, `a` | 1 | any white, any black piece |
-/// | `[Qr.]` | 1 | one of these: a white queen, a black rook or nothing; may include `A`, `a`, `?`, `!` |
-/// | `[^Pp]` | 1 | anything else, including nothing |
+/// | `A`, `a` | 1 | any white piece, any black piece |
+/// | `[Qr.]` | 1 | one of these: white queen, black rook, empty square; can include `A`, `a`, `?`, `!` |
+/// | `[^Pp]` | 1 | anything but these: any other piece or an empty square |
 /// | `*` | 0 to 8 | anything: a rank of just `*` matches any rank; `*R*` matches a rank with a white rook |
 ///
 /// A second field, `w` or `b`, requires this side to move.
@@ -33,7 +33,7 @@ pub struct Pattern {
     /// From the eighth rank to the first, as in a FEN.
     ranks: [Rank; 8],
     /// The number of ranks that must be read: all eight if a side to move is required, because it comes after
-    /// them; otherwise those up to the last rank that does not match everything.
+    /// them; otherwise those up to the last rank that is not just `*`.
     needed: usize,
     side: Option<Color>,
 }
@@ -54,7 +54,7 @@ pub enum PatternError {
     /// The text does not have eight ranks.
     #[error("the number of ranks in the pattern is {0}, not 8; a rank written as '*' matches any rank")]
     Ranks(usize),
-    /// A rank without `*` that does not have eight squares, or one with `*` that has more.
+    /// A rank without `*` that does not have eight squares, or one with `*` that has more than eight.
     #[error("rank {rank} of the pattern has {squares} squares, not 8; '*' means any number of squares")]
     RankLength {
         /// The number of the rank: 8 for the first rank in the text.
@@ -92,7 +92,7 @@ const ANYTHING: Contents = EMPTY | PIECES;
 
 /// The possible contents of a rank's squares.
 ///
-/// The signs other than `*` are numbered from the left; a number of empty squares counts as that many signs.
+/// The signs other than `*` are numbered from the left; a digit for empty squares counts as that many signs.
 /// State *i* means that the first *i* signs are matched. A set of states is one word of bits, and each square
 /// leads from one set to the next, so that stars need no backtracking.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -101,7 +101,7 @@ struct Rank {
     fits: [u16; 16],
     /// The set of states in which a star can match the next square.
     stars: u16,
-    /// The state in which all signs are matched.
+    /// The bit of the state in which all signs are matched.
     end: u16,
 }
 
@@ -169,7 +169,7 @@ impl Rank {
         (0..self.end.trailing_zeros()).filter(|&sign| self.contents(sign) != ANYTHING).count() as u32
     }
 
-    /// The conditions on this rank; `number` is 0 for the first rank.
+    /// The conditions of this rank's signs that require a piece; `number` is 0 for the first rank.
     fn parts(&self, number: u8) -> impl Iterator<Item = PatternPart> {
         let signs = self.end.trailing_zeros();
         (0..signs).filter_map(move |sign| {
@@ -177,9 +177,9 @@ impl Rank {
             if contents & EMPTY != 0 {
                 return None;
             }
-            // A sign without a star before it has a fixed distance from the left edge; a sign with a star
-            // before it, but none after it, from the right edge. A sign between stars can be on any square
-            // from the first of these two places to the second.
+            // A sign without a star before it has a fixed distance from the left edge. A sign with a star
+            // before it, but none after it, has a fixed distance from the right edge. A sign between stars
+            // can be on any file from `left` to `right`.
             let is_star_before = self.stars & ((2 << sign) - 1) != 0;
             let is_star_behind = self.stars >> sign >> 1 != 0;
             let (left, right) = (sign, sign + 8 - signs);
@@ -194,7 +194,7 @@ impl Rank {
         })
     }
 
-    /// Whether any rank matches.
+    /// Whether this is just `*`, which matches any rank.
     const fn is_any(&self) -> bool {
         self.end == 1 && self.stars == 1
     }
@@ -205,7 +205,7 @@ impl Rank {
     }
 }
 
-/// The bit of a state; 0 for states beyond 15, which only a rank with too many squares has.
+/// The bit of a sign or a state; 0 for numbers above 15, which occur only in a rank with too many squares.
 const fn bit(number: usize) -> u16 {
     if number < 16 { 1 << number } else { 0 }
 }
@@ -281,7 +281,7 @@ impl Pattern {
         Self { ranks, needed, side }
     }
 
-    /// The same pattern for the other side: colours and ranks are reversed.
+    /// The same pattern for the other side: colours are swapped and ranks reversed.
     #[must_use]
     pub fn reversed(&self) -> Self {
         let mut ranks = self.ranks.each_ref().map(Rank::reversed);

@@ -57,8 +57,8 @@ impl Phase {
     }
 }
 
-/// How much the pieces of both sides are mixed: the sum of the weights of all overlapping blocks of two by
-/// two squares.
+/// How much the pieces of both sides are mixed: the sum of the weights of all blocks of two by two squares,
+/// including overlapping ones.
 fn mixedness(white: SquareSet, black: SquareSet) -> u32 {
     /// a1, b1, a2 and b2.
     const BLOCK: u64 = 0x0303;

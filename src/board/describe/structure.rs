@@ -55,7 +55,7 @@ impl PawnStructure {
         if piece.code() <= PieceKind::Pawn as u8 + 1 { piece_key(piece.code(), square) } else { 0 }
     }
 
-    /// The same structure for the other side: colours and ranks are reversed.
+    /// The same structure for the other side: colours are swapped and ranks reversed.
     #[must_use]
     pub const fn reversed(self) -> Self {
         Self { white: self.black.with_ranks_reversed(), black: self.white.with_ranks_reversed() }
@@ -68,7 +68,7 @@ impl PawnStructure {
     }
 }
 
-/// The pieces of a placement, as squares and FEN letters. For an invalid text, the result may be incomplete.
+/// The pieces of a placement, as squares and FEN letters. For an invalid text, the result is unspecified.
 pub(crate) fn pieces(fen: &[u8]) -> impl Iterator<Item = (Square, u8)> {
     let (mut file, mut rank) = (0u8, 7u8);
     let placement = fen.iter().take_while(|byte| !byte.is_ascii_whitespace());

@@ -47,7 +47,7 @@ static CLASSES: [Class; 256] = {
     table
 };
 
-/// Whether a byte continues a word that began with the first byte of a move.
+/// Whether a byte can continue a word.
 static IN_WORD: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
@@ -79,8 +79,8 @@ pub struct Lexer<'a> {
 
 impl Variation {
     /// A lexer for the variation in `text`. Read its tokens with [`next_annotated`](Lexer::next_annotated).
-    /// The brackets of nested variations are [`Annotation::Opening`] and [`Annotation::Closing`], in equal
-    /// numbers.
+    /// The brackets of nested variations are [`Annotation::Opening`] and [`Annotation::Closing`]. Brackets of
+    /// different kinds need not match, so the numbers of the two can differ.
     #[must_use]
     pub fn lexer(self, text: &[u8]) -> Lexer<'_> {
         let text = &text[..self.end];
@@ -89,14 +89,15 @@ impl Variation {
 }
 
 impl<'a> Lexer<'a> {
-    /// A lexer for `text` from byte `at` on. The text before `at` is used only to find out whether a line
-    /// begins there.
+    /// A lexer for `text` from byte `at` on. The text before `at` is used only to interpret the text after
+    /// it, for example to find out whether dashes at `at` fill their line.
     #[must_use]
     pub const fn new(text: &'a [u8], at: usize) -> Self {
         Self { text, at, odd: at, moved: false, searched: 0, inner: false, square: 0 }
     }
 
-    /// A lexer for `text` from byte `at` on, after another lexer has read the text before.
+    /// A lexer for `text` from byte `at` on, after another lexer has read the text before. Brackets that the
+    /// other lexer searched for in vain are not searched for again.
     pub(super) const fn after(other: &Self, text: &'a [u8], at: usize) -> Self {
         Self { text, at, odd: at, moved: false, searched: other.searched, inner: false, square: 0 }
     }
@@ -117,8 +118,7 @@ impl<'a> Lexer<'a> {
         self.at
     }
 
-    /// The start of the last token other than a [`Move`](Token::Move): a result, junk, or an unbalanced
-    /// bracket.
+    /// The start of the token just read, if it is a result, junk, or an unbalanced bracket.
     #[must_use]
     pub const fn token_start(&self) -> usize {
         self.odd

@@ -127,7 +127,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Reads dashes: one dash has no meaning, and two dashes are a null move, as are three unless they fill
-    /// their line. Other rows of dashes are separator lines, which are junk.
+    /// their line. Longer rows, and three dashes that fill their line, are separators and therefore junk.
     fn dashes(&mut self) -> Option<Token<'a>> {
         let (before, rest) = self.text.split_at(self.at);
         let dashes = &rest[..rest.iter().take_while(|&&byte| byte == b'-').count()];
@@ -165,9 +165,9 @@ impl<'a> Lexer<'a> {
                 Some(Token::Annotation(Annotation::Nag(nag)))
             }
             [0xe2, 0x99, 0x94..=0x9f, ..] => Some(Token::Move(self.wide_word())),
-            // Skipped characters: a no-break space, a byte order mark, an ellipsis, an en dash, signs such as
-            // U+2049. If a character is incomplete, the bytes after it must not be skipped. In 8-bit
-            // character sets, a no-break space is a single byte.
+            // Skipped characters: a no-break space, a byte order mark, an ellipsis, an en dash, and signs for
+            // evaluations, such as U+00B1. If a character is incomplete, the bytes after it must not be
+            // skipped. In 8-bit character sets, a no-break space is a single byte.
             [0xc2, 0xa0 | 0xb1, ..] => self.pass(2),
             [0xa0, ..] => self.pass(1),
             [0xef, 0xbb, 0xbf, ..] => {
@@ -257,7 +257,8 @@ impl<'a> Lexer<'a> {
         Some(Token::StrayOpening)
     }
 
-    /// The result in brackets, such as `(1-0)`, if nothing else of the game follows.
+    /// The result in brackets, such as `(1-0)`, if the text ends after it or continues with `[`, as the tags
+    /// of the next game do.
     #[inline]
     fn bracketed_result(&self, variation: Variation) -> Option<GameResult> {
         const LONGEST: usize = 12;
@@ -328,7 +329,8 @@ fn bracketed_comment(text: &[u8]) -> Option<(&[u8], usize)> {
     let rest = &text[1..];
     let end = rest.iter().take(LONGEST).position(|byte| matches!(byte, b'[' | b']' | b'{' | b'}'))?;
     let comment = &rest[..end];
-    // A text that begins with a slash is a closing tag of a forum's markup; one with a dollar sign is a NAG.
+    // A text that begins with a slash is a closing tag of a forum's markup; one that begins with a dollar
+    // sign is a NAG.
     let is_comment = rest[end] == b']'
         && comment.iter().any(u8::is_ascii_alphanumeric)
         && !comment.starts_with(b"/")

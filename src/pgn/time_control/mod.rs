@@ -104,13 +104,13 @@ impl TimeControl {
 
     /// Parses the value of a tag in PGN's form: `180+2`, `600`, `40/7200:3600`, `*180` (a sandclock),
     /// `1/259200` (days for each move), `-` (no clock); and in forms that people write: `90+30` in minutes,
-    /// `1:30:00+30`, `90 min / 40 moves + 30 min + 30 sec / move`, `G/60;d5`. Ambiguous and unreadable values
-    /// are unknown.
+    /// `1:30:00+30`, `90 min / 40 moves + 30 min + 30 sec / move`, `G/60;d5`. If the value is ambiguous or
+    /// unreadable, all fields are `None`.
     ///
     /// A small number can be seconds or minutes: the game's first clock, in centiseconds, shows which.
     /// Without a clock, the number is in seconds if the game is from a site that writes seconds; otherwise it
-    /// is interpreted as on Lichess. If the text is not in a form of PGN and the clock shows more time than
-    /// the text says, the value is unknown.
+    /// is interpreted as on Lichess. If the text is not in PGN's form and the clock shows much more time than
+    /// the text says, all fields are `None`.
     #[must_use]
     pub fn parse(
         value: &str,

@@ -13,7 +13,7 @@ pub(super) struct Reading {
     pub(super) moves: Option<u32>,
     /// The increment of the first period in seconds; `None` if it is unknown.
     pub(super) increment: Option<f64>,
-    /// Whether days are given.
+    /// Whether the time of the first period is given in days.
     pub(super) is_slow: bool,
     /// Whether the text is one number, or two numbers with a plus sign.
     is_plain: bool,
@@ -80,7 +80,7 @@ impl Reading {
                 _ => Added::Period,
             };
             match added {
-                // A delay: the clock starts later, and nothing is added.
+                // A delay adds no time: the clock starts later. A delay of minutes or hours is not plausible.
                 _ if piece.is_delay && matches!(piece.unit, Some(Unit::Minutes | Unit::Hours)) => {
                     return None;
                 }
@@ -137,9 +137,10 @@ impl Reading {
     }
 }
 
-/// The meaning of a clock after a plus sign: a period, or an increment.
+/// The meaning of a piece after the first period.
 enum Added {
-    /// An increment. It may also include the beginning of a later period, as in `300+3:10`.
+    /// An increment in seconds. The second field says whether the piece also contains the beginning of a
+    /// later period, as `3:10` does in `300+3:10`.
     Increment(f64, bool),
     /// A later period.
     Period,
@@ -149,7 +150,7 @@ enum Added {
 /// The meaning of a clock after a plus sign; `first` is the first period's clock.
 fn added(first: Option<Time>, clock: Time) -> Added {
     const MOST_INCREMENT: f64 = 180.0;
-    // A first clock of at least this size is in minutes and seconds: no game has that many hours.
+    // A first clock of at least 4:00 is in minutes and seconds: no game has that many hours.
     const MINUTES: f64 = 4.0 * 60.0;
     let (seconds, is_short) = (clock.seconds(), matches!(clock, Time::Clock(_)));
     let is_first_in_minutes = matches!(first, Some(Time::Clock(MINUTES..)));
@@ -333,7 +334,8 @@ enum Token {
     SuddenDeath,
 }
 
-/// The tokens of a time control; `None` if a word or a sign is unknown.
+/// The tokens of a time control; `None` if a word or a sign is unknown, or if the text is too long or
+/// ambiguous.
 fn tokens(value: &str) -> Option<Vec<Token>> {
     const LONGEST: usize = 100;
     if value.len() > LONGEST {
@@ -431,7 +433,8 @@ fn sign(letter: char) -> Option<Token> {
     })
 }
 
-/// The meaning of a word; a word without a meaning is a blank.
+/// The meaning of a word. Words such as `in` or `the` count as blanks, which are `Part(' ')`. `None` if the
+/// word is unknown.
 fn word_token(word: &str) -> Option<Token> {
     Some(match word {
         "h" | "hr" | "hrs" | "hour" | "hours" => Token::Unit(Unit::Hours),
