@@ -21,10 +21,10 @@ use crate::store::{Error, Result};
 /// One occurrence of a position in a game, and the move played there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PlayedOccurrence {
-    /// The key, biased, so that its order is that of signed integers.
+    /// The key with its highest bit inverted, so that the unsigned order is that of the signed keys.
     key: u64,
     game: u32,
-    /// The ply, and in the lowest bit whether the game starts from a set-up.
+    /// The ply; the lowest bit says whether the game starts from a set-up.
     ply: u32,
     code: u32,
 }
@@ -98,8 +98,8 @@ impl Record for PlayedOccurrence {
 pub(super) const PREFIX_BITS: u32 = 8;
 
 impl AllGames<'_> {
-    /// Writes `position_game` and `continuation`, with a directory for each first byte of a key. Sorts `at_once`
-    /// occurrences at once. Returns the number of distinct keys.
+    /// Writes `position_game` and `continuation`, with a directory for each first byte of a key. Sorts at
+    /// most `at_once` occurrences at once. Returns the number of distinct keys.
     pub(super) fn write_by_key(
         &self,
         visits: &PlayedOccurrences,
@@ -110,7 +110,8 @@ impl AllGames<'_> {
         let start = (Position::start(), FenText::new(&Position::start()));
         let write = |prefix: usize| {
             self.check_stop()?;
-            // Partitions are in signed order.
+            // Partitions are in the order of signed keys, so the first one has the keys with the first byte
+            // 0x80.
             let directory = format!("key_prefix={}/", prefix ^ 0x80);
             let mut rows = OccurrenceRows::new(self, &by_position, &directory);
             let mut moves = None;
@@ -134,8 +135,8 @@ impl AllGames<'_> {
         Ok(parallel::map(Some(pool), visits.len(), write)?.into_iter().sum())
     }
 
-    /// Writes `position_game` to one file, sorting `at_once` occurrences at once. Returns the number of
-    /// distinct keys.
+    /// Writes `position_game` to one file, sorting at most `at_once` occurrences at once. Returns the number
+    /// of distinct keys.
     pub(super) fn write_together(&self, visits: &PlayedOccurrences, at_once: usize) -> Result<u64> {
         let encoder = Encoder::new(&POSITION_GAME);
         let mut rows = OccurrenceRows::new(self, &encoder, "");
@@ -153,7 +154,7 @@ impl AllGames<'_> {
     }
 }
 
-/// Rows of `position_game` for a file, which is created with its first rows.
+/// Rows of `position_game` for a file. The file is created with the first rows.
 struct OccurrenceRows<'r> {
     all: &'r AllGames<'r>,
     encoder: &'r Encoder,
@@ -236,7 +237,7 @@ struct Counter<'c> {
     counts: Option<Counts>,
     key: Option<u64>,
     distinct: u64,
-    /// Rows of `continuation`, divided into the columns of each row group.
+    /// Rows of `continuation`; each element has the columns of one row group.
     columns: Vec<Columns>,
 }
 
@@ -244,7 +245,7 @@ struct Counter<'c> {
 struct Counts {
     moves: BTreeMap<u32, ResultCounts>,
     games: u64,
-    /// The occurrence with which the latest game counts so far: the last one at which it played a move, or
+    /// The occurrence with which the latest game counts so far: the last one from which it played a move, or
     /// the only one if the game ended there.
     latest: PlayedOccurrence,
     /// An occurrence in a game from the standard start position.
@@ -306,14 +307,15 @@ impl<'c> Counter<'c> {
         if !visit.is_setup() {
             counts.standard.get_or_insert(visit);
         } else if !counts.is_shared {
-            // The key does not say which of two rooks has a castling right, and somebody can choose a set-up
-            // so that its key equals another one.
+            // Two positions can have the same key: the key does not say which of two rooks has a castling
+            // right, and somebody could construct a set-up with the key of another position.
             let fen = self.all.moves.of(visit.game()).fen_at(visit.ply(), self.start);
             counts.is_shared = *counts.fen.get_or_insert_with(|| fen.clone()) != fen;
         }
     }
 
-    /// Adds the counts of the latest key to the columns.
+    /// Adds the counts of the latest key to the columns, if enough games reached its position and no other
+    /// position has the key.
     fn end_key(&mut self) {
         self.pending.clear();
         let Some(mut counts) = self.counts.take() else { return };

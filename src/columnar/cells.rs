@@ -10,7 +10,7 @@ use super::schema::{ColumnType, Table};
 use crate::board::{FenText, MAX_CANONICAL_FEN, Position};
 use crate::store::row::virtual_table::Cell;
 
-/// The columns of a table while they are filled.
+/// The columns of a table while rows are added to them.
 #[derive(Debug)]
 pub(super) struct Columns {
     values: Vec<Values>,

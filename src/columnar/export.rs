@@ -57,7 +57,7 @@ impl ExportProgress {
         self.games.load(Ordering::Relaxed)
     }
 
-    /// The number of moves of the games read so far.
+    /// The number of half-moves of the games read so far.
     pub fn plies(&self) -> u64 {
         self.plies.load(Ordering::Relaxed)
     }
@@ -67,7 +67,7 @@ impl ExportProgress {
         self.is_sorting.load(Ordering::Relaxed)
     }
 
-    /// Asks the export to stop soon. It then leaves no files behind.
+    /// Asks the export to stop soon. It then leaves no new files behind.
     pub fn stop(&self) {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
@@ -90,7 +90,7 @@ pub fn export(database: &Database, options: &ExportOptions<'_>, progress: &Expor
     })
 }
 
-/// The space that the files need, if known.
+/// The approximate space that the files need, if known.
 fn need(database: &Database, games: Option<&GameSet>) -> Option<Need> {
     const SQL: &str = "SELECT (SELECT count(*) FROM game), (SELECT sum(positions) FROM import)";
     let counts = database.connection().query_row(SQL, [], |row| Ok((row.get(0)?, row.get(1)?)));
@@ -141,7 +141,7 @@ fn write(database: &Database, options: &ExportOptions<'_>, progress: &ExportProg
     Ok(writer.finish()?)
 }
 
-/// Ranges of game numbers without long gaps between the chosen games.
+/// Ranges of game ids without long gaps between the chosen games.
 struct Ranges<'r> {
     games: Option<&'r GameSet>,
     next: u32,
@@ -190,7 +190,7 @@ struct Export<'x, 'w> {
 }
 
 impl<'w> Export<'_, 'w> {
-    /// Passes the games of a range to the writer. Returns the numbers of games and plies.
+    /// Passes the chosen games of a range to the writer. Returns the number of games and the number of plies.
     fn range(&mut self, range: [GameId; 2]) -> store::Result<(u64, u64)> {
         let chosen = self.chosen;
         let starts = self.games(range)?;
@@ -206,7 +206,7 @@ impl<'w> Export<'_, 'w> {
         self.moves(starts, range)
     }
 
-    /// Passes rows of `game` to the writer. Returns the start positions.
+    /// Passes rows of `game` to the writer. Returns each game's start position, `None` for the standard one.
     fn games(&mut self, range: [GameId; 2]) -> store::Result<BTreeMap<GameId, Option<String>>> {
         let sql = "FROM game
              LEFT JOIN player AS white ON white.player_id = game.white_id
@@ -234,8 +234,9 @@ impl<'w> Export<'_, 'w> {
         Ok(starts)
     }
 
-    /// Passes rows of a table to the writer: those for which `see` returns the game that they belong to, or
-    /// that they belong to none. `sql` is the query after its columns.
+    /// Passes rows of a table to the writer. `see` returns `None` for a row to skip; otherwise `Some` with
+    /// the game of the row, or `Some(None)` if the row has no directory by date. `sql` is the query after its
+    /// columns.
     fn rows(
         &mut self,
         table: &'static Table,
@@ -264,8 +265,8 @@ impl<'w> Export<'_, 'w> {
         Ok(())
     }
 
-    /// Passes the moves of games, each with its start position, to the writer. Returns the numbers of games
-    /// and plies.
+    /// Passes the moves of games, each with its start position, to the writer. Returns the number of games
+    /// and the number of plies.
     fn moves(
         &mut self,
         mut starts: BTreeMap<GameId, Option<String>>,

@@ -1,4 +1,5 @@
-//! Data of games that is needed while files are written: their directories, and the data for their positions.
+//! Data of games that is kept while files are written: it determines the directories of the rows, and goes
+//! into the rows of `position_game` and `continuation`.
 
 use std::fmt;
 
@@ -6,7 +7,7 @@ use crate::board::GameResult;
 use crate::id::GameId;
 use crate::store::row::{day_number, month_of, year_of};
 
-/// The number of a game across all shards.
+/// The id of a game across all shards: the shard is its upper half.
 pub(super) fn game_id(shard: u32, game: GameId) -> i64 {
     i64::from(shard) << 32 | i64::from(game.0)
 }
@@ -50,7 +51,7 @@ impl PartitionBy {
     }
 }
 
-/// The date that determines the directory of a game; 0 for an unknown part.
+/// The date that determines the directory of a game; 0 for an unknown part, `None` without partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct DatePartition(Option<(u16, Option<u8>)>);
 
@@ -107,14 +108,14 @@ impl Game {
         year_of(self.day())
     }
 
-    /// The year and the month, 0 if unknown. If the year is unknown, the month is unknown too.
+    /// The year and the month, 0 if unknown. If the year is unknown, the month counts as unknown too.
     fn year_and_month(self) -> (u16, u8) {
         let year = self.year().unwrap_or(0);
         (year, month_of(self.day()).filter(|_| year > 0).unwrap_or(0))
     }
 }
 
-/// All games of a run, indexed by number. Games may be missing.
+/// All games of a run, indexed by id. Not every id has a game.
 #[derive(Debug, Default)]
 pub(super) struct Games(Vec<Game>);
 

@@ -1,4 +1,4 @@
-//! The rows of tables in batches: those of `game` with names instead of the numbers of names.
+//! The values of tables in a batch of rows; `game` has names instead of the ids of names.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::opening::{NamedPosition, OpeningBook};
 use crate::store::row::virtual_table::{Cell, Columns as _, Rows as _};
 use crate::store::row::{GameRow, HeaderBatch, ProblemRow, Text};
 
-/// A function that returns the value of a row and column of a batch.
+/// A function that returns the value in a row and a column of a table in a batch.
 pub(super) type CellOf = for<'b> fn(&'b HeaderBatch, usize, usize) -> Option<Cell<'b>>;
 
 /// The number of rows of a side table or of `problem` in a batch, and the function that reads their values.
@@ -19,7 +19,7 @@ pub(super) fn rows_of(table: &Table, batch: &HeaderBatch) -> (usize, CellOf) {
     }
 }
 
-/// The ECO code and the name of each opening, by its number.
+/// The ECO code and the name of each opening, by its id.
 #[derive(Debug)]
 pub(super) struct OpeningNames(HashMap<OpeningId, (String, String)>);
 
@@ -40,7 +40,7 @@ pub(super) enum GameColumn {
     Black,
     OpeningEco,
     Opening,
-    /// A column of the game's row.
+    /// The column of [`GameRow`] with this index.
     Row(usize),
 }
 
@@ -57,7 +57,7 @@ impl GameColumn {
         })
     }
 
-    /// The value of the column for one of the games of a batch.
+    /// The value of the column for the game with the index `row` in a batch.
     pub(super) fn cell<'b>(self, batch: &'b HeaderBatch, row: usize, openings: &'b OpeningNames) -> Cell<'b> {
         let names = &batch.names[row];
         let name = |name: Option<Text>| name.map_or(Cell::Null, |name| Cell::Text(name.of(&batch.text)));

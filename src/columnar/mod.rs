@@ -1,8 +1,8 @@
 //! Writes the tables of a database as Parquet files, for engines that run on many machines and for data
-//! frames.
+//! frames. `verify` checks such files. `stream` passes rows to a caller without writing files.
 //!
-//! Games with their rows and moves come from a run or from a database. Rows of small tables are written
-//! immediately; moves are stored in a temporary file. After the last game, all games are replayed in
+//! Games with their rows and moves come from a run or from a database. Rows of small tables are written while
+//! the games arrive; moves are stored in a temporary file. After the last game, all games are replayed in
 //! parallel. This gives `game_position` in the order of games. Sorting then gives `position_game` and
 //! `continuation` in the order of keys.
 //!

@@ -13,12 +13,12 @@ use crate::id::{GameId, Ply};
 use crate::positioned_io::write_at;
 use crate::store::{Error, Result};
 
-/// Games as consecutive bytes: each with its number, its start position and its move codes.
+/// Games as consecutive bytes: each with its id, its start position and its move codes.
 #[derive(Debug, Default)]
 pub(crate) struct EncodedMoves(Vec<u8>);
 
 impl EncodedMoves {
-    /// The number of bytes before the start position: the game, the length of the FEN, the number of moves.
+    /// The number of bytes before the start position: the id, the length of the FEN, and the number of moves.
     const HEADER: usize = 12;
 
     /// Adds a game, with its start position unless it is the standard one.
@@ -43,10 +43,10 @@ impl EncodedMoves {
 #[derive(Debug)]
 pub(super) struct MoveFile {
     directory: PathBuf,
-    /// Has no name, so the system removes it when the process ends.
+    /// A file without a name, so the system removes it when the process ends.
     file: File,
     bytes: u64,
-    /// The offset of each game plus 1; 0 for a game without positions.
+    /// For each id, the offset of the game plus 1; 0 for a game without positions.
     places: Vec<u64>,
 }
 
@@ -92,7 +92,7 @@ fn failed(directory: &Path, source: io::Error) -> Error {
     Error::io(directory, "use a temporary file there", source)
 }
 
-/// All games, and how to write their positions.
+/// All games, and what is needed to write their positions.
 pub(super) struct AllGames<'g> {
     pub(super) output: &'g Output,
     pub(super) options: &'g WriteOptions,
@@ -102,7 +102,7 @@ pub(super) struct AllGames<'g> {
 }
 
 impl AllGames<'_> {
-    /// The number of a game across all shards.
+    /// The id of a game across all shards.
     pub(super) fn id(&self, game: GameId) -> i64 {
         game_id(self.output.shard, game)
     }
@@ -125,7 +125,7 @@ impl MoveReader {
         (0..).zip(&self.places).filter(|(_, place)| **place > 0).map(|(id, _)| GameId(id))
     }
 
-    /// The moves of a game.
+    /// The moves of a game that has positions.
     pub(super) fn of(&self, game: GameId) -> Moves<'_> {
         let place = self.places[game.0 as usize] - 1;
         let bytes = usize::try_from(place).ok().and_then(|place| self.bytes.get(place..));
@@ -152,7 +152,8 @@ impl<'m> Moves<'m> {
         !self.fen.is_empty()
     }
 
-    /// Calls `see` with all positions, each with the move played from it.
+    /// Calls `see` with all positions, each with the move played from it. `start` is the standard start
+    /// position.
     #[inline]
     pub(super) fn replay(
         self,

@@ -1,5 +1,5 @@
 //! The output directory: files have temporary names until all of them are complete, and then a manifest lists
-//! them. Errors of writing or reading Parquet files.
+//! them. Also the errors of writing and reading Parquet files.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -102,12 +102,12 @@ pub(super) struct Manifest {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WrittenBy {
-    /// The run: the tables have the rows of its shard.
+    /// The run: the tables have the rows of the run's shard.
     #[default]
     Run,
     /// A job after many runs: one table has the rows of all shards. Each run writes its rows of
-    /// `position_game` to one sorted file, and no `continuation`. The job removes these files from the
-    /// directory and the manifest.
+    /// `position_game` to one sorted file, and no rows of `continuation`. The job removes these files from
+    /// the directory and the manifest.
     Job,
 }
 
@@ -132,7 +132,7 @@ pub(crate) struct WriteOptions {
 }
 
 impl Manifest {
-    /// The prefix of a manifest's name. Engines ignore files that begin with `_`.
+    /// The prefix of a manifest's name. Engines ignore files whose names begin with `_`.
     const PREFIX: &str = "_manifest-";
 
     fn path(directory: &Path, shard: u32) -> PathBuf {
@@ -181,8 +181,8 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Locks a shard of a directory, which is created if it does not exist. Removes incomplete files of an
-    /// earlier run and, if there is no manifest, all files of the shard.
+    /// Creates the directory if it does not exist, and locks a shard in it. Removes the shard's incomplete
+    /// files of an earlier run or, if the shard has no manifest, all its files.
     ///
     /// # Errors
     /// If the directory already has this shard and it must not be replaced, or if the directory contains
@@ -214,13 +214,13 @@ impl Output {
         Ok(output)
     }
 
-    /// Whether there are files of this shard, which will be replaced.
+    /// Whether the directory has a manifest of this shard, whose files will be replaced.
     pub(crate) fn has_files(&self) -> bool {
         Manifest::path(&self.directory, self.shard).exists()
     }
 
-    /// Begins a file of this shard in a directory, such as `game/year=2026/month=10/`; `number` counts the
-    /// shard's files in this directory.
+    /// Begins a file of this shard in the directory of the table or in `directories` below it, such as
+    /// `year=2026/month=10/`. `number` is the index of the file among the shard's files in this directory.
     pub(super) fn part(&self, encoder: &Encoder, directories: &str, number: u32) -> store::Result<Part> {
         let path = format!("{}/{directories}part-{:05}-{number:05}.parquet", encoder.table.name, self.shard);
         let partial = self.directory.join(format!("{path}{PARTIAL}"));
@@ -230,7 +230,7 @@ impl Output {
         Part::create(encoder, path, partial)
     }
 
-    /// Appends rows to the only file of this shard in a directory, which is created with its first rows.
+    /// Appends rows to the only file of this shard in a directory. The file is created with the first rows.
     pub(super) fn append(
         &self,
         part: &mut Option<Part>,
@@ -340,7 +340,7 @@ impl Output {
         self.lock.as_ref().expect("until the end").temporary("manifest")
     }
 
-    /// Removes files of this shard; if `partial`, only incomplete ones.
+    /// Removes the files of this shard, or only the incomplete ones if `partial` is true.
     fn remove_parts(&self, partial: bool) -> store::Result<()> {
         self.remove_parts_but(|name| partial && !name.ends_with(PARTIAL))
     }
@@ -402,7 +402,7 @@ fn refuse_foreign(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Removes files from a directory and those below it, and then directories that are empty.
+/// Removes files from a directory and the directories below it, and then the directories that are empty.
 fn remove_files(directory: &Path, is_removed: &dyn Fn(&str) -> bool) -> io::Result<()> {
     let entries = match fs::read_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -421,8 +421,8 @@ fn remove_files(directory: &Path, is_removed: &dyn Fn(&str) -> bool) -> io::Resu
     Ok(())
 }
 
-/// Syncs all files to disk, together: there can be thousands of them, and syncing each of them takes many
-/// times as long.
+/// Syncs all files to disk together: there can be thousands of them, and syncing each one separately takes
+/// many times as long.
 #[cfg(target_os = "linux")]
 fn sync_files(directory: &Path, _: &[ListedFile]) -> io::Result<()> {
     Ok(rustix::fs::syncfs(fs::File::open(directory)?)?)

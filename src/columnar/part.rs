@@ -130,7 +130,7 @@ fn failed(path: &Path, source: io::Error) -> Error {
     Error::io(path, "write", source)
 }
 
-/// The system error that caused `error`, if there is one.
+/// The system error that caused `error`, or `error` itself as an I/O error if there is none.
 pub(super) fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(cause) => cause.downcast().map_or_else(io::Error::other, |cause| *cause),

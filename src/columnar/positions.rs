@@ -1,5 +1,5 @@
-//! Writes `game_position`: replays all games again in parallel, and writes their positions in the order of
-//! the games.
+//! Writes `game_position`: replays all games in parallel, and writes their positions, directory by directory,
+//! in the order of the games.
 
 use std::sync::{Arc, Mutex};
 
@@ -22,7 +22,7 @@ use crate::store::Result;
 /// A file with at least this many rows gets no more row groups. These rows take about 250 MB.
 const FILE_ROWS: u64 = 256 * GROUP_ROWS as u64;
 
-/// Games of one directory whose rows fit in a row group.
+/// Games of one directory whose rows together fit in a row group, or a single longer game.
 struct Job {
     date: DatePartition,
     games: Vec<GameId>,
@@ -162,8 +162,8 @@ impl Files<'_> {
     }
 }
 
-/// Runs jobs on `threads` threads and passes the results to the caller in the order of the jobs. At most as
-/// many results as there are threads wait for earlier ones.
+/// Runs jobs on `threads` threads and passes the results to the caller in the order of the jobs. At most
+/// `threads` results wait for earlier ones.
 fn in_order<J: Send, R, E: Send>(
     threads: usize,
     jobs: impl Iterator<Item = J> + Send,
@@ -172,7 +172,7 @@ fn in_order<J: Send, R, E: Send>(
 ) -> Result<(), E> {
     let (jobs, taker, turn) = (Mutex::new((0..).zip(jobs)), Mutex::new(take), OrderedQueue::default());
     let work_on_jobs = || {
-        // A panic in one thread must not leave the others waiting.
+        // After an error or a panic in one thread, the others must not wait forever.
         let stop = StopOnDrop(&turn);
         loop {
             let next = lock(&jobs).next();

@@ -49,9 +49,9 @@ enum Encoded {
 /// The directories of a table's files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Placed {
-    /// The directories by date that `PartitionBy` determines.
+    /// Directories by date, as `PartitionBy` determines.
     ByDate,
-    /// One directory for each first byte of keys.
+    /// One directory for each first byte of keys; none if a later job merges the files of all shards.
     ByKey,
     /// All files are in the directory of the table.
     Together,
@@ -111,7 +111,7 @@ macro_rules! tables {
 }
 
 tables! {
-    /// `game` of SQLite, with names instead of the numbers of names.
+    /// The table `game` of the database, with names instead of the ids of names.
     GAME: "game", ByDate, sorted by 1 [
         int64("game_id").delta(), int32("source_id"), int64("byte_offset").delta(), int64("byte_length"),
         text("event").or_null(), text("site").or_null(), text("date").or_null(), text("round").or_null(),
@@ -150,8 +150,8 @@ tables! {
         int64("game_id").delta(), int32("line"), int32("ply"), int64("key").plain(),
         int32("halfmove_clock"), int32("move_code"), text("fen").plain(),
     ]
-    /// In addition to the columns in SQLite, this table has what many queries need: the move played, the
-    /// result and the ratings.
+    /// In addition to the columns in the database, this table has what many queries need: the move played,
+    /// the result and the ratings.
     POSITION_GAME: "position_game", ByKey, sorted by 3 [
         int64("key").delta(), int64("game_id").delta(), int32("ply"), int32("move_code").or_null(),
         text("result"), int32("white_elo").or_null(), int32("black_elo").or_null(),
@@ -172,7 +172,8 @@ tables! {
     ]
 }
 
-/// The tables whose rows belong to games, except those of positions. They have the same columns as in SQLite.
+/// The tables whose rows belong to games, except `game_position` and `position_game`. They have the same
+/// columns as in the database.
 pub(super) static SIDE_TABLES: [&Table; 7] =
     [&TAG, &MOVE_EVAL, &COMMENT, &NAG, &COMMAND, &VARIATION, &VARIATION_MOVE];
 
@@ -224,7 +225,8 @@ impl Table {
                     .set_column_encoding(path(), Encoding::DELTA_BINARY_PACKED),
             };
             if column.name == "fen" {
-                // FENs are long, and queries do not search them by range.
+                // FENs are long, and queries do not search for ranges of them, so statistics would only take
+                // space.
                 properties = properties.set_column_statistics_enabled(path(), EnabledStatistics::None);
             }
         }

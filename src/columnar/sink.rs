@@ -86,7 +86,8 @@ impl Sink for ParquetFiles<'_> {
             for row in 0..rows {
                 let columns = 0..table.columns.len();
                 let cells = columns.map(|column| cell(batch, row, column).unwrap_or(Cell::Null));
-                // The first column of a side table. For `problem`, which has no directories, it does not matter.
+                // The first column of a side table is the game, which determines the directory. The files of
+                // `problem` have no such directories, so its first column does not matter here.
                 let game = match cell(batch, row, 0) {
                     Some(Cell::Integer(id)) => u32::try_from(id).ok().map(GameId),
                     _ => None,

@@ -1,5 +1,5 @@
-//! Checks Parquet files: compares them with their manifest, the table in the order of keys with that in the
-//! order of games, and games with the rules.
+//! Checks Parquet files: compares the files with their manifest, `position_game` with `game_position`, and
+//! games with the rules of chess.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -44,7 +44,7 @@ pub struct VerifyReport {
     pub positions: u64,
     /// The number of games replayed.
     pub replayed_games: u64,
-    /// The first findings: a sentence each.
+    /// The first findings: one sentence each, after the path.
     pub findings: Vec<String>,
     /// The number of all findings.
     pub found: u64,
@@ -78,8 +78,8 @@ impl VerifyProgress {
 /// Checks the Parquet files of all shards in a directory. Writes nothing.
 ///
 /// # Errors
-/// If there is no manifest, or a manifest cannot be read, or `is_stopped` returns true. Problems of the files
-/// are findings, not errors.
+/// If there is no manifest, the directory or a manifest cannot be read, or `is_stopped` returns true.
+/// Problems of the files are findings, not errors.
 pub fn verify(
     directory: &Path,
     options: VerifyOptions,
@@ -132,7 +132,7 @@ struct Check<'c> {
 /// 2^64 divided by the golden ratio: its multiples are evenly spread.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A hash of a row. The sum over the rows of a table does not depend on their order.
+/// A hash of a row. The sum of the hashes of a table's rows does not depend on the order of the rows.
 fn row_sum(key: i64, game_id: i64, ply: i32, move_code: Option<i32>) -> u64 {
     let code = move_code.map_or(u64::MAX, |code| u64::from(code.cast_unsigned()));
     let mut sum = 0_u64;
@@ -195,7 +195,7 @@ impl Check<'_> {
         }
         if hasher.count() != file.bytes {
             let (found, written) = (hasher.count(), file.bytes);
-            self.findings.add(&path, format_args!("has {found} bytes, {written} were written"));
+            self.findings.add(&path, format_args!("has {found} bytes, but {written} were written"));
             return Ok(false);
         }
         if hasher.finalize().to_hex().as_str() != file.blake3 {
@@ -210,7 +210,7 @@ impl Check<'_> {
         Ok(is_listed)
     }
 
-    /// Compares the totals of the tables with those of their files.
+    /// Compares the number of rows of each table with that of its files, and adds the numbers to the report.
     fn totals(&self, report: &mut VerifyReport) {
         for totals in &self.manifest.tables {
             let files = self.manifest.files.iter().filter(|file| file.table == totals.table);
@@ -287,7 +287,7 @@ impl Check<'_> {
         Ok(starts)
     }
 
-    /// Replays about as many games as the sample requires, by whole row groups; `games` is the number of all
+    /// Replays about as many games as the sample requires, in whole row groups; `games` is the number of all
     /// games. Returns the number of replayed games.
     fn replay(&self, files: &[&ListedFile], games: u64, starts: &HashMap<i64, String>) -> Result<u64> {
         let mut groups = Vec::new();
@@ -303,8 +303,7 @@ impl Check<'_> {
             let rows = u128::from(all_rows) * u128::from(sample) / u128::from(games.max(1));
             u64::try_from(rows).unwrap_or(u64::MAX)
         });
-        // The row groups are chosen evenly from all places, because a month may have few games. The choice is
-        // the same each time.
+        // The chosen row groups are spread evenly over all files. The choice is the same each time.
         let mut order: Vec<_> = (0_u64..).zip(groups).collect();
         order.sort_by_key(|(index, _)| index.wrapping_mul(GOLDEN));
         let mut rows_before = 0;
@@ -375,8 +374,9 @@ impl Check<'_> {
     }
 }
 
-/// Finds files that no manifest lists, in a directory of `root` and those below it. Skips files with names
-/// that engines ignore, and tables that a job wrote for all shards together.
+/// Reports files that no manifest lists, in `directory`, which is `root` or below it, and in the directories
+/// below that. Skips files with names that engines ignore, and tables that a job wrote for all shards
+/// together.
 fn unlisted(root: &Path, directory: &Path, manifests: &[Manifest], findings: &Findings) -> Result<()> {
     for entry in entries(directory)? {
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());

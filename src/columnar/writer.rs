@@ -1,4 +1,4 @@
-//! Writes games to files; used by the sink of a run and by the export of a database. The rows of small tables
+//! Writes games to files, for the sink of a run and for the export of a database. The rows of small tables
 //! are buffered, and written while games are read.
 
 use std::collections::BTreeMap;
@@ -38,7 +38,7 @@ pub(crate) struct Writer<'w> {
     output: Output,
     options: WriteOptions,
     is_stopped: &'w (dyn Fn() -> bool + Sync),
-    /// The buffered rows of each table.
+    /// The buffered rows of each table, by its name.
     small: BTreeMap<&'static str, SmallTable>,
     games: Games,
     moves: Option<MoveFile>,
@@ -55,7 +55,7 @@ impl<'w> Writer<'w> {
         Ok(Self { output, options, is_stopped, small: BTreeMap::new(), games: Games::default(), moves })
     }
 
-    /// Adds the data of a game, before its rows.
+    /// Adds the data of a game. Its rows are added after this.
     pub(super) fn add_game(&mut self, id: GameId, game: Game) {
         self.games.insert(id, game);
     }
@@ -114,9 +114,9 @@ impl<'w> Writer<'w> {
 
 /// The maximum size of a table's buffered rows, in bytes. The rows of each table are counted separately: the
 /// ends of its row groups must not depend on the order in which rows of several tables arrive. The games of
-/// an old collection are spread over a thousand months, each with its own file. With less memory, the row
-/// groups of these files would have a few dozen games, and most of the time would be spent on starting row
-/// groups.
+/// an old collection are spread over a thousand months, each with its own file. With a lower limit for
+/// `game`, the row groups of these files would have only a few dozen games, and most of the time would be
+/// spent on starting row groups.
 fn most_bytes(table: &Table) -> usize {
     if table.name == GAME.name { 128 << 20 } else { 32 << 20 }
 }

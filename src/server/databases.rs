@@ -52,7 +52,7 @@ pub(super) struct State {
     /// When the server started: an earlier run may have had the same version numbers.
     began: SystemTime,
     pub(super) file: FileId,
-    /// How often the watching connection was opened: each time, its version numbers start again.
+    /// How many times the watching connection was opened. The version numbers of each connection start again.
     opened: u64,
     /// SQLite's data version on the watching connection.
     version: i64,
@@ -66,8 +66,8 @@ struct ChangeWatch {
 }
 
 impl ChangeWatch {
-    /// Opens the connection. Before that, switches the file to a write-ahead log. Switching fails if the file
-    /// is in use, so this server must not have it open.
+    /// Opens the connection. Before that, switches the file to a write-ahead log, which is possible only
+    /// while the file is not in use: this server must not have the file open yet.
     fn open(&mut self, path: &Path, file: FileId) -> store::Result<()> {
         self.open = None;
         Database::share(path);
@@ -106,8 +106,8 @@ impl Databases {
         if served.is_empty() { Err(Error::NoDatabase) } else { Ok(Self { served }) }
     }
 
-    /// Closes the watching connections, and removes the write-ahead logs. A log is not removed while another
-    /// part of the server still has its database open.
+    /// Closes the watching connections, and removes the write-ahead logs. The log of a database that is still
+    /// in use is not removed.
     pub(super) fn close(&self) {
         for served in &self.served {
             let mut watch = lock(&served.watch);
@@ -136,7 +136,7 @@ impl Databases {
 }
 
 impl ServedDatabase {
-    /// The current state.
+    /// The current state. Opens the watching connection again if the file was replaced.
     pub(super) fn state(&self) -> Result<State, Problem> {
         let file = FileId::from_path(&self.path).map_err(|error| self.unavailable(&error))?;
         let mut watch = lock(&self.watch);

@@ -1,7 +1,7 @@
 //! The routes of Lichess's opening explorer.
 //!
-//! Requests are parsed leniently: unknown parameters and invalid values are ignored, except for an invalid
-//! position.
+//! Requests are parsed leniently: unknown parameters and invalid values are ignored. Only an invalid position
+//! and a missing player are errors.
 
 use std::ops::RangeInclusive;
 
@@ -129,7 +129,7 @@ fn pgn(call: &Call, database: &Database) -> Result<Answer, Problem> {
     pgn_of(database, game.ok_or_else(|| Problem::not_found("There is no game with this id."))?, false)
 }
 
-/// The lower bounds of the rating bands. Each band extends up to the next one.
+/// The lower bounds of the rating bands. Each band ends just below the next one.
 const BANDS: [u16; 9] = [0, 1000, 1200, 1400, 1600, 1800, 2000, 2200, 2500];
 
 /// The names of variants in URLs, and in PGN.
@@ -172,8 +172,8 @@ impl<'c> ExplorerParams<'c> {
         played_from(fen, self.0.text("play").unwrap_or_default())
     }
 
-    /// The player, by account name. Commas do not separate names here, because a name from a tournament may
-    /// contain one.
+    /// The player, by account name. Commas do not separate names here, because a player's name in tournament
+    /// games can contain one.
     fn player(self) -> Option<NameFilter> {
         let name = self.0.text("player")?.trim();
         (!name.is_empty()).then(|| NameFilter::Account(name.to_owned()))
@@ -186,7 +186,8 @@ impl<'c> ExplorerParams<'c> {
         Ok(GameFilter { since: date("since"), until: date("until"), variant, ..GameFilter::default() })
     }
 
-    /// The rating bands that contain the requested values. Without bands, ratings are not restricted.
+    /// The rating bands that contain the requested values. An empty list means that ratings are not
+    /// restricted.
     fn bands(self) -> Vec<RangeInclusive<u16>> {
         let values = self.words("ratings").filter_map(|word| word.parse::<u16>().ok());
         let mut bands =

@@ -4,10 +4,11 @@
 //! connection ──► wire (limits, hosts, origins, token) ──► route ──► pool ──► query ──► answer
 //! ```
 //!
-//! One thread reads and writes HTTP. A few pools of other threads run the queries. Each thread has its own
-//! connections to some databases, and each pool has a short queue of waiting requests. A query stops on
-//! timeout or when the client disconnects. The server never changes the data of a database; it only switches
-//! the file to a write-ahead log, so that other programs can write meanwhile.
+//! One thread reads and writes HTTP. A few pools of other threads run the queries. Each of these threads has
+//! its own connections to some of the databases, and each pool has a short queue of waiting requests. A query
+//! stops when its timeout has passed or the client disconnects. The server never changes the data of a
+//! database; it only switches the file to a write-ahead log, so that other programs can write while the
+//! server reads.
 //!
 //! | module | contents |
 //! |---|---|
@@ -18,7 +19,7 @@
 //! | `answer` | answers and errors |
 //! | `route` | a route: a path, its parameters and its handler |
 //! | `explorer`, `api` | the handlers; `api` lists all routes, from which the router and the API description are built |
-//! | `openapi` | the description of the API, which a test makes from the routes and compares with `openapi.json` |
+//! | `openapi` | a test that makes the description of the API from the routes, and compares it with `openapi.json` |
 //! | `page` | the files of the web page |
 //! | `wire` | connections, access control, the log, metrics |
 

@@ -1,5 +1,5 @@
-//! The OpenAPI 3.1 description of the API: built from the table of routes in a test, and compared with
-//! `openapi.json`, which is served.
+//! The OpenAPI 3.1 description of the API. A test builds it from the table of routes, and compares it with
+//! `openapi.json`, which the server returns.
 
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;

@@ -17,13 +17,14 @@ pub struct Options {
     /// Host names that clients may use, in addition to localhost, loopback addresses and the address to
     /// listen on.
     pub allowed_hosts: Vec<String>,
-    /// The token that every request must have, except for `/health` and preflight requests.
+    /// The token that every request must contain, except for `/health` and preflight requests.
     pub token: Option<String>,
-    /// Whether the address may be reachable from other machines even without a token.
+    /// Whether other machines are allowed to reach the address `listen` even if there is no token.
     pub is_public: bool,
-    /// Whether pages of other hosts may read the answers of the explorer's routes.
+    /// Whether web pages of other hosts are allowed to read the answers of the explorer's routes.
     pub cors: bool,
-    /// The maximum number of threads for quick requests; 0 means 1. Searches, SQL and exports have threads of their own.
+    /// The maximum number of threads for quick requests; 0 means 1. Searches, SQL and exports have threads of
+    /// their own.
     pub threads: usize,
     /// The timeout of a query, except for a user's SQL statement and an export.
     pub timeout: Duration,
@@ -31,9 +32,11 @@ pub struct Options {
     pub sql_timeout: Duration,
     /// The timeout of an export.
     pub export_timeout: Duration,
-    /// The time in which a client must read 512 KiB of an answer, or the rest of it.
+    /// The time in which a client must read 512 KiB of an answer, or the rest of the answer if that is
+    /// shorter.
     pub reading_time: Duration,
-    /// How long running requests may continue when the server stops. Users' SQL statements get half a second.
+    /// How long running requests can continue after the server was told to stop. Users' SQL statements get
+    /// half a second.
     pub grace: Duration,
     /// The maximum number of connections.
     pub connections: usize,
@@ -101,13 +104,13 @@ pub enum Error {
         /// The minimum number of characters.
         least: usize,
     },
-    /// The token has control characters, so it cannot be sent in a request.
+    /// The token contains control characters, so a request cannot contain it.
     #[error("the token must be one line without control characters")]
     TokenOfLines,
     /// A name is not a valid host name.
     #[error("{name:?} is not a host name; write it as in URLs, such as chess.example.org")]
     HostName {
-        /// What was given.
+        /// The invalid name.
         name: String,
     },
     /// The server cannot listen on the address.
@@ -125,13 +128,13 @@ pub enum Error {
     FewFiles {
         /// The limit.
         allowed: usize,
-        /// The number of files needed.
+        /// The minimum number of files that the server needs.
         least: usize,
     },
-    /// A thread cannot be started.
+    /// A thread, or the runtime that handles the connections, cannot be started.
     #[error("cannot start a thread")]
     Thread(#[source] io::Error),
-    /// The file name of a database is empty or not Unicode, so that the database has no name in URLs.
+    /// The file name of a database is empty or not Unicode, so the database cannot have a name in URLs.
     #[error("{}: this file name cannot be part of a URL; rename the file", path.display())]
     NoName {
         /// The database.

@@ -15,7 +15,7 @@ use crate::server::databases::ServedDatabase;
 use crate::server::options::Error;
 use crate::store::{self, Database, FileId, Stop};
 
-/// The maximum number of prepared statements cached per connection: enough for all queries, each with a few
+/// The maximum number of prepared statements cached per connection: enough for all queries, each with several
 /// different filters.
 const STATEMENTS: usize = 128;
 
@@ -28,7 +28,8 @@ pub(super) struct PoolOptions {
     pub(super) waiting: usize,
     /// The maximum number of databases that a thread keeps open.
     pub(super) open: usize,
-    /// The nice value of the threads, from 0 (normal priority) to 19 (lowest priority). Used only on Linux.
+    /// The nice value of the threads, from 0 (normal priority) to 19 (lowest priority). It has an effect only
+    /// on Linux.
     pub(super) nice: u8,
     /// The maximum size of the page cache per connection, in bytes.
     pub(super) page_bytes: u64,
@@ -204,8 +205,9 @@ impl Reader {
         }
     }
 
-    /// Returns a connection to a database whose current file is `file`. Opens the file unless this thread has
-    /// it open. Queries stop when the cancel token of the current request is over.
+    /// Returns a connection to a database whose current file is `file`. Opens the file unless this thread
+    /// already has it open. Queries on the connection stop when the cancel token of the current request is
+    /// over.
     pub(super) fn database(
         &mut self,
         served: &Arc<ServedDatabase>,

@@ -42,7 +42,7 @@ impl Call {
         values.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
     }
 
-    /// The first value of a parameter that is not empty, if there is one.
+    /// The first non-empty value of a parameter, if there is one.
     pub(super) fn text<'c>(&'c self, name: &'c str) -> Option<&'c str> {
         self.all(name).next()
     }
@@ -52,12 +52,12 @@ impl Call {
         self.text(name).map_or(Ok(None), |text| parsed(name, text.parse()))
     }
 
-    /// An integer from 0 to `most`.
+    /// An integer from 0 to `most`; `None` if the parameter is missing or empty.
     pub(super) fn number(&self, name: &str, most: u32) -> Result<Option<u32>, Problem> {
         self.within(name, 0..=most)
     }
 
-    /// An integer within a range.
+    /// An integer within a range; `None` if the parameter is missing or empty.
     pub(super) fn within(&self, name: &str, range: RangeInclusive<u32>) -> Result<Option<u32>, Problem> {
         let read = |text: &str| {
             let number = text.parse::<u32>().ok().filter(|number| range.contains(number));
@@ -156,7 +156,6 @@ impl Param {
     }
 }
 
-/// The error for an unknown parameter.
 fn unknown(name: &str, known: impl Iterator<Item = &'static str>) -> Problem {
     let names = Vec::from_iter(known);
     let hint = match nearest(name, names.iter().copied()) {
@@ -193,7 +192,7 @@ pub(super) fn position(call: &Call) -> Result<Option<PositionQuery>, Problem> {
     fen.or(play).map(|_| played_from(fen, play.unwrap_or_default())).transpose()
 }
 
-/// The position after some moves from a position, or from the start position.
+/// The position after the moves `play`, from the position `fen` or, without one, from the start position.
 pub(super) fn played_from(fen: Option<&str>, play: &str) -> Result<PositionQuery, Problem> {
     let start = match fen {
         Some(fen) => PositionQuery::from_fen(fen).map_err(|error| Problem::position("fen", &error))?,
@@ -202,7 +201,7 @@ pub(super) fn played_from(fen: Option<&str>, play: &str) -> Result<PositionQuery
     start.then_uci(play).map_err(|error| Problem::position("play", &error))
 }
 
-/// The parameters in addition to those of a position.
+/// The parameters of a search, in addition to those of a position.
 pub(super) const TARGET: &[Param] = &[
     Param::text("like", "Find the positions nearest to this FEN, the nearest first"),
     Param::text(
@@ -220,7 +219,7 @@ pub(super) const TARGET: &[Param] = &[
     Param::flag("mirror", "Also match positions with left and right exchanged"),
 ];
 
-/// Parses the target; without one, all games match.
+/// Parses what to search for; without a position or description, all games match.
 pub(super) fn target(call: &Call) -> Result<FindTarget, Problem> {
     let position = position(call)?;
     let sequence = sequence(call)?;
@@ -314,7 +313,7 @@ fn plies(text: &str) -> Option<RangeInclusive<u32>> {
 const SPEEDS: &[&str] = &["ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence"];
 const RESULTS: &[&str] = &["1-0", "0-1", "1/2-1/2", "draw", "*"];
 
-/// The parameters, named like the command-line options, but in camel case.
+/// The parameters of the filter, named like the command-line options, but in camel case.
 pub(super) const FILTER: &[Param] = &[
     Param::text("white", "White's name, or the beginning of one of its words; =NAME for this name only"),
     Param::text("black", "Black's name, in the same form"),
@@ -361,7 +360,6 @@ pub(super) const FILTER: &[Param] = &[
     ),
 ];
 
-/// Parses the filter.
 pub(super) fn filter(call: &Call) -> Result<GameFilter, Problem> {
     filter_of_player(call, None)
 }

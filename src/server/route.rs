@@ -4,17 +4,18 @@ use crate::server::answer::{Answer, Problem, Shape};
 use crate::server::request::{Call, Param};
 use crate::store::Database;
 
-/// A path and its handler. The path is served as it is, and also below `/db/NAME`.
+/// A path and its handler. The path exists as it is, and also below `/db/NAME`.
 pub(super) struct Route {
-    /// `{name}` is a variable segment.
+    /// The path; a segment in braces, such as `{id}`, is variable.
     pub(super) path: &'static str,
     /// A summary for the API description.
     #[cfg_attr(not(test), expect(dead_code, reason = "only the test that writes the description reads it"))]
     pub(super) summary: &'static str,
     pub(super) params: &'static [&'static [Param]],
-    /// Whether other parameters are ignored, because clients of the explorer send various parameters.
+    /// Whether unknown parameters and invalid values are ignored. Clients of Lichess's explorer send
+    /// parameters that this server does not know.
     pub(super) is_lenient: bool,
-    /// The maximum size and the type of the body of a `POST` request; a route without it is for `GET`.
+    /// The maximum size in bytes and the type of the body of a `POST` request; `None` for a route for `GET`.
     pub(super) body: Option<(usize, Shape)>,
     pub(super) lane: Lane,
     #[cfg_attr(not(test), expect(dead_code, reason = "only the test that writes the description reads it"))]
@@ -24,7 +25,7 @@ pub(super) struct Route {
 
 pub(super) type Handler = fn(&Call, &Database) -> Result<Answer, Problem>;
 
-/// The thread pool that answers requests.
+/// The kinds of requests; each has its own thread pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lane {
     /// Quick requests.
@@ -47,7 +48,7 @@ impl Route {
         Self { summary, params, ..self }
     }
 
-    /// Makes it a route for `POST`, with a body of this type, of at most `most` bytes.
+    /// Makes this a route for `POST`, with a body of the type `body` and at most `most` bytes.
     pub(super) const fn takes(self, most: usize, body: Shape) -> Self {
         Self { body: Some((most, body)), ..self }
     }

@@ -28,16 +28,16 @@ pub(crate) struct Check<'a> {
     pub(crate) duplicates: Duplicates,
     pub(crate) problems: Problems,
     pub(crate) start: Position,
-    /// For each key, the numbers and FENs of the openings with this key.
+    /// For each key, the ids and FENs of the openings with this key.
     pub(crate) openings: HashMap<i64, Vec<(StoredId<OpeningId>, String)>>,
     pub(crate) threshold: Option<i64>,
-    /// Which numbers may be missing. After several runs, a game may have a new number, because it was read
-    /// again when its file had grown. Names that only this game used may be removed, or may remain.
+    /// Which ids can be missing. After several runs, a game can have a new id, because it was read again when
+    /// its file had grown. Names that only this game used can be removed, or can remain.
     pub(crate) gone: MissingIds,
     pub(super) games: u64,
     pub(super) last_game: StoredId<GameId>,
-    /// The numbers of the games to replay, if only a sample is replayed and numbers are missing, so that the
-    /// index of a game does not follow from its number.
+    /// The ids of the games to replay, if only a sample is replayed and ids are missing. Otherwise `None`:
+    /// all games are replayed, or the index of a game follows from its id.
     pub(super) sampled: Option<HashSet<i64>>,
     /// Blocks that have sets of games.
     pub(super) blocks: Vec<u32>,
@@ -46,7 +46,7 @@ pub(crate) struct Check<'a> {
     failed: AtomicBool,
 }
 
-/// Which rows may have been removed, so that numbers are missing.
+/// Which rows can have been removed, so that ids are missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MissingIds {
     Nothing,
@@ -62,7 +62,7 @@ pub(crate) struct Duplicates {
     pub(crate) count: u64,
     /// The first key of each piece.
     pub(crate) starts: Vec<[Value; 2]>,
-    /// For each source with rows, the number of rows of the table before its first one.
+    /// For each source with rows, the number of rows of the table before the source's first row.
     pub(crate) before: HashMap<StoredId<SourceId>, u64>,
 }
 
@@ -127,7 +127,7 @@ impl<'a> Check<'a> {
         named.iter().find(|(_, named)| *named == fen).map(|&(opening, _)| opening)
     }
 
-    /// Ranges of games that together cover all possible numbers: the first and the last game of each.
+    /// Ranges of games that together cover all possible ids: the first and the last game of each.
     pub(super) fn game_ranges(&self) -> Vec<[StoredId<GameId>; 2]> {
         const MOST: i64 = 1 << 16;
         let last = self.last_game.number().clamp(1, i64::from(u32::MAX));
@@ -187,7 +187,8 @@ impl<'a> Check<'a> {
         Reader { connection, findings: &self.findings }
     }
 
-    /// Reports that data cannot be read, if the cause is in the database.
+    /// The value of `result`. If the database is damaged there, reports that the data cannot be read, and
+    /// returns `None`. Other errors end the check.
     pub(super) fn guard<T>(
         &self,
         table: &'static str,
@@ -247,7 +248,8 @@ impl<'a> Check<'a> {
     }
 }
 
-/// The ranges from each start to the next.
+/// The ranges that begin at `starts`: each ends just before the next start, the last one at the greatest
+/// number.
 fn ranges(starts: &[i64]) -> Vec<[i64; 2]> {
     let ends = starts.iter().skip(1).map(|next| next - 1).chain([i64::MAX]);
     starts.iter().copied().zip(ends).map(|(start, end)| [start, end]).collect()

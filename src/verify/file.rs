@@ -1,4 +1,4 @@
-//! Checks the database as a whole: pages, schema, links between tables, numbers, totals.
+//! Checks the database as a whole: pages, schema, links between tables, ids, totals.
 
 use std::path::Path;
 
@@ -19,11 +19,12 @@ use crate::verify::FindingKind::{
 use crate::verify::rows::{ProblemCounts, Reader, Sums, for_each_row, format_value, shown};
 use crate::verify::{Collector, MissingIds, RowId};
 
-/// A column that refers to a row of another table, with the primary key of its own table.
+/// A column that refers to a row of another table: its table, the primary key of that table, the column, the
+/// other table, and the column there.
 type Link = (&'static str, &'static [&'static str], &'static str, &'static str, &'static str);
 
-/// All links in the schema, except those of side tables of `game`, which [`all_links`] adds, and that of
-/// `game_position`, which the scan of games checks.
+/// All links in the schema, except those of the side tables of `game`, which [`all_links`] adds, and the link
+/// of `game_position`, which the scan of games checks.
 const LINKS: [Link; 17] = [
     ("source", &["source_id"], "import_id", "import", "import_id"),
     ("game", &["game_id"], "source_id", "source", "source_id"),
@@ -55,12 +56,12 @@ const NUMBERED: [(&str, &str); 5] = [
 
 /// Runs SQLite's check of all pages and rows.
 pub(crate) fn integrity(Reader { connection, findings }: Reader<'_>, path: &Path) -> rusqlite::Result<()> {
-    // If a page is cut off, SQLite assumes that the rest is zeros.
+    // SQLite does not report a page that is cut off: it assumes that the rest of the page is zeros.
     let sql = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
     let told: i64 = connection.query_row(sql, [], |row| row.get(0))?;
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
-    // Data in a write-ahead log may not be in the file yet.
+    // Data in a write-ahead log is perhaps not in the file yet.
     let has_log = std::fs::metadata(&log).is_ok_and(|log| log.len() > 0);
     if let Ok(metadata) = std::fs::metadata(path)
         && !has_log
@@ -80,7 +81,8 @@ pub(crate) fn integrity(Reader { connection, findings }: Reader<'_>, path: &Path
     })
 }
 
-/// Compares the schema with that of a new database. Additional tables, indexes and columns are allowed.
+/// Compares the schema with that of a new database of the same version. Additional tables, indexes and
+/// columns are allowed.
 pub(crate) fn schema(Reader { connection, findings }: Reader<'_>) -> store::Result<()> {
     let failed = |source| store::Error::sqlite(Path::new(":memory:"), "create the schema", source);
     let fresh = version_of(connection).and_then(schema_of).map_err(failed)?;
@@ -127,7 +129,8 @@ pub(crate) fn links(Reader { connection, findings }: Reader<'_>) -> rusqlite::Re
     Ok(())
 }
 
-/// Reports gaps in columns that are numbered 1, 2, 3 ..., except where rows may have been removed.
+/// Reports gaps in columns that are numbered 1, 2, 3 ..., except in tables from which rows can have been
+/// removed.
 pub(crate) fn numbers(Reader { connection, findings }: Reader<'_>, gone: MissingIds) -> rusqlite::Result<()> {
     let has_gaps = |table| gone == MissingIds::All || gone == MissingIds::Games && table != "source";
     for (table, column) in NUMBERED.into_iter().filter(|(table, _)| !has_gaps(*table)) {
@@ -273,7 +276,7 @@ pub(crate) fn totals(
         let problems = problems.get(&id).copied().unwrap_or(0);
         compare("source", &place, "problems", Some(problems), row.get(3)?);
         let last_game: Option<i64> = row.get(4)?;
-        // `last_game` may be greater, because later games may have been ignored or skipped.
+        // `last_game` can be greater, because later games can have been ignored or skipped.
         if let Some(least) = source.last_game.filter(|_| source.last_game > last_game) {
             let (row, expected) = (place, format!("at least {least}"));
             findings.wrong(WrongValue, "source", row, "last_game", expected, shown(last_game));
@@ -281,8 +284,8 @@ pub(crate) fn totals(
         Ok(())
     })?;
     let imports: i64 = connection.query_row("SELECT count(*) FROM import", [], |row| row.get(0))?;
-    // Distinct positions and problems are not counted per import, so they can be compared only if there is a
-    // single import.
+    // The check does not count distinct positions and problems per import, so they can be compared only if
+    // there is a single import.
     let only = |count: u64| number(count).filter(|_| imports == 1);
     let sql = "SELECT import_id, games, plies, positions, distinct_positions, problems FROM import
                WHERE finished_at IS NOT NULL";
@@ -343,8 +346,8 @@ pub(crate) fn removed_games(reader: Reader<'_>) -> rusqlite::Result<()> {
     reader.report_rows(SurplusRow, table, sql, "the game still exists")
 }
 
-/// Whether `found` is the same definition as `expected`, or a table with additional columns: after the
-/// expected ones, or between columns of an earlier version and those of a later one.
+/// Whether `found` is the same definition as `expected`, or a table that has additional columns. These can
+/// also be between the expected columns: a later version adds its columns after those that a user added.
 fn is_extension(expected: &str, found: &str) -> bool {
     let (expected, found) = (words(expected), words(found));
     if expected == found {

@@ -161,8 +161,8 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Whether [`repair`](crate::index::repair) corrects it: it concerns data that is derived from the games and
-    /// their positions, or a reference to a missing row.
+    /// Whether [`repair`](crate::index::repair) corrects the damage: the finding concerns data that is
+    /// derived from the games and their positions, or a reference to a missing row.
     fn is_repairable(&self) -> bool {
         const DERIVED: [&str; 13] = [
             "continuation",

@@ -1,14 +1,15 @@
-//! Checks whether a database is consistent: compares all its data with each other, with the rules of chess
-//! and with the PGN it was built from. Writes nothing.
+//! Checks whether a database is consistent: compares its tables with each other, with the rules of chess and
+//! with the PGN that the database was built from. Writes nothing.
 //!
 //! | module or file | checks |
 //! |---|---|
-//! | `file` | pages, schema, links between tables, numbers, totals |
+//! | `file` | pages, schema, links between tables, ids, totals |
 //! | `rows::games` | each game's rows, one scan of `game_position` |
 //! | `rows::replay` | positions and moves of one game, on the board |
 //! | `rows::occurrences` | `position_game` against `game_position`, one scan of `occurrence` |
-//! | `rows::sets` | columns and sets of games, lists of levels |
+//! | `rows::sets` | columns and sets of games, lists of frequent keys |
 //! | `rows::visited_positions` | `visited_position` and `continuation`, by counting again |
+//! | `rows::annotations` | clocks, evaluations, comments and variations, against the moves |
 //! | `rows::duplicates` | skipped and broken-off games, against their originals |
 //! | `rows::side_rows` | side tables of `game`, such as `tag`, against the games' texts |
 //! | `rows::problems` | the rows of `problem` |

@@ -3,7 +3,7 @@
 /// Options of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VerifyOptions {
-    /// The number of threads that read and replay; each has its own connection.
+    /// The number of threads that read and replay; 0 counts as 1. Each thread has its own connection.
     pub threads: usize,
     /// How many games to replay, visited positions to recount and duplicates to compare. The sets of games by
     /// feature are checked only with [`Sample::All`].
@@ -15,7 +15,7 @@ pub struct VerifyOptions {
 }
 
 impl Default for VerifyOptions {
-    /// One thread per core, 1,000 games, 20 findings, sources too.
+    /// One thread per core, samples of 1,000 items, 20 findings; sources are read.
     fn default() -> Self {
         Self {
             threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),

@@ -27,8 +27,8 @@ pub struct Report {
     pub duplicates: u64,
     /// The number of sources that are unchanged or have only grown.
     pub sources_same: u64,
-    /// The number of sources that have changed, are missing or cannot be read, so that their games were not
-    /// compared.
+    /// The number of sources whose games were not compared, because the source has changed, is missing or
+    /// cannot be read.
     pub sources_other: u64,
     /// Notes on the first sources whose games were not compared.
     pub notes: Vec<SourceNote>,
@@ -47,11 +47,11 @@ impl Report {
 /// A source whose games could not be compared, which is not a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceNote {
-    /// The path of the source in the database.
+    /// The path of the source, as stored in the database.
     pub path: PathBuf,
     /// The state of the source.
     pub state: SourceState,
-    /// A sentence that explains the state.
+    /// An explanation of the state, to follow the path: `has changed since it was indexed`.
     pub message: String,
 }
 
@@ -67,7 +67,7 @@ pub enum SourceState {
     Changed,
     /// There is no such file.
     Missing,
-    /// The source cannot be read, or could not be completely read when it was indexed.
+    /// The source cannot be read, or it could not be read completely when it was indexed.
     Unreadable,
 }
 
@@ -101,7 +101,7 @@ pub enum Error {
     /// The database cannot be read.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// Another connection wrote to the database meanwhile.
+    /// Another connection wrote to the database during the check.
     #[error("{}: another program wrote to it during the check, so the result is unknown; check it again", path.display())]
     Changed {
         /// The database.

@@ -48,7 +48,7 @@ struct Outcome {
     is_incomplete: bool,
 }
 
-/// The numbers of the games of a sample of `count` games.
+/// The ids of the games in a sample; `count` is the number of all games.
 fn sampled(connection: &Connection, sample: Sample, count: u64) -> rusqlite::Result<HashSet<i64>> {
     let mut statement = connection.prepare("SELECT game_id FROM game ORDER BY game_id")?;
     let games = (0..).zip(statement.query_map([], |row| row.get(0))?);
@@ -58,8 +58,8 @@ fn sampled(connection: &Connection, sample: Sample, count: u64) -> rusqlite::Res
 /// Checks a database. Writes nothing.
 ///
 /// # Errors
-/// If the database cannot be read at all, is not a pgndex database, is written to meanwhile, or the check is
-/// stopped. Problems of the database are not errors: they are in the report.
+/// If the database cannot be read at all, is not a pgndex database, is written to during the check, or the
+/// check is stopped. Problems of the database are not errors: they are in the report.
 pub fn verify(path: &Path, options: &VerifyOptions, progress: &Progress) -> Result<Report> {
     let started = Instant::now();
     let database = Database::open_read_only(path)?;
@@ -94,7 +94,7 @@ impl Check<'_> {
             .map_err(Error::Threads)?;
         let prepared = self.prepare(connection);
         let Some(visited_rows) = self.guard_table("sqlite_schema", prepared)? else {
-            // Not even the list of jobs can be read. SQLite reports the reason.
+            // Not even the data that all jobs need can be read. SQLite's own check reports the reason.
             self.guard_table("file", file::integrity(self.reader(connection), self.path))?;
             return Ok(Report::default());
         };
@@ -152,7 +152,7 @@ impl Check<'_> {
         if self.options.sample != Sample::All && self.last_game.number() != self.games.cast_signed() {
             self.sampled = Some(sampled(connection, self.options.sample, self.games)?);
         }
-        // The numbers are limited, because damaged rows of `import` can contain any values.
+        // The total is limited, because damaged rows of `import` can contain any values.
         let positions = count("SELECT CAST(min(total(positions), 1e18) AS INTEGER) FROM import")?;
         self.progress.expect_rows(2 * positions);
         self.blocks = sets::feature_blocks(connection)?;
@@ -236,7 +236,8 @@ impl Check<'_> {
         Ok(done)
     }
 
-    /// Checks a source file. If the file must be decoded, also compares its games with it, in the same pass.
+    /// Checks a source file. If the file must be decoded, compares its games with it in the same pass.
+    /// Returns whether the games could be read.
     fn source(&self, connection: &Connection, index: usize, outcome: &Mutex<Outcome>) -> Result<bool> {
         let chain = &self.sources.chains[index];
         let finder = &self.sources.finder;
@@ -265,7 +266,8 @@ impl Check<'_> {
         Ok(done)
     }
 
-    /// Compares the counts of all jobs, and searches for the rows that cause differences.
+    /// Unless something could not be read, compares the counts of all jobs, searches for the rows that cause
+    /// differences, and compares sets and totals.
     fn conclude(&self, pool: &ThreadPool, connection: &Connection, outcome: &Outcome) -> Result<()> {
         if outcome.is_incomplete {
             return Ok(());
@@ -281,7 +283,7 @@ impl Check<'_> {
                 self.guard("position_game", RowId::new([("key", range[0])]), found).map(drop)
             })?;
         }
-        // A game that was read again may have left names behind.
+        // Names that only earlier versions of games used can remain after the games were read again.
         if self.gone != MissingIds::Games {
             self.guard_table("player", file::unused_names(self.reader(connection)))?;
         }
@@ -314,7 +316,7 @@ impl Check<'_> {
     }
 }
 
-/// The start of a range of games.
+/// Identifies the first game of a range.
 fn at(range: &[StoredId<GameId>; 2]) -> RowId {
     RowId::game(range[0].max(StoredId::from(1)))
 }

@@ -451,7 +451,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
         "DELETE FROM visited_position WHERE key = 5060803636482931868",
         &[
             "dangling-link continuation key 5060803636482931868, move_code ",
-            "missing-row visited_position key 5060803636482931868: the row is missing, ",
+            "missing-row visited_position key 5060803636482931868: the row is missing, but ",
         ],
     ),
     (

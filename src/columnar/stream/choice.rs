@@ -51,7 +51,7 @@ impl PositionChoice {
         plies
     }
 
-    /// Adds the ranks of the positions that a game offers, if they are less than `cutoff`.
+    /// Adds the ranks of the positions that a game offers for the sample, if they are less than `cutoff`.
     pub(super) fn rank(
         &self,
         game: GameId,
@@ -98,7 +98,7 @@ impl LeastRanks {
         }
     }
 
-    /// The greatest rank of the sample; `None` if no rank was added.
+    /// The greatest rank of the sample; `None` if the sample is empty.
     pub(crate) fn last(mut self) -> Option<u64> {
         self.pick();
         self.ranks.into_iter().max()

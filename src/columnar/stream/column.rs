@@ -98,7 +98,7 @@ impl Column {
         (own.iter().copied().chain(of_game).map(with_field).collect(), usual)
     }
 
-    /// The type of the column, and whether it may be NULL.
+    /// The type of the column, and whether it can be NULL.
     pub(super) const fn kind(self, of_moves: bool) -> (ColumnType, bool) {
         match self {
             Self::GameId | Self::Key => (ColumnType::Int64, false),

@@ -60,8 +60,8 @@ impl PositionRows {
         Self { columns, of_moves, start: (position, placement), rows: 0 }
     }
 
-    /// Adds the positions of a game at these plies, which must be in ascending order, or all its positions.
-    /// Calls `flush` with the columns whenever they have [`BATCH_ROWS`] rows.
+    /// Adds the positions of a game at `plies`, which must be in ascending order; `None` adds all its
+    /// positions. Calls `flush` with the columns whenever they have [`BATCH_ROWS`] rows.
     pub(super) fn push(
         &mut self,
         game: &GameRows<'_>,
@@ -107,7 +107,7 @@ impl PositionRows {
         self.push_game_cells(game, self.rows - before);
     }
 
-    /// Fills the columns with data of the game in the last `rows` rows, which are those of the game.
+    /// Fills the columns of the table `game` for the last `rows` rows, which belong to this game.
     fn push_game_cells(&mut self, game: &GameRows<'_>, rows: usize) {
         for (column, values) in &mut self.columns {
             if let (Column::Game(column, _), PositionValues::Other(values)) = (column, values) {
@@ -123,7 +123,7 @@ impl PositionRows {
     }
 }
 
-/// The rows of `move_eval` of one game. They must be requested in the order of plies.
+/// The rows of `move_eval` of one game, to be requested in the order of plies.
 struct Evals<'e> {
     rows: &'e [EvalRow],
     next: usize,
@@ -177,7 +177,7 @@ impl PositionValues {
 impl PositionContext<'_> {
     #[inline]
     fn number(&self, column: Column, of_moves: bool) -> Option<i32> {
-        // The evaluation of a move is stored with the position after it.
+        // The clock and the evaluation of a move are stored with the position after it.
         let [_, at, after] = &self.evals;
         let said = if of_moves { after } else { at };
         let flag = |flag: fn(MoveCode) -> bool| Some(i32::from(self.code.is_some_and(flag)));

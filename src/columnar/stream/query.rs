@@ -174,7 +174,8 @@ impl StreamQuery {
         Arc::clone(&self.schema)
     }
 
-    /// Whether a column of a table, or one of positions or moves, fits.
+    /// Whether one of the requested columns satisfies a condition: `of_table` for columns of a table,
+    /// `of_positions` for columns of positions or moves.
     fn has_column(&self, of_table: fn(&str) -> bool, of_positions: fn(Column) -> bool) -> bool {
         match &self.rows {
             RowKind::Table(table, columns) => {

@@ -1,4 +1,4 @@
-//! Encodes games as batches of rows, and passes these to a caller during the run.
+//! Encodes games as batches of rows, and passes the batches to a caller during the run.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -77,7 +77,7 @@ impl PositionEncoder for RankEncoder {
     }
 }
 
-/// The rows of `move_eval` of a game of a batch.
+/// The rows of `move_eval` of a game. In a batch, rows refer to games by their index.
 fn evals_of(rows: &HeaderBatch, row: usize) -> &[EvalRow] {
     let index = GameId(row as u32);
     let from = rows.evals.partition_point(|eval| eval.game < index);
@@ -113,7 +113,7 @@ impl StreamEncoder {
         (0..rows.games.len()).map(fits).collect()
     }
 
-    /// Adds rows that the batch already contains, unchanged except for game numbers.
+    /// Adds rows that the batch already contains, unchanged except for game ids.
     fn push_cells(&mut self, first: GameId, batch: &HeaderBatch, fits: &[bool]) {
         let question = Arc::clone(&self.question);
         let RowKind::Table(table, columns) = &question.rows else { return };

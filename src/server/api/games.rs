@@ -1,4 +1,4 @@
-//! Searches games by filter, position or description, page by page; and shows one game.
+//! Searches games by filter, position or description, page by page, and returns single games.
 
 use std::fmt;
 use std::str::FromStr;
@@ -174,7 +174,7 @@ impl FromStr for Cursor {
     }
 }
 
-/// The number of a game in the path.
+/// The id of a game in the path.
 fn number(call: &Call) -> Result<GameId, Problem> {
     call.path("id")
         .parse()
@@ -184,7 +184,7 @@ fn number(call: &Call) -> Result<GameId, Problem> {
 
 fn read(database: &Database, game: GameId, plain: bool) -> Result<(GameRecord, GameAnnotations), Problem> {
     let record = database.game(game)?;
-    // Before anything is sent: a damaged game must not be shown as if it were valid.
+    // All moves are checked before anything is sent: a damaged game must not be shown as if it were valid.
     replay(&record, |_, _| {}).map_err(Error::from)?;
     let annotations = if plain { GameAnnotations::default() } else { database.annotations(game)? };
     Ok((record, annotations))
@@ -204,7 +204,7 @@ fn pgn(call: &Call, database: &Database) -> Result<Answer, Problem> {
     pgn_of(database, number(call)?, call.flag("plain")?)
 }
 
-/// A game as PGN; `plain` is without annotations.
+/// A game as PGN, without annotations if `plain` is true.
 pub(in crate::server) fn pgn_of(database: &Database, game: GameId, plain: bool) -> Result<Answer, Problem> {
     let (record, annotations) = read(database, game, plain)?;
     let mut text = String::new();

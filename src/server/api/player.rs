@@ -1,4 +1,5 @@
-//! A player's record, and the comparison of a repertoire with the games; names, completed or checked.
+//! A player's record, and the comparison of a repertoire with the games. Also completes names, and checks the
+//! names in filters.
 
 use serde::Serialize;
 

@@ -36,8 +36,8 @@ const SIZES: [(Limit, i32); 10] = [
     (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
 ];
 
-/// Allowed pragmas, which describe the database. Only `user_version` could change it, so it is allowed only
-/// without a value.
+/// Allowed pragmas, which describe the database. Only `user_version` could also change the database, so it is
+/// allowed only without a value.
 const PRAGMAS: [&str; 9] = [
     "table_list",
     "table_info",

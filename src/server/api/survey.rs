@@ -8,7 +8,7 @@ use crate::server::request::{Call, FILTER, Param, ParamType, filter};
 use crate::server::route::{Lane, Route, route};
 use crate::store::{Database, PROBLEM_KINDS, ProblemPage, SourceInfo};
 
-/// The maximum number of openings and problems.
+/// The maximum number of openings or problems in an answer.
 const MOST: u32 = 5000;
 
 const OPENINGS: &[Param] =

@@ -1,6 +1,6 @@
 // The address of the page: every state of the page has its own address.
 
-/** The filters, named as in the API. */
+/** The names of the filters, as in the API. */
 export const FILTERS = [
   "player", "white", "black", "opponent", "eloMin", "eloMax", "since", "until", "result", "speed", "event", "site", "opening",
   "eco", "openingEco", "timeControl", "termination", "pliesMin", "pliesMax", "withEvals", "source", "variant",
@@ -12,13 +12,13 @@ const KEPT = ["db", ...FILTERS];
 /** The parameters of the current address. */
 export const params = () => new URLSearchParams(location.search);
 
-/** An address from a path and pairs; commas, slashes and parentheses stay as they are. */
+/** An address from a path and pairs of parameters; commas, slashes and parentheses are not encoded. */
 export function address(path, query) {
   const text = query.toString().replaceAll("%2C", ",").replaceAll("%2F", "/").replaceAll("%28", "(").replaceAll("%29", ")");
   return text ? `${path}?${text}` : path;
 }
 
-/** The parameters that filter games. */
+/** The parameters of a query that filter games. */
 export function filtersOf(query) {
   return new URLSearchParams([...query].filter(([name, value]) => FILTERS.includes(name) && value !== ""));
 }

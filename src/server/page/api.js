@@ -3,7 +3,7 @@
 import { h, put } from "./dom.js";
 import { address, params } from "./address.js";
 
-/** An error of the server: a title, a detail with the remedy, and the parameter. */
+/** An error of the server: its status, title, detail and parameter. The status is 0 if the server did not answer. */
 export class Problem extends Error {
   constructor(status, body) {
     super(body.detail || body.title || `The server answered with ${status}.`);
@@ -58,7 +58,7 @@ export async function databases() {
 const KEPT = 400;
 const positions = new Map();
 
-/** A position with its legal moves; earlier answers are cached. */
+/** A position with its legal moves. The last answers are cached. */
 export async function position(query, signal) {
   const key = apiAddress("/api/position", query);
   if (!positions.has(key)) {
@@ -70,8 +70,8 @@ export async function position(query, signal) {
 }
 
 /**
- * A section of the page that shows an answer. While the request is pending, it says so and offers to stop it;
- * an error is shown there too. A new request cancels the previous one.
+ * A section of the page that shows an answer. If the answer takes longer than a moment, the section says so and offers to
+ * stop the request. It also shows errors. A new request cancels the previous one.
  */
 export class Loader {
   #element;
@@ -90,7 +90,7 @@ export class Loader {
     this.#quiet();
   }
 
-  /** Requests an answer and shows it. On an error, calls `failed`; if that returns true, shows nothing else. */
+  /** Requests an answer and shows it. If the server reports an error, calls `failed`, and shows the error unless `failed` returns true. */
   async load(asked, show, failed = () => false) {
     this.stop();
     const controller = new AbortController();
@@ -108,7 +108,7 @@ export class Loader {
       if (error.name === "AbortError") return;
       if (!(error instanceof Problem)) throw error;
       if (failed(error)) return;
-      // An invalid request stays invalid, so it cannot be tried again.
+      // An invalid request fails each time, so there is no button to try again.
       put(this.#element, failure(error, error.status === 400 || error.status === 404 ? null : () => this.load(asked, show, failed)));
     }
   }
@@ -133,7 +133,7 @@ export class Loader {
 
 const again = (retry) => h("button", { type: "button", on: { click: retry } }, "Try again");
 
-/** An error and its remedy. */
+/** A message about an error, with a button that calls `retry`, if it is given. */
 export function failure(error, retry) {
   const sentence = error.message.split("\n");
   const more = sentence.length > 1 ? h("pre", {}, sentence.slice(1).join("\n")) : null;

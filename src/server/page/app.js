@@ -4,7 +4,7 @@ import { h, put, say } from "./dom.js";
 import { changed, go, params, plainAddress, viewAddress } from "./address.js";
 import { databases, failure } from "./api.js";
 
-/** The views: path, name, and the module that shows it. */
+/** The views: for each, its path, its name, and the module that shows it. */
 const VIEWS = [
   ["/", "Explorer", "./explorer/explorer.js"],
   ["/view/games", "Games", "./view/games.js"],
@@ -87,7 +87,7 @@ function schemeSwitch() {
     say(names[scheme]);
     try {
       localStorage.setItem("scheme", scheme);
-    } catch { /* The choice lasts until the page is closed. */ }
+    } catch { /* Without storage, the choice is lost when the page is closed. */ }
   });
   return button;
 }

@@ -51,14 +51,14 @@ const ICONS = {
   turn: "M5 13V3M2 6l3-3 3 3M11 3v10M8 10l3 3 3-3",
 };
 
-/** A small icon for a button that also has a text. */
+/** A small icon for a button. Screen readers skip it, so the button needs a label. */
 export function icon(name) {
   const path = svg("path", { d: ICONS[name], fill: name === "turn" ? "none" : "currentColor", stroke: "currentColor", "stroke-width": 1.5, "stroke-linejoin": "round", "stroke-linecap": "round" });
   return svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true", class: "icon-image" }, path);
 }
 
 let serial = 0;
-/** An id for an element that another one refers to. */
+/** A new id, for an element that another element refers to. */
 export const unique = (prefix) => `${prefix}-${++serial}`;
 
 const NUMBER = new Intl.NumberFormat("en");
@@ -76,7 +76,7 @@ export function percent(part, whole) {
   return `${share < 9.95 && share > 0 && share < 99.95 ? share.toFixed(1) : Math.round(share)} %`;
 }
 
-/** A size of a file. */
+/** A file size with its unit: 1.5 MB. */
 export function bytes(value) {
   if (value === null || value === undefined) return "–";
   const units = ["bytes", "kB", "MB", "GB", "TB"];
@@ -89,7 +89,7 @@ export function bytes(value) {
   return `${at === 0 || size >= 100 ? Math.round(size) : size.toFixed(1)} ${units[at]}`;
 }
 
-/** A date of a PGN, without its unknown parts: 2021.06.?? is 2021-06. */
+/** A date of a PGN, without its unknown parts: 2021.06.?? becomes 2021-06. */
 export function date(text) {
   if (!text) return "";
   const known = text.split(".").filter((part) => !part.includes("?"));
@@ -112,7 +112,7 @@ export function isTyping(event) {
   return at instanceof Element && at.closest("input, textarea, select, [contenteditable], [role=grid], [role=dialog]") !== null;
 }
 
-/** Offers a text as a file. */
+/** Saves a text as a file, as a download of the browser. */
 export function download(name, type, text) {
   const address = URL.createObjectURL(new Blob([text], { type }));
   const link = h("a", { href: address, download: name });
@@ -122,7 +122,7 @@ export function download(name, type, text) {
   setTimeout(() => URL.revokeObjectURL(address), 1000);
 }
 
-/** Copies a text, and says so on the button that was pressed. */
+/** Copies a text to the clipboard, and shows the result on the button that was pressed. */
 export async function copy(text, button) {
   const label = button.textContent;
   try {

@@ -1,4 +1,4 @@
-// Filters as chips: each can be removed, and all are set in one form.
+// Filters as chips, each of which can be removed, and a form for the most common filters.
 
 import { append, h, put, unique } from "./dom.js";
 import { changed, filtersOf, go, params } from "./address.js";
@@ -36,8 +36,8 @@ const CHIPS = {
 };
 
 /**
- * The bar with the chips, and the players that their names match. `left` are filters that the bar leaves out, because the view has fields
- * for them; `more` returns the parameters of these fields.
+ * The bar with the chips, and notes about the names in them. `left` are filters that the bar leaves out, because the view has its own
+ * fields for them; `more` returns the parameters of these fields.
  */
 export function filterBar({ left = [], more = () => [] } = {}) {
   const id = unique("filters");

@@ -23,20 +23,20 @@ use crate::server::pool::{Pool, PoolOptions};
 use crate::server::route::Lane;
 use crate::server::{api, page};
 
-/// How long a user's statement may continue when the server stops, and how long the server then waits for its
-/// threads.
+/// How long a user's SQL statement can continue after the server was told to stop. At the end, the server
+/// also waits this long for its threads.
 const LAST_MOMENT: Duration = Duration::from_millis(500);
 
 /// State shared by all requests.
 pub(super) struct App {
     pub(super) options: Options,
     pub(super) databases: Databases,
-    /// In the order of the lanes.
+    /// The thread pools, in the order of the variants of [`Lane`].
     pub(super) pools: Vec<Pool>,
     pub(super) guard: Guard,
     /// The content that never changes while the program runs, by its path.
     pub(super) static_content: HashMap<String, StaticContent>,
-    /// Bytes of answers that clients have not read yet.
+    /// The number of bytes of answers that clients have not read yet.
     pub(super) kept: Arc<AtomicU64>,
     pub(super) clients: Arc<Connections>,
     pub(super) metrics: Metrics,
@@ -67,7 +67,7 @@ impl App {
             quick,
             PoolOptions { name: "search", waiting: 16, nice: 5, ..slow },
             PoolOptions { name: "sql", waiting: 8, nice: 5, prepare: api::guard, ..slow },
-            // Each export being sent holds a thread.
+            // Each export occupies a thread until it is sent.
             PoolOptions { name: "export", threads: files.threads(EXPORT), waiting: 8, nice: 10, ..slow },
         ];
         Ok(Self {
@@ -94,7 +94,7 @@ impl App {
         (&self.pools[lane as usize], timeout)
     }
 
-    /// The error when the timeout of a lane has passed.
+    /// The error for a request of a lane whose timeout has passed.
     pub(super) fn too_slow(&self, lane: Lane) -> Problem {
         match lane {
             Lane::Sql => Problem::too_slow_sql(self.options.sql_timeout),
@@ -112,7 +112,7 @@ impl App {
         self.log.finish();
     }
 
-    /// Logs a request whose head cannot be parsed. It has already been refused.
+    /// Counts and logs a request whose head cannot be parsed. hyper has already refused it.
     pub(super) fn unreadable(&self, error: &hyper::Error) {
         let status = if error.is_parse_too_large() { 431 } else { 400 };
         count(&self.metrics.unreadable);
@@ -122,7 +122,7 @@ impl App {
         self.log.write(&Entry { method, target, status, took, problem: Some(&problem) });
     }
 
-    /// Logs a client that was disconnected because it read an answer too slowly.
+    /// Counts and logs a client that was disconnected because it read an answer too slowly.
     pub(super) fn too_slow_reader(&self, client: &Connection) {
         count(&self.metrics.slow_readers);
         let asked = client.last_request();
@@ -133,7 +133,7 @@ impl App {
         self.log.write(&Entry { method, target, status, took, problem: Some(&problem) });
     }
 
-    /// Completes when the server is stopping, and running requests have had a moment to finish.
+    /// Completes when the server is stopping and running statements have had a moment to finish.
     pub(super) async fn ending(&self) {
         let _ = self.stop.subscribe().wait_for(|is_ending| *is_ending).await; // Fails only without a sender.
         tokio::time::sleep(LAST_MOMENT).await;

@@ -13,8 +13,8 @@ use crate::parallel::lock;
 
 /// The minimum time for which an idle connection is kept, even if there are too many connections.
 const MIN_IDLE: Duration = Duration::from_secs(1);
-/// An exception: if an origin has more idle connections than the limit of connections divided by this number,
-/// a new connection of another origin replaces one of them at once.
+/// An exception to the minimum: if the origin with the most idle connections has more of them than the limit
+/// of connections divided by this number, a new connection of another origin replaces one of them at once.
 const MAX_IDLE_SHARE: usize = 8;
 /// The maximum number of bytes of unread answers, for all connections together.
 const MAX_UNREAD: u64 = 256 << 20;
@@ -44,7 +44,8 @@ pub(super) struct Connection {
 
 #[derive(Default)]
 struct State {
-    /// The time since which the server waits for the client: to send a request or its body, or to read an answer.
+    /// Since when the server has waited for the client to send a request or its body, or to read an answer;
+    /// `None` if it does not wait for the client.
     waits: Option<Instant>,
     /// Whether the whole answer has been passed to the connection.
     is_handed_over: bool,
@@ -156,8 +157,8 @@ impl Connections {
 
     /// Finds a slot for a connection from an address. If all slots are in use, closes one idle connection:
     /// among those of the origin with the most idle connections, the one that has been idle longest. Busy
-    /// connections are never closed. Returns the slot, and whether a connection was closed for it; `None` if no
-    /// idle connection may be closed yet.
+    /// connections are never closed. Returns the slot, and whether a connection was closed for it; `None` if
+    /// no connection can be closed now.
     pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<(Slot, bool)> {
         let from = Origin::from_address(address);
         let mut places = lock(&self.places);
@@ -179,9 +180,10 @@ impl Connections {
 
 impl SlotTable {
     /// The idle connection to close for a new one, if one may be closed. `crowd` is the number of idle
-    /// connections that an origin can have without losing their minimum time.
+    /// connections up to which an origin's connections are kept for the minimum time.
     fn to_close(&self, newcomer: Origin, crowd: usize) -> Option<u64> {
-        // The idle connections of each origin: how many, and since when which one has been idle longest.
+        // For each origin: the number of idle connections, and the start of the longest idle time with its
+        // connection.
         let mut waiting: HashMap<Origin, (usize, Instant, u64)> = HashMap::new();
         for (&number, client) in &self.taken {
             let Some(since) = lock(&client.state).waits else { continue };

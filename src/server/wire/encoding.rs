@@ -58,8 +58,8 @@ pub(super) fn any_known(headers: &HeaderMap, tag: &str) -> Option<Response> {
     (known_tags(headers)?.trim() == "*").then(|| not_modified(tag))
 }
 
-/// A response, compressed if the client accepts that and it becomes shorter. With a tag, the client can avoid
-/// fetching the answer again.
+/// A response, compressed if the client accepts compression and the answer becomes shorter. With a tag, the
+/// client can avoid fetching the same answer again.
 pub(super) fn whole(headers: &HeaderMap, content_type: &str, body: Vec<u8>, tag: Option<&str>) -> Response {
     let packed = if takes_packed(headers) { packed(&body) } else { None };
     respond(content_type, body.into(), packed.map(Bytes::from), tag)
@@ -84,8 +84,8 @@ fn not_modified(tag: &str) -> Response {
     (StatusCode::NOT_MODIFIED, [(ETAG, tag), (VARY, "accept-encoding")]).into_response()
 }
 
-/// A response with the compressed content, if there is one. Then its tag differs from that of the uncompressed
-/// content, because its bytes differ.
+/// A response with the compressed content, if there is one. Compressed content has another tag than
+/// uncompressed content, because its bytes differ.
 fn respond(content_type: &str, plain: Bytes, packed: Option<Bytes>, tag: Option<&str>) -> Response {
     let tag = tag.map(|tag| if packed.is_some() { packed_tag(tag) } else { tag.to_owned() });
     let is_packed = packed.is_some();
@@ -107,7 +107,7 @@ pub(super) fn set_header(headers: &mut HeaderMap, name: HeaderName, value: &str)
     }
 }
 
-/// Content that does not change while the program runs: a file of the page, the API description.
+/// Content that does not change while the program runs: a file of the page, or the API description.
 pub(super) struct StaticContent {
     content_type: &'static str,
     bytes: Bytes,

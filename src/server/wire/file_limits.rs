@@ -1,32 +1,34 @@
-//! Distributes the files that the process may open.
+//! Distributes the number of files that the process can open.
 
 use crate::server::options::{Error, Options};
 
-/// The maximum number of threads of each pool: `SEARCH` for the pool of searches and for that of SQL statements,
-/// `EXPORT` for that of exports.
+/// The maximum number of threads of the search pool, and also of the SQL pool.
 pub(super) const SEARCH: usize = 2;
+/// The maximum number of threads of the export pool.
 pub(super) const EXPORT: usize = 8;
 
 /// The number of files of the process itself: standard streams, listening and waking sockets, temporary files
 /// of sorts.
 const OWN: usize = 20;
-/// The number of files of an open database with a write-ahead log.
+/// The number of files of an open database: the database, its write-ahead log, and the index of the log.
 const DATABASE: usize = 3;
-/// The maximum number of databases that a thread keeps open. Each has a page cache.
+/// The maximum number of databases that a thread keeps open. It limits memory, because each open database has
+/// a page cache.
 const OPEN: usize = 8;
 /// The minimum number of connections.
 const LEAST: usize = 4;
 /// The maximum number of files requested from the system.
 const MOST: u64 = 65_536;
 
-/// The distribution of the files that may be open.
+/// How the files that can be open are distributed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileLimits {
     /// The maximum number of databases that a thread keeps open.
     pub(super) open: usize,
     /// The maximum number of client connections.
     pub(super) connections: usize,
-    /// The number of threads wanted, and the number for which there are enough files.
+    /// The number of threads that all pools want, and the number that can use half of the remaining files,
+    /// with one database per thread.
     wanted: usize,
     affordable: usize,
 }
@@ -56,13 +58,13 @@ impl FileLimits {
         Ok(files_of)
     }
 
-    /// The number of threads of a pool that wants `wanted`.
+    /// The number of threads that a pool gets if it wants `wanted` threads.
     pub(super) fn threads(self, wanted: usize) -> usize {
         (wanted * self.affordable / self.wanted).clamp(1, wanted.max(1))
     }
 }
 
-/// The number of files that may be open, after raising the limit.
+/// The number of files that can be open at once. Raises the limit first.
 #[cfg(unix)]
 fn allowed() -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

@@ -39,13 +39,13 @@ impl Guard {
         Self { own, allowed: allowed.collect(), token: options.token.clone(), guesses: FailedTokens::new() }
     }
 
-    /// Whether a text is a host name as a URL has it, without a user name and a port.
+    /// Whether a text is a host as in a URL, without user name and port.
     pub(super) fn can_be_host(name: &str) -> bool {
         name.parse::<Authority>().is_ok_and(|authority| authority.host() == name)
     }
 
-    /// Refuses requests whose host name is not one of this server. Otherwise a page of another host could read
-    /// everything, by letting its own host name resolve to this server's address.
+    /// Refuses requests to a host name that is not one of this server's. Otherwise, a page of another host
+    /// could read everything by letting its own host name resolve to this server's address.
     pub(super) fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
         let mut named = headers.get_all(HOST).iter();
         let (first, second) = (named.next(), named.next());
@@ -141,7 +141,8 @@ impl FailedTokens {
         }
     }
 
-    /// Counts a wrong token, unless the maximum number of other origins is reached.
+    /// Counts a wrong token, unless the maximum number of other origins is reached. Begins a new period if
+    /// the current one is over.
     fn count(&self, origin: Origin) {
         let (since, counts) = &mut *lock(&self.0);
         if since.elapsed() >= GUESS_TIME {
@@ -166,7 +167,7 @@ fn given(authorization: &str) -> Option<String> {
     text.split_once(':').map(|(_, password)| password.to_owned())
 }
 
-/// Decodes base64.
+/// Decodes base64, with the standard or the URL-safe alphabet; padding is optional.
 fn base64(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() * 3 / 4);
     let (mut bits, mut count) = (0_u32, 0);

@@ -1,4 +1,4 @@
-//! Handles requests: routes them to the threads, and sends their answers.
+//! Handles requests: passes them to the threads of the pools, and sends the answers.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -36,12 +36,12 @@ use crate::server::route::{Lane, Route};
 /// The time in which a client must send the request body.
 const BODY_TIME: Duration = Duration::from_secs(20);
 /// The maximum length of a URL's path and query, in bytes: enough for the 11,797 half-moves of the longest
-/// possible game in UCI notation, five bytes each with the comma.
+/// game that the fifty-move rule allows, in UCI notation: five bytes each with the comma.
 const ADDRESS: usize = 60_000;
 /// The maximum size of the request headers in bytes.
 const HEADERS: usize = 16 << 10;
-/// The content security policy of all answers: pages load only files of this server and embedded images, and
-/// no page may frame an answer.
+/// The content security policy of all answers: pages can load only files of this server and embedded images,
+/// and no page can frame an answer.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -95,7 +95,7 @@ fn method_router(route: &'static Route) -> MethodRouter<Arc<App>> {
     on(method, ask).fallback(move || async move { refuse(&Problem::wrong_method(usage(route))) })
 }
 
-/// How to use a path, for requests with another method.
+/// How to use a path: the message for requests with another method.
 fn usage(route: &Route) -> String {
     match route.body {
         None => "Use GET for this address.".to_owned(),
@@ -249,7 +249,7 @@ async fn answer(
     client.wait();
     call.body = read_body(route, body).await?;
     client.record_activity();
-    // The timeout starts here: a client may send its request slowly.
+    // The timeout starts only here, because a client can send its request slowly.
     let (cancel, waiting) = CancelToken::new(Instant::now() + time);
     let (send, receive) = oneshot::channel();
     let asked =
@@ -266,7 +266,8 @@ async fn answer(
             response.map(|response| response.map(|body| with_guard(body, waiting)))
         }
         Ok(Ok(response)) => response,
-        // The thread took the request after the deadline, or panicked.
+        // The thread dropped the request without an answer: it took the request after the deadline, or
+        // panicked.
         Ok(Err(_)) if Instant::now() >= deadline => Err(app.too_slow(route.lane)),
         Ok(Err(_)) => Err(Problem::internal()),
         Err(_) => Err(app.too_slow(route.lane)),
@@ -280,7 +281,7 @@ async fn read_body(route: &Route, body: Body) -> Result<Bytes, Problem> {
         return Err(too_large(format!("The body of this request can have at most {most} bytes.")));
     }
     match tokio::time::timeout(BODY_TIME, to_bytes(body, most)).await {
-        // The body is too long, which its header did not show, or the client has disconnected.
+        // The body is too long although the request's header did not say so, or the client has disconnected.
         Ok(read) => read.map_err(|_| {
             too_large(format!("The request body ended too early, or has more than {most} bytes."))
         }),
@@ -312,7 +313,7 @@ impl PendingRequest {
                 let mut answer = Some((reply, response));
                 let written = pieces.write(cancel, runtime, &mut || {
                     if let Some((reply, response)) = answer.take() {
-                        let _ = reply.send(Ok(response)); // Without a client, sending the first piece fails.
+                        let _ = reply.send(Ok(response)); // If the client is gone, sending a piece fails.
                     }
                 });
                 let Err(error) = written else { return };
@@ -356,7 +357,7 @@ impl PendingRequest {
             Lane::Sql | Lane::Export => None,
         };
         let answer = (self.route.answer)(&self.call, database).map_err(|problem| {
-            // The error of an interrupted statement is not the real cause.
+            // The error of an interrupted statement does not name the cause.
             if cancel.is_over() { self.app.too_slow(self.route.lane) } else { problem }
         })?;
         drop(snapshot);
@@ -396,7 +397,8 @@ fn text(content_type: &'static str, text: String) -> Response {
     ([(CONTENT_TYPE, content_type)], text).into_response()
 }
 
-/// Redirects from a path below `/db/NAME` to the web page, which has the name of the database in a parameter.
+/// Redirects from `/db/NAME`, or a view below it, to the web page, which has the name of the database in a
+/// parameter.
 async fn database_page(State(app): State<Arc<App>>, path: RawPathParams, uri: Uri) -> Response {
     let part = |name| path.iter().find(|(other, _)| *other == name).map(|(_, value)| value);
     let name = part("db").unwrap_or_default();

@@ -86,7 +86,8 @@ impl Log {
     }
 }
 
-/// Writes lines as they arrive, and reports how many were dropped before.
+/// Writes lines as they arrive, each followed by the number of lines dropped since the last such report, if
+/// any.
 fn write_lines(lines: &Receiver<String>, format: LogFormat, counts: &Counts, mut out: impl io::Write) {
     let mut known = 0;
     for mut line in lines.iter() {
@@ -106,7 +107,7 @@ fn write_lines(lines: &Receiver<String>, format: LogFormat, counts: &Counts, mut
     }
 }
 
-/// The first `most` characters of a text, with control characters and backslashes escaped.
+/// The first `most` characters of a text, with backslashes and unprintable characters escaped.
 fn shown(text: &str, most: usize) -> String {
     let mut shown = String::new();
     for letter in text.chars().take(most) {

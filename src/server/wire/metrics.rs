@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use crate::server::pool::Pool;
 
-/// Upper bounds of the histogram's buckets, in seconds.
+/// The inclusive upper bounds of the histogram's buckets, in seconds.
 const TIMES: [f64; 9] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 1.0, 10.0];
 
 #[derive(Default)]
 pub(in crate::server) struct Metrics {
-    /// Answers by the first digit of their status.
+    /// The number of answers, by the first digit of their status.
     answers: [AtomicU64; 6],
     times: [AtomicU64; TIMES.len()],
     microseconds: AtomicU64,

@@ -36,8 +36,9 @@ use stream::Stream;
 
 /// The time in which a client must send the head of a request.
 const HEAD_TIME: Duration = Duration::from_secs(10);
-/// The maximum number of header lines, and the maximum size of the head in bytes. Beyond them, requests are
-/// refused without an explanation. [`handle`] has lower limits of bytes, and explains refusals.
+/// The maximum number of header lines, and the maximum size of the head in bytes. Requests beyond these
+/// limits are refused without an explanation. [`handle`] has lower limits of bytes, and explains why it
+/// refuses a request.
 const HEADERS: usize = 128;
 const HEAD_BYTES: usize = 64 << 10;
 /// The size of the socket's send buffer in bytes. With a much larger one, a client that reads nothing would
@@ -68,11 +69,11 @@ impl Stopper {
 }
 
 impl Server {
-    /// Opens the databases and begins to listen.
+    /// Opens the databases, begins to listen, and starts the threads.
     ///
     /// # Errors
-    /// If the options are invalid or do not say who may connect, a database cannot be opened, the server
-    /// cannot listen on the address or start its threads, or too few files may be open.
+    /// If the options are invalid or do not say who is allowed to connect, a database cannot be opened, the
+    /// server cannot listen on the address or start its threads, or the limit of open files is too low.
     pub fn bind(options: Options) -> Result<Self, Error> {
         let address = options.listen;
         if !address.ip().is_loopback() && options.token.is_none() && !options.is_public {
@@ -152,8 +153,7 @@ impl Server {
                     }
                     connections.spawn(protocol.clone().serve(stream, place, self.app.stop.subscribe()));
                 }
-                // If all connections are busy, new ones are refused at once, so that existing ones are
-                // answered.
+                // If no other connection can be closed for the new one, the new one is refused at once.
                 None => {
                     count(&self.app.metrics.refused);
                     let _ = stream.try_write(handle::full().as_bytes()); // The client may have disconnected.
@@ -177,7 +177,8 @@ struct Protocol {
 }
 
 impl Protocol {
-    /// Answers the requests of a connection until it ends, its slot is needed, or the server stops.
+    /// Answers the requests of a connection until it ends, another connection needs its slot, or the server
+    /// stops.
     async fn serve(self, stream: TcpStream, place: Slot, mut stopped: watch::Receiver<bool>) {
         let client = &place.client;
         let _ = stream.set_nodelay(true);
@@ -199,7 +200,7 @@ impl Protocol {
         match ended {
             Err(error) if error.is_parse() => self.app.unreadable(&error),
             Err(error) if is_late(&error) => self.app.too_slow_reader(client),
-            // The client knows about other connection errors.
+            // Other errors are not logged: they concern only this connection, and its client notices them.
             Ok(()) | Err(_) => {}
         }
     }

@@ -13,7 +13,7 @@ use tokio::time::{Sleep, sleep_until};
 use super::connection::Connection;
 
 /// The number of bytes that a client must read in the reading time, unless the rest of the answer is shorter.
-/// The time stops while there is nothing to read.
+/// The time does not run while there is nothing to read.
 pub(super) const LEAST: usize = 512 << 10;
 
 /// A connection with a check of the client's reading speed.
@@ -27,7 +27,7 @@ pub(super) struct Stream {
 /// Measures how fast a client reads.
 #[derive(Default)]
 struct ReadRate {
-    /// Bytes read by the client, and the waiting time for them.
+    /// The number of bytes that the client has taken, and how long the server waited for that.
     taken: usize,
     waited: Duration,
     /// When waiting for the client began, and when it times out.
@@ -45,7 +45,7 @@ impl ReadRate {
         }
     }
 
-    /// Ready when the server has waited for the client for `time` since the count of bytes began.
+    /// Ready when the server has waited for the client for `time` in total since the counting of bytes began.
     fn poll_over(&mut self, time: Duration, context: &mut Context<'_>) -> Poll<()> {
         let since = *self.since.get_or_insert_with(Instant::now);
         let end = since + time.saturating_sub(self.waited);

@@ -17,8 +17,8 @@ use crate::store::Database;
 /// The size in bytes at which a piece is sent, and the maximum number of pieces waiting for the client.
 const PIECE: usize = 64 << 10;
 const PIECES: usize = 4;
-/// The maximum time for which the first piece is collected. Errors before it is sent are reported; later errors
-/// cut the answer off.
+/// The time after which the first piece is sent although it is small. Errors before that are reported to the
+/// client; later errors cut the answer off.
 const FIRST: Duration = Duration::from_secs(1);
 
 /// A piece; `None` is the end of the answer.
@@ -32,7 +32,7 @@ pub(super) struct StreamBody<'d> {
 }
 
 impl<'d> StreamBody<'d> {
-    /// The body of a response, and the answer that writes it.
+    /// The body of a response, and the answer that fills it when it is written.
     pub(super) fn new(database: &'d Database, write: WriteChunks) -> (Body, Self) {
         let (sender, receiver) = mpsc::channel(PIECES);
         let body = Body::new(ReceivedBody { receiver, is_whole: false, is_broken: false });
@@ -44,7 +44,7 @@ impl<'d> StreamBody<'d> {
     /// writing fails before that, another answer can be sent.
     ///
     /// # Errors
-    /// The error that stopped it.
+    /// The error that stopped the writing.
     pub(super) fn write(
         self,
         cancel: &CancelToken,
@@ -78,7 +78,7 @@ struct ChunkWriter<'a> {
     runtime: &'a Handle,
     cancel: &'a CancelToken,
     begin: &'a mut dyn FnMut(),
-    /// The start of writing, until the first piece is sent.
+    /// When writing began; `None` once the first piece is sent.
     began: Option<Instant>,
 }
 
@@ -140,7 +140,7 @@ impl HttpBody for ReceivedBody {
                 self.is_whole = true;
                 Poll::Ready(None)
             }
-            // The writer failed, so the answer must end with an error, or it would look complete. On an
+            // The writer failed. The answer must end with an error; otherwise it would look complete. On an
             // error, hyper closes the connection and drops unsent data, even the head. If the body is pending
             // first, hyper sends that data.
             None if !std::mem::replace(&mut self.is_broken, true) => {
@@ -152,7 +152,7 @@ impl HttpBody for ReceivedBody {
     }
 }
 
-/// A body that keeps a value alive as long as it exists.
+/// A body that owns `guard`, which is dropped together with it.
 pub(super) fn with_guard(body: Body, guard: impl Send + Unpin + 'static) -> Body {
     Body::new(Guarded { body, _guard: guard })
 }

@@ -1,5 +1,5 @@
-//! Compares annotations with moves, for all games, without reading their text; and the spellings of players'
-//! names with each other.
+//! Compares annotations with moves, for all games, without reading their text. Also compares the spellings of
+//! players' names with each other.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Row};
@@ -10,10 +10,10 @@ use crate::verify::FindingKind::{WrongCount, WrongValue};
 use crate::verify::rows::{Reader, for_each_row, format_value};
 use crate::verify::{Collector, FindingKind, Id, RowId};
 
-/// A column of the rows `t` of a table, its expected value, and the condition in SQL.
+/// A column of a table, its expected value in words, and the condition in SQL, in which `t` is the table.
 struct Rule(&'static str, &'static str, &'static str);
 
-/// The ply is that of a position on the line that a column names.
+/// The condition that the ply is that of a position on the line that the column `$line` names.
 macro_rules! on_line {
     ($line:literal) => {
         concat!(
@@ -35,7 +35,7 @@ macro_rules! on_line {
 const PLACE: Rule =
     Rule("ply", "a position of its line", concat!("typeof(t.line) = 'integer' AND ", on_line!("line")));
 
-/// The rows of a table are numbered 1, 2, 3 ... at each place.
+/// The rule that the rows of a table are numbered 1, 2, 3 ... at each place.
 macro_rules! numbered {
     ($table:literal) => {
         Rule(

@@ -3,7 +3,7 @@
 use crate::id::{GameId, Ply};
 use crate::store::row::StoredId;
 
-/// Checksums of `(key, game, ply)` per group of games, so that a difference can be narrowed down to few
+/// Checksums of `(key, game, ply)` per group of games, so that a difference can be narrowed down to a few
 /// games.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Checksum {

@@ -1,4 +1,4 @@
-//! Compares duplicates, their texts and their moves, with the games that they repeat.
+//! Compares duplicates, with their texts and moves, with the games that they repeat.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
 
@@ -13,8 +13,8 @@ use crate::verify::rows::{Batch, Reader, StoredDuplicate, shown, stored};
 use crate::verify::source::{Texts, piece};
 use crate::verify::{Check, Collector, Duplicates, MissingIds, RowId};
 
-/// Reads skipped games of a source that are in the sample, in the order of their text. The place is the offset
-/// from which to read, and the index of the first row from there in the table.
+/// Reads skipped games of a source that are in the sample, in the order of their texts. A place is the offset
+/// from which to read, and the index in the table of the first row from there on.
 pub(crate) fn read_skipped(
     check: &Check<'_>,
     connection: &Connection,
@@ -112,7 +112,7 @@ impl<'c> DuplicateScan<'c> {
         self.check.findings.wrong(WrongValue, "duplicate", id, column, expected, found);
     }
 
-    /// Checks a broken-off game and the longer game that begins with its moves.
+    /// Checks a game that was broken off, and the longer game that begins with its moves.
     fn prefix(&self, connection: &Connection, row: &StoredDuplicate) -> rusqlite::Result<()> {
         for (column, found) in [("line", row.line), ("game_number", row.game_number)] {
             if found.is_some() {
@@ -156,8 +156,8 @@ impl<'c> DuplicateScan<'c> {
                 self.wrong(row, column, "a number from 1", shown(found));
             }
         }
-        // If originals were removed, duplicates remain without an original when their files cannot be read
-        // again.
+        // If an original was removed and the duplicate's file cannot be read again, the duplicate remains
+        // without an original.
         let is_like = matches!(row.kind.as_deref(), Some("same" | "moves"));
         if row.original.is_none() && is_like && self.check.gone != MissingIds::All {
             self.wrong(row, "original_id", "a row of game", "NULL");
@@ -170,8 +170,8 @@ impl<'c> DuplicateScan<'c> {
     }
 }
 
-/// Compares a skipped game and its original with the game's text. `text` is `None` if it is not within its
-/// source.
+/// Compares a skipped game and its original with the game's text. `text` is `None` if its place is not within
+/// the source.
 pub(crate) fn compare(
     reader: Reader<'_>,
     reread: &mut SingleGameParser,
@@ -189,7 +189,8 @@ pub(crate) fn compare(
         tell("byte_length", "that of one game".to_owned(), row.byte_length.to_string());
         return Ok(());
     };
-    // Of the same game, players, date and result are compared too.
+    // Only the kinds `same` and `moves` have an original to compare with. For `same`, players, date and
+    // result are compared too.
     let (Some(id), Some(kind @ ("same" | "moves"))) = (row.original, row.kind.as_deref()) else {
         return Ok(());
     };
@@ -213,13 +214,13 @@ pub(crate) fn compare(
     Ok(())
 }
 
-/// The columns that are compared in addition to the moves. Duplicates by moves alone must be equal in the
-/// first `COLUMNS_OF_MOVES` of them.
+/// The columns that are compared in addition to the moves. Duplicates by moves alone must be equal only in
+/// the first `COLUMNS_OF_MOVES` of them.
 const COLUMNS: [&str; 6] = ["start_fen", "status", "white_id", "black_id", "date", "result"];
 const COLUMNS_OF_MOVES: usize = 2;
 
-/// The values of [`COLUMNS`] according to a text, with names instead of numbers, and the start position
-/// without counters.
+/// The values of [`COLUMNS`] according to a text, with names instead of ids, and the start position without
+/// counters.
 fn columns(text: &GameText<'_>) -> [Option<String>; 6] {
     COLUMNS.map(|column| {
         let told = text.columns().find(|&(index, _)| GameRow::COLUMNS[index] == column);
@@ -250,7 +251,7 @@ fn start(fen: Option<&str>) -> Option<String> {
     Position::from_fen(fen.as_bytes()).ok().map(|(position, _)| position.canonical_fen())
 }
 
-/// The first ply at which the move of a game differs from that in a text.
+/// The first ply at which the move of a game differs from that in a text; `None` if all moves are equal.
 fn parting(
     connection: &Connection,
     id: StoredId<GameId>,

@@ -1,4 +1,4 @@
-//! Checks the rows of each game: one scan of `game` and `game_position` in parallel.
+//! Checks the rows of each game: one scan of `game` together with `game_position`.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -125,7 +125,7 @@ impl<'c> GameScan<'c> {
         Ok(())
     }
 
-    /// Reports and skips rows of missing games, up to the rows of the game `before`.
+    /// Skips rows of missing games, and reports the first row of each, up to the rows of the game `before`.
     fn surplus(
         &mut self,
         positions: &mut Rows<'_>,
@@ -227,7 +227,7 @@ impl<'c> GameScan<'c> {
     }
 
     fn count(&mut self, game: &StoredGame, seen: &Seen) {
-        // If the last position is missing, its number is that of the game's plies.
+        // If the last position is missing, the number of plies is that in the game's row.
         let last = seen.last.filter(|last| last.move_code.is_none()).map(|last| last.ply.number());
         let plies = u64::try_from(last.unwrap_or(game.ply_count)).unwrap_or(0);
         let counted = Counted { games: 1, plies, positions: seen.rows, last_game: Some(game.byte_offset) };

@@ -1,4 +1,4 @@
-//! Checks `occurrence`: one scan together with `visited_position`, and a search for differences from
+//! Checks `occurrence`: scans it once together with `visited_position`, and searches for differences from
 //! `game_position`.
 
 use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
@@ -45,7 +45,7 @@ struct Run {
     key: i64,
     games: i64,
     game: StoredId<GameId>,
-    /// The level of the key's last row, and the number of games that reached the key in this level.
+    /// The level of the latest row, and the number of games so far that reached the key in this level.
     level: (i64, i64),
     /// The greatest number of games in one level.
     most_in_level: i64,
@@ -65,8 +65,8 @@ impl Run {
         self.game = game;
     }
 
-    /// Whether the key's position must have a row in `visited_position`, although such rows may be
-    /// [delayed](may_be_delayed).
+    /// Whether the key's position must have a row in `visited_position`. If rows can be
+    /// [delayed](may_be_delayed), only the games of one level count.
     fn has_many(&self, threshold: i64) -> bool {
         let may_be_delayed = u32::try_from(threshold).is_ok_and(may_be_delayed);
         (if may_be_delayed { self.most_in_level } else { self.games }) >= threshold
@@ -165,7 +165,7 @@ impl<'c> OccurrenceScan<'c> {
         }
         let many = self.check.threshold.is_some_and(|threshold| run.has_many(threshold));
         if many && !is_shared(connection, run.key)? {
-            let found = format!("the row is missing, {} games reached the position", run.games);
+            let found = format!("the row is missing, but {} games reached the position", run.games);
             let id = RowId::new([("key", run.key)]);
             self.check.findings.about(MissingRow, "visited_position", id, found);
         }

@@ -20,7 +20,7 @@ impl StoredProblem {
     }
 }
 
-/// A text for a message.
+/// A text in quotes, for a message.
 fn quoted(text: Option<&str>) -> String {
     shown(text.map(|text| format!("'{text}'")))
 }
@@ -73,7 +73,8 @@ pub(crate) fn check(Reader { connection, findings }: Reader<'_>) -> rusqlite::Re
         match kind {
             None => wrong("kind", "a kind of problem".to_owned(), quoted(problem.kind.as_deref())),
             Some(kind) if problem.severity.as_deref() != Some(kind.severity().as_str()) => {
-                let expected = format!("'{}', as of all of kind {}", kind.severity().as_str(), kind.as_str());
+                let expected =
+                    format!("'{}', as for all problems of kind {}", kind.severity().as_str(), kind.as_str());
                 wrong("severity", expected, quoted(problem.severity.as_deref()));
             }
             Some(_) => {}
@@ -89,12 +90,12 @@ pub(crate) fn check(Reader { connection, findings }: Reader<'_>) -> rusqlite::Re
 /// The problems of each game: eight bytes per problem.
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
-    /// Pairs of a game and the number of one of its problems, in ascending order.
+    /// Pairs of a game and the id of one of its problems, in ascending order.
     of_games: Vec<(GameId, u32)>,
 }
 
 impl Problems {
-    /// Reads the list of problems. Numbers that no game or problem can have are reported elsewhere.
+    /// Reads the list of problems. Ids that no game or problem can have are reported elsewhere.
     pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Self> {
         let sql = "SELECT game_id, problem_id FROM problem WHERE game_id IS NOT NULL";
         let mut of_games = Vec::new();
@@ -149,6 +150,8 @@ impl Problems {
         }
         let first = stored.first().zip(told.first()).map(|(stored, told)| (stored, told.line));
         for (stored, mut told) in stored.iter().zip(told.iter().copied()) {
+            // Warnings before the text also count, so another warning has the note that further ones are not
+            // recorded.
             if let Some(message) = stored.message.as_deref().filter(|_| is_before)
                 && message.starts_with(told.message)
             {
@@ -160,7 +163,8 @@ impl Problems {
     }
 }
 
-/// Compares a row with the text; `first` is the first row of the game, and its line in the text.
+/// Compares a row with a problem in the text. `first` is the first row of the game, with its line in the
+/// text.
 fn compare_row(
     findings: &Collector,
     game: &StoredGame,
@@ -183,7 +187,7 @@ fn compare_row(
     if told.line > 0 {
         wrong("column_number", told.column.to_string(), stored.column.to_string());
     }
-    // The text of a single game shows only the differences between line numbers.
+    // From the text of a single game, only the differences between its line numbers are known.
     if let Some((first, line)) = first {
         let begin = first.line.saturating_sub_unsigned(line);
         wrong("line", begin.saturating_add_unsigned(told.line).to_string(), stored.line.to_string());

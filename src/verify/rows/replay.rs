@@ -114,7 +114,8 @@ impl<'c> Replay<'c> {
         self.previous = Some((self.position.clone(), stored.move_code));
     }
 
-    /// Plays the move that leads to the row `next`.
+    /// Plays the move that leads to the row `next`. If the stored move does not lead there, looks for a move
+    /// that does.
     fn make(&mut self, before: Position, stored: Option<i64>, next: &StoredPosition, fen: &[u8]) {
         let code = stored.and_then(|code| MoveCode::from_bits(u32::try_from(code).ok()?));
         let made = code.and_then(|code| self.position.make(code).ok());

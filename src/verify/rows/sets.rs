@@ -1,4 +1,5 @@
-//! Compares columns of games, sets of games and the lists of levels with the rows from which they are built.
+//! Compares columns of games, sets of games and the lists of frequent keys with the rows from which they are
+//! built.
 
 use std::cmp::Ordering;
 
@@ -179,7 +180,7 @@ fn compare_feature(set: (u32, FeatureKind, i64), found: &[u16], expected: &[u16]
 
 /// Reports rows of `occurrence` whose level is not listed, so that they are never found.
 pub(crate) fn find_unlisted(reader: Reader<'_>) -> rusqlite::Result<()> {
-    // One step per level, not per row.
+    // The query takes one step per level, not one per row.
     let sql = "WITH RECURSIVE found (level) AS (
                    SELECT min(level) FROM occurrence
                    UNION ALL
@@ -214,8 +215,8 @@ impl ListedKeys {
         Ok(Self(lists))
     }
 
-    /// Reports a key with more rows in a level than the list of the level allows: the key would be missed
-    /// when games are added.
+    /// Reports a key with more rows in a level than the level's list of frequent keys allows: the key would
+    /// be missed when games are added.
     pub(crate) fn check(&self, level: i64, key: i64, rows: u32, findings: &Collector) {
         let Ok(index) = self.0.binary_search_by_key(&level, |(level, _)| *level) else { return };
         let most = self.0[index].1.most_rows(key);

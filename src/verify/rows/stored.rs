@@ -1,4 +1,4 @@
-//! Reads rows in which cells may have any value.
+//! Reads rows in which cells can have any value.
 
 use std::sync::LazyLock;
 
@@ -49,7 +49,7 @@ impl Reader<'_> {
     }
 }
 
-/// Rows that were read, and the place from which to read more, if there may be more.
+/// Rows that were read, and the place from which to read more; `None` if there are no more.
 pub(crate) type Batch<R, P> = (Vec<R>, Option<P>);
 
 /// A value for a message.
@@ -65,7 +65,7 @@ pub(crate) fn bytes<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r
     }
 }
 
-/// The columns of a row for a query.
+/// The columns of `R` for a query, separated by commas.
 pub(crate) fn columns<R: StoredRow>() -> String {
     R::COLUMNS.join(", ")
 }

@@ -15,7 +15,8 @@ use crate::verify::rows::{Reader, StoredGame, StoredPosition, bytes, format_valu
 use crate::verify::{Collector, RowId, Sample};
 
 /// How many of a position's best-rated and latest games are listed. The rules for counting and ranking are
-/// implemented again here: a mistake in the shared implementation would not be found by using it again.
+/// implemented again here, because a check with the same code as the writer of the rows would not find the
+/// writer's mistakes.
 const LISTED: usize = LISTED_GAMES as usize;
 
 /// The number of positions to count in one pass over the games. They take about 200 MiB.
@@ -52,7 +53,7 @@ impl Counts {
         self.white_wins + self.draws + self.black_wins
     }
 
-    /// The number of columns that `visited_position` has too.
+    /// The number of columns, from the first one, that `visited_position` has too.
     const COLUMNS_OF_POSITIONS: usize = 8;
 
     /// The columns of `continuation` and their values.
@@ -291,7 +292,7 @@ fn compare_moves(reader: Reader<'_>, key: i64, tally: &Tally) -> rusqlite::Resul
     }
     for (code, counts) in counted {
         let id = RowId::new([("key", key), ("move_code", code)]);
-        let found = format!("the row is missing, {} games played this move", counts.games());
+        let found = format!("the row is missing, but {} games played this move", counts.games());
         findings.about(MissingRow, TABLE, id, found);
     }
     Ok(())
@@ -318,7 +319,7 @@ fn show(value: &Value) -> String {
     format_value(value.into())
 }
 
-/// Counts the occurrences in one thread's games.
+/// Counts the occurrences of visited positions in one thread's games.
 #[derive(Debug)]
 pub(crate) struct OccurrenceCounter<'v> {
     visited: &'v VisitedPositions,
@@ -358,7 +359,7 @@ impl<'v> OccurrenceCounter<'v> {
         self.hits.clear();
     }
 
-    /// Adds the counts to those of all threads.
+    /// Adds this thread's counts to the shared counts.
     pub(crate) fn flush(&mut self) {
         for (slot, tally) in self.tallies.drain() {
             let entry = &self.visited.entries[slot as usize].2;

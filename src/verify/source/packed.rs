@@ -1,4 +1,4 @@
-//! Compares games with the text of a source that must be decoded. Decodes it once, from start to end.
+//! Compares games with the text of a source that must be decoded. Decodes the source once, from start to end.
 
 use std::borrow::Cow;
 
@@ -19,9 +19,9 @@ use crate::verify::{Check, Collector, Progress};
 
 /// The amount of text to decode at once, in bytes.
 const PIECE: usize = 1 << 20;
-/// The maximum length of a game's text to compare, in bytes. Longer texts are not kept in memory.
+/// The maximum length of a game's text to compare, in bytes. Longer texts would need too much memory.
 const MOST_TEXT: u64 = 64 << 20;
-/// The maximum number of out-of-order rows to check again.
+/// The maximum number of out-of-order rows to compare in a second pass.
 const MOST_BEHIND: usize = 1 << 14;
 
 /// Compares the sampled games and the sampled skipped games of a chain of readings with their texts in
@@ -50,7 +50,8 @@ pub(crate) fn compare(
     };
     pass.all(&mut text)?;
     let verdicts = chain.set_verdicts(Ok(text.read_to_end(check.progress).verdicts()));
-    // Rows come in the order of their texts, unless their offsets are wrong. Such rows need another pass.
+    // Rows come in the order of their texts, unless their offsets are wrong. Rows whose text was already
+    // passed need another pass.
     let mut behind = std::mem::take(&mut pass.behind);
     sort_by_key(&mut behind, |(start, _)| *start);
     if !behind.is_empty()
@@ -117,7 +118,7 @@ impl<P, R> BySource<'_, P, R> {
     }
 }
 
-/// Reads games of a source that are in the sample, in the order of their numbers.
+/// Reads games of a source that are in the sample, in the order of their ids.
 fn read_games(
     check: &Check<'_>,
     connection: &Connection,
@@ -219,8 +220,8 @@ impl<'c> TextPass<'c> {
                 return Ok(());
             }
             Some(range) => {
-                // If the decoded text ends before this range, the source has changed: its verdict says so, and
-                // nothing is compared.
+                // If the decoded text ends before the end of this range, the source has changed. Its verdict
+                // says so, and nothing is compared.
                 let length = (range.end - range.start) as usize;
                 let Some(text) = text.piece(range.start, length, self.check.progress) else { return Ok(()) };
                 Some(text)
@@ -275,7 +276,7 @@ fn has_codes(
 struct Text<'r> {
     decoded: Decoded,
     marks: Marks<'r>,
-    /// The decoded text that may still be needed; `start` is its offset.
+    /// The decoded text that can still be needed; `start` is its offset.
     text: Vec<u8>,
     start: u64,
     has_ended: bool,
@@ -294,7 +295,8 @@ impl<'r> Text<'r> {
         Ok(Self { decoded, marks, text: Vec::new(), start: 0, has_ended: false })
     }
 
-    /// A piece of the text. It must not begin before [`start`](Self::start), which then moves forward to it.
+    /// A piece of the text; `None` if the text ends earlier or the check is stopped. The piece must not begin
+    /// before [`start`](Self::start). Text before the piece can be dropped.
     fn piece(&mut self, offset: u64, length: usize, progress: &Progress) -> Option<&[u8]> {
         while self.start + (self.text.len() as u64) < offset + length as u64 {
             let passed = usize::try_from(offset - self.start).unwrap_or(usize::MAX).min(self.text.len());
@@ -320,7 +322,7 @@ impl<'r> Text<'r> {
 
     fn read(&mut self) {
         let before = self.text.len();
-        // Of a damaged archive, only the decoded part counts.
+        // An error of a damaged archive counts as the end of the text.
         self.has_ended = matches!(self.decoded.read(&mut self.text, PIECE), Ok(0));
         self.marks.pass(&self.text[before..]);
     }

@@ -1,4 +1,4 @@
-//! The files that games were read from, and whether their texts have changed since.
+//! The files that games were read from, and whether their texts have changed since then.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -20,7 +20,8 @@ use crate::verify::{Progress, SourceNote, SourceState};
 #[derive(Debug)]
 pub(crate) struct SourceRow {
     pub(crate) id: StoredId<SourceId>,
-    /// Size and digest of the text up to the end of this reading; `None` if it was not completely read.
+    /// The size in bytes and the digest of the text up to the end of this reading; `None` if the text was not
+    /// read completely.
     pub(crate) text: Option<(u64, String)>,
 }
 
@@ -35,7 +36,7 @@ pub(crate) struct Chain {
     verdicts: OnceLock<Vec<Verdict>>,
 }
 
-/// The state of a reading's text, and a sentence if games cannot be compared with it.
+/// The state of a reading's text, and an explanation if games cannot be compared with it.
 #[derive(Clone, Debug)]
 pub(crate) struct Verdict {
     pub(crate) state: SourceState,
@@ -66,7 +67,8 @@ impl Verdict {
     }
 }
 
-/// The annotations that each run stored, from its options; older programs stored none.
+/// The annotations that each run stored, from its options. Runs of older programs, which stored no
+/// annotations, are not included.
 fn annotations(connection: &Connection) -> rusqlite::Result<HashMap<StoredId<ImportId>, Annotations>> {
     let sql = "SELECT import_id, CASE WHEN json_valid(options) THEN json_extract(options, '$.annotations') END FROM import";
     let mut runs = HashMap::new();
@@ -82,7 +84,7 @@ fn annotations(connection: &Connection) -> rusqlite::Result<HashMap<StoredId<Imp
 /// The first and the last game of each source.
 type GameRanges = HashMap<StoredId<SourceId>, [StoredId<GameId>; 2]>;
 
-/// The sources. Each file is checked only once, when the first of its games is checked.
+/// The sources. Each file is checked only once, when its state is first needed.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
     pub(crate) chains: Vec<Chain>,
@@ -181,7 +183,7 @@ impl Sources {
 }
 
 impl Chain {
-    /// The file, if it exists.
+    /// The file, if it can be found.
     fn file(&self, finder: &Finder) -> Result<&SourceFile, &Verdict> {
         let find = || match finder.find(&self.path) {
             Ok(file) => Ok(file.in_encoding(self.encoding)),
@@ -195,8 +197,8 @@ impl Chain {
         self.file(finder).ok().filter(|file| !file.is_plain())
     }
 
-    /// The state of each reading of a file that need not be decoded. The first call reads the file, as far as
-    /// needed.
+    /// The state of each reading of a file that need not be decoded. The first call reads as much of the file
+    /// as needed.
     pub(crate) fn check_file(&self, finder: &Finder, progress: &Progress) -> &[Verdict] {
         self.verdicts.get_or_init(|| {
             let map = self
@@ -210,7 +212,7 @@ impl Chain {
         })
     }
 
-    /// Sets the state of each reading of a file that was decoded.
+    /// Sets the state of each reading of a file that was decoded, or that cannot be decoded.
     pub(crate) fn set_verdicts(&self, verdicts: Result<Vec<Verdict>, source::Error>) -> &[Verdict] {
         let of = |row: &SourceRow, error: &source::Error| match Verdict::of(error) {
             Verdict { state: SourceState::Changed, .. } if row.text.is_none() => Verdict::unread(),

@@ -30,8 +30,8 @@ impl<'c> Texts<'c> {
         Self { check, open: None, reread: SingleGameParser::default() }
     }
 
-    /// Compares a game, with the moves in its rows, with its text. Returns whether the game was compared: its
-    /// source must be an unchanged plain file.
+    /// Compares a game with its text; `codes` are the moves in the game's rows, if known. Returns whether the
+    /// game was compared: its source must be an unchanged plain file.
     pub(crate) fn compare(
         &mut self,
         connection: &Connection,
@@ -110,7 +110,7 @@ pub(crate) fn compare_game<'m>(
         let (column, found) = (StoredGame::COLUMNS[index], stored_column(game, &names, index));
         if found != Some(expected) {
             let text = |cell: Cell<'_>| match cell {
-                // The column has the number of the name.
+                // The column has the id of the name.
                 Cell::Text(name) if column.ends_with("_id") => Some(format!("the number of '{name}'")),
                 _ => cell.to_text(),
             };
@@ -125,7 +125,7 @@ pub(crate) fn compare_game<'m>(
     problems.compare(reader, game, read.problems())
 }
 
-/// The columns with numbers of names, each with the table of the names.
+/// The columns with ids of names, each with the table of the names.
 const NAMES: [(&str, &str); 4] =
     [("event_id", "event"), ("site_id", "site"), ("white_id", "player"), ("black_id", "player")];
 
@@ -142,7 +142,7 @@ fn names(connection: &Connection, game: &StoredGame) -> rusqlite::Result<[Option
     Ok(names)
 }
 
-/// The stored value of a column, with names instead of numbers, as in [`SingleGameParser`].
+/// The stored value of a column, with names instead of ids, as in [`SingleGameParser`].
 fn stored_column<'g>(game: &'g StoredGame, names: &'g [Option<String>; 4], index: usize) -> Option<Cell<'g>> {
     match NAMES.iter().position(|(column, _)| *column == StoredGame::COLUMNS[index]) {
         Some(name) => Some(names[name].as_deref().map_or(Cell::Null, Cell::Text)),

@@ -5,7 +5,7 @@ import { pieceName, pieceShape } from "./pieces.js";
 
 const FILES = "abcdefgh";
 
-/** The middle of a square; a board is 80 by 80. */
+/** The middle of a square, on a board of 80 by 80 units. */
 function middle(square, flipped) {
   const [file, rank] = [FILES.indexOf(square[0]), Number(square[1]) - 1];
   return flipped ? [75 - 10 * file, 5 + 10 * rank] : [5 + 10 * file, 75 - 10 * rank];
@@ -22,7 +22,7 @@ function outline([x1, y1], [x2, y2], width) {
   return `M${points.map(([along, across]) => at(along, across)).join("L")}Z`;
 }
 
-/** Arrows, each with `uci`, a `weight` from 0 to 1 and perhaps `isStrong`. */
+/** A picture of arrows, each given with `uci`, a `weight` from 0 to 1 and perhaps `isStrong`. */
 export function arrowShape(arrows, flipped = false) {
   const shapes = [...arrows].reverse().map(({ uci, weight, isStrong }) => {
     const width = 0.9 + 1.7 * Math.sqrt(weight);

@@ -58,7 +58,7 @@ class ChessBoard extends HTMLElement {
     this.#menu.addEventListener("keydown", (event) => { if (event.key === "Escape") this.#closeMenu(); });
   }
 
-  /** Shows a position; `moves` are the legal moves, or none if the board is read-only. */
+  /** Shows a position; `moves` are the legal moves, or an empty list if the board is read-only. */
   show({ fen, moves = [], last = "", isCheck = false }) {
     this.#squares = placement(fen);
     this.#moves = moves;
@@ -181,7 +181,7 @@ class ChessBoard extends HTMLElement {
     this.#cells.get(square).focus();
   }
 
-  /** Makes a square the one that can have the focus, and to which keys apply. */
+  /** Makes a square the one that Tab reaches and to which keys apply. */
   #reached(square) {
     this.#cells.get(this.#cursor).tabIndex = -1;
     this.#cursor = square;
@@ -311,7 +311,7 @@ class ChessBoard extends HTMLElement {
 
 const target = (move) => move.uci.slice(2, 4);
 
-/** The square of the rook for castling: it can be clicked too. */
+/** The rook's corner if the move is castling: the user can also click that square. */
 function rookTarget(move) {
   if (!move.san.startsWith("O-O")) return null;
   const file = move.san.startsWith("O-O-O") ? "a" : "h";

@@ -24,7 +24,7 @@ export function patternOf(squares) {
   return rows.join("/");
 }
 
-/** The squares of a pattern; nothing if it cannot be shown on a board. */
+/** The squares of a pattern; null if it cannot be shown on a board. */
 export function squaresOf(pattern) {
   const rows = pattern.trim().split(/\s/)[0].split("/");
   if (rows.length !== 8) return null;
@@ -49,7 +49,7 @@ function cellsOf(row) {
   return cells.length === 8 ? cells : null;
 }
 
-/** The placement of a FEN with the pieces on the squares. */
+/** The pieces on the squares as the first field of a FEN; signs that are not pieces are ignored. */
 export function placementOf(squares) {
   const bare = new Map([...squares].filter(([, sign]) => PIECES.includes(sign)));
   const rows = [];

@@ -1,5 +1,5 @@
-// The pieces, drawn for this program: each within a square of 100 by 100.
-// The same paths as in src/picture/piece.rs; a test in page.rs compares them.
+// The pieces, drawn for this program: each within a square of 100 by 100 units.
+// The paths are the same as in src/picture/piece.rs; a test in page.rs compares them.
 
 import { svg } from "../dom.js";
 
@@ -44,7 +44,7 @@ export function pieceName(letter) {
   return `${letter === kind ? "black" : "white"} ${NAMES[kind]}`;
 }
 
-/** A piece as a group of shapes, 100 by 100. */
+/** A piece as a group of shapes, in a square of 100 by 100 units. */
 export function pieceShape(letter) {
   const kind = letter.toLowerCase();
   const { outline, lines, dots } = SHAPES[kind];
@@ -56,7 +56,7 @@ export function pieceShape(letter) {
   ]);
 }
 
-/** A piece as a separate picture; the text around it describes it. */
+/** A piece as a separate picture, without a description of its own. */
 export function pieceImage(letter) {
   return svg("svg", { viewBox: "0 0 100 100", class: "piece", "aria-hidden": "true", "data-piece": letter }, pieceShape(letter));
 }

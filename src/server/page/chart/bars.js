@@ -31,7 +31,8 @@ export function score({ wins, draws, losses }) {
 }
 
 /**
- * A table from columns, each with `head`, `cell` and perhaps `kind` ("num", "wide", "minor": omitted on narrow screens).
+ * A table from columns, each with `head`, `cell` and perhaps `kind`: CSS classes, such as "num", or "minor" for
+ * columns that are omitted on narrow screens.
  * The first column is the row's header.
  */
 export function table(caption, columns, rows, { foot = null, row: rowOf = () => ({}) } = {}) {

@@ -34,7 +34,7 @@ function figure(title, box, heads, rows, more = null) {
   return h("figure", { class: "chart", "aria-labelledby": id }, h("figcaption", { id }, title), more, box, table);
 }
 
-/** A round number not less than a value. */
+/** A round number that is at least the value, and at least 4. */
 function ceiling(value) {
   if (value <= 4) return 4;
   const unit = 10 ** Math.floor(Math.log10(value));
@@ -45,7 +45,7 @@ function ceiling(value) {
 
 const short = (value) => (value >= 1e6 ? `${+(value / 1e6).toFixed(2)}M` : value >= 1000 ? `${+(value / 1000).toFixed(2)}k` : number(value));
 
-/** Horizontal lines with their numbers; returns the function from a value to its height. */
+/** Returns horizontal lines with their numbers, and the function from a value to its y coordinate. */
 function scale(most, width, height, left, bottom, label = short) {
   const y = (value) => height - bottom - (value / most) * (height - bottom - 8);
   const lines = [0, 0.5, 1].map((part) => {
@@ -56,7 +56,7 @@ function scale(most, width, height, left, bottom, label = short) {
   return { y, lines };
 }
 
-/** For evenly spaced numbers of which not all fit: the round step between two labels; otherwise null. */
+/** The round step between labels, if the texts are evenly spaced numbers and not all of them fit; otherwise null. */
 function roundStep(texts, least) {
   const [first, second] = [Number(texts[0]), Number(texts[1])];
   const each = second - first;
@@ -99,7 +99,7 @@ export function bars(title, rows, { heads, height = 180, link = null }) {
     });
     return [lines, columns, names(rows.map((row) => String(row.name)), x, width - left, height)];
   };
-  const { box } = drawn(height, `${title}. The figures stand in the table below.`, draw);
+  const { box } = drawn(height, `${title}. The table below has the same figures.`, draw);
   const figures = rows.map((row) => [link ? h("a", { href: link(row) }, row.name) : String(row.name), ...row.parts.map(([, value]) => value)]);
   return figure(title, box, heads, figures);
 }
@@ -116,7 +116,7 @@ export function lines(title, labels, series, { heads, height = 160, least = 0, f
     const paths = series.map(({ kind, values }) => svg("path", { d: pathOf(values, x, (value) => grid.y(value - low)), class: `curve ${kind}` }));
     return [grid.lines, paths, names(labels.map(String), x, width - left, height)];
   };
-  const { box } = drawn(height, `${title}. The figures stand in the table below.`, draw);
+  const { box } = drawn(height, `${title}. The table below has the same figures.`, draw);
   const rows = labels.map((label, at) => [String(label), ...series.map(({ values }) => (values[at] === null ? "–" : format(values[at])))]);
   return figure(title, box, heads, rows, legend(series));
 }
@@ -143,7 +143,7 @@ function pathOf(values, x, y) {
       return;
     }
     const point = `${x(at).toFixed(1)} ${y(value).toFixed(1)}`;
-    // A line without length is shown as a dot: a value without neighbours.
+    // A value without neighbours becomes a line of length zero, which is drawn as a dot.
     path += isPen ? `L${point}` : `M${point}h0`;
     isPen = true;
   });
@@ -151,13 +151,13 @@ function pathOf(values, x, y) {
 }
 
 /**
- * The curve of a game: a value for each ply, drawn by `body`, with a mark that can be moved and clicked.
- * Returns the figure, and `mark` to move the mark.
+ * The curve of a game: a value for each ply, drawn by `body`, with a mark. A click calls `pick` with the ply.
+ * Returns the figure, and the function `mark`, which moves the mark to a ply.
  */
 export function gameCurve(title, { plies, heads, rows, body, height = 96, pick, more = null }) {
   let at = 0;
   const x = (ply, width) => 2 + ((width - 4) * ply) / Math.max(1, plies);
-  const { box, redraw } = drawn(height, `${title}. The figures stand in the table below.`, (width) => {
+  const { box, redraw } = drawn(height, `${title}. The table below has the same figures.`, (width) => {
     const here = x(at, width);
     return [body((ply) => x(ply, width), width, height), svg("line", { x1: here, x2: here, y1: 0, y2: height, class: "now" })];
   });

@@ -27,7 +27,7 @@ function mainLine(tree) {
 
 const moveName = (tree, node) => (node.parent ? tree.named(node) : "start");
 
-/** The curve of evaluations; nothing if there are none. */
+/** The curve of evaluations; null if there are fewer than two. */
 export function evaluations(game, tree, pick) {
   const nodes = mainLine(tree);
   const values = nodes.map((node) => chance(node.notes));
@@ -51,7 +51,7 @@ export function evaluations(game, tree, pick) {
   return gameCurve("Evaluation", { plies: game.ply_count, heads: ["Move", "Evaluation"], rows, body, pick });
 }
 
-/** The curves of both clocks; nothing if there are none. */
+/** The curves of both clocks; null if fewer than four moves have a clock. */
 export function clocks(game, tree, pick) {
   const nodes = mainLine(tree).filter((node) => node.notes.clock !== undefined && node.parent);
   if (nodes.length < 4) return null;

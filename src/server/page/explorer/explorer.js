@@ -1,4 +1,4 @@
-// The explorer: a board, the user's line, and the moves played from there.
+// The explorer: a board, the user's line, and the moves played from the position on the board.
 
 import { append, count, h, icon, isTyping, number, put, say, unique } from "../dom.js";
 import { changed, filtersOf, go, params, viewAddress } from "../address.js";
@@ -14,14 +14,14 @@ import { Trend, scoredSide, sideChoice } from "./trend.js";
 import { Tree } from "../moves/tree.js";
 
 const ARROWS = 8;
-/** The maximum number of pasted bytes in an address. */
+/** The maximum length of a pasted text as a parameter of an address. */
 const LONGEST = 59_000;
 /** Whether a position is the start position of games. */
 const isStart = (fen) => fen.startsWith("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq");
 /** The minimum number of games for a meaningful performance. */
 const FEW = 5;
 
-/** The address of a position: the moves to it, and the tree if it has other moves. */
+/** The address of a node: the moves to it, and the tree if the tree has other moves. */
 function nodeAddress(tree, node, more = {}) {
   const play = node.path.map((move) => move.uci).join(",");
   const text = tree.text;
@@ -297,7 +297,7 @@ class Explorer {
     return [made, ended > 0 ? h("p", { class: "hint" }, `${count(ended, "game")} with a result ended here.`) : null];
   }
 
-  /** The tree with a move added, as a text; null if the tree then has only one line. */
+  /** The text of the tree with a move added; null if the tree then consists of just the line to this new move. */
   #treeWith(move) {
     const known = this.#node.children.find((child) => child.uci === move.uci);
     if (known) return this.#tree.text;
@@ -379,7 +379,7 @@ class Explorer {
     go(changed({ flip: !params().has("flip") }), { replace: true });
   }
 
-  /** Goes to a pasted position: a FEN or moves. */
+  /** Goes to the position of a pasted FEN, or after pasted moves. Returns an error message, or null. */
   async #paste(text, replace = false) {
     const isFen = /^[1-8pnbrqkPNBRQK]+(\/[1-8pnbrqkPNBRQK~]+){7}/.test(text.trim());
     const query = new URLSearchParams({ [isFen ? "fen" : "moves"]: text.trim() });

@@ -6,14 +6,14 @@ import { Loader, apiAddress, get } from "../api.js";
 import { resultBar, shareCell, table } from "../chart/bars.js";
 
 const DEPTH = "10";
-/** Moves in a smaller percentage of the games are omitted. */
+/** Moves that were played in a smaller percentage of the games are omitted. */
 const LEAST = "4";
-/** A move is in the same row as the move before it if it is the only one and at least this part of the games played it. */
+/** A move is in the same row as the previous move if no other move follows that one and at least this part of its games played on with it. */
 const ALMOST_ALL = 0.9;
 
 const total = ({ white, draws, black }) => white + draws + black;
 
-/** One row for each run of moves up to the next one where lines branch. */
+/** The rows of the table: each has the moves from one branching of the lines to the next. */
 export function rowsOf(moves, ply, before = [], depth = 0) {
   return moves.flatMap((first) => {
     const run = [{ ...first, ply }];
@@ -23,7 +23,7 @@ export function rowsOf(moves, ply, before = [], depth = 0) {
   });
 }
 
-/** Moves with their numbers; `first` has number and side of the game's first move. */
+/** Moves with their numbers; `first` has the number and the side of the game's first move. */
 function textOf(run, first) {
   return run.map(({ ply, san }, at) => {
     const half = ply + (first.isBlack ? 1 : 0);
@@ -58,7 +58,7 @@ export class Lines {
     put(this.#box);
   }
 
-  /** Shows the lines for a query: pairs of parameters of a position and filters. `href` makes the address after more moves. */
+  /** Shows the lines for `asked`: the parameters of a position and of filters, as pairs. `href` makes the address after more moves. */
   update(asked, { ply, first, href }) {
     this.element.hidden = false;
     this.element.open = params().has("lines");

@@ -7,7 +7,7 @@ import { bars, filled } from "../chart/chart.js";
 
 const OWN = ["player", "white", "black"];
 
-/** The filter with one player, if it is the only one. */
+/** Which of the filters `player`, `white` and `black` is set, if it is exactly one. */
 function namedPlayer() {
   const set = OWN.filter((name) => params().get(name));
   return set.length === 1 ? set[0] : null;
@@ -20,7 +20,7 @@ export function scoredSide(isWhiteToMove) {
   return named ?? (isWhiteToMove ? "white" : "black");
 }
 
-/** Links for the side of the filtered player; one is active. */
+/** Links that select the side of the filtered player; the link of the current side is marked. */
 export function sideChoice() {
   const named = namedPlayer();
   if (!named) return null;
@@ -53,7 +53,7 @@ export class Trend {
     put(this.element);
   }
 
-  /** Shows the years for a query: pairs of parameters of a position and filters. */
+  /** Shows the years for `asked`: the parameters of a position and of filters, as pairs. */
   update(asked) {
     const query = new URLSearchParams([...asked, ["history", "1"], ["limit", "4"], ["top", "0"], ["recent", "0"]]);
     const key = apiAddress("/api/explore", query);

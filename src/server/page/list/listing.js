@@ -1,13 +1,13 @@
-// A list of games, read page by page; a game knows its neighbours in it.
+// A list of games, read page by page, and the neighbours of a game in it.
 
 import { FILTERS, params } from "../address.js";
 import { apiAddress, get } from "../api.js";
 
-/** The parameters that determine the games and their order. */
+/** The parameters of a position, or of a description of positions. */
 export const TARGETS = ["fen", "play", "pattern", "material", "structure", "ending", "move", "for", "ply", "then", "either", "mirror", "like", "variations"];
 const LISTING = [...FILTERS, ...TARGETS, "sort"];
 
-/** The parameters of an address that determine a list, in their order: those after `then` hold later in a game. */
+/** The parameters of an address that determine a list. They stay in order: those after `then` describe a later position of the game. */
 export function listQuery(query = params()) {
   return new URLSearchParams([...query].filter(([name, value]) => LISTING.includes(name) && (value !== "" || name === "then")));
 }
@@ -38,7 +38,7 @@ class Listing {
     return page.games;
   }
 
-  /** The games before and after one in the list; reads another page at its end. */
+  /** The games before and after a game in the list; null if the game is not in it. At the end of the list, reads another page. */
   async around(id, signal) {
     let at = this.#find(id);
     if (at < 0 && this.games.length === 0) {
@@ -60,7 +60,7 @@ class Listing {
 let current = null;
 let currentKey = null;
 
-/** The list of an address; the last one is cached. */
+/** The list with these parameters; the last list is cached. */
 export function listing(query = listQuery()) {
   const key = apiAddress("/api/games", query);
   if (key !== currentKey || !current) [current, currentKey] = [new Listing(query), key];

@@ -1,4 +1,4 @@
-// The players that the names in filters match, if a name matches several players or none.
+// Notes about names in filters that match several players, or nothing.
 
 import { count, h, number, put } from "../dom.js";
 import { changed, params } from "../address.js";
@@ -10,13 +10,13 @@ const OF_ALL = "The games of all these players are counted.";
 /** The parameter with the name of a field: the view of a player has the player's name in the parameter `name`. */
 const parameterOf = (field) => (field === "player" && params().get("name") ? "name" : field);
 
-/** The name in quotes; nothing if there were several, because the answer does not say which one is meant. */
+/** The name that the user gave in a field, in quotes; null if there are several, because the answer does not say which one it means. */
 function askedName(field) {
   const names = params().getAll(parameterOf(field));
   return names.length === 1 ? `“${names[0]}”` : null;
 }
 
-/** A link to the same view with a name that matches only one player. */
+/** A link to the same view with exactly this name. */
 const exactly = (field, name) => h("a", { href: changed({ [parameterOf(field)]: `=${name}`, cursor: null }) }, name);
 
 /** Names that do not occur in the database, with links to similar names. */
@@ -37,7 +37,7 @@ function severalPlayers(several = []) {
   });
 }
 
-/** A section with notes about names that match several players or none; `left` are fields that the view shows itself. */
+/** A section with notes about names that match several players, or nothing; `left` are fields that the view shows itself. */
 export class NameNotes {
   #left;
   #key = null;
@@ -48,7 +48,7 @@ export class NameNotes {
     this.element = h("div", { class: "name-notes hint", role: "status" });
   }
 
-  /** Requests the players that the names in filters match. */
+  /** Requests and shows the notes about the names in filters. */
   async update(filters) {
     const query = new URLSearchParams(filters);
     const key = apiAddress("/api/filter", query);

@@ -38,7 +38,7 @@ function numbered(node, shown, isFirst) {
 
 const comments = (list = []) => list.filter(Boolean).map((text) => [h("span", { class: "comment" }, text), " "]);
 
-/** The moves after a node as running text, with variations in brackets. */
+/** The moves after a node as running text, with variations in parentheses. */
 function running(node, shown, isFirst = true) {
   const parts = [];
   let at = node;

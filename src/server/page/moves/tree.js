@@ -65,7 +65,7 @@ export class Tree {
     node.parent.children = node.parent.children.filter((child) => child !== node);
   }
 
-  /** Moves the variation with a node before the others. */
+  /** Makes the line to a node the main line. */
   promote(node) {
     for (let at = node; at.parent; at = at.parent) {
       const siblings = at.parent.children;
@@ -74,14 +74,14 @@ export class Tree {
     }
   }
 
-  /** The number before a move: "3." or "3…". */
+  /** The number of a move, and whether it is White's. */
   numberOf(node) {
     const half = node.ply - 1 + (this.first.isBlack ? 1 : 0);
     const number = this.first.number + Math.floor(half / 2);
     return { number, isWhite: half % 2 === 0 };
   }
 
-  /** Whether White moves after a node. */
+  /** Whether White is to move after a node. */
   isWhiteAfter(node) {
     return (node.ply + (this.first.isBlack ? 1 : 0)) % 2 === 0;
   }
@@ -92,7 +92,7 @@ export class Tree {
     return `${number}${isWhite ? "." : "…"} ${node.san ?? node.uci}`;
   }
 
-  /** The tree as a text for addresses: moves one after the other, variations of the last one in brackets. */
+  /** The tree as a text for addresses: moves separated by commas; after a move, the alternatives to it follow in parentheses. */
   get text() {
     const write = (node) => {
       const [main, ...others] = node.children;
@@ -104,7 +104,7 @@ export class Tree {
     return write(this.root);
   }
 
-  /** Adds the moves of a text as `text` returns it, up to a bracket without its counterpart. */
+  /** Adds the moves of a text as `text` returns it. Stops at a closing parenthesis without an opening one. */
   read(text) {
     let before = this.root;
     let at = this.root;

@@ -18,7 +18,7 @@ export function totalText(total) {
   return "Many games, not counted";
 }
 
-/** The address of a game in a list, so that its neighbours are known. */
+/** The address of a game in a list. Its parameters are those of the list, so that the view of the game can find the neighbours. */
 export function gameAddress(id, more = {}) {
   const query = listQuery();
   const own = Object.fromEntries(TARGETS.filter((name) => name !== "then" && query.has(name)).map((name) => [name, query.get(name)]));
@@ -44,7 +44,7 @@ export function exports() {
 const SORTS = { game: "No.", rating: "Rating", date: "Date" };
 const SORT_WORDS = { game: "number", rating: "rating", date: "date" };
 
-/** A selection of orders, for a list without columns; the nearest positions have their own order. */
+/** A choice of the order, for a list without columns; null for the nearest positions, which have their own order. */
 export function sortChoice() {
   if (params().get("like")) return null;
   const sort = params().get("sort") ?? "game";

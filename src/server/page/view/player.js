@@ -102,7 +102,7 @@ class Player {
     return table("Record", columns, rows);
   }
 
-  /** A view of the games of this player on one side, or on either. */
+  /** The address of a view with the games of this player on one side, or on either. */
   #filtered(path, side, name, more = {}) {
     const query = new URLSearchParams([...filtersOf(params())].filter(([one]) => !OWN.includes(one)));
     const db = params().get("db");
@@ -135,7 +135,7 @@ class Player {
       record_.opening_count > record_.openings.length ? h("p", { class: "hint" }, `The most frequent of ${count(record_.opening_count, "opening")}.`) : null);
   }
 
-  /** The tree of moves played, one row for each branching. */
+  /** The tree of moves played, as a table: each row has the moves from one branching to the next. */
   #lines(record_, side, name) {
     const rows = [];
     const walk = (node, depth, before) => {

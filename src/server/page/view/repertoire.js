@@ -11,7 +11,7 @@ const MOST = 4 << 20;
 const NAMES = ["text", "side", "leastGames", "leastShare", "asked"];
 const KEY = "repertoire";
 
-/** The last text, kept until the browser's tab is closed. */
+/** The last text and settings, kept until the browser's tab is closed. */
 let kept = { text: "", side: "", leastGames: "2", leastShare: "5", asked: "", ...read() };
 
 function read() {

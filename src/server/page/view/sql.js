@@ -61,7 +61,7 @@ class Sql {
     this.#asked = sql;
     this.#parts.text.value = sql;
     this.#loader.stop();
-    // An address can come from anybody: it only shows a statement, and the user runs it.
+    // An address can come from anybody: its statement is only shown, and runs when the user presses Run.
     if (sql) put(this.#parts.rows, empty("Press Run to see the rows."));
     else put(this.#parts.rows);
   }
@@ -143,7 +143,7 @@ function grouped(rows) {
   return tables;
 }
 
-/** Rows as CSV; cells that a spreadsheet would run as formulas are marked as text. */
+/** Rows as CSV; cells that a spreadsheet would treat as formulas begin with an apostrophe. */
 function csv(columns, rows) {
   const cell = (value) => {
     if (value === null) return "";
