@@ -23,7 +23,7 @@ CREATE TABLE import (
     finished_at     TEXT,                       -- NULL: still running, or it did not finish
     program_version TEXT NOT NULL,
     options         TEXT NOT NULL,              -- a JSON object: the options of the run
-    games           INTEGER NOT NULL DEFAULT 0, -- games that this run added
+    games           INTEGER NOT NULL DEFAULT 0, -- games that this run added, without those removed since
     plies           INTEGER NOT NULL DEFAULT 0, -- moves played
     positions       INTEGER NOT NULL DEFAULT 0, -- rows of game_position: a game of n plies has n + 1
     distinct_positions INTEGER NOT NULL DEFAULT 0,
@@ -85,7 +85,8 @@ CREATE TABLE duplicate (
     game_number INTEGER,                        -- number of the game in the source, from 1; NULL: a 'prefix'
     kind        TEXT NOT NULL,
     game_id     INTEGER REFERENCES game,        -- the game itself if it is a 'prefix', which is kept; NULL: the game was skipped
-    original_id INTEGER REFERENCES game         -- the game that it repeats; NULL: for a 'cut', the whole game was not kept
+    original_id INTEGER REFERENCES game         -- the game that it repeats; NULL: that game was removed, or the whole game
+                                                -- of a 'cut' was not kept
         DEFERRABLE INITIALLY DEFERRED,
     import_id   INTEGER NOT NULL REFERENCES import,
     PRIMARY KEY (source_id, byte_offset)
@@ -93,7 +94,8 @@ CREATE TABLE duplicate (
 
 CREATE INDEX duplicate_original ON duplicate (original_id);
 
--- Options that the contents of the tables depend on, with their values.
+-- Options that the contents of the tables depend on, with their values. After a removal of games also 'removed_games', their number, and
+-- the setting 'last_game', the last game_id used before the removal.
 CREATE TABLE setting (
     name  TEXT PRIMARY KEY,
     value NOT NULL

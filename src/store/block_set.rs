@@ -1,12 +1,11 @@
 //! Compact sets of games. Games are grouped in blocks of 65,536 numbers, so that adding or removing games
 //! changes the sets of few blocks only.
 //!
-//! A set of distinct numbers below 65,536 is stored as
+//! A set of distinct numbers below 65,536 begins with twice the number of elements, plus 1 if a bitmap
+//! follows. Then comes either a list or a bitmap:
 //!
-//! 1. twice the number of elements, plus 1 if a bitmap follows;
-//! 2. in a list: the first number, then for each further number its difference from the number before, minus
-//!    1;
-//! 3. in a bitmap: its length in bytes, then its bytes. Bit 0 of the first byte is the number 0.
+//! - a list: the first number, then for each further number its difference from the number before, minus 1;
+//! - a bitmap: its length in bytes, then its bytes. Bit 0 of the first byte is the number 0.
 //!
 //! The bitmap is used only if it is clearly shorter than the list. Numbers are varints: seven bits per byte,
 //! lowest bits first; all bytes but the last have the top bit set.
@@ -70,8 +69,8 @@ pub(crate) fn encode_with<'s>(set: &'s [u8], more: &[u16], bytes: &mut Vec<u8>) 
     Some(rest)
 }
 
-/// The case that the set is a list, stays a list, and has only numbers less than the further ones. `None` in
-/// all other cases.
+/// Does the work of [`encode_with`] if the set is a list, stays a list, and has only numbers less than those
+/// in `more`. Otherwise returns `None`.
 fn append_to_list<'s>(set: &'s [u8], more: &[u16], bytes: &mut Vec<u8>) -> Option<&'s [u8]> {
     let (count, list) = take_number(set)?;
     if count % 2 == 1 {
@@ -99,8 +98,8 @@ fn append_to_list<'s>(set: &'s [u8], more: &[u16], bytes: &mut Vec<u8>) -> Optio
     Some(rest)
 }
 
-/// The case that the set is a bitmap, certainly stays a bitmap, and has only numbers less than the further
-/// ones. `None` in all other cases.
+/// Does the work of [`encode_with`] if the set is a bitmap, certainly stays a bitmap, and has only numbers
+/// less than those in `more`. Otherwise returns `None`.
 fn append_to_map<'s>(set: &'s [u8], more: &[u16], bytes: &mut Vec<u8>) -> Option<&'s [u8]> {
     let (count, behind) = take_number(set)?;
     let (length, behind) = take_number(behind)?;

@@ -22,7 +22,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Registers the SQL functions on a new connection. The caller passes this function, because the SQL
 /// functions are defined in a module that uses this module. Without the SQL functions, SQLite could not add
-/// rows to a table with an index on one of them.
+/// rows to a table with an index that calls one of them.
 pub(crate) type SetUp = fn(&Connection) -> rusqlite::Result<()>;
 
 /// Decides whether the running query should stop. Any thread may call it at any time.
@@ -51,7 +51,7 @@ pub struct Database {
     path: PathBuf,
     set_up: SetUp,
     connection: Connection,
-    /// Whether there is a write-ahead log to remove at the end.
+    /// Whether this connection must remove the write-ahead log when it is closed.
     is_adding: Cell<bool>,
     /// Decides whether queries should stop.
     stop: RefCell<Option<Stop>>,
@@ -212,8 +212,8 @@ impl Database {
         set_journal(path, "PRAGMA journal_mode = DELETE");
     }
 
-    /// Removes bytes that this connection's writer left after the last page, if there is no write-ahead log.
-    /// Fails if another connection keeps reading.
+    /// If pages were written directly during this connection, removes the bytes after the last page. Does
+    /// nothing if there is a write-ahead log. Fails if another connection keeps reading.
     fn trim(&self) -> Result<()> {
         let kept_open = self.kept_open.borrow();
         let Some(file) = kept_open.last() else { return Ok(()) };

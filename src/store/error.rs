@@ -45,9 +45,9 @@ pub enum Error {
     DiskFull {
         /// The database, its temporary file, or their directory.
         path: PathBuf,
-        /// The space that the whole job needs, if known.
+        /// The space that the whole job needs, as far as known.
         need: Option<Need>,
-        /// The system's error.
+        /// The error of the system or of SQLite.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A user's statement is invalid SQL, or failed.
@@ -98,10 +98,11 @@ pub enum ErrorKind {
     /// A version of the program that was never released made the database.
     #[error("made by an unreleased version of pgndex; index its games again")]
     Unreleased,
-    /// A file exists where the database is to be built.
+    /// A file exists at the path of a new database or copy, and it must not be replaced.
     #[error("exists already; name another file, or allow replacing it")]
     TargetExists,
-    /// The target of a build exists and may be replaced, but is not a pgndex database.
+    /// A file exists at the path of a new database or copy. It is neither empty nor a pgndex database, so it
+    /// is not replaced.
     #[error(
         "exists and is not a database of pgndex, so it is not replaced; name another file, or remove it first"
     )]
@@ -111,20 +112,20 @@ pub enum ErrorKind {
         "on this file system other programs cannot read while games are added; copy the database to a local disk and add the games there"
     )]
     NoSharing,
-    /// The target of a build is a directory or a link to a missing file, ends with a separator, or has no
-    /// file name.
+    /// The path of a database is that of a directory or of a link to a missing file, ends with a separator,
+    /// or has no file name.
     #[error("{0}; give the name of a file")]
     NotAFile(
         /// The reason.
         &'static str,
     ),
-    /// The name of the target is too long: temporary files beside it need even longer names.
+    /// The name of a database is too long: temporary files beside it need even longer names.
     #[error("the name is too long for a database; the maximum is {most} bytes")]
     LongName {
         /// The maximum length of a name, in bytes.
         most: usize,
     },
-    /// The directory of the target is missing or cannot be written.
+    /// The directory of a database is missing, or no file can be created in it.
     #[error("cannot write into this directory; {advice}, or choose another place")]
     Directory {
         /// What to do.
@@ -142,7 +143,7 @@ pub enum ErrorKind {
     /// The file is read-only.
     #[error("no permission to write this file; change its permissions, or use a copy")]
     ReadOnly,
-    /// There is not enough space for a copy in the directory.
+    /// The directory does not have enough free space for a copy of a database.
     #[error(
         "{} are needed here, but only {} are free; free some space, or choose another disk",
         Size(*needed), Size(*free)
@@ -174,7 +175,7 @@ pub enum ErrorKind {
         /// The game.
         game: GameId,
     },
-    /// The path of a copy is not UTF-8; SQLite needs a text.
+    /// The path of a copy is not UTF-8, which SQLite requires.
     #[error(
         "the path is not UTF-8, and SQLite cannot copy a database there; rename the directory or the database"
     )]
@@ -184,7 +185,7 @@ pub enum ErrorKind {
     UnknownSource {
         /// The path looked for.
         source_path: PathBuf,
-        /// Similar paths of sources, the most similar first: three at most.
+        /// At most three similar paths of sources, the most similar first.
         near: Vec<PathBuf>,
     },
     /// A view has the name of a table that the program needs.
@@ -196,7 +197,8 @@ pub enum ErrorKind {
         /// The name of the view and the table.
         String,
     ),
-    /// The numbers of games in `source` or `import` differ from the number of rows in `game`.
+    /// The number of rows of `game` differs from the number of games that the rows of `source` or `import`
+    /// count.
     #[error(
         "there are {games} games, but its sources and runs say {counted}; another program changed its rows; nothing was written. \
          `pgndex verify` shows more, and `pgndex repair` makes the tables consistent again"
@@ -207,7 +209,7 @@ pub enum ErrorKind {
         /// The number of games according to `source` or `import`.
         counted: i64,
     },
-    /// The greatest possible row number of a table is in use, so no number is left for new rows.
+    /// The greatest possible id of a table's rows is in use, so no id is left for new rows.
     #[error(
         "{table} has a row numbered {last}, so no number is left for another; `pgndex verify` shows whether pgndex wrote it; \
          nothing was added"
@@ -215,7 +217,7 @@ pub enum ErrorKind {
     NumbersUsedUp {
         /// The table.
         table: &'static str,
-        /// The greatest number in use.
+        /// The greatest id in use.
         last: u32,
     },
     /// To read the database, SQLite would have to create files beside it, but is not allowed to.
@@ -238,7 +240,8 @@ pub enum ErrorKind {
         /// The operation that failed.
         action: &'static str,
     },
-    /// A build was to be moved to its target before its bulk load was finished.
+    /// A write cannot be completed: an earlier step has failed, indexes are still hidden, or its transaction
+    /// is still open or has already ended.
     #[error("the bulk load is not finished; this is a bug in pgndex, please report it")]
     Unfinished,
     /// The bulk load wrote fewer rows than it received.
@@ -256,10 +259,10 @@ pub enum ErrorKind {
         "a trigger of the table game prevents the removal of games; nothing was changed; drop the trigger first"
     )]
     Kept,
-    /// There is no game with this number.
+    /// There is no game with this id.
     #[error("{}", no_game(*game, *last))]
     NoSuchGame {
-        /// The number.
+        /// The id.
         game: GameId,
         /// The last existing game; `None` if there are no games.
         last: Option<GameId>,
@@ -378,7 +381,7 @@ impl Error {
         Self::DiskFull { path: path.to_owned(), need: None, source: source.into() }
     }
 
-    /// Adds the space that the work needs, if the error is [`Error::DiskFull`].
+    /// Adds the space that the work needs, if the error is [`Error::DiskFull`] and does not contain it yet.
     pub(crate) fn needing(self, need: Option<Need>) -> Self {
         match self {
             Self::DiskFull { path, need: None, source } => Self::DiskFull { path, need, source },
@@ -439,7 +442,7 @@ fn what_instead(path: &Path) -> &'static str {
     "not an SQLite database; is this the right file?"
 }
 
-/// Says that there is no game with this number, and why.
+/// Says that there is no game with this id, and why.
 pub(crate) fn no_game(game: GameId, last: Option<GameId>) -> String {
     let why = match last {
         None => "there are no games".to_owned(),
@@ -451,7 +454,7 @@ pub(crate) fn no_game(game: GameId, last: Option<GameId>) -> String {
     format!("no game {}; {why}", game.0)
 }
 
-/// Says that no source has this path, or this number.
+/// Says that no source has this path or, if `path` consists of digits, this id.
 pub(crate) fn no_source(path: &Path) -> String {
     let path = path.display().to_string();
     if path.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -12,7 +12,7 @@ pub struct FileId {
 }
 
 impl FileId {
-    /// Identifies the file at a path. Elsewhere than on Unix, the creation time is used instead of a file
+    /// Identifies the file at a path. On systems other than Unix, the creation time is used instead of a file
     /// number: a file that replaces another one was created later. (On Windows, a database cannot be replaced
     /// while SQLite has it open.)
     ///

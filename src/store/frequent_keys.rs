@@ -5,13 +5,12 @@
 //!
 //! 1. the smallest number of rows that a listed key can have;
 //! 2. the number of listed keys;
-//! 3. for each key, in SQLite's order, the difference from the key before (for the first key, from the least
-//!    possible key);
-//! 4. after each key the number of its rows;
-//! 5. the sum of all these numbers modulo 2^64, so that nearly every change of a list is noticed.
+//! 3. for each key, in the order of signed integers: the difference from the key before (for the first key,
+//!    from the least possible key), then the number of the key's rows;
+//! 4. the sum of all these numbers modulo 2^64, so that nearly every change of a list is noticed.
 //!
-//! Numbers are encoded as in sets of games. Deleting rows from a level through SQL does not change its list,
-//! which remains an upper bound.
+//! Numbers are varints, as in [sets of games](super::block_set). Deleting rows from a level through SQL does
+//! not change its list, which remains an upper bound.
 
 use super::block_set::{push_number, take_long_number};
 use crate::board::PositionKey;
@@ -61,7 +60,7 @@ impl FrequentKeys {
     }
 
     /// The listed keys with enough rows in this level for a row of `visited_position`, provided that
-    /// `threshold` games in total reached the position. Empty if no position is delayed with this threshold
+    /// `threshold` games in total reached the position. Empty if no such row is delayed with this threshold
     /// (see `rows_in_level`).
     #[must_use]
     pub fn with_rows(&self, threshold: u32) -> Vec<PositionKey> {
@@ -206,12 +205,12 @@ impl<'k> FrequentKeyCursor<'k> {
     }
 }
 
-/// The lowest threshold with which positions are delayed. Half of it is the smallest number of rows of a key
-/// in a list of frequent keys (if the list does not get too long).
+/// The lowest threshold at which rows of `visited_position` may be delayed (see [`rows_in_level`]). Half of
+/// it is the smallest number of rows of a key in a list of frequent keys (if the list does not get too long).
 const MIN_DELAYED: u32 = 16;
 
-/// The minimum number of rows with a position's key in the level being written, for the position to get its
-/// row once `threshold` games in total have reached it.
+/// The minimum number of rows that a position's key must have in the level being written. Only then does the
+/// position get its row of `visited_position` when `threshold` games in total have reached it.
 ///
 /// A new position gets a row as soon as enough games have reached it. But when games are added level by
 /// level, each addition brings many old positions to that number of games. The games of these positions are
@@ -223,7 +222,7 @@ pub(crate) const fn rows_in_level(threshold: u32) -> u32 {
     if may_be_delayed(threshold) { threshold / 2 } else { 1 }
 }
 
-/// Whether a position can lack its row for some time although enough games reached it.
+/// Whether a position can lack its row of `visited_position` for some time although enough games reached it.
 pub(crate) const fn may_be_delayed(threshold: u32) -> bool {
     threshold >= MIN_DELAYED
 }

@@ -3,8 +3,8 @@
 
 use rusqlite::Connection;
 
-/// A common table expression (after `WITH RECURSIVE`) of all blocks that begin the indexes of hashes:
-/// `game_id >> 18`.
+/// A common table expression, for use after `WITH RECURSIVE`: the numbers of all blocks, `game_id >> 18`,
+/// which are the first column of the indexes of hashes.
 ///
 /// With this expression, SQLite looks up a hash in each block, even without statistics of the indexes.
 pub(crate) const HASH_BLOCKS: &str = "hash_block (number) AS (

@@ -20,8 +20,8 @@ const LOCK: &str = ".lock";
 /// of bytes that the longest name of a file beside it adds.
 const MOST_NAME: usize = 255 - (1 + MARK.len() + "-headers-journal".len());
 
-/// The right to write a database: a lock file beside it, locked with the operating system. If the process
-/// dies, the system releases the lock.
+/// The right to write a database: a lock file beside it, which this process has locked through the operating
+/// system. If the process dies, the system releases the lock.
 #[derive(Debug)]
 pub struct WriterLock {
     target: PathBuf,
@@ -33,10 +33,10 @@ impl WriterLock {
     /// beside it.
     ///
     /// # Errors
-    /// [`ErrorKind::Busy`] if the lock is held already (this function never waits), [`ErrorKind::Directory`] if the
-    /// directory is missing or not writable, [`ErrorKind::NotAFile`] if `target` is a directory or a link to a
-    /// missing file, or has no file name, [`ErrorKind::LongName`] if its name is too long, [`Error::DiskFull`],
-    /// [`ErrorKind::Io`].
+    /// [`ErrorKind::Busy`] if the lock is held already (this function never waits), [`ErrorKind::Directory`]
+    /// if the directory is missing or not writable, [`ErrorKind::NotAFile`] if `target` is a directory or a
+    /// link to a missing file, ends with a separator, or has no file name, [`ErrorKind::LongName`] if its
+    /// name is too long, [`Error::DiskFull`], [`ErrorKind::Io`].
     pub fn acquire(target: &Path) -> Result<Self> {
         // If `target` is a link, the lock file is beside the file that the link points to: a rename must not
         // cross file systems or replace the link.
@@ -86,7 +86,7 @@ fn clear_remains(target: &Path) -> Result<()> {
         let entry = entry.map_err(failed)?;
         let name = entry.file_name();
         if is_left_by_sqlite(&name) {
-            // Removing a file of another user may fail.
+            // Another user's file cannot always be removed.
             let _ = fs::remove_file(entry.path());
             continue;
         }
@@ -113,7 +113,8 @@ fn held() -> MutexGuard<'static, Vec<PathBuf>> {
 }
 
 /// Removes the temporary files and lock files of all writers of this process, which is about to exit.
-/// Databases keep what these writers committed; the rest is lost, as after a crash.
+/// Databases keep what these writers committed; the rest is lost, as after a crash. Never waits: if another
+/// thread is changing the list of locked databases, nothing is removed.
 pub fn remove_temporary_files() {
     let Ok(held) = HELD.try_lock() else { return };
     for target in held.iter() {
@@ -146,7 +147,7 @@ pub fn is_file_of(database: &Path, path: &Path) -> bool {
     is_named_so && directory_of(&database) == directory_of(&path)
 }
 
-/// Resolves the links in a path; in that of a missing file, those in the path of its directory.
+/// Resolves the links in a path. If the file is missing, resolves those in the path of its directory.
 fn resolved(path: &Path) -> PathBuf {
     let beside = || {
         let directory = fs::canonicalize(directory_of(path)).ok()?;
@@ -232,7 +233,8 @@ fn parse(text: &str) -> Option<LockOwner> {
     Some(LockOwner { process: process.parse().ok()?, since: since.to_owned() })
 }
 
-/// Whether a path still leads to this file. Elsewhere than on Unix, a writer leaves its lock file.
+/// Whether a path still leads to this file. On systems other than Unix, writers do not remove their lock
+/// files, so it always does.
 fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
     match FileId::from_path(path) {
         _ if cfg!(not(unix)) => Ok(true),

@@ -81,8 +81,9 @@ fn inspect_for(connection: &Connection, path: &Path, supported: SchemaVersion) -
 /// Applies all pending migrations in one transaction. A blank database becomes a pgndex database.
 ///
 /// # Errors
-/// [`Error::NotADatabase`], [`ErrorKind::OtherProgram`], [`ErrorKind::TooNew`] or [`ErrorKind::Unreleased`] if the
-/// database cannot be opened; errors of SQLite. In each case, the database is unchanged.
+/// [`Error::NotADatabase`], [`ErrorKind::OtherProgram`], [`ErrorKind::TooNew`] or [`ErrorKind::Unreleased`]
+/// if this is not a pgndex database of a supported version; errors of SQLite. In each case, the database is
+/// unchanged.
 pub fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
     migrate_with(connection, path, &MIGRATIONS)
 }
@@ -174,7 +175,7 @@ mod tests {
         }
     }
 
-    /// A version 2 that adds a column, as a later release could.
+    /// The migrations of a later release that adds the migration `second`.
     fn next_version(second: &'static str) -> [&'static str; 2] {
         [MIGRATIONS[0], second]
     }

@@ -84,8 +84,8 @@ pub fn is_complete(sql: &str) -> bool {
 }
 
 /// The words of a statement, without comments: names, numbers and quoted texts; each other character is a
-/// word of its own. Except that `a.b` is one word, a word must end where SQLite's tokenizer ends it.
-/// Otherwise a statement could hide names from checks that count names.
+/// word of its own. Names joined by dots, such as `a.b`, are one word. Apart from that, words end where
+/// SQLite's tokens end. If they ended elsewhere, a statement could hide names from checks that count names.
 pub(crate) fn words(sql: &str) -> Vec<&str> {
     // To SQLite, a byte order mark is a space at the start of a word, and a letter inside a word.
     let space = |letter: char| letter.is_ascii_whitespace() || letter == '\u{feff}';
@@ -121,7 +121,7 @@ fn quoted(text: &str, quote: char) -> usize {
     text.len()
 }
 
-/// Whether a character can be part of a name without quotes.
+/// Whether a character can be part of an unquoted name, or of unquoted names joined by dots.
 pub(crate) fn is_of_name(letter: char) -> bool {
     !letter.is_ascii() || letter.is_ascii_alphanumeric() || matches!(letter, '_' | '$' | '.')
 }

@@ -8,7 +8,7 @@ use crate::store::block_set::BLOCK_GAMES;
 use crate::store::features::feature::{Feature, FeatureKind, PIECE_SQUARES};
 use crate::store::features::games::{FeaturesOfGame, PieceSquares};
 
-/// All non-empty sets of a block, with their numbers in ascending order.
+/// All non-empty sets of a block. The games of a set are numbers within the block, in ascending order.
 pub(crate) type BlockSets = SortedMap<(FeatureKind, i64), Vec<u16>>;
 
 /// Receives sets.

@@ -17,7 +17,7 @@ pub(crate) enum FeatureKind {
     Mate,
     /// How many pieces of each kind are on the board.
     Material,
-    /// The squares of all pawns, as a number that several structures share.
+    /// The squares of all pawns, as the first bits of their [key](PawnStructure::key).
     Pawns,
     /// A piece is on a square.
     Piece,
@@ -52,14 +52,15 @@ impl FeatureKind {
 /// The number of pairs of a piece (codes 2 to 13) and a square.
 pub(super) const PIECE_SQUARES: u16 = 12 * 64;
 const CASTLINGS: u16 = 4;
-/// The number of bits in the number of a pawn structure. Several structures share a number.
+/// The number of leading bits of a pawn structure's key that identify a feature. Several structures share
+/// these bits.
 const PAWN_BITS: u32 = 12;
 
 /// A feature of a game other than material and pieces on squares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Feature(u16);
 
-/// The kinds in order, and the number of features of each.
+/// The kinds of these features in order, each with its number of features.
 const PARTS: [(FeatureKind, u16); 6] = [
     (FeatureKind::Capture, PIECE_SQUARES),
     (FeatureKind::Castling, CASTLINGS),
@@ -85,7 +86,7 @@ const MATE: u16 = first_of(FeatureKind::Mate);
 const PAWNS: u16 = first_of(FeatureKind::Pawns);
 const PROMOTION: u16 = first_of(FeatureKind::Promotion);
 
-/// The number of a piece on a square: the column `value` of most kinds.
+/// A number for a piece on a square: the value of the column `value` for most kinds.
 #[inline]
 pub(crate) const fn piece_square(piece: Piece, square: Square) -> u16 {
     (piece.code() as u16 - 2) * 64 + square.ordinal() as u16
@@ -118,13 +119,14 @@ impl Feature {
         Self(MATE + piece_square(piece, square))
     }
 
-    /// The pawns have a structure with this [key](PawnStructure::key).
+    /// The pawns have a structure whose [key](PawnStructure::key) has the same first [`PAWN_BITS`] bits as
+    /// `key`.
     #[inline]
     pub(crate) const fn pawns(key: u64) -> Self {
         Self(PAWNS + (key >> (u64::BITS - PAWN_BITS)) as u16)
     }
 
-    /// The pawns have this structure, or another one with the same number.
+    /// The pawns have this structure, or another one whose key has the same first [`PAWN_BITS`] bits.
     pub(crate) fn structure(structure: PawnStructure) -> Self {
         Self::pawns(structure.key())
     }
@@ -135,7 +137,7 @@ impl Feature {
         Self(PROMOTION + piece_square(piece, square))
     }
 
-    /// The number of the feature, from 0.
+    /// The index of the feature among all features of this type, from 0.
     #[inline]
     pub(super) const fn index(self) -> u16 {
         self.0

@@ -17,9 +17,9 @@ pub struct GameFeatures {
 #[derive(Clone, Copy, Debug)]
 struct FeatureCounts {
     pieces: PieceSquares,
-    /// The index after the game's last feature in [`GameFeatures::features`].
+    /// The end, exclusive, of the game's features in [`GameFeatures::features`].
     features: usize,
-    /// The index after the game's last material in [`GameFeatures::materials`].
+    /// The end, exclusive, of the game's materials in [`GameFeatures::materials`].
     materials: usize,
 }
 
@@ -80,7 +80,8 @@ impl GameFeatures {
     }
 }
 
-/// Collects the features of a game row by row. Tests compare the faster code of an import with this type.
+/// Collects the features of a game from its stored rows. An import computes the same features with faster
+/// code.
 #[derive(Debug, Default)]
 pub(crate) struct FeatureRows {
     game: GameFeatures,

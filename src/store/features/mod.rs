@@ -2,7 +2,7 @@
 //!
 //! Features are material, pieces on squares, captures and so on. They change little from ply to ply, and few
 //! games have the rare ones. So a search for a described position first finds the games that can contain it,
-//! and reads only their rows.
+//! and reads only the rows of these games, and of games whose features are not recorded.
 
 mod block;
 mod feature;

@@ -114,7 +114,7 @@ impl FeatureQuery {
         Self { is_exact, ..Self::all(parts) }
     }
 
-    /// One of these pieces arrives at one of these squares; a pawn may promote there.
+    /// One of these pieces arrives at one of these squares. This includes pawns that promote there.
     fn arriving(kinds: &[PieceKind], pieces: &[Piece], squares: SquareSet) -> Self {
         let stands = Self::values(FeatureKind::Piece, places(pieces, squares));
         if !kinds.contains(&PieceKind::Pawn) {

@@ -1,4 +1,4 @@
-//! Builds columns from games in the order of their numbers.
+//! Builds columns from games in the order of their ids.
 
 use std::collections::HashMap;
 
@@ -28,7 +28,7 @@ struct OpenColumn {
     numbers: HashMap<i64, u32>,
     texts: HashMap<Box<str>, u32>,
     null: Option<u32>,
-    /// The value index of the previous game. The next game often has the same value.
+    /// The index of the previous game's value. The next game often has the same value.
     last: u32,
 }
 
@@ -76,7 +76,7 @@ impl OpenColumn {
         self.last
     }
 
-    /// Appends NULL until the column has `count` numbers.
+    /// Appends NULL until the column has entries for `count` game numbers.
     fn fill(&mut self, count: usize) {
         if self.games.len() < count {
             let null = self.index(Cell::Null);
@@ -94,8 +94,8 @@ impl OpenColumn {
         }
     }
 
-    /// The stored form: `cells` and `games`; `None` if the column has no game numbers. If all values are
-    /// NULL, `games` is empty.
+    /// The stored form: `cells` and `games`; `None` if the column has no entries. If all values are NULL,
+    /// `games` is empty.
     fn encode(&self) -> Option<(String, Vec<u8>)> {
         let mut used = vec![false; self.values.len()];
         self.games.iter().for_each(|&index| used[index as usize] = true);
@@ -137,7 +137,7 @@ impl ColumnBuilder {
         Self { block: Some(block), columns: columns.map(OpenColumn::of), is_changed: false }
     }
 
-    /// Adds a row of `game`: its number, and the cell of each of the [`COLUMNS`]. If the game begins another
+    /// Adds a row of `game`: its id, and the cell of each of the [`COLUMNS`]. If the game begins another
     /// block, returns the previous block if it has changed.
     pub(crate) fn push<'c>(
         &mut self,
@@ -160,7 +160,7 @@ impl ColumnBuilder {
         columns.for_each(|column| column.set(number, Cell::Null));
     }
 
-    /// Returns the current block, if it has changed.
+    /// Ends the current block, and returns it if it has changed.
     pub(crate) fn take(&mut self) -> Option<StoredColumns> {
         let block = self.block.take()?;
         let is_changed = std::mem::take(&mut self.is_changed);

@@ -1,8 +1,9 @@
 //! Columns of `game` that filters use, each stored as one piece per block of games: a filter reads one or two
 //! bytes per game, not its row.
 //!
-//! A piece contains the distinct values of the block, and for each game number the index of its value. So a
-//! condition is evaluated once per distinct value.
+//! A piece contains the distinct values of the block, and for each game number the index of its value. A game
+//! number is the number of a game within its block, from 0. So a condition is evaluated once per distinct
+//! value.
 
 mod builder;
 mod stored;

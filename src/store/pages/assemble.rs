@@ -122,7 +122,7 @@ pub(super) fn assemble_after(
 }
 
 /// Copies a tree without the rows of some games, and appends segments. The first column of the tree's rows
-/// must be the number of a game. All keys of the segments must be greater than the existing keys. Most leaves
+/// must be the id of a game. All keys of the segments must be greater than the existing keys. Most leaves
 /// without removed rows are kept. Does not write to pages of the tree. Calls `see` with the game of each
 /// removed row, in order.
 ///
@@ -148,8 +148,8 @@ pub fn copy_without_games(
         first = last;
     }
     changes.push(true);
-    // The last leaf of the new tree must be a new page, because `finish` may change it. The leaves after the last
-    // one that could stay may lose all their rows, so that one is written again too.
+    // The last leaf of the new tree must be a new page, because `finish` may change it. The leaves after the
+    // last unchanged leaf may lose all their rows, so the last unchanged leaf is written again too.
     if let Some(last_kept) = changes.iter().rposition(|changes| !changes) {
         changes[last_kept] = true;
     }

@@ -35,7 +35,7 @@ pub struct PageFile {
 type Header = [u8; 100];
 
 impl PageFile {
-    /// Opens the database at `path`. SQLite must have created its tables and closed the file.
+    /// Opens the database at `path`. SQLite must already have created the tables and closed the file.
     ///
     /// # Errors
     /// If the file cannot be opened or read, or pages cannot be appended to it.

@@ -111,8 +111,8 @@ impl<'t> OldRows<'t> {
         Ok(RemovedKeys { thinned: self.thinned, gone: self.gone })
     }
 
-    /// If the row copied last has this key, the number of copied rows with this key, as far as they are
-    /// counted; otherwise 0.
+    /// If the row copied last has this key, the number of copied rows with this key, at most `most_counted`
+    /// (see [`new`](Self::new)); otherwise 0.
     #[must_use]
     pub fn rows_of(&self, key: PositionKey) -> u32 {
         self.run.filter(|(last, _)| *last == key).map_or(0, |(_, count)| count)

@@ -124,7 +124,7 @@ impl PageBuilder {
     pub(super) fn pop<'p>(&mut self, page: &'p [u8]) -> &'p [u8] {
         self.pointers_end -= POINTER;
         let start = self.cells_start;
-        debug_assert_eq!(start, word(page, self.pointers_end), "cells stand in the order they came");
+        debug_assert_eq!(start, word(page, self.pointers_end), "cells are in the order of arrival");
         let prefix = self.header - LEAF_HEADER;
         self.cells_start = start + prefix + cell_length(&page[start + prefix..]);
         &page[start..self.cells_start]

@@ -42,7 +42,7 @@ pub(super) fn key_of(cell: &[u8]) -> Option<PositionKey> {
 /// The game of the row of `occurrence` in a leaf cell; `None` if the cell has another format.
 #[inline]
 pub(super) fn game_of(cell: &[u8]) -> Option<GameId> {
-    // The usual formats: level 1, a key of eight bytes, and a game number of two or three bytes.
+    // The usual formats: level 1, a key of eight bytes, and a game id of two or three bytes.
     match *cell {
         [_, 5, 9, 6, 2, _, _, _, _, _, _, _, _, _, a @ ..0x80, b, ..] => {
             Some(GameId(u32::from_be_bytes([0, 0, a, b])))

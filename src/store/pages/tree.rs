@@ -129,8 +129,8 @@ impl Tree {
         BtreeError::Damaged { page: self.leaves[leaf] }
     }
 
-    /// The maximum number of pages above those leaves of this tree that a changed tree keeps. The pages above
-    /// its new leaves are not included.
+    /// The maximum number of interior pages of a changed tree above the leaves that it keeps from this tree.
+    /// Interior pages above its new leaves are not included.
     #[must_use]
     pub fn max_interior_pages(&self) -> u32 {
         // Each level, plus one more, may end with two pages that are not full.
@@ -436,8 +436,8 @@ impl<'t> OccurrenceCursor<'t> {
     }
 }
 
-/// The trees of `game_position` and `occurrence`. These fields are valid until pages of these trees
-/// are overwritten.
+/// The trees of `game_position` and `occurrence`. The fields are valid only until pages of these trees are
+/// overwritten.
 #[derive(Clone, Copy, Debug)]
 pub struct PositionTrees<'f> {
     /// The database file.

@@ -104,7 +104,7 @@ values! {
     GameResult: Text(result => result.as_str()), StoredText;
 }
 
-/// Declares the columns of a table, each with its name in SQL and its value in a row. The number of the run can
+/// Declares the columns of a table, each with its name in SQL and its value in a row. The id of the run can
 /// be one more column (`with`).
 macro_rules! columns {
     (
@@ -143,8 +143,8 @@ pub(super) use columns;
 /// Declares the row of a table: a struct whose fields are columns, each preceded by its name in SQL.
 ///
 /// `key` is the number of leading columns that are the primary key. `key` is given in two cases: for rows
-/// that are also read back from a database (`stored`: the same columns in the same order, then the run's
-/// number), and for rows of side tables of `game`, whose first column is the game.
+/// that are also read back from a database (`stored`: the same columns in the same order, then the run's id),
+/// and for rows of side tables of `game`, whose first column is the game.
 macro_rules! table_row {
     (
         $(#[$meta:meta])*
@@ -266,7 +266,7 @@ macro_rules! stored_row {
 }
 pub(super) use stored_row;
 
-/// Declares which of a batch's fields have the rows of each table.
+/// Declares which field of a batch contains the rows of each table.
 macro_rules! batch {
     ($batch:ident { $($kind:ident: $rows:ident,)* }) => {
         $(impl super::virtual_table::Rows for $kind {

@@ -124,7 +124,7 @@ macro_rules! header_batch {
         }
 
         impl RowTable<HeaderBatch> {
-            /// The tables of a batch. Tables to which others refer come first.
+            /// Registers the tables of a batch. Tables to which others refer come first.
             pub(in crate::store) fn register_all(connection: &Connection) -> rusqlite::Result<Vec<Self>> {
                 Ok(vec![
                     Self::register::<PlayerRows>(connection)?,
@@ -167,7 +167,7 @@ impl HeaderBatch {
     }
 }
 
-/// A name and its number.
+/// The id of a name, and the name.
 type NameRow = (NameId, Text);
 
 struct PlayerRows;

@@ -27,7 +27,7 @@ pub struct ImportTotals {
     pub plies: u64,
     /// Number of positions of these games.
     pub positions: u64,
-    // Compared by key.
+    // Positions with the same key count as one.
     /// Number of different positions among them.
     pub distinct_positions: u64,
     /// Number of problems found.
@@ -56,7 +56,7 @@ impl SourceDigest {
     }
 }
 
-/// The data of a source when it is completely indexed.
+/// The data of a source when the run has read it, even if only in part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SourceTotals {
     /// The size of the source's decompressed PGN text, in bytes; `None` if it could not be read.

@@ -104,7 +104,7 @@ pub(crate) struct GameList {
     games: Vec<(u32, GameId)>,
     /// The maximum number of games.
     length: usize,
-    /// Whether the game with the greater id comes first among equal ranks.
+    /// Whether games of equal rank are in descending order of their ids.
     later_first: bool,
 }
 

@@ -59,7 +59,8 @@ table_row! {
         "ply_count" pub ply_count: u32,
         /// How much of the game could be replayed.
         "status" pub status: GameStatus,
-        /// A hash of start position and move codes: games with the same moves have the same hash.
+        /// A hash of start position and move codes. Games with the same start position and moves have the
+        /// same hash.
         "moves_hash" pub moves_hash: u64,
         /// A hash of players, date, start position and the first moves. A broken-off game and the whole game
         /// have the same hash. `None` if there are too few moves or a player is unknown.
@@ -214,7 +215,8 @@ table_row! {
 }
 
 table_row! {
-    /// One row of `command`: a `[%name value]` that is not stored in `move_eval`.
+    /// One row of `command`: a `[%name value]` that `move_eval` does not store, or not exactly as it is
+    /// written.
     #[derive(Clone, Copy, Debug)]
     pub struct CommandRow in "command", key 4 {
         /// The game.
@@ -242,8 +244,8 @@ table_row! {
         "line" pub line: u32,
         /// The parent line.
         "parent_line" pub parent_line: u32,
-        /// The ply of the position from which the variation's first move is played, instead of the parent
-        /// line's move.
+        /// The ply of the position in which the variation begins: its first move replaces the move that the
+        /// parent line plays there.
         "ply" pub ply: Ply,
     }
 }
@@ -357,7 +359,7 @@ pub enum DuplicateKind {
     Same,
     /// Moves.
     Moves,
-    /// All moves of the game are the first moves of a longer one by the same players on the same date.
+    /// Players and date. The original has all moves of the game, and then further moves.
     Prefix,
 }
 

@@ -42,7 +42,7 @@ pub(crate) trait Columns: 'static {
     /// The type of a row.
     type Row;
 
-    /// The table into which SQL inserts the rows. `batch_` and this name is the name of the virtual table.
+    /// The table into which SQL inserts the rows. The virtual table has this name with the prefix `batch_`.
     const TABLE: &'static str;
 
     /// `write table …`, for error messages.
@@ -51,7 +51,7 @@ pub(crate) trait Columns: 'static {
     /// The columns' names in order.
     const COLUMNS: &'static [&'static str];
 
-    /// The column of `TABLE` for the number of the run, if it has one.
+    /// The column of `TABLE` for the id of the run; empty if the table has no such column.
     const RUN: &'static [&'static str];
 
     /// The value of a column in a row whose texts are in `text`; `None` if there is no such column or text.
@@ -109,7 +109,7 @@ pub(in crate::store) struct RowTable<B> {
     /// The number of the table's rows in a batch.
     pub(in crate::store) len: fn(&B) -> usize,
     sql: String,
-    /// Whether the statement has the run's number as a parameter.
+    /// Whether the statement has the run's id as a parameter.
     names_run: bool,
     slot: Arc<Slot<B>>,
     /// Not `Sync`: two threads in `insert` could end each other's borrow of a batch.
@@ -174,7 +174,7 @@ struct Table<R: Rows> {
     slot: Arc<Slot<R::Batch>>,
 }
 
-/// A position in the batch. SQLite's own struct comes first.
+/// The place of the row being read in the batch. SQLite's own struct comes first.
 #[repr(C)]
 struct Cursor<R: Rows> {
     base: ffi::sqlite3_vtab_cursor,

@@ -147,7 +147,7 @@ pub struct ContinuationRow {
     pub key: PositionKey,
     /// The move.
     pub move_code: MoveCode,
-    /// The results of the games that, when they last played a move from the position, played this move.
+    /// The results of the games whose last move from this position was this move.
     pub counts: ResultCounts,
 }
 

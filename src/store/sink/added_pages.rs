@@ -1,6 +1,6 @@
 //! Adds games to an existing database as pages: appends leaves to `game_position` and `move_eval`, and
 //! rewrites the last level of `occurrence` and the ends of the indexes of `game` with the new rows merged in.
-//! If many rows of games are removed, they are left out in the same step.
+//! If many rows are to be removed, these tables are rewritten without them in the same step.
 //!
 //! If no pages can be written into the database, rows are inserted through SQL.
 
@@ -95,8 +95,8 @@ impl<'d> AddedPages<'d> {
         self.loader.as_mut().expect("once all games are read")
     }
 
-    /// Appends the new leaves of `game_position` and `move_eval` to the existing ones, from which many rows
-    /// may be removed.
+    /// Appends the new leaves of `game_position` and `move_eval` to the existing ones. If many rows are to be
+    /// removed, rewrites the leaves that contain them.
     fn change_games(&mut self, pages: &PageTransaction<'_>) -> Result<ChangedGames> {
         let (positions, evals) = self.leaves.take();
         let mut changed = ChangedGames { trees: Vec::new(), has_new: false, left_out: None };
@@ -183,7 +183,7 @@ impl<'d> AddedPages<'d> {
         let changed = target.map(|target| ChangedLevels { file, tree, kept, target, removed, counts_gone });
         let room = changed.as_ref().map_or(0, |changed| changed.max_pages(sorted));
         let loader = self.publish(&mut pages, trees, &indexes, room)?;
-        // Unchanged levels can contain rows of removed games.
+        // Otherwise unchanged levels can contain rows of removed games.
         let is_level_gone = target.is_some_and(|target| removed.iter().all(|game| game.0 >= target.0));
         let rows = match &left_out {
             Some(positions) => RemainingRows::Gone { positions },
@@ -291,7 +291,7 @@ struct NewRows {
 struct ChangedGames {
     /// The changed trees, each with the number of its root page.
     trees: Vec<(PageNumber, RebuiltTree)>,
-    /// Whether games are added.
+    /// Whether rows are added.
     has_new: bool,
     /// The games whose rows were removed while the tables were rewritten, each with its number of rows in
     /// `game_position`; `None` if the tables were not rewritten.
@@ -314,7 +314,7 @@ fn game_indexes(pages: &PageTransaction<'_>, side: &SideDatabase) -> Result<Vec<
         // A user may have replaced the index by another one.
         if pages.has_index(&new.name, &new.sql)? {
             let root = pages.root_page(&new.name)?;
-            // If rows of an index do not completely fit on their pages, SQLite updates the index.
+            // If a row of an index continues on an overflow page, SQLite updates the index.
             let Ok(old) = Tree::read(pages.file(), root) else { continue };
             let stay = count_unchanged_leaves(&old, (&new.file, &new.tree))?;
             indexes.push(GameIndex { root, old, stay, new });

@@ -52,7 +52,7 @@ pub(crate) enum Takes {
 }
 
 impl Takes {
-    /// Whether games are kept. If not, they need no numbers of their own.
+    /// Whether games are kept. If not, they need no ids.
     pub(crate) const fn keeps(self) -> bool {
         matches!(self, Self::Positions | Self::Moves)
     }
@@ -86,7 +86,7 @@ pub(crate) trait PositionEncoder: Send + Sync + Sized {
     /// Adds the moves of the next game.
     fn push_moves(&mut self, _: &GameMoves<'_>) {}
 
-    /// Adds the next games. The first game has the id `first`; in `rows` the games are numbered from 0.
+    /// Adds the next games. The first game has the id `first`; in `rows`, the ids of the games begin at 0.
     /// `moves` contains the moves of those games that have positions.
     fn push_games<'g>(
         &mut self,

@@ -209,8 +209,8 @@ impl IndexRows {
 
     /// Writes the index. Returns its name if SQLite must build it.
     pub(super) fn build(self, file: &Arc<PageFile>) -> Result<Option<String>> {
-        // Writes of so few pages go through the page cache. There the index is found when it is read soon
-        // afterwards, to search for duplicate games.
+        // Writes of so few pages go through the page cache. So the index is still cached when the search for
+        // duplicate games reads it soon afterwards.
         const PAGES: NonZeroUsize = NonZeroUsize::new(6).expect("six is not zero");
         let Some((key, sorter)) = self.rows else { return Ok(Some(self.name)) };
         let mut writer = LeafWriter::with_buffer(Arc::clone(file), PAGES);

@@ -23,17 +23,17 @@ pub(super) struct GameLayout {
 /// Where the values of a column come from.
 #[derive(Clone, Copy, Debug)]
 enum Column {
-    /// The number of the game, which is the rowid and not stored in the record.
+    /// The id of the game, which is the rowid and is not stored in the record.
     Rowid,
     /// A value of the game's row.
     Value(usize),
-    /// The number of the run.
+    /// The id of the run.
     Import,
 }
 
 impl GameLayout {
-    /// Reads the schema of an empty database; `root` is the table's root page. Index rows beyond `memory` bytes
-    /// are written to files in `directory`.
+    /// Reads the schema of an empty database; `root` is the root page of `game`. Index rows beyond `memory`
+    /// bytes are written to files in `directory`.
     pub(super) fn read(
         connection: &Connection,
         root: PageNumber,
@@ -79,7 +79,7 @@ impl GameTable {
                 Column::Rowid => Cell::Integer(rowid.into()),
                 Column::Import => Cell::Integer(import.0.into()),
                 Column::Value(column) => {
-                    GameRow::cell(batch, index, column).expect("a row's texts stand in its batch")
+                    GameRow::cell(batch, index, column).expect("a row's texts are in its batch")
                 }
             }));
             indexes.iter_mut().try_for_each(|index| index.push(&cells, rowid))?;

@@ -75,10 +75,10 @@ pub(crate) trait KeepingSink<S: SortedOccurrences>: Sink {
     /// Completes the rows of the sources and of the run.
     fn end(&mut self, run: &RunTotals) -> Result<()>;
 
-    /// Writes the relations between games once all of them are written: the duplicates, and in a new database
-    /// the visited positions. `note_prefixes` records which games are prefixes of longer games. It examines
-    /// the added games and the games passed to it, each with the games that may be its prefixes or its
-    /// continuations. Returns the number of recorded prefixes.
+    /// Updates the duplicates once all games are written, and in a new database writes the visited positions.
+    /// `note_prefixes` records which games are prefixes of longer games. It examines the added games and the
+    /// games passed to it, each with the games that may be its prefixes or its continuations. Like
+    /// `note_prefixes`, this method returns the number of recorded prefixes.
     fn links(
         &mut self,
         sorted: &S,
@@ -86,7 +86,8 @@ pub(crate) trait KeepingSink<S: SortedOccurrences>: Sink {
         note_prefixes: impl FnOnce(&BulkLoader<'_>, &[GameId]) -> Result<u64, S::Error>,
     ) -> Result<u64, S::Error>;
 
-    /// Commits everything durably.
+    /// Completes the output. In an existing database, this commits the transaction. A new database is durable
+    /// only after [`Build::finish`](crate::store::Build::finish).
     fn finish(self) -> Result<()>;
 }
 
@@ -103,7 +104,7 @@ pub(crate) struct NewRun<'r> {
     pub(crate) openings: &'r OpeningBook,
     /// Names and values of other settings of a new database.
     pub(crate) settings: [(&'static str, &'static str); 3],
-    /// The number of each source, its path, and the offset at which reading starts, in bytes.
+    /// The id of each source, its path, and the offset at which reading starts, in bytes.
     pub(crate) sources: Vec<(SourceId, &'r Path, u64)>,
 }
 
@@ -179,9 +180,9 @@ pub(crate) trait SortedOccurrences: Sync {
 /// The sorted occurrences to add to an existing database.
 pub(crate) trait NewOccurrences: SortedOccurrences {
     /// Adds keys whose positions must be counted again, because rows were removed, or rows of several levels
-    /// were merged. Of the keys concerned, all must be passed that have, or had, at least
-    /// [`threshold`](Self::threshold) rows; other keys may be passed as well. Called before
-    /// [`write_visited`](SortedOccurrences::write_visited), even several times.
+    /// were merged. All such keys that have, or had, at least [`threshold`](Self::threshold) rows must be
+    /// passed; other keys may be passed as well. Can be called several times, but only before
+    /// [`write_visited`](SortedOccurrences::write_visited).
     fn set_recounted_keys(&self, keys: Vec<PositionKey>);
 
     /// Signals that all partitions are drained, or that no more partitions will be drained.
@@ -189,7 +190,8 @@ pub(crate) trait NewOccurrences: SortedOccurrences {
 
     /// Calls `first`, which writes other rows, then updates the rows of visited positions while other threads
     /// drain partitions. Returns when all partitions are [drained](Self::drained). `before` contains the
-    /// trees of positions before the run, if their pages may be read.
+    /// trees of `game_position` and `occurrence` as they were before the run, if their pages can be read
+    /// directly.
     fn update_visited<'c>(
         &self,
         loader: &mut BulkLoader<'c>,

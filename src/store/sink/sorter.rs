@@ -118,7 +118,7 @@ impl Sorter {
             file.read_exact(&mut bytes)?;
             Ok(bytes.as_chunks().0.iter().map(|number| u128::from_ne_bytes(*number)).collect())
         };
-        let file = self.file.as_mut().expect("a run stands in a file");
+        let file = self.file.as_mut().expect("a run is in a file");
         read(file).map_err(|source| self.failed(source))
     }
 

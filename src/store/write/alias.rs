@@ -11,8 +11,8 @@ use crate::store::write::build::Build;
 const ACTION: &str = "write table player_alias";
 
 impl Database {
-    /// Replaces all rows, or none. The lock must be that of this database, because nobody else may write
-    /// between reading the old rows and writing the new rows.
+    /// Replaces all rows, or none. The lock must be that of this database: nobody else may write after the
+    /// caller has read the old rows and before this method writes the new rows.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -22,7 +22,7 @@ impl Database {
 }
 
 impl Build {
-    /// Copies other spellings of players' names to a new database.
+    /// Writes other spellings of players' names to a new database.
     ///
     /// # Errors
     /// Errors of SQLite.

@@ -101,7 +101,7 @@ impl Build {
     /// The connection to the temporary file. Foreign keys are not enforced on it.
     ///
     /// # Panics
-    /// If the connection is closed so that others can write to the file.
+    /// If the connection is closed, as it is while pages are written to the file without SQLite.
     #[must_use]
     pub fn connection(&self) -> &Connection {
         self.connection.as_ref().expect("not closed")
@@ -164,7 +164,7 @@ impl Build {
         main.execute_batch("COMMIT; DETACH side").map_err(failed)
     }
 
-    /// Builds indexes that have no rows yet from the rows of their tables.
+    /// Fills empty indexes from the rows of their tables.
     ///
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
@@ -262,7 +262,7 @@ pub(super) enum Target {
     Read,
 }
 
-/// Whether and how the finished database may replace the target.
+/// Checks whether the finished database may replace the target, and returns how it can be replaced.
 pub(super) fn check_target(target: &Path, overwrite: bool) -> Result<Target> {
     let exists = target.exists();
     if !overwrite && fs::metadata(target).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0) {

@@ -73,7 +73,7 @@ impl Deref for LoaderConnection<'_> {
         match self {
             Self::Borrowed(connection) => connection,
             Self::Own(side) => side.connection(),
-            Self::Gone => unreachable!("given back with the loader's end"),
+            Self::Gone => unreachable!("returned when the load ended"),
         }
     }
 }
@@ -197,7 +197,7 @@ impl<'c> BulkLoader<'c> {
         self.execute("write table setting", "INSERT INTO setting VALUES (?1, ?2)", params![name, value])
     }
 
-    /// Writes a list of openings, with the numbers that rows of `game` refer to. Call it once.
+    /// Writes a list of openings, with the ids that rows of `game` refer to. Call it once.
     ///
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
@@ -339,7 +339,7 @@ impl<'c> BulkLoader<'c> {
     }
 
     /// Copies the problems of the side database whose other rows were [copied](Self::take_rows). Called after
-    /// rows have been removed, so that the numbers continue after those of the remaining problems.
+    /// rows have been removed, so that the ids continue after those of the remaining problems.
     ///
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].

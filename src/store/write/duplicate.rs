@@ -38,7 +38,7 @@ const OWN: &str = "SELECT prefix_hash FROM game WHERE game_id = ?1";
 fn candidates(values: &str) -> String {
     format!(
         "WITH RECURSIVE {HASH_BLOCKS},
-         -- In the order in which they stand in each block.
+         -- In the order of the index in each block.
          looked_for (hash) AS MATERIALIZED (SELECT DISTINCT * FROM ({values}) ORDER BY 1),
          alike AS MATERIALIZED (
              SELECT prefix_hash, game_id, ply_count, source_id, byte_offset
@@ -56,8 +56,8 @@ fn candidates(values: &str) -> String {
     )
 }
 
-/// The first and the last hash, as SQLite stores them, of range number `range` of `ranges` ranges of about
-/// equal size.
+/// Divides all hashes into `ranges` ranges of about equal size. Returns the first and the last hash, as
+/// SQLite stores them, of the range with the index `range`.
 fn hash_range(range: u64, ranges: u64) -> [i64; 2] {
     let start = |range: u64| (u128::from(range) << u64::BITS) / u128::from(ranges);
     [start(range), start(range + 1) - 1].map(|hash| (hash as u64 ^ 1 << 63).cast_signed())
@@ -149,10 +149,11 @@ impl BulkLoader<'_> {
         self.execute("write table duplicate", NOTE, [short.0, long.0])
     }
 
-    /// Reassigns the skipped duplicates of a removed game to the game that was read instead: the game at
-    /// `byte_offset` of a source, or, if the text there is a duplicate, its original. If there is neither,
-    /// the duplicates have no original. `last` is the last game that existed before the run. Returns the
-    /// games that were prefixes of the removed game, because they may be prefixes of other games.
+    /// Reassigns the skipped duplicates of a removed game to the game that was read instead, and sets their
+    /// kind to `cut`. That game is the one at `byte_offset` of a source, or, if the text there is a
+    /// duplicate, its original. If there is neither, the duplicates have no original. `last` is the last game
+    /// that existed before the run. Returns the games that were prefixes of the removed game, because they
+    /// may be prefixes of other games.
     ///
     /// # Errors
     /// Errors of SQLite.

@@ -65,7 +65,7 @@ struct EncodedSets {
 }
 
 impl EncodedSets {
-    /// Makes the bytes appended since the last call the next set.
+    /// Ends a set, which consists of the bytes appended since the last call.
     fn end(&mut self, kind: FeatureKind, value: i64) {
         self.ends.push((kind, value, self.bytes.len()));
     }

@@ -25,8 +25,9 @@ use crate::store::write::side_database::{root_page, with_suffix};
 /// meanwhile, even if SQLite rolls the transaction back because a statement failed. The transaction keeps a
 /// reader of the earlier state open, which prevents all others from writing the log back.
 ///
-/// Before the first publish, nothing may be written through SQL. Tables that will still grow must not be
-/// read.
+/// Before the first publish, nothing may be written through SQL. Tables whose trees are still to be replaced
+/// must not be read through SQL: SQLite would cache what it has read in their root pages, and use it after
+/// the pages have changed.
 #[derive(Debug)]
 pub struct PageTransaction<'d> {
     connection: &'d Connection,
@@ -42,15 +43,15 @@ pub struct PageTransaction<'d> {
     finished: bool,
 }
 
-/// An upper bound for the length of a row of `game_position`, in bytes. The end of a row that does not fit on
-/// a page would be on another page.
+/// An upper bound for the length of a row of `game_position`, in bytes. The row must fit on a page, because
+/// rows that continue on overflow pages are not supported here.
 const LONGEST_ROW: usize = 160;
 
 impl<'d> PageTransaction<'d> {
     /// The minimum number of adjacent free pages that are worth using.
     const WORTH: u32 = 8;
 
-    /// Begins the transaction; `None` if it is not possible and everything must be written through SQL:
+    /// Begins the transaction. Returns `None` if everything must be written through SQL instead, because
     /// SQLite was built without `sqlite_dbpage`, the log is not empty, or the database has unsupported
     /// features: triggers, additional indexes or columns of the tables that grow, another layout, pages that
     /// are too small, or an invalid list of free pages.
@@ -66,7 +67,7 @@ impl<'d> PageTransaction<'d> {
         connection.execute_batch("PRAGMA shrink_memory; BEGIN IMMEDIATE").map_err(failed)?;
         let begun = Self::try_begin(database);
         if !matches!(begun, Ok(Some(_))) {
-            let _ = connection.execute_batch("ROLLBACK"); // If there is an error, it is the one to report.
+            let _ = connection.execute_batch("ROLLBACK"); // An error in `begun` is the one to report.
         }
         begun
     }
@@ -75,8 +76,8 @@ impl<'d> PageTransaction<'d> {
     fn try_begin(database: &'d Database) -> Result<Option<Self>> {
         let (connection, path) = (database.connection(), database.path());
         let failed = |source| Error::sqlite(path, "begin the transaction", source);
-        // Triggers, indexes and other additions to the schema would not see new rows. The numbers are those of
-        // the columns that `PositionRecord`, `EvalRow` and `OccurrenceRow` write.
+        // Triggers, indexes and other additions to the schema would not see new rows. The numbers 6, 7 and 4
+        // are the numbers of columns that `PositionRecord`, `EvalRow` and `OccurrenceRow` write.
         let possible = "SELECT EXISTS (SELECT 1 FROM pragma_module_list WHERE name = 'sqlite_dbpage')
              AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger'
                              OR type = 'index' AND sql IS NOT NULL AND tbl_name IN ('game_position', 'move_eval', 'occurrence'))
@@ -214,7 +215,8 @@ impl<'d> PageTransaction<'d> {
         Ok(())
     }
 
-    /// A page of the sorted list `free` that cannot be a free page.
+    /// A page of the sorted list `free` that cannot be a free page, or is in the list twice; `None` if the
+    /// list is valid.
     fn wrong_page(&self, free: &[PageNumber]) -> Option<PageNumber> {
         let twice = free.windows(2).find(|pages| pages[0] == pages[1]).map(|pages| pages[0]);
         let last = self.file.page_count();

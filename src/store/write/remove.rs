@@ -149,8 +149,9 @@ pub(super) const RECOUNT: [&str; 4] = [
 
 const COUNT_POSITIONS: &str = "count positions";
 
-/// Updates the number of distinct positions in a database of one run. With several runs, each row has the
-/// run's own count. `?1` is the last game that existed before skipped games were read again.
+/// Updates the number of distinct positions in a database of one run. With several runs, each row of `import`
+/// has the count of its own run, which a removal does not change. `?1` is the last game that existed before
+/// skipped games were read again.
 const COUNT_GONE_POSITIONS: &str = "UPDATE import SET distinct_positions = distinct_positions - (
          SELECT count(*) FROM (SELECT DISTINCT key FROM temp.removing CROSS JOIN game_position USING (game_id)) AS gone
          WHERE NOT EXISTS (SELECT 1 FROM position_game AS o WHERE o.key = gone.key AND o.game_id <= ?1
@@ -256,9 +257,10 @@ impl BulkLoader<'_> {
         REMOVE_REPLACED.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))
     }
 
-    /// Removes the rows of removed games, but does not update the visited positions. Unused names stay until
-    /// [`remove_names`](Self::remove_names). If all rows [still exist](RemainingRows::There), returns the
-    /// keys of the games' positions that had at least `leaving.threshold` rows.
+    /// Removes the rows of removed games and the other data that is removed with them, but does not update
+    /// the visited positions. Unused names stay until [`remove_names`](Self::remove_names). If all rows
+    /// [still exist](RemainingRows::There), returns the keys of the games' positions that had at least
+    /// `leaving.threshold` rows; otherwise returns no keys.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -327,7 +329,7 @@ impl BulkLoader<'_> {
         Ok(())
     }
 
-    /// Lists the games that are to be removed in a temporary table.
+    /// Writes a list of the games to remove to a temporary table.
     fn list_removed(&self, games: &GameSet, rows: RemainingRows<'_>) -> Result<()> {
         const ACTION: &str = "list removed games";
         self.execute(ACTION, LIST, [])?;

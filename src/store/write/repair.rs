@@ -54,8 +54,8 @@ const REMOVE_NAMES: [&str; 3] = [
     "DELETE FROM site WHERE site_id IN (SELECT site_id FROM site EXCEPT SELECT site_id FROM game)",
 ];
 
-/// Sets the number of plies of games whose positions are complete, and of games without moves. In the row of
-/// the greatest ply, `move_code` is that of the last position.
+/// Sets the number of plies of games whose positions are complete, and of skipped games without positions.
+/// Because of `max(ply)`, SQLite takes `move_code` from the row with the greatest ply.
 const COUNT_PLIES: [&str; 2] = [
     "UPDATE game SET ply_count = there.last
      FROM (SELECT game_id, count(*) AS positions, max(ply) AS last, move_code FROM game_position GROUP BY 1) AS there
@@ -90,7 +90,8 @@ const FORGET_EMPTIED: &str =
     "DELETE FROM source WHERE last_game IS NOT NULL AND games > 0 AND source_id NOT IN (
      SELECT source_id FROM game UNION SELECT source_id FROM removed_game)";
 
-/// Rebuilds `occurrence` as one level. The visited positions are counted afterwards.
+/// Rebuilds `occurrence` as one level, and clears the tables of visited positions, which are filled
+/// afterwards.
 const OCCURRENCES: [&str; 7] = [
     "DELETE FROM occurrence",
     "DELETE FROM occurrence_level",
@@ -134,7 +135,7 @@ pub struct RepairCounts {
     /// Sources that were removed, so that they can be indexed again, because none of their games or none of
     /// their data remains.
     pub sources: u64,
-    /// Missing sources of existing games. Each source has a row again, with an unknown path.
+    /// Missing sources of existing games, each of which got a row again, with an unknown path.
     pub unknown_sources: u64,
 }
 

@@ -88,7 +88,7 @@ impl BulkLoader<'_> {
         })
     }
 
-    /// Removes games from all sets.
+    /// Removes games from all sets of `game_set`.
     pub(super) fn remove_from_sets(&self, games: &GameSet) -> Result<()> {
         self.run("remove games from sets", |connection| {
             let mut games = games.iter().map(block_of).peekable();

@@ -148,13 +148,13 @@ pub(crate) fn copy_rows(main: &Connection, side: &str) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Copies the problems of the attached side database. Their numbers continue after the existing ones.
+/// Copies the problems of the attached side database. Their ids continue after the existing ids.
 pub(crate) fn copy_problems(main: &Connection) -> rusqlite::Result<()> {
     let own = columns(main, "problem", "side")?;
     copy(main, &format!("problem ({own})"), &own, "side.problem")
 }
 
-/// The names of a table's columns, except the numbers of problems.
+/// The names of a table's columns, except `problem_id`.
 fn columns(main: &Connection, table: &str, schema: &str) -> rusqlite::Result<String> {
     let sql = "SELECT group_concat(name, ', ' ORDER BY cid) FROM pragma_table_info(?1, ?2)
                WHERE name <> 'problem_id'";
