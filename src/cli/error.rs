@@ -350,7 +350,7 @@ mod tests {
         there: exists already; use --overwrite to replace it, or name another file
         there: the database is damaged; restore a backup, or build it again with `pgndex index --overwrite`
         there: the database is damaged; restore a backup, or build it again with `pgndex index --overwrite`
-        --sql: the first column must be numbers of games (game_id), but it is NULL
+        --sql: the first column must contain game numbers (game_id), but contains NULL
         there: cannot use a temporary file here (about 3 MiB are needed); free some space, or choose another place with --temp-dir
         there: cannot use a temporary file here; check the permissions, or choose another place with --temp-dir
         wrong; stopped, because there are more errors than --max-problems 2 allows; nothing was written to the database

@@ -1,4 +1,4 @@
-//! Registers functions; their arguments and errors.
+//! Registers scalar functions, reads their arguments and converts their errors.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -24,7 +24,8 @@ impl Problem {
         Self::Text(error.to_string())
     }
 
-    /// Converts the problem into the error that SQLite reports.
+    /// Converts the problem into the error that SQLite reports. An interrupt stays an interrupt, so that the
+    /// caller recognizes it.
     pub(super) fn of(self, function: &'static str) -> rusqlite::Error {
         match self {
             Self::Sqlite(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
@@ -43,7 +44,7 @@ pub(super) const PURE: FunctionFlags = FunctionFlags::SQLITE_UTF8
     .union(FunctionFlags::SQLITE_DETERMINISTIC)
     .union(FunctionFlags::SQLITE_INNOCUOUS);
 
-/// Adds a function that returns NULL if an argument is NULL.
+/// Adds a function. It returns NULL without calling `body` if an argument is NULL.
 pub(super) fn add(
     connection: &Connection,
     name: &'static str,
@@ -60,7 +61,7 @@ pub(super) fn add(
     })
 }
 
-/// The arguments of a call. Functions that return NULL if an argument is NULL are not called in that case.
+/// The arguments of a call. In the body of a function that [`add`] registered, none of them is NULL.
 pub(super) struct Arguments<'a, 'c>(pub(super) &'a Context<'c>);
 
 impl Arguments<'_, '_> {
@@ -76,7 +77,7 @@ impl Arguments<'_, '_> {
         text(self.get(index), index)
     }
 
-    /// The argument as text, converted as SQLite does it.
+    /// The argument as text, converted as SQLite converts values to text.
     pub(super) fn as_text(&self, index: usize) -> Result<Cow<'_, str>, Problem> {
         Ok(match self.get(index) {
             ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes),
@@ -100,7 +101,7 @@ impl Arguments<'_, '_> {
         self.0.len()
     }
 
-    /// A number, integer or not; `None` for NULL.
+    /// The argument as a number, whether integer or real; `None` for NULL.
     pub(super) fn number(&self, index: usize) -> Result<Option<f64>, Problem> {
         match self.get(index) {
             ValueRef::Null => Ok(None),
@@ -143,9 +144,9 @@ impl Arguments<'_, '_> {
         Ok(self.0.set_aux(number, parse(&text).map_err(Problem::from_error)?)?)
     }
 
-    /// Returns an error if the statement was interrupted: SQLite does not check this between function calls
-    /// within one row. Without the feature `bundled`, nothing is checked: the extension may be loaded into an
-    /// older SQLite that cannot report an interrupt.
+    /// Returns an error if the statement was interrupted: SQLite itself does not check this between function
+    /// calls within one row. Does nothing without the feature `bundled`: the extension can be loaded into an
+    /// older SQLite, which cannot report an interrupt.
     #[cfg_attr(not(feature = "bundled"), allow(clippy::unused_self, clippy::unnecessary_wraps))]
     pub(super) fn check_interrupt(&self) -> Result<(), Problem> {
         #[cfg(feature = "bundled")]
@@ -159,12 +160,13 @@ impl Arguments<'_, '_> {
     /// The connection that the statement runs on.
     #[allow(unsafe_code)]
     pub(super) fn connection(&self) -> Result<ConnectionRef<'_>, Problem> {
-        // SAFETY: the reference cannot outlive the call, which SQLite makes on the connection's own thread.
+        // SAFETY: the reference cannot outlive the call, which SQLite makes on the thread that uses the
+        // connection.
         Ok(unsafe { self.0.get_connection() }?)
     }
 }
 
-/// A value that must be a text.
+/// The text in a value; an error if the value has another type.
 pub(super) fn text(value: ValueRef<'_>, index: usize) -> Result<&[u8], Problem> {
     match value {
         ValueRef::Text(text) => Ok(text),
@@ -192,7 +194,7 @@ fn wrong_type(index: usize, expected: &'static str, found: Type) -> Problem {
     Problem::Text(format!("argument {} must be {expected}, not {found}", index + 1))
 }
 
-/// Converts bytes to text for a message.
+/// Converts bytes to text. Invalid UTF-8 becomes U+FFFD.
 pub(super) fn lossy(text: &[u8]) -> String {
     String::from_utf8_lossy(text).into_owned()
 }

@@ -13,8 +13,8 @@ use crate::store::{game_annotations, game_record};
 
 type Body = fn(&Arguments<'_, '_>) -> Result<Value, Problem>;
 
-/// Functions that depend only on their arguments: name, number of arguments, body. The view `moves` has most
-/// results of those on moves as columns.
+/// Functions that depend only on their arguments: name, number of arguments, body. Most results of the
+/// functions on moves are also columns of the view `moves`.
 pub(super) const FUNCTIONS: [(&str, i32, Body); 20] = [
     ("fen_key", 1, |call| Ok(call.position(0)?.key().as_i64().into())),
     ("fen_normal", 1, |call| Ok(call.position(0)?.canonical_fen().into())),
@@ -88,13 +88,13 @@ fn letter(piece: Piece) -> String {
     char::from(piece.letter()).to_string()
 }
 
-/// A square of a move; a null move has none.
+/// The square of a move that `square` returns; NULL for a null move.
 fn square(arguments: &Arguments<'_, '_>, square: fn(MoveCode) -> Square) -> Result<Value, Problem> {
     let code = arguments.code(0)?;
     Ok((!code.is_null()).then(|| square(code).to_string()).into())
 }
 
-/// A position and a legal move in it.
+/// The arguments as a position and a move code. The move must be legal in the position.
 fn legal(arguments: &Arguments<'_, '_>) -> Result<(Position, MoveCode), Problem> {
     let (position, code) = (arguments.position(0)?, arguments.code(1)?);
     if let Err(source) = position.clone().make(code) {
@@ -109,7 +109,7 @@ pub(super) fn chances(arguments: &Arguments<'_, '_>) -> Result<Value, Problem> {
     let cp = arguments.number(0)?;
     let mate = if arguments.count() > 1 { arguments.number(1)? } else { None };
     let chances = match mate {
-        // It is unknown which side is mated.
+        // Mate in 0 moves does not show which side is mated.
         Some(0.0) => None,
         // A mate counts as an infinite evaluation.
         Some(mate) => Some(winning_chances(f64::INFINITY.copysign(mate))),

@@ -1,6 +1,7 @@
-//! General SQL functions that SQLite also has in other programs: mathematics, `regexp`, `median`,
-//! `percentile` and the table `generate_series`. The bundled SQLite is compiled without them. Faster versions
-//! of `trim`, `ltrim` and `rtrim` with two arguments replace SQLite's own.
+//! General SQL functions that other builds of SQLite contain, such as that of the `sqlite3` shell:
+//! mathematics, `regexp`, `median`, `percentile` and the table-valued function `generate_series`. The bundled
+//! SQLite is compiled without them. Faster versions of `trim`, `ltrim` and `rtrim` with two arguments replace
+//! SQLite's own.
 
 use std::collections::HashSet;
 
@@ -98,7 +99,7 @@ fn number(arguments: &Arguments<'_, '_>, index: usize) -> Option<f64> {
         ValueRef::Text(text) => {
             let is_space = |letter: char| letter.is_ascii_whitespace() || letter == '\x0b';
             let text = std::str::from_utf8(text).ok()?.trim_matches(is_space);
-            // To Rust, `inf` and `nan` are numbers too.
+            // Rust also parses `inf` and `nan` as numbers; SQLite does not.
             let is_number = text.ends_with(|last: char| last.is_ascii_digit() || last == '.');
             is_number.then(|| text.parse().ok()).flatten()
         }
@@ -111,7 +112,7 @@ fn number(arguments: &Arguments<'_, '_>, index: usize) -> Option<f64> {
 /// about half a second.
 const MATCH_WORK: usize = 1 << 29;
 /// The size of a compiled pattern is rounded up to a power of two, from 2^`SMALLEST` bytes (1 KiB) to
-/// 2^`LARGEST` bytes (1 MiB).
+/// 2^`LARGEST` bytes (1 MiB). A larger pattern is an error.
 const LARGEST: u32 = 20;
 const SMALLEST: u32 = 10;
 
@@ -149,11 +150,11 @@ fn regexp(arguments: &Arguments<'_, '_>) -> Result<Value, Problem> {
 
 /// Removes the characters of the second argument from the start of the first, from its end, or from both.
 /// SQLite's own function compares each character of the text with all characters to remove, which takes
-/// minutes for two long texts.
+/// minutes if both are long.
 fn trimmed(arguments: &Arguments<'_, '_>, at_start: bool, at_end: bool) -> Result<Value, Problem> {
     arguments.check_interrupt()?;
     let (text, characters) = (arguments.as_text(0)?, arguments.as_text(1)?);
-    // A few characters are found faster without a set.
+    // Searching a few characters is faster without a set.
     let many = if characters.len() > 64 { characters.chars().collect() } else { HashSet::new() };
     let is_removed = |letter: char| many.contains(&letter) || many.is_empty() && characters.contains(letter);
     let mut rest = text.as_ref();
@@ -173,7 +174,8 @@ struct Percentile;
 #[derive(Default)]
 struct Numbers {
     numbers: Vec<f64>,
-    /// The second argument of all rows; `None` before the first row, and for `median`.
+    /// The second argument, which must be the same in all rows; `None` before the first row, and for
+    /// `median`.
     percent: Option<f64>,
 }
 
@@ -267,7 +269,7 @@ mod tests {
         assert!(!value::<bool>("'Carlsen,M' REGEXP '((a?){100}){50}b'").unwrap());
     }
 
-    /// Compares these functions with the built-in ones, also where SQLite converts arguments to text.
+    /// Compares these functions with SQLite's own, also for arguments that SQLite converts to text.
     #[test]
     fn trimming_agrees_with_sqlite() {
         let own = Connection::open_in_memory().unwrap();

@@ -18,7 +18,7 @@ use super::arguments;
 use crate::board::{MoveCode, Position};
 
 const NAME: &CStr = c"fen_legal_moves";
-/// The index of the column that takes the argument.
+/// The index of the hidden column that receives the argument.
 const FEN: c_int = 5;
 
 pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
@@ -75,7 +75,7 @@ unsafe impl<'t> VTab<'t> for Table {
         if !is_given {
             return Err(Error::ModuleError("fen_legal_moves: needs a position: fen_legal_moves(fen)".into()));
         }
-        // With this order of the join, the argument is not known yet.
+        // In this join order, the argument is not known yet.
         let Some(index) = usable else { return Ok(false) };
         let mut usage = info.constraint_usage(index);
         usage.set_argv_index(1);
@@ -91,7 +91,8 @@ unsafe impl<'t> VTab<'t> for Table {
 }
 
 impl Moves<'_> {
-    /// The code of this row's move with the bits for check and mate, and the position after the move.
+    /// The code of this row's move, with the bits for check and mate, and the position after the move. `None`
+    /// if there is no such row.
     fn play(&self) -> Option<(MoveCode, Position)> {
         let mut after = self.position.clone()?;
         let code = after.make(*self.moves.get(self.row)?).ok()?;

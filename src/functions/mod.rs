@@ -1,13 +1,12 @@
 //! SQL functions for positions, moves and games.
 //!
-//! [`register`] registers them on a connection. [`Database`] does this for its own
-//! connections, and the loadable extension for the connections of other programs. `docs/sql.md` describes
-//! each function.
+//! [`register`] registers them on a connection. [`Database`] calls it for its own connections, and the
+//! loadable extension calls it for the connections of other programs. `docs/sql.md` describes each function.
 //!
-//! If any argument is NULL, the result is NULL, except in `winning_chances`; `fen_legal_moves` then has no
-//! rows. An argument that has the wrong type or is invalid is an error; the message contains the function's
-//! name and the reason. All scalar functions except `game_pgn` are deterministic and innocuous: they can be
-//! used in expression indexes, generated columns and views.
+//! If any argument is NULL, the result is NULL, except in `winning_chances`; `fen_legal_moves` then returns
+//! no rows. An argument that has the wrong type or is invalid causes an error; the message contains the
+//! function's name and the reason. All scalar functions except `game_pgn` are deterministic and innocuous:
+//! they can be used in expression indexes, generated columns and views.
 
 mod arguments;
 mod chess;
@@ -32,7 +31,7 @@ pub fn register(connection: &Connection) -> rusqlite::Result<()> {
     }
     provide_exp(connection)?;
     for arity in [1, 2] {
-        // Called for NULL too.
+        // Not registered with `add`, because one argument can be NULL if the other is not.
         connection.create_scalar_function("winning_chances", arity, PURE, |context| {
             chess::chances(&Arguments(context)).map_err(|problem| problem.of("winning_chances"))
         })?;
@@ -41,7 +40,7 @@ pub fn register(connection: &Connection) -> rusqlite::Result<()> {
     legal_moves::register(connection)
 }
 
-/// Registers all functions, including general functions that are built into SQLite in other programs.
+/// Registers all functions, including the general functions that other builds of SQLite contain.
 fn register_all(connection: &Connection) -> rusqlite::Result<()> {
     register(connection)?;
     general::register(connection)
@@ -52,8 +51,8 @@ impl Database {
     ///
     /// A database with an older schema version is read as it is; only [`open`](Self::open) migrates it.
     ///
-    /// If the last writer crashed, the database is first rolled back to its last commit, as SQLite does
-    /// whenever it opens a database for writing.
+    /// If the last writer crashed, the database is first rolled back to its last commit. This needs
+    /// permission to write.
     ///
     /// # Errors
     /// [`ErrorKind::Missing`](crate::store::ErrorKind::Missing),

@@ -13,7 +13,7 @@ use crate::id::OpeningId;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Opening {
-    /// ECO code, in the form of the list of openings: `B90`, or `B90a` in the form that Scid uses.
+    /// ECO code as written in the list of openings: `B90`, or longer, such as Scid's `B90a`.
     pub eco: String,
     /// Name, such as `Sicilian Defense: Najdorf Variation`.
     pub name: String,
@@ -44,7 +44,7 @@ impl NamedPosition {
         Self::from_parts(opening, position.key(), position.canonical_fen().into())
     }
 
-    /// `key` and `fen` must be those of one legal position, and `fen` canonical.
+    /// `key` and `fen` must belong to the same legal position. `fen` must be canonical.
     pub(super) const fn from_parts(opening: Opening, key: PositionKey, fen: Cow<'static, str>) -> Self {
         Self { opening, key, fen, position: OnceLock::new() }
     }
@@ -60,13 +60,14 @@ impl NamedPosition {
 
 /// A list of openings, for looking up the name of a position.
 ///
-/// Looking up a position without a name usually takes one or two nanoseconds: it ends at a bit table of two
-/// to four bytes per opening. A position found by its key is compared completely, so that two positions with
-/// the same key are never confused.
+/// Looking up a position without a name usually takes one or two nanoseconds: a bit table of two to four
+/// bytes per opening excludes it. A position found by its key is compared completely, so that two positions
+/// with the same key are never confused.
 #[derive(Clone, Debug)]
 pub struct OpeningBook {
     openings: Vec<NamedPosition>,
-    /// A bit for the low bits of each key; its length is a power of two.
+    /// A bit table, indexed by the low bits of a key. A clear bit means that no opening has such a key. Its
+    /// length is a power of two.
     filter: Box<[u64]>,
     /// A hash table with linear probing, at most half full; its length is a power of two.
     slots: Box<[Slot]>,
@@ -98,15 +99,16 @@ impl OpeningBook {
         Arc::clone(&BUILT_IN)
     }
 
-    /// A book of openings and their positions, numbered in the given order, if no position has two openings.
+    /// A book of these openings and their positions. If no position occurs twice, the openings get their ids
+    /// in the given order.
     pub(crate) fn from_positions(openings: Vec<(Opening, Position)>) -> Self {
         Self::new(
             openings.into_iter().map(|(opening, position)| NamedPosition::new(opening, &position)).collect(),
         )
     }
 
-    /// A book of these openings, numbered in the order in which positions first appear. The last name of a
-    /// position counts.
+    /// A book of these openings. They get their ids in the order in which their positions first occur. If a
+    /// position occurs more than once, its last name counts.
     pub(super) fn new(openings: Vec<NamedPosition>) -> Self {
         let capacity = openings.len().max(8);
         let mut book = Self {
@@ -123,7 +125,7 @@ impl OpeningBook {
         book
     }
 
-    /// Adds a position that is not in the book.
+    /// Adds a position that is not yet in the book.
     fn insert(&mut self, named: NamedPosition) {
         let key = named.key;
         self.filter[self.word(key)] |= bit(key);
@@ -148,12 +150,12 @@ impl OpeningBook {
         self.openings.is_empty()
     }
 
-    /// The openings and their positions, by number.
+    /// The openings and their positions, in the order of their ids.
     pub fn iter(&self) -> impl Iterator<Item = (OpeningId, &NamedPosition)> {
         (1..).map(OpeningId).zip(&self.openings)
     }
 
-    /// The number of the opening with this position.
+    /// The id of the opening with this position; `None` if the position has no name.
     #[inline]
     #[must_use]
     pub fn find(&self, position: &Position) -> Option<OpeningId> {
@@ -161,7 +163,7 @@ impl OpeningBook {
         if self.filter[self.word(key)] & bit(key) == 0 { None } else { self.look_up(position) }
     }
 
-    /// The opening with this position.
+    /// The opening with this position; `None` if the position has no name.
     #[must_use]
     pub fn get(&self, position: &Position) -> Option<&Opening> {
         self.find(position).map(|id| &self.openings[id.0 as usize - 1].opening)
@@ -172,7 +174,7 @@ impl OpeningBook {
         self.search(position.key(), |known| known.is_of(position))
     }
 
-    /// The number of the opening with this key for which `is_it` returns true.
+    /// The id of the opening with this key for which `is_it` returns true.
     fn search(&self, key: PositionKey, is_it: impl Fn(&NamedPosition) -> bool) -> Option<OpeningId> {
         let mut at = self.home(key);
         loop {
@@ -186,11 +188,11 @@ impl OpeningBook {
     }
 
     /// A digest of all codes, names and positions, in hexadecimal: equal lists have equal digests, whatever
-    /// their format.
+    /// the format of their files.
     #[cfg(feature = "index")]
     #[must_use]
     pub fn digest(&self) -> String {
-        // Hashing one long text takes a quarter of the time of many short ones.
+        // Hashing one long text takes a quarter of the time that many short texts take.
         let fields =
             self.openings.iter().flat_map(|named| [&named.opening.eco, &named.opening.name, &*named.fen]);
         let mut text = String::new();
@@ -265,7 +267,7 @@ mod tests {
         let (position, _) = Position::from_fen(KINGS.as_bytes()).unwrap();
         let key = position.key();
         let home = book.home(key);
-        // As if the start position had the same key and were in the slot before.
+        // Pretend that the start position has the same key and is in the slot before.
         book.openings.push(wrong);
         let after = book.after(home);
         book.slots[after] = book.slots[home];

@@ -81,7 +81,7 @@ pub enum Error {
     Line {
         /// The file.
         path: PathBuf,
-        /// The number of the line, from 1.
+        /// The line number, from 1.
         line: u64,
         /// The error.
         #[source]

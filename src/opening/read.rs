@@ -1,4 +1,4 @@
-//! Reads openings from files in any format.
+//! Reads openings from files in any of the three formats.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -13,18 +13,19 @@ use crate::sorted::sort;
 /// The maximum size of a file, in bytes; the largest lists have about one MiB.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// A result whose error includes its offset.
+/// A result whose error includes its offset in the text, in bytes.
 type Found<T> = std::result::Result<T, (usize, LineError)>;
 
 impl OpeningBook {
-    /// Reads a file, or all files ending in `.tsv`, `.eco` and `.pgn` of a directory, in the order of their
-    /// names.
+    /// Reads a file. If `path` is a directory, reads its files whose names end in `.tsv`, `.eco` or `.pgn`,
+    /// in the order of their names.
     ///
     /// If a position occurs more than once, the last entry counts.
     ///
     /// # Errors
-    /// If a file cannot be read or has none of the formats, or if an opening in it is invalid; the error
-    /// contains the line number.
+    /// If a file cannot be read, is too large, has none of the formats, or contains no opening; if a
+    /// directory has no such file; or if an opening is invalid. The error about an invalid opening contains
+    /// the line number.
     pub fn read(path: &Path) -> Result<Self> {
         let mut openings = Vec::new();
         for file in files(path)? {
@@ -88,7 +89,8 @@ enum Form {
     Pgn,
 }
 
-/// The format of a file, detected by the first line that is neither blank nor a Scid comment.
+/// The format of a file, detected by its first line that is neither blank nor a Scid comment. `None` if the
+/// format is unknown.
 fn form(text: &[u8]) -> Option<Form> {
     let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     let first = lines.filter(|line| !line.is_empty()).find(|line| !line.starts_with(b"#"))?;
@@ -111,7 +113,7 @@ fn tsv_header(line: &[u8]) -> Option<(usize, [usize; 3])> {
     Some((names.len(), [column(b"eco")?, column(b"name")?, column(b"pgn")?]))
 }
 
-/// Parses the header and all lines after it. Blank lines and columns that are not needed are ignored.
+/// Parses all lines after the header. Blank lines, other columns, and lines before the header are ignored.
 fn read_tsv(text: &[u8]) -> Found<Vec<NamedPosition>> {
     let mut header = None::<(usize, [usize; 3])>;
     let (mut openings, mut next) = (Vec::new(), 0);
@@ -137,7 +139,8 @@ fn read_tsv(text: &[u8]) -> Found<Vec<NamedPosition>> {
     Ok(openings)
 }
 
-/// Whether an entry of a Scid file begins here, that is, an ECO code: `B90a "Sicilian: Najdorf"  1.e4 c5 … *`.
+/// Whether a text begins with an ECO code, as each entry of a Scid file does:
+/// `B90a "Sicilian: Najdorf"  1.e4 c5 … *`.
 fn starts_scid_entry(text: &[u8]) -> bool {
     matches!(text, [b'A'..=b'E', b'0'..=b'9', b'0'..=b'9', ..])
 }
@@ -172,7 +175,8 @@ fn read_scid(text: &[u8]) -> Found<Vec<NamedPosition>> {
     }
 }
 
-/// Reads all games of a PGN file: the tags contain code and name, the moves lead to the position.
+/// Reads all games of a PGN file. The tags of a game contain the code and the name, and its moves lead to the
+/// position.
 fn read_pgn(text: &[u8]) -> Found<Vec<NamedPosition>> {
     let mut reader = Reader::new(text);
     let (mut tags, mut problems) = (Vec::new(), Vec::new());
@@ -205,7 +209,7 @@ fn read_pgn(text: &[u8]) -> Found<Vec<NamedPosition>> {
     }
 }
 
-/// The value of a tag; empty if it is missing.
+/// The value of a tag; empty if the tag is missing.
 fn tag(tags: &[TagPair<'_>], name: &str) -> String {
     let tag = tags.iter().rfind(|tag| tag.name.eq_ignore_ascii_case(name.as_bytes()));
     tag.map_or_else(String::new, |tag| tag.text().trim().to_owned())
@@ -221,7 +225,7 @@ fn name_of(tags: &[TagPair<'_>]) -> String {
     name
 }
 
-/// Builds a named position from a code and a name, both trimmed and checked, of an entry that begins at `start`.
+/// Trims and checks the code and the name of an entry that begins at `start`, and builds its named position.
 fn named(start: usize, eco: &[u8], name: &str, position: &Position) -> Found<NamedPosition> {
     let (eco, name) = (decode(eco.trim_ascii()), name.trim());
     if eco.is_empty() {
@@ -245,7 +249,7 @@ fn is_code(text: &[u8]) -> bool {
     matches!(extension, [] | [b'a'..=b'z'] | [b'a'..=b'z', b'1'..=b'4'] | [b'/', b'0'..=b'9', b'0'..=b'9'])
 }
 
-/// The beginning of a text, for messages.
+/// The beginning of a text, for messages; an ellipsis shows that more follows.
 fn shown(text: &[u8]) -> String {
     const MOST: usize = 40;
     let text = decode(text);
@@ -254,8 +258,8 @@ fn shown(text: &[u8]) -> String {
     format!("{}{more}", text[..end].escape_debug())
 }
 
-/// Plays the moves that `next` returns, from the start position up to the last move. `next` returns each token with
-/// the offset after it.
+/// Plays the moves that `next` returns, from the start position up to the last move. `next` returns each
+/// token with the offset of its end.
 fn play<'a>(mut next: impl FnMut() -> (Token<'a>, usize)) -> Found<Position> {
     let mut position = Position::start();
     loop {

@@ -64,13 +64,13 @@ pub fn continuation_arrows(explored: &PositionStatistics, most: usize) -> Vec<Ar
     arrows
 }
 
-/// The squares of a move in UCI notation. A null move has none.
+/// The squares of a move in UCI notation; `None` for a null move.
 fn squares(uci: &str) -> Option<(Square, Square)> {
     let uci = uci.as_bytes();
     Some((Square::parse(uci.get(..2)?)?, Square::parse(uci.get(2..4)?)?))
 }
 
-/// Draws arrows, the longest first, so that a shorter one in the same direction stays visible.
+/// Draws the arrows, the longest first, so that a shorter one in the same direction remains visible.
 pub(super) fn draw(svg: &mut String, arrows: &[Arrow], orientation: Color) {
     let mut drawn: Vec<&Arrow> = arrows.iter().filter(|arrow| arrow.from != arrow.to).collect();
     if drawn.is_empty() {
@@ -99,11 +99,11 @@ fn square_of_length(arrow: &Arrow) -> u16 {
     apart(arrow.from.file(), arrow.to.file()) + apart(arrow.from.rank(), arrow.to.rank())
 }
 
-/// The path around an arrow whose shaft has this width.
+/// The outline of an arrow whose shaft has this width, as an SVG path.
 fn outline(arrow: &Arrow, orientation: Color, width: f64) -> String {
     let [from, to] = [arrow.from, arrow.to].map(|square| centre(square, orientation));
     let along = [to[0] - from[0], to[1] - from[1]];
-    // A square root is the same on every machine; `hypot` may differ.
+    // `sqrt` returns the same result on every machine; the result of `hypot` may differ.
     let length = (along[0] * along[0] + along[1] * along[1]).sqrt();
     let along = along.map(|part| part / length);
     let at = |forward: f64, aside: f64| {

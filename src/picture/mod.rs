@@ -1,10 +1,9 @@
 //! Pictures of boards, as SVG.
 //!
-//! A picture needs no font, script, style sheet or other file. Pieces, coordinates and signs are this
-//! program's own paths. So all browsers and other programs that draw SVG show the same picture, and it can be
-//! a file or a part of a page. Only the pictures of [`BoardPicture::to_svg_in_page`] need something else:
-//! shapes that the page must contain. A picture is readable without colours; its `title` and `desc` describe
-//! it in words.
+//! A picture needs no font, script, style sheet or other file. Pieces, coordinates and signs are paths in the
+//! picture. So all browsers and other programs that draw SVG show the same picture, and it can be a file or a
+//! part of a page. Only the pictures of [`BoardPicture::to_svg_in_page`] need the shapes of the pieces in the
+//! page. A picture is readable without colours; its `title` and `desc` describe it in words.
 //!
 //! ```
 //! use pgndex::board::{Color, Position};
@@ -39,7 +38,8 @@ use place::{BOARD, MARGIN, SIDE, SQUARE, place};
 const SQUARES: [&str; 2] = ["#f0f1ec", "#a3b5c0"];
 /// The colours of a light and a dark square of the last move.
 const LAST_MOVE: [&str; 2] = ["#f8e795", "#d9c35f"];
-/// The colour of the frame around the squares of the last move, which makes them visible without colours.
+/// The colour of the frames around the squares of the last move. The frames mark these squares even without
+/// colours.
 const LAST_MOVE_FRAME: &str = "#7d6608";
 /// The colours of a light and a dark square with a king in check.
 const CHECK: [&str; 2] = ["#f5b7ae", "#dc8f86"];
@@ -56,11 +56,11 @@ const SHOWN: u16 = 450;
 /// A board with marks and arrows.
 #[derive(Clone, Copy, Debug)]
 pub struct BoardPicture<'a> {
-    /// The position. A king in check is marked with `+`, or with `#` if it is mate.
+    /// The position. A king in check is marked with `+`, and a mated king with `#`.
     pub position: &'a Position,
     /// The side at the bottom.
     pub orientation: Color,
-    /// The last move: its two squares are marked. A null move has no squares.
+    /// The last move, whose two squares are marked. For a null move, no square is marked.
     pub last_move: Option<MoveCode>,
     /// Arrows, drawn over the pieces, short ones over long ones.
     pub arrows: &'a [Arrow],
@@ -68,8 +68,8 @@ pub struct BoardPicture<'a> {
 
 impl BoardPicture<'_> {
     /// The picture as an `svg` element, which can be a file or a part of an HTML page. A page can contain
-    /// several pictures, because equal `id`s in them refer to equal shapes. Equal pictures always give equal
-    /// text.
+    /// several pictures, although they share `id`s: an `id` always belongs to the same shape. Equal pictures
+    /// always give equal text.
     #[must_use]
     pub fn to_svg(&self) -> String {
         let shown = format!("xmlns=\"http://www.w3.org/2000/svg\" width=\"{SHOWN}\" height=\"{SHOWN}\"");
@@ -187,7 +187,7 @@ impl BoardPicture<'_> {
         *svg += "</g>\n";
     }
 
-    /// Draws the sign of check or mate, at the upper right of the king.
+    /// Draws the sign of check or mate in the upper right corner of the king's square.
     fn draw_badge(&self, svg: &mut String) {
         let Some(square) = self.king_in_check() else { return };
         let (x, y) = place(square, self.orientation);
@@ -209,7 +209,7 @@ impl BoardPicture<'_> {
 }
 
 /// The shapes of all pieces, as an invisible `svg` element. A page with pictures of
-/// [`BoardPicture::to_svg_in_page`] must contain it once.
+/// [`BoardPicture::to_svg_in_page`] must contain this element once.
 #[must_use]
 pub fn piece_shapes() -> String {
     format!("<svg width=\"0\" height=\"0\" aria-hidden=\"true\">\n{}</svg>\n", piece::definitions(|_| true))

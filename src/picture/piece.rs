@@ -1,9 +1,10 @@
-//! The shapes of pieces and coordinates, drawn for this program. A piece is within a square of 100 by 100.
+//! The shapes of pieces and coordinates, drawn for this program. A piece is drawn within a square of 100 by
+//! 100 units.
 
 use crate::board::{Color, Piece, PieceKind};
 
-/// The filled outline of a piece, the lines on it, and the dots on it. A dot is the x and y of its centre,
-/// and its radius.
+/// The filled outline of a piece, and the lines and dots on it. A dot is given by the x and y of its centre
+/// and by its radius.
 struct Shape {
     outline: &'static str,
     lines: &'static str,

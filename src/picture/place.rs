@@ -1,4 +1,4 @@
-//! Sizes and positions in a picture, in the units of its `viewBox`; text in XML.
+//! Sizes and places in a picture, in the units of its `viewBox`; the escaping of text in XML.
 
 use crate::board::{Color, Square};
 
@@ -28,7 +28,7 @@ pub(super) fn centre(square: Square, orientation: Color) -> [f64; 2] {
 }
 
 /// Escapes a text for XML or HTML, outside attributes: `&`, `<` and `>` become entities, and U+FFFD replaces
-/// U+FFFE, U+FFFF and all control characters but tab and line feed.
+/// U+FFFE, U+FFFF and all control characters except tab and line feed.
 #[must_use]
 pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! Errors of queries, and users' texts in messages.
+//! Errors of queries, and the shortening of users' texts in messages.
 
 use std::borrow::Cow;
 
@@ -17,10 +17,10 @@ pub enum Error {
     /// A stored game is invalid.
     #[error(transparent)]
     Damaged(#[from] DamagedGame),
-    /// A query that should select games returns something else.
-    #[error("the first column must be numbers of games (game_id), but it is {found}")]
+    /// The first column of a query that should choose games contains something other than a game's number.
+    #[error("the first column must contain game numbers (game_id), but contains {found}")]
     NotAGame {
-        /// The value returned.
+        /// The value, described for the message.
         found: String,
     },
 }
@@ -46,13 +46,13 @@ impl DamagedGame {
 /// The maximum number of characters of a value in a message.
 const QUOTED: usize = 200;
 
-/// A value, shortened for a message.
+/// A value, shortened to at most 200 characters for a message.
 #[must_use]
 pub fn brief(value: &str) -> Cow<'_, str> {
     cut(value, QUOTED)
 }
 
-/// The first `most` characters of a text, followed by an ellipsis if it is longer.
+/// The first `most` characters of a text, followed by an ellipsis if the text is longer.
 #[must_use]
 pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {

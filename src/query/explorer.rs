@@ -2,7 +2,7 @@
 //!
 //! The form is that of [`PositionStatistics`](crate::query::PositionStatistics), except for what these
 //! clients require: names and ratings are never null, ids consist of eight letters or digits, and castling is
-//! written as the king taking the rook.
+//! written as the king taking its own rook.
 
 use serde::Serialize;
 
@@ -166,7 +166,7 @@ fn listed(database: &Database, position: &Position, found: ListedGame) -> store:
     Ok(ExplorerListedGame { uci, game: game(database, found.game)? })
 }
 
-/// A move in UCI notation; castling is written as the king taking the rook.
+/// A move in UCI notation; castling is written as the king taking its own rook.
 fn takes_rook(position: &Position, uci: String) -> String {
     match position.resolve(uci.as_bytes()) {
         Ok(code) => position.uci_chess960(code).to_string(),
@@ -195,7 +195,7 @@ fn player(found: Player) -> ExplorerPlayer {
     ExplorerPlayer { name: found.name.unwrap_or_else(|| "?".to_owned()), rating: found.rating.unwrap_or(0) }
 }
 
-/// The id of a game: its Lichess id or, if it has none, its number in base 62.
+/// The id of a game: its Lichess id or, if it has no valid one, its number in base 62.
 #[must_use]
 pub fn game_code(game: GameId, marks: &GameMarks) -> String {
     match &marks.lichess_id {
@@ -204,8 +204,8 @@ pub fn game_code(game: GameId, marks: &GameMarks) -> String {
     }
 }
 
-/// The game with an id as returned by [`game_code`]. A game's number of fewer than eight digits is accepted
-/// too.
+/// The game with an id as returned by [`game_code`]. A game's number in decimal digits is accepted too, if it
+/// has fewer than eight digits.
 ///
 /// # Errors
 /// Errors of SQLite.

@@ -1,5 +1,5 @@
-//! Exports stored games as rows of a table, and their positions as FEN, EPD or rows of a table: all positions
-//! or a random sample.
+//! Chooses games and positions to export. Converts games to rows of a table, and positions to FEN, EPD or
+//! rows of a table.
 
 use std::ops::RangeInclusive;
 
@@ -20,17 +20,17 @@ use crate::store::{
 /// Which games to export.
 #[derive(Clone, Copy, Debug)]
 pub enum Choice<'a> {
-    /// The games of a selection, in an order.
+    /// The games of a selection, in the given order.
     Selection(&'a Selection, HitOrder),
     /// The games of a selection that reached a position.
     Reached(&'a PositionQuery, &'a Selection, HitOrder),
     /// The games of a selection whose positions complete a sequence.
     Passed(&'a PositionSequence, &'a Selection, HitOrder),
-    /// The games whose numbers are in the first column of a read-only query, in its order.
+    /// The games whose numbers are in the first column of a read-only SQL query, in the order of its rows.
     Sql(&'a str),
 }
 
-/// Calls `visit` with the numbers of the chosen games until it returns `false`.
+/// Calls `visit` with the number of each chosen game, until `visit` returns `false`.
 ///
 /// # Errors
 /// Errors of SQLite, [`Error::NotAGame`], and errors of `visit`.
@@ -89,7 +89,7 @@ fn choose_by_sql(database: &Database, sql: &str, visit: &mut dyn FnMut(GameId) -
     Ok(())
 }
 
-/// Describes a value that is not the number of a game, for an error.
+/// Describes a value that is not the number of a game, for a message.
 fn describe(value: ValueRef<'_>) -> String {
     match value {
         ValueRef::Null => "NULL".to_owned(),
@@ -109,7 +109,7 @@ pub struct GameFields<'a> {
     pub event: Option<&'a str>,
     /// Site.
     pub site: Option<&'a str>,
-    /// `YYYY.MM.DD`, unknown parts `??`.
+    /// Date, `YYYY.MM.DD` with `??` for unknown parts.
     pub date: Option<&'a str>,
     /// Round.
     pub round: Option<&'a str>,
@@ -129,7 +129,7 @@ pub struct GameFields<'a> {
     pub black_title: Option<&'a str>,
     /// The PGN's ECO code.
     pub eco: Option<&'a str>,
-    /// The ECO code of the opening, found by the positions.
+    /// The ECO code of the opening that the positions of the game determine.
     pub opening_eco: Option<&'a str>,
     /// The name of that opening.
     pub opening: Option<&'a str>,
@@ -139,11 +139,11 @@ pub struct GameFields<'a> {
     pub variant: Option<&'a str>,
     /// Six-field FEN of the start position; `None`: the standard position.
     pub start_fen: Option<&'a str>,
-    /// The number of moves of both sides together.
+    /// The number of half-moves.
     pub ply_count: u32,
     /// `ok`, `truncated` or `skipped`.
     pub status: &'static str,
-    /// The file that contains the game.
+    /// The path of the file that contains the game.
     pub source: String,
     /// The moves in SAN, with move numbers.
     pub moves: String,
@@ -226,10 +226,10 @@ pub enum Positions<'a> {
     First(&'a PositionSequence),
 }
 
-/// Which positions of a game to export, and whether a position needs an evaluation.
+/// Which positions of a game to export, and whether they must have an evaluation.
 #[derive(Clone, Debug)]
 pub struct WantedPositions<'a> {
-    /// The choice of positions by ply or sequence.
+    /// The positions, chosen by ply or by sequence.
     pub which: Positions<'a>,
     /// Whether to export only positions with an engine evaluation.
     pub evaluated: bool,
@@ -333,9 +333,9 @@ pub struct PositionFields {
     pub white_elo: Option<u16>,
     /// Black's rating.
     pub black_elo: Option<u16>,
-    /// The evaluation of the position: centipawns, White's view.
+    /// The evaluation of the position in centipawns, from White's view.
     pub eval_cp: Option<i32>,
-    /// Moves to mate, negative if Black mates. If it is known, `eval_cp` is `None`.
+    /// The number of moves to mate, negative if Black mates. If this is known, `eval_cp` is `None`.
     pub eval_mate: Option<i32>,
 }
 

@@ -1,11 +1,12 @@
-//! If no game passes all filters: finds each filter without which some games would pass.
+//! If no game passes all filters: finds each filter without which some games would pass, or values that would
+//! let games pass.
 
 use crate::board::Position;
 use crate::sorted::sort_by_key;
 use crate::store::read_rows;
 use crate::store::{self, Database, GameFilter, ListLengths};
 
-/// A filter without which some games would pass the remaining filters.
+/// A field of a filter that no game passes. Some games pass all other fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WithoutFilter {
     /// The field of [`GameFilter`].
@@ -14,9 +15,9 @@ pub struct WithoutFilter {
     pub games: u64,
 }
 
-/// Leaves out one filter at a time. Returns each filter without which some games pass the remaining ones,
-/// beginning with the filter that excludes the most games. With a position, only games that reached it are
-/// counted. Empty if there is no such filter.
+/// For a filter that no game passes. Omits one field at a time, and returns each field without which some
+/// games pass the remaining ones, in descending order of the number of these games. With a position, only
+/// games that reached it are counted.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -44,21 +45,21 @@ pub fn without_one_filter(
     Ok(found)
 }
 
-/// The values that games have, if no game has the value of a filter.
+/// If no game passes a filter: values that would let games pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AlternativeValues {
     /// The first and the last date; `None` if no game has a date.
     Dates(Option<(String, String)>),
-    /// No game has both ratings.
+    /// There is no game in which both ratings are known.
     NoRatings,
-    /// The highest minimum rating, or the lowest maximum rating, that a game passes.
+    /// For `elo_min`, the highest value that a game passes; for `elo_max`, the lowest one.
     Rating(String),
-    /// At most five values: the most frequent ones among the first 100,000 games.
+    /// At most five values: the most frequent ones in the first 100,000 games.
     Values(Vec<String>),
 }
 
-/// If only one filter is given and no game passes it, returns its field in [`GameFilter`] and the values that
-/// games have. Otherwise `None`, and also for filters where this adds no information.
+/// If only one filter is given and no game passes it, returns its field in [`GameFilter`], and values that
+/// would let games pass. Otherwise, and for fields without such values, returns `None`.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -141,7 +142,7 @@ const FIELDS: [(&str, ClearField); 22] = [
     ("variant", |filter| filter.variant = None),
 ];
 
-/// For each given field: its name, and the filter without this field.
+/// For each field that is set: its name, and the filter without it.
 fn without_each(filter: &GameFilter) -> impl Iterator<Item = (&'static str, GameFilter)> {
     FIELDS.into_iter().filter_map(move |(field, take_away)| {
         let mut others = filter.clone();
@@ -156,7 +157,8 @@ mod tests {
 
     #[test]
     fn every_field_can_be_removed() {
-        // Without `..`, so that a new field must be added to the list too.
+        // Without `..`, so that a new field must be added here; the check below then requires it in `FIELDS`
+        // too.
         let all = GameFilter {
             white: "a".parse().ok(),
             black: "a".parse().ok(),

@@ -1,5 +1,6 @@
-//! Finds games that reached a position, games with positions that match a description, or all games that pass a
-//! filter: the hits one by one, their total number, and the reason if there are none.
+//! Finds games that reached a position, games with positions that match a description, the positions nearest
+//! to a position, or all games that pass a filter. Visits the hits one by one, counts them, and finds the
+//! reason if there are none.
 
 use serde::Serialize;
 
@@ -13,8 +14,8 @@ use crate::store::{
     self, Database, Hit, HitCount, HitOrder, Lines, Listing, Nearest, Scan, Search, Selection,
 };
 
-/// The maximum number of games read in a search for the nearest positions, if the number of hits is limited,
-/// not counting games with the lower bound 0.
+/// The maximum number of games that a search for the nearest positions reads if the number of hits is
+/// limited. Games in which a position with distance 0 is possible are not counted.
 const LOOKED_AT: u32 = 2_500;
 
 const NONE: HitCount = HitCount::Exact { occurrences: 0, games: 0 };
@@ -28,17 +29,17 @@ pub enum FindTarget {
     Position(Box<PositionQuery>),
     /// Positions that match a description.
     Sequence(Box<PositionSequence>),
-    /// The positions nearest to a position, with the distance of [`PositionDistance`].
+    /// The positions nearest to a position, as measured by [`PositionDistance`].
     Like(Box<PositionQuery>),
 }
 
 /// A query for games.
 ///
-/// Without a position, a game is found at its first position. A position is found each time a game reached it,
-/// and each time in its variations if these are searched. A sequence is found at its first completion in each
-/// game, at the first position of the last step; variations are used only if the main line does not complete
-/// it. The nearest positions are searched for in main lines, one per game, and come in the order of their
-/// distance.
+/// Without a position, a game is found at its first position. A position is found each time a game reached it
+/// and, if variations are searched, each time a variation of the game reached it. A sequence is found at its
+/// first completion in each game, at the first position of the last step; variations are used only if the
+/// main line does not complete it. The nearest positions are found in main lines, one per game, in ascending
+/// order of their distance.
 #[derive(Clone, Copy, Debug)]
 pub struct FindQuery<'a> {
     /// The database.
@@ -73,8 +74,8 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Whether there was another hit after the last one. Always `false` for a position whose hits can all be
-    /// counted: no further hit is then searched for.
+    /// Whether there was another hit after the last one. Always `false` for a position if stored counts give
+    /// the number of its hits: no further hit is then searched for.
     #[must_use]
     pub const fn is_more(&self) -> bool {
         self.is_more
@@ -87,7 +88,7 @@ impl Shown {
     }
 }
 
-/// The number of hits in an answer, and of all hits.
+/// The number of hits in an answer, and the number of all hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Total {
@@ -118,7 +119,7 @@ pub enum AllHits {
     },
     /// The number of games with a hit. How often each game reached the position is not known.
     Games(u64),
-    /// A lower bound of the number of games with a hit.
+    /// A lower bound for the number of games with a hit.
     AtLeast(u64),
     /// The number is not known.
     Unknown,
@@ -133,8 +134,8 @@ pub enum NoHits {
     NotReached {
         /// Canonical FEN of the position: the first four fields.
         fen: String,
-        /// How many moves of the line games followed; `null` if the position was not given by at least two
-        /// moves.
+        /// How far games followed the line that leads to the position; `null` if the position was not given
+        /// by at least two moves.
         line: Option<LineMatch>,
     },
     /// Games reached the position, but none of them passes the filters.
@@ -178,7 +179,7 @@ pub enum NoHits {
     },
 }
 
-/// How many moves of a line the games of a database followed.
+/// How far games followed a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -222,7 +223,8 @@ impl FindQuery<'_> {
             FindTarget::Position(query) => {
                 let fen = query.position.canonical_fen();
                 let search = self.search(query, &fen)?;
-                // If the hits are not all counted, one more hit shows whether there are more.
+                // If stored counts do not give the number of hits, search for one more hit to find out
+                // whether there are more.
                 let limit = if is_counted(&search) { self.limit } else { self.one_more() };
                 self.database.visit_hits(&Search { limit, ..search }, see)?;
             }
@@ -248,8 +250,8 @@ impl FindQuery<'_> {
 
     fn search<'s>(&'s self, query: &PositionQuery, fen: &'s str) -> store::Result<Search<'s>> {
         let key = query.position.key();
-        // The data of visited positions covers main lines only. If variations are to be searched but none has
-        // the position, the main lines alone give the same hits.
+        // The data of visited positions covers main lines only. If variations are to be searched but none
+        // reaches the position, the main lines alone give the same hits.
         let in_variations = self.lines == Lines::All && self.database.has_in_variations(key)?;
         let lines = if in_variations { Lines::All } else { Lines::Main };
         let Self { selection, order, limit, offset, .. } = *self;
@@ -261,7 +263,7 @@ impl FindQuery<'_> {
         Scan { lines, selection, order, limit: self.one_more(), offset }
     }
 
-    /// The number of hits of an answer, and of all hits.
+    /// The number of hits in an answer, and the number of all hits.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -340,7 +342,7 @@ impl FindQuery<'_> {
     }
 }
 
-/// How far games follow a line if no game reaches its end; `None` if the line has fewer than two moves.
+/// How far games followed a line, if no game reached its end; `None` if the line has fewer than two moves.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -359,7 +361,7 @@ pub fn match_line(
     Ok((!before.is_empty()).then_some(LineMatch::Nowhere))
 }
 
-/// Whether a search is in the main lines of all games, so that stored counts give the number of its hits.
+/// Whether a search covers the main lines of all games, so that stored counts give the number of its hits.
 fn is_counted(search: &Search<'_>) -> bool {
     search.selection.is_all() && search.lines == Lines::Main
 }
@@ -448,17 +450,17 @@ impl<'h> FoundPosition<'h> {
     }
 }
 
-/// A position counts as reached by many more games than another if the ratio of the numbers exceeds this.
+/// Many more games reached one position than another if the ratio of their numbers exceeds this.
 const MANY: u64 = 10;
 
-/// A position with the same pieces on the same squares.
+/// A position with the same pieces on the same squares as a given position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Variant {
     /// The canonical FEN of the position.
     pub fen: String,
     /// The fields in which its FEN differs from that of the given position.
     pub differences: Vec<Difference>,
-    /// The number of games that reached it.
+    /// The number of games that reached the position.
     pub reached: HitCount,
 }
 
@@ -474,20 +476,20 @@ pub enum Difference {
     EnPassant,
 }
 
-/// Finds positions with the same pieces on the same squares that many more games of the database reached than
-/// the given one; `lines` says which lines count. If no game reached the given position, any number counts as
-/// many more.
+/// Finds positions with the same pieces on the same squares as a given position that many more games reached.
+/// `lines` says which lines of the games count. If no game reached the given position, a single game counts
+/// as many more.
 ///
 /// # Errors
 /// Errors of SQLite.
 pub fn variants(database: &Database, position: &Position, lines: Lines) -> store::Result<Vec<Variant>> {
     let many = match count_games(database, position, lines)? {
         HitCount::Exact { games, .. } | HitCount::Games(games) => games.saturating_mul(MANY),
-        // With so many games, the given position is certainly the one meant.
+        // So many games reached the given position that it is certainly the one meant.
         HitCount::AtLeast(_) => return Ok(Vec::new()),
     };
     if database.last_game()?.is_none_or(|last| many >= last.0.into()) {
-        // The database does not have that many games.
+        // The database does not have enough games.
         return Ok(Vec::new());
     }
     let mut variants = Vec::new();
@@ -516,7 +518,7 @@ fn count_games(database: &Database, position: &Position, lines: Lines) -> store:
     })
 }
 
-/// The differences of two canonical FENs with the same placement.
+/// The differences between two canonical FENs with the same placement.
 fn differences(wanted: &str, other: &str) -> Vec<Difference> {
     let fields = wanted.split(' ').zip(other.split(' ')).skip(1);
     let differences = [Difference::Side, Difference::Castling, Difference::EnPassant];

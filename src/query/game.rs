@@ -1,5 +1,5 @@
-//! Games: replayed; by number, each with its tags, problems and positions; and a game's novelty, its first position that
-//! no game of an earlier day had reached.
+//! Replays stored games; reads games by number, with their tags, problems and positions; finds a game's
+//! novelty, its first position that no game of an earlier day had reached.
 
 use std::ops::RangeInclusive;
 
@@ -59,8 +59,9 @@ fn replay_each(
     Ok(())
 }
 
-/// Replays a variation that begins at a ply with a position. `visit` is called with each position, its ply and the
-/// legal move from there, `None` in the last position.
+/// Replays a variation that begins at `ply` with `position`. Calls `visit` with each position, its ply, and
+/// the move of the variation from there, or `None` in the last position. Checks only after the call whether
+/// the move is legal.
 pub(super) fn replay_variation(
     record: &GameRecord,
     variation: &StoredVariation,
@@ -82,8 +83,8 @@ pub(super) fn replay_variation(
 }
 
 /// Passes the games of some ranges to `visit`, each after it was successfully replayed. Returns the first
-/// requested number that does not exist. Gaps in a range of several numbers are ignored, but not numbers
-/// after the last game.
+/// requested number that has no game, or `None`. A number in a gap between games counts only if its range has
+/// no other number; 0 and numbers after the last game always count.
 ///
 /// # Errors
 /// Errors of SQLite, [`Error::Damaged`], and errors of `visit`.
@@ -108,8 +109,8 @@ pub fn visit_games<E: From<Error>>(
                 Err(store::Error::File { kind: store::ErrorKind::NoSuchGame { .. }, .. }) => {}
                 record => {
                     let record = record.map_err(Error::from)?;
-                    // Replay the game before anything is printed: a damaged game must not be shown as if it
-                    // were valid.
+                    // Replay the game before the caller prints any of it: a damaged game must not be shown as
+                    // if it were valid.
                     replay(&record, |_, _| {}).map_err(Error::from)?;
                     visit(&record)?;
                     is_found = true;
@@ -117,8 +118,8 @@ pub fn visit_games<E: From<Error>>(
             }
             next = game.checked_add(1);
         }
-        // In a range of several numbers, a missing number is ignored: a game that was cut off and read again
-        // leaves a gap.
+        // In a range of several numbers, a missing number is ignored: a game that was incomplete and was read
+        // again left a gap.
         if first == last && !is_found {
             missing.get_or_insert(first);
         }
@@ -197,8 +198,8 @@ fn as_object<S: Serializer>(tags: &[(String, String)], serializer: S) -> Result<
     serializer.collect_map(tags.iter().map(|(name, value)| (name, value)))
 }
 
-/// The positions of a game, computed while they are serialised: kept all at once, the positions of the
-/// longest games would need gigabytes.
+/// The positions of a game, computed while they are serialised: in memory together, those of the longest
+/// games would need gigabytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Plies<'a> {
     record: &'a GameRecord,
@@ -296,7 +297,7 @@ pub struct GamePly {
     /// Annotations of the position and of the move that led to it.
     #[serde(flatten)]
     pub remarks: PlyRemarks,
-    /// Variations that replace the move played from this position. Missing if there are none.
+    /// Variations that begin in this position. Missing if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub variations: Vec<GameVariation>,
 }
@@ -396,8 +397,8 @@ pub struct NewMove {
     pub last_game: Option<GameId>,
 }
 
-/// Finds the first new move of a game, compared with all games of earlier days. Unknown parts of their dates
-/// count as early.
+/// Finds the first new move of a game, compared with all games of earlier days. An unknown month or day
+/// counts as the earliest possible in their dates, and in the date of the game itself.
 ///
 /// # Errors
 /// [`Error::Damaged`]; errors of SQLite.

@@ -1,5 +1,5 @@
-//! Queries on a database, with answers as data. This module defines what an answer means, its length and order,
-//! and the reason if it is empty.
+//! Queries on a database. The answers are data, not text. This module defines the meaning, the length and the
+//! order of an answer, and finds the reason for an empty one.
 //!
 //! | to … | use |
 //! |---|---|
@@ -13,10 +13,10 @@
 //! | find the first new move of a game | [`novelty`] |
 //! | summarize a database | [`DatabaseContents`] |
 //! | choose games, and their positions | [`choose_games`], [`WantedPositions`], [`Sample`] |
-//! | replay a stored game, write it as PGN | [`replay`], [`write_pgn`] |
-//! | suggest names for a name that does not occur | [`similar_names`] |
+//! | replay a stored game, or write it as PGN | [`replay`], [`write_pgn`] |
+//! | suggest similar names for a name that does not occur | [`similar_names`] |
 //! | find the filters without which some games would pass | [`without_one_filter`] |
-//! | find similar names of players with many more games | [`similar_players`] |
+//! | find players with a similar name and many more games | [`similar_players`] |
 //! | find the players that a filter's name matches | [`several_players`] |
 //! | list the players | [`PlayersQuery`] |
 //! | show a player's record | [`PlayerQuery`] |
@@ -26,8 +26,8 @@
 //! | run a user's SQL query | [`SqlRows`] |
 //! | find positions with the same placement | [`variants`] |
 //!
-//! Answers serialise as described in `docs/json.md`. All callers use the same answers, and
-//! write the texts for people themselves.
+//! Answers serialise as described in `docs/json.md`. All callers use the same answers, and format the text
+//! for people themselves.
 
 mod error;
 mod explore;

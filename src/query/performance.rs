@@ -7,7 +7,8 @@ use crate::store::PlayedGame;
 use crate::store::row::RatedScore;
 
 /// For each percentage scored, from 50 to 100, the difference between the performance rating and the
-/// opponents' mean rating. Below 50 percent, the difference is minus that of the opponents' percentage.
+/// opponents' mean rating. Below 50 percent, it is the negative of the difference for the opponents'
+/// percentage.
 const ABOVE: [i32; 51] = [
     0, 7, 14, 21, 29, 36, 43, 50, 57, 65, //
     72, 80, 87, 95, 102, 110, 117, 125, 133, 141, //
@@ -61,7 +62,7 @@ pub struct Record {
     /// Sum of the player's known ratings, and their number.
     ratings: (u64, u32),
     rated: RatedScore,
-    /// The game that was counted last.
+    /// The game that was counted last. A game with the player on both sides is counted twice in succession.
     last: Option<GameId>,
 }
 
@@ -91,32 +92,33 @@ impl Record {
         self.rated.count(game.opponent_rating, half_points);
     }
 
-    /// Games with a result.
+    /// The number of games with a result.
     #[must_use]
     pub fn finished(&self) -> u64 {
         u64::from(self.wins) + u64::from(self.draws) + u64::from(self.losses)
     }
 
-    /// What was scored in games with a result, in half points.
+    /// The player's score in games with a result, in half points.
     #[must_use]
     pub fn half_points(&self) -> u64 {
         2 * u64::from(self.wins) + u64::from(self.draws)
     }
 
-    /// The player's mean rating.
+    /// The player's mean rating; `None` if no rating is known.
     #[must_use]
     pub fn rating(&self) -> Option<u64> {
         let (sum, ratings) = self.ratings;
         (ratings > 0).then(|| rounded(sum, ratings.into()))
     }
 
-    /// The mean rating of the opponents in games with a result.
+    /// The mean of the opponents' known ratings, in games with a result.
     #[must_use]
     pub fn opponent_rating(&self) -> Option<u64> {
         opponent_rating(&self.rated)
     }
 
-    /// The performance rating by the table of FIDE, from games with a result against opponents whose ratings are known.
+    /// The performance rating by FIDE's table, from games with a result against opponents whose ratings are
+    /// known.
     #[must_use]
     pub fn performance(&self) -> Option<i32> {
         performance(&self.rated)

@@ -11,8 +11,8 @@ use crate::store::{GameAnnotations, GameRecord, PositionAnnotations, StoredVaria
 /// same game always gives the same bytes.
 ///
 /// Reading the text again gives the same moves and annotations. Nothing is added to the PGN's data: clocks,
-/// times and evaluations are written as they were. If the game is not complete in the database, the tag
-/// [`GameRecord::TRUNCATED`] says so.
+/// times and evaluations are written as they were. If the game is not complete in the database, it gets the
+/// tag [`GameRecord::TRUNCATED`].
 ///
 /// # Errors
 /// If a stored position or move is invalid; `text` is then unchanged.
@@ -24,8 +24,8 @@ pub fn write_pgn(
     write(text, record, annotations, false)
 }
 
-/// Like [`write_pgn`], with all clocks, times and evaluations as `%clk`, `%emt` and `%eval`, in whatever form
-/// the PGN has them.
+/// Like [`write_pgn`], but writes all clocks, times and evaluations as `%clk`, `%emt` and `%eval`, whatever
+/// their form in the original PGN.
 ///
 /// # Errors
 /// As [`write_pgn`].
@@ -66,7 +66,7 @@ fn write(
 }
 
 /// A variation as text for people, in lines of at most `columns` columns. It branches off at the given ply,
-/// at which its game or outer variation has the given position.
+/// where the game or the outer variation has the given position.
 ///
 /// # Errors
 /// If a stored move is invalid.
@@ -91,13 +91,13 @@ struct Writer<'t, 'a> {
     annotations: &'a GameAnnotations,
     /// Whether clocks, times and evaluations are always written as commands.
     is_normalized: bool,
-    /// Parses the written comments, to check what they mean.
+    /// Parses the written comments, to find out what they mean after the comments before them.
     reader: CommentReader,
 }
 
 impl Writer<'_, '_> {
-    /// Writes a move from a position at a ply, its annotations, and the variations that replace it; at the end of a
-    /// line, which has no move, only variations.
+    /// Writes the move from a position at a ply, its annotations, and the variations that begin there. At the
+    /// end of a line, there is no move, so writes only variations.
     fn play_or_end(
         &mut self,
         line: u32,
@@ -127,7 +127,7 @@ impl Writer<'_, '_> {
     }
 
     /// The comments after a ply of the main line. Numbers that the comments do not already contain are added
-    /// as commands.
+    /// as commands; if normalized, all numbers are.
     fn main_comments(&mut self, remarks: &PositionAnnotations, mover: Option<Color>) -> Vec<String> {
         if self.is_normalized {
             let is_number = |name: &str| matches!(name, "eval" | "clk" | "emt" | "timestamp");
@@ -138,8 +138,8 @@ impl Writer<'_, '_> {
         if !remarks.numbers.is_empty() {
             said = meaning_of(&mut self.reader.clone(), &comments(said, remarks), mover).0;
         }
-        // The numbers that the comments do not contain, or all numbers if adding these would change the
-        // meaning.
+        // Add the numbers that the comments do not contain. If the result would have another meaning, add all
+        // numbers.
         let left = remarks.numbers.without(said);
         let (least, all) = (comments(left, remarks), || comments(remarks.numbers, remarks));
         let mut trial = self.reader.clone();
@@ -165,7 +165,7 @@ impl Writer<'_, '_> {
     }
 }
 
-/// The comments to write after a move. The first begins with all commands.
+/// The comments to write after a move. The first comment begins with all commands.
 fn comments(numbers: MoveNumbers, remarks: &PositionAnnotations) -> Vec<String> {
     let PositionAnnotations { comments, commands, .. } = remarks;
     let numbers = numbers.commands().map(|(name, value)| format!("[%{name} {value}]"));
@@ -173,7 +173,8 @@ fn comments(numbers: MoveNumbers, remarks: &PositionAnnotations) -> Vec<String> 
         "" => format!("[%{name}]"),
         value => format!("[%{name} {value}]"),
     });
-    // Numbers come first: a second clock or evaluation is stored as an ordinary command.
+    // The commands of the numbers come first: when the text is parsed again, a second clock or evaluation is
+    // stored as an ordinary command.
     let mut parts: Vec<String> = numbers.chain(others).collect();
     let mut comments = comments.iter();
     parts.extend(comments.next().cloned());

@@ -1,4 +1,5 @@
-//! A player's record: scores by side, opening, year, speed and opponent, and the preferred openings.
+//! A player's record: scores by side, opening, kind of ending, year, speed, opponent and opponent's rating,
+//! and the most frequent first moves.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -15,7 +16,7 @@ use crate::sorted::{sort_by, sort_by_key};
 use crate::store::row::{day_number, year_of};
 use crate::store::{self, Database, NameFilter, PlayedGame, Selection};
 
-/// The maximum number of moves in a tree: more are useless.
+/// The maximum number of moves in a tree. A larger tree would be hard to use.
 const MOST_MOVES: usize = 10_000;
 
 /// A query for a player's record.
@@ -25,11 +26,12 @@ pub struct PlayerQuery<'a> {
     pub database: &'a Database,
     /// The player's name.
     pub name: &'a NameFilter,
-    /// The games to count. All must be games of the player: `name` is the filter's `player`.
+    /// The games to count. The selection's filter must have `name` as its `player`, so that all games are the
+    /// player's.
     pub selection: &'a Selection,
     /// The maximum length of each list of openings, opponents and games.
     pub limit: usize,
-    /// The maximum length of the lines in half-moves.
+    /// The maximum length of the lines, in half-moves.
     pub depth: u32,
     /// The lines of a side include a move if it was played in at least this percentage of the player's games
     /// with the side, and in at least two games.
@@ -40,8 +42,8 @@ pub struct PlayerQuery<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlayerRecord {
-    /// The players whose names match, most games first. The games of all of them are counted. Filters do not
-    /// change these numbers.
+    /// The players whose names match, most games first. The games of all of them are counted. The numbers of
+    /// games in this list ignore all other filters.
     pub players: Vec<ListedPlayer>,
     /// Record of all games.
     pub all: Record,
@@ -181,7 +183,7 @@ pub struct PlayerGame {
     pub opening: Option<String>,
 }
 
-/// A move that a player's games have after the same earlier moves.
+/// A move in the player's games that begin with the same earlier moves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LineNode {
@@ -307,8 +309,9 @@ impl PlayerQuery<'_> {
         Ok(endings)
     }
 
-    /// At most `limit` records, most games first, then by value, and the number of all records with a known
-    /// value. The record of unknown values comes last.
+    /// Sorts records by their number of games, most first, then by value. The record of the games with an
+    /// unknown value comes last. Returns at most `limit` records, and the number of all records with a known
+    /// value.
     fn most<T: Ord>(&self, mut records: Vec<(Option<T>, Record)>) -> (Vec<(Option<T>, Record)>, u64) {
         sort_by(&mut records, |(one, record), (other, more)| {
             let order = (one.is_none(), Reverse(record.games)).cmp(&(other.is_none(), Reverse(more.games)));
@@ -341,7 +344,7 @@ impl PlayerQuery<'_> {
     }
 }
 
-/// Groups games by a common value, in no particular order.
+/// The records of the games with each value, in no particular order.
 fn grouped<'g, T: Eq + std::hash::Hash + Clone>(
     games: impl IntoIterator<Item = &'g PlayedGame>,
     what: impl Fn(&'g PlayedGame) -> Option<T>,
@@ -359,18 +362,18 @@ struct TreeBuilder<'g> {
     games: Vec<(Box<[MoveCode]>, &'g PlayedGame)>,
 }
 
-/// A move of the tree under construction. Its games are consecutive in the sorted list.
+/// A move of the tree under construction. Its games are consecutive in the sorted list of games.
 struct Node {
     code: MoveCode,
     games: Range<usize>,
     ply: usize,
-    /// Moves after it that are in the tree.
+    /// The indexes of the moves after it that are in the tree.
     next: Vec<usize>,
 }
 
 impl TreeBuilder<'_> {
-    /// The moves of at least `fewest` games, as a tree. If there are more than [`MOST_MOVES`], only the most
-    /// frequent. Also returns whether moves were left out.
+    /// The moves of at least `fewest` games, as a tree. If there are more than [`MOST_MOVES`], the tree has
+    /// only the most frequent ones. Also returns whether moves were omitted.
     fn tree(mut self, fewest: u64) -> (Vec<LineNode>, bool) {
         sort_by(&mut self.games, |(one, _), (other, _)| {
             one.iter().map(|code| code.bits()).cmp(other.iter().map(|code| code.bits()))
@@ -393,7 +396,7 @@ impl TreeBuilder<'_> {
     }
 
     /// The most frequent moves; among equally frequent ones, those of the shortest lines. The first node is
-    /// the root, without a move. Also returns whether moves were left out.
+    /// the root, without a move. Also returns whether moves were omitted.
     fn most_frequent(&self, fewest: u64) -> (Vec<Node>, bool) {
         let mut taken =
             vec![Node { code: MoveCode::NULL, games: 0..self.games.len(), ply: 0, next: Vec::new() }];
@@ -452,8 +455,8 @@ impl TreeBuilder<'_> {
     }
 }
 
-/// Calls `see` for all nodes after a position, to which `line` leads: with the node, the canonical FEN of the
-/// position after its move, and the line up to its move.
+/// Calls `see` for all nodes after `position`, to which `line` leads. `see` gets the node, the canonical FEN
+/// of the position after its move, and the line including its move.
 fn visit(
     nodes: &mut [LineNode],
     position: &Position,

@@ -8,7 +8,7 @@ use crate::id::NameId;
 use crate::sorted::{sort_by, sort_by_key};
 use crate::store::{self, Database, NameFilter, Named, PlayerGames, fold};
 
-/// Orders of players.
+/// The order of a list of players.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PlayerOrder {
     /// Most games first, then by name.
@@ -136,7 +136,7 @@ impl PlayersQuery<'_> {
         Ok(groups)
     }
 
-    /// Players with their spellings. Games per spelling are counted only if there are several spellings.
+    /// Players with their spellings. The games of each spelling are counted only if the player has several.
     fn with_spellings(&self, players: Vec<(Group, PlayerGames)>) -> store::Result<Vec<ListedPlayer>> {
         let several = players.iter().filter(|(group, _)| group.ids.len() > 1);
         let ids: Vec<Vec<NameId>> = several.flat_map(|(group, _)| &group.ids).map(|&id| vec![id]).collect();

@@ -17,9 +17,9 @@ use crate::store::{self, Database};
 pub struct PositionQuery {
     /// The position.
     pub position: Position,
-    /// The start of its line: the position itself if it was given as a FEN only.
+    /// The start of its line; the position itself if no moves were given.
     pub start: Position,
-    /// The corrections made to the given FEN, one by one. Missing counters are not included, because look-ups
+    /// The corrections made to the given FEN. Counters that were missing are not included, because look-ups
     /// do not need them.
     pub changes: Vec<FenChange>,
     /// Assumptions made when moves were not read exactly as written.
@@ -46,12 +46,12 @@ pub struct LineMove {
     pub word: String,
     /// The move.
     pub code: MoveCode,
-    /// The position after it.
+    /// The position after the move.
     pub position: Position,
 }
 
 impl LineMove {
-    /// The move with its number in front.
+    /// The move as typed, with its number in front.
     #[must_use]
     pub fn numbered(&self) -> String {
         format!("{} {}", number_before(self.number, self.side), self.word)
@@ -70,7 +70,7 @@ pub enum PositionError {
     Fen {
         /// The text that was given.
         fen: String,
-        /// Why.
+        /// Why it is not a legal position.
         source: SetupError,
     },
     /// A tag pair or a URL in the text names a variant with its own rules.
@@ -79,20 +79,20 @@ pub enum PositionError {
         /// The variant.
         name: String,
     },
-    /// A text does not consist of the moves of one line, or its numbers differ from those of the moves.
+    /// A text does not consist of the moves of one line, or its move numbers are wrong.
     #[error("{0}")]
     Moves(String),
-    /// The moves are legal with the piece letters of two languages, but differ.
+    /// The text is a legal line in two languages, but its words mean different moves in them.
     #[error(
         "the moves can be read in two ways: {} is {} in {} and {} in {}; write the move with English letters: {} or {}",
         brief(word), one.1, one.0, other.1, other.0, one.1, other.1
     )]
     Languages {
-        /// The first word that differs, with its number.
+        /// The first word with two meanings, with its move number.
         word: String,
-        /// A language, and the move in this language.
+        /// One language, and the move that the word means in it.
         one: (&'static str, String),
-        /// Another language, and the move in that language.
+        /// The other language, and the move that the word means in it.
         other: (&'static str, String),
     },
     /// A move is not legal.
@@ -121,8 +121,9 @@ impl PositionQuery {
         Position::start().into()
     }
 
-    /// Parses a FEN. It may also be in quotes, in a tag pair or in the URL of a board at Lichess or
-    /// chess.com, have `_` for blanks, or be followed by EPD operations.
+    /// Parses a FEN. The FEN can also be in quotes, in a tag pair or in the URL of a board at Lichess or
+    /// chess.com. It can have `_` instead of blanks, and EPD operations can follow it. `startpos` is accepted
+    /// too.
     ///
     /// # Errors
     /// [`PositionError::Fen`], [`PositionError::Variant`].
@@ -156,7 +157,7 @@ impl PositionQuery {
         self.line.last().map(|played| played.code)
     }
 
-    /// The assumptions made if the position was incomplete or given in an unusual form.
+    /// The corrections of the FEN and the assumptions about the moves, one sentence each.
     #[must_use]
     pub fn assumptions(&self) -> Vec<String> {
         let changes = self.changes.iter().map(ToString::to_string);
@@ -219,7 +220,7 @@ pub fn push_move(line: &mut String, number: u32, side: Color, san: &str) {
     line.push_str(san);
 }
 
-/// A move in SAN; in UCI if the code is not possible in the position.
+/// A move in SAN, or in UCI notation if the move is illegal in the position.
 pub(super) fn san(position: &Position, code: MoveCode) -> String {
     match position.clone().make(code) {
         Ok(_) => position.san(code),
@@ -267,7 +268,7 @@ pub enum MovesNote {
         /// The word as typed.
         word: String,
     },
-    /// Moves after a `;` were ignored.
+    /// Text with moves after a `;` was ignored.
     Skipped {
         /// The ignored text.
         text: String,
@@ -303,7 +304,7 @@ impl fmt::Display for MovesNote {
     }
 }
 
-/// Joins several names, with `or` before the last.
+/// Joins several names, with `or` before the last. Only the first names of a long list are named.
 fn either(names: &[&str]) -> String {
     const NAMED: usize = 4;
     match names {

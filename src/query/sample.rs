@@ -6,20 +6,21 @@ use crate::store::GameSet;
 /// A random sample of positions, without repetition.
 ///
 /// Each game offers at most `per_game` positions, drawn from its wanted ones. The sample is drawn from the
-/// positions that all games offer. The same seed gives the same sample of the same games, and a larger sample
-/// begins with the positions of a smaller one.
+/// offered positions of all games together. With the same seed and the same games, the sample is the same,
+/// and a larger sample begins with the positions of a smaller one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// The number of positions.
+    /// The number of positions in the sample. There are fewer if the games offer fewer.
     pub positions: u64,
-    /// The maximum number of positions per game. More than [`MOST_PER_GAME`](Self::MOST_PER_GAME) counts as
-    /// that number.
+    /// The maximum number of positions per game. A greater number than [`MOST_PER_GAME`](Self::MOST_PER_GAME)
+    /// counts as that one.
     pub per_game: u32,
     /// The seed of the random numbers.
     pub seed: u64,
 }
 
-/// One random pick: a game, and the number, from 0, of one of the positions that it offers.
+/// One random pick: a game, and the index, from 0, of one of the positions that it offers. If the game offers
+/// too few, the position does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Draw {
     /// The game.
@@ -28,7 +29,7 @@ pub struct Draw {
 }
 
 impl Draw {
-    /// The draw of the position with this number, from 0, among those that a game offers.
+    /// The draw of the position with this index, from 0, among those that a game offers.
     #[must_use]
     pub const fn new(game: GameId, number: u32) -> Self {
         Self { game, number }
@@ -38,21 +39,21 @@ impl Draw {
 impl Sample {
     /// The maximum number of positions per game.
     pub const MOST_PER_GAME: u32 = 100;
-    /// The maximum number of draws passed on at a time. Their rows, about 150 bytes each, are kept until all
-    /// of them are read.
+    /// The maximum number of draws that `visit` gets at a time. The caller keeps their rows, about 150 bytes
+    /// each, in memory until all of them are read.
     pub const MOST_AT_A_TIME: usize = 1 << 18;
 
-    /// The approximate maximum number of draws in a part, as long as 256 parts are enough. The draws of one
-    /// part are in memory together.
+    /// The approximate maximum number of draws in a part, unless this needs more than [`PARTS`](Self::PARTS)
+    /// parts. The draws of one part are in memory together.
     const FEW: u64 = 1 << 20;
-    /// The maximum number of parts into which all draws are divided for sorting. Each part takes one pass
-    /// over the games.
+    /// The maximum number of parts into which all draws are divided for sorting, by rank. Each part takes one
+    /// pass over the games.
     const PARTS: u64 = 256;
 
-    /// Passes the draws to `visit`, the lowest rank first. It gets several at a time, so that it can read their
-    /// games in the order of the database. `visit` returns for how many of the draws the position exists. It
-    /// gets at most as many draws as are still needed, and at most [`MOST_AT_A_TIME`](Self::MOST_AT_A_TIME).
-    /// Returns the total number of existing positions.
+    /// Passes the draws to `visit`, the lowest rank first, several at a time, so that `visit` can read their
+    /// games in the order of the database. `visit` returns how many of these draws have an existing position.
+    /// It gets at most as many draws as positions are still needed, and at most
+    /// [`MOST_AT_A_TIME`](Self::MOST_AT_A_TIME). Returns the total number of existing positions.
     ///
     /// # Errors
     /// Errors of `visit`.
@@ -98,7 +99,7 @@ impl Sample {
         self.positions_of(std::iter::once(draw), wanted).next()
     }
 
-    /// The positions of several draws of one game, as far as they exist.
+    /// The positions of several draws of one game, as far as they exist, in the order of the draws.
     pub fn positions_of(
         &self,
         draws: impl Iterator<Item = Draw>,
@@ -165,7 +166,7 @@ mod tests {
 
     #[test]
     fn draws_are_unique_and_a_smaller_sample_is_a_prefix() {
-        // More games than are sorted at a time.
+        // More draws than one part contains.
         let (games, per_game) = (600_000, 3);
         let all = Sample { positions: u64::MAX, per_game, seed: 7 };
         let drawn = draws(all, games);

@@ -19,16 +19,16 @@ pub struct Step {
 
 /// Steps that follow one another in a game, with any moves in between.
 ///
-/// A step ends with the last position that it requires; the next one begins after it.
+/// A step ends with the last position that it requires. The next step begins after this position.
 #[derive(Clone, Debug)]
 pub struct PositionSequence {
-    /// The steps as given, and their reversed and mirrored forms.
+    /// The steps as given and, on request, their reversed and mirrored forms.
     ways: Vec<Vec<Step>>,
 }
 
 impl PositionSequence {
-    /// A sequence of at least one step; on request also its forms with `reversed` colours, and `mirrored` left
-    /// to right.
+    /// A sequence of at least one step. On request, it also has the forms with `reversed` colours, or
+    /// `mirrored` left to right.
     #[must_use]
     pub fn new(steps: Vec<Step>, reversed: bool, mirrored: bool) -> Self {
         let mut ways = vec![steps];
@@ -69,7 +69,7 @@ pub struct Reached {
     done: usize,
     /// How many consecutive positions have matched the next step so far.
     lasted: u32,
-    /// The ply of the first of the consecutive positions.
+    /// The ply of the first of these consecutive positions.
     first: Ply,
 }
 

@@ -1,4 +1,5 @@
-//! Surveys of a database: its contents, statistics, openings, names, problems, and rows of a query.
+//! Surveys of a database: its contents, statistics, openings, names and problems, and the rows of an SQL
+//! query.
 
 use rusqlite::types::ValueRef;
 use serde::Serialize;
@@ -12,7 +13,7 @@ use crate::store::{
     TreeSize,
 };
 
-/// The number of listed openings.
+/// The maximum number of openings in [`DatabaseContents`].
 const OPENINGS: u32 = 10;
 
 /// The contents of a database.
@@ -103,7 +104,8 @@ pub struct GamesByResult {
 }
 
 impl DatabaseContents {
-    /// Reads the data. The sizes of tables are read only if requested, because reading them takes a while.
+    /// Reads the data. The sizes of tables and indexes are read only if requested, because this takes a
+    /// while.
     ///
     /// # Errors
     /// Errors of SQLite or the system.
@@ -249,7 +251,8 @@ pub struct OpeningShare {
 }
 
 impl OpeningList {
-    /// The openings of a selection's games, found by positions, at most `limit`.
+    /// Reads the openings of a selection's games, and lists at most `limit` of them. The positions of a game
+    /// determine its opening.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -271,7 +274,7 @@ impl OpeningList {
     }
 }
 
-/// The maximum number of names to compare, some hundred nanoseconds each.
+/// The maximum number of names to compare with a text. Each takes some hundred nanoseconds.
 const COMPARED: usize = 500_000;
 
 /// Names that begin with a text, or have a word that begins with it.
@@ -290,7 +293,7 @@ pub fn find_names(database: &Database, named: Named, typed: &str, limit: usize) 
     let mut names = Vec::new();
     let mut begin = typed.trim_start().to_owned();
     let mut letters = begin.chars();
-    // People do not type the capital letter.
+    // Most names begin with a capital letter, but people often type a small one.
     if let Some(first) = letters.next() {
         begin = first.to_uppercase().chain(letters).collect();
     }
@@ -342,16 +345,16 @@ impl FoundProblems {
     }
 }
 
-/// The greatest integer up to which all programs read integers exactly: 2^53.
+/// The greatest integer up to which programs that store numbers as doubles read every integer exactly: 2^53.
 const EXACT: u64 = 1 << 53;
 
-/// The limits of an answer.
+/// The limits of an answer to an SQL query.
 #[derive(Clone, Copy, Debug)]
 pub struct SqlLimits {
     /// The maximum number of rows.
     pub rows: usize,
-    /// The approximate maximum size of the rows, in bytes: each value counts 8, and each text its length in
-    /// addition.
+    /// The approximate maximum size of the rows, in bytes. Each value counts 8 bytes, and a string also
+    /// counts its length.
     pub bytes: usize,
 }
 

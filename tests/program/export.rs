@@ -248,7 +248,7 @@ fn games_are_chosen_by_position_filter_or_query() {
     pgndex: note: no game matches
     "#);
     insta::assert_snapshot!(workspace.failure(&["--format", "pgn", "--sql", "SELECT white FROM games"]), @r#"
-    pgndex: error: --sql: the first column must be numbers of games (game_id), but it is the text "Ågren, Åsa"
+    pgndex: error: --sql: the first column must contain game numbers (game_id), but contains the text "Ågren, Åsa"
     "#);
     insta::assert_snapshot!(workspace.failure(&["--format", "pgn", "--sql", "SELECT 99"]), @"
     pgndex: error: games.db: no game 99; the games have the numbers 1 to 5

@@ -1,5 +1,5 @@
-//! Counts the moves played from a position and their results, in the form of Lichess's opening explorer, also by month
-//! and by year.
+//! Counts the moves played from a position, and the results of their games, in the form of Lichess's opening
+//! explorer; counts the games also by month and by year.
 
 mod tree;
 
@@ -27,7 +27,7 @@ use crate::store::{
 pub struct ExploreQuery<'a> {
     /// The database.
     pub database: &'a Database,
-    /// The position. If it has no name, the name of the last named position of its line is used.
+    /// The position. If the position has no name, the name of the last named position of its line is used.
     pub query: &'a PositionQuery,
     /// Whether moves of variations are counted too, separately from played moves.
     pub lines: Lines,
@@ -39,8 +39,8 @@ pub struct ExploreQuery<'a> {
     pub lists: ListLengths,
     /// The maximum number of moves; `None`: all.
     pub limit: Option<u32>,
-    /// Whether to count separately how many of the games reached the position by another order of moves. They
-    /// are counted in any case.
+    /// Whether to count separately how many of the games reached the position by another order of moves. All
+    /// other counts include these games in any case.
     pub counts_transposed: bool,
     /// Names of openings to use instead of those in the database.
     pub openings: Option<&'a OpeningBook>,
@@ -166,8 +166,8 @@ pub struct MoveStatistics {
     /// Ratings of the requested side in games with the move. Missing unless a side was requested.
     #[serde(flatten)]
     pub score: Option<SideScore>,
-    /// Number of games, with or without a result, with the move in a variation. A move that occurs only in
-    /// variations has no other games. Missing unless variations were requested.
+    /// Number of games, with or without a result, with the move in a variation. For a move that occurs only
+    /// in variations, all other numbers of games are 0. Missing unless variations were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_variations: Option<u64>,
     /// The game with the move, if there is only one; otherwise `null`.
@@ -197,7 +197,7 @@ impl SideScore {
         Self { color, average_opponent_rating: opponent_rating(rated), performance: performance(rated) }
     }
 
-    /// An empty score of a side.
+    /// The score of a side without rated games.
     #[must_use]
     pub const fn empty(color: Color) -> Self {
         Self { color, average_opponent_rating: None, performance: None }
@@ -331,7 +331,7 @@ fn as_text<S: Serializer>(game: &GameId, serializer: S) -> Result<S::Ok, S::Erro
     serializer.collect_str(&game.0)
 }
 
-/// The counts of a year.
+/// The games of a year, and its moves with their numbers of games.
 #[derive(Default)]
 struct Counted {
     results: ResultCounts,
@@ -386,8 +386,8 @@ impl ExploreQuery<'_> {
         self.query.opening(|position| self.name(position))
     }
 
-    /// Names in the filters that do not occur in the database: a possible reason why no game passes the
-    /// filters.
+    /// Names in the filters that do not occur in the database, each with similar names: a possible reason why
+    /// no game passes the filters.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -449,8 +449,8 @@ impl ExploreQuery<'_> {
         }
     }
 
-    /// The games by month, the first month first. Games with an unknown month or without a result are left
-    /// out.
+    /// The games that reached the position, by month, the first month first. Games with an unknown month or
+    /// without a result are omitted.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -470,9 +470,10 @@ impl ExploreQuery<'_> {
         Ok(months.into_iter().map(listed).collect())
     }
 
-    /// The games with a result by year, the first year first, unknown years last. A year in which no game
-    /// reached the position is included if it lies between years in which games did, and other games of the
-    /// year pass the filters. Each year lists the `most_moves` moves that are the most frequent over all years.
+    /// The games with a result that reached the position, by year, the first year first, unknown years last.
+    /// A year without such games is included if it lies between years with such games, and if other games of
+    /// the year that have a result pass the filters. Each year lists the same moves: at most `most_moves`,
+    /// the most frequent over all years.
     ///
     /// # Errors
     /// Errors of SQLite.

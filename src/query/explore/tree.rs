@@ -12,7 +12,8 @@ use crate::query::position::{PositionQuery, number_before, push_move};
 use crate::store::row::ResultCounts;
 use crate::store::{self, Lines, ListLengths};
 
-/// The maximum number of moves in a tree: more are useless, and each takes a query of its own.
+/// The maximum number of moves in a tree. A larger tree would be hard to use, and each of its positions takes
+/// a query.
 const MOST_MOVES: usize = 10_000;
 
 /// The moves played from a position, as a tree.
@@ -41,8 +42,8 @@ pub struct MoveTree {
     pub is_cut: bool,
 }
 
-/// A move of a tree. Its games are those that had the position before it, in any move order, and played it
-/// there.
+/// A move of a tree. Its games are those that reached the position before the move, in any move order, and
+/// played the move there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -58,9 +59,9 @@ pub struct TreeMove {
     pub side: Color,
     /// Number of games with a result that had the position before the move.
     pub games_before: u64,
-    /// If the position after the move is also elsewhere in the tree: the moves that lead to it there, from
-    /// the first position of the tree; empty for the first position itself. The next moves are listed only
-    /// there. Missing for all other moves.
+    /// If the next moves are listed at another place in the tree, which has the same position: the line from
+    /// the first position of the tree to that place; empty if that place is the first position. Otherwise
+    /// missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_as: Option<String>,
     /// The moves played after this one, the most frequent first.
@@ -68,7 +69,7 @@ pub struct TreeMove {
 }
 
 impl TreeMove {
-    /// The moves that lead to the position after this one, if `line` leads to the position before it.
+    /// The moves that lead to the position after this move. `line` must lead to the position before it.
     #[must_use]
     pub fn line_after(&self, line: &str) -> String {
         let mut line = line.to_owned();
@@ -93,9 +94,9 @@ impl MoveTree {
 
 impl ExploreQuery<'_> {
     /// Counts the moves played from the position, `depth` half-moves deep. A move is included if at least
-    /// `least_share` percent of the games with the first position played it, and at least one game; only
-    /// games with a result count. If there are more moves than a tree can have, the most frequent ones are
-    /// kept. Lists of games and variations are not included.
+    /// `least_share` percent of the games with the first position played it, and at least one game. Only
+    /// games with a result count. If there are more moves than a tree can have, it contains the most frequent
+    /// ones. Lists of games and variations are not included.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -131,11 +132,11 @@ impl ExploreQuery<'_> {
 /// A position of the tree under construction.
 struct Node {
     position: Position,
-    /// The minimum number of half-moves that lead to it, by moves in the tree.
+    /// The minimum number of half-moves in the tree that lead to it; `u32::MAX` if not yet known.
     depth: u32,
     /// The number of games with a result that reached it.
     games: u64,
-    /// The moves played often enough; empty until computed.
+    /// The moves played often enough to be candidates; empty until computed.
     moves: Vec<Edge>,
 }
 
@@ -168,7 +169,8 @@ impl TreeBuilder {
         Self { nodes, known, unanswered: VecDeque::new(), open: BinaryHeap::new(), taken: 0 }
     }
 
-    /// Records that `depth` half-moves lead to a node. The nodes after it may then be nearer too.
+    /// Records that `depth` half-moves lead to a node. If this path is shorter than the known one, the paths
+    /// to the nodes after it become shorter too.
     fn reach(&mut self, node: usize, depth: u32, deepest: u32) {
         let mut next = vec![(node, depth)];
         while let Some((index, depth)) = next.pop() {
@@ -226,17 +228,18 @@ impl TreeBuilder {
         true
     }
 
-    /// The moves of the tree. Positions are visited breadth-first, so that each is listed at its shortest
-    /// path.
+    /// The moves of the tree. Nodes are visited breadth-first, so that the moves after each position are
+    /// listed at its shortest path.
     fn in_order(mut self) -> Vec<TreeMove> {
-        // Move numbers are computed from the depth. The position's own number is that of the path on which it
-        // was found first, which can be longer than the shortest one.
+        // Move numbers are computed from the depth. The move number in the position is that of the path on
+        // which it was found first, which can be longer than the shortest path.
         let first = &self.nodes[0].position;
         let first = 2 * first.fullmove_number() + u32::from(first.side() == Color::Black);
         let mut lines: Vec<Option<String>> = vec![None; self.nodes.len()];
         lines[0] = Some(String::new());
         let mut moves: Vec<Vec<TreeMove>> = self.nodes.iter().map(|_| Vec::new()).collect();
-        // Each listed node, with the node before it and the index of the move in between.
+        // Each listed node, with the node before it and the index of the move between them in `moves` of that
+        // node.
         let mut order = vec![(0, 0, 0)];
         let mut visited = 0;
         while let Some(&(index, ..)) = order.get(visited) {

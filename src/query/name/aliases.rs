@@ -1,4 +1,4 @@
-//! Aliases: several names of one player, and how new ones are merged with existing ones.
+//! Aliases: several names of one player, and how new aliases are merged with existing ones.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,7 +6,7 @@ use crate::query::name::similar::near;
 use crate::sorted::{distinct, sort_by};
 use crate::store::{self, Database, NameFilter, Named, PlayerAlias, UnknownName, WriterLock};
 
-/// The number of names that an error lists.
+/// The maximum number of names that an error lists.
 const LISTED: usize = 5;
 
 /// Why names cannot be merged into one player.
@@ -16,15 +16,15 @@ pub enum AliasError {
     /// The database cannot be read or written.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// No player has this name.
+    /// No player's name matches.
     #[error("no player has a name that matches \"{name}\"{}", did_you_mean(near))]
     Unknown {
-        /// The name.
+        /// The name as typed.
         name: String,
         /// The most similar names.
         near: Vec<String>,
     },
-    /// A name is empty, is ambiguous, or contradicts another alias.
+    /// A name is empty, is ambiguous, or contradicts another alias; or the FIDE numbers differ.
     #[error("{0}")]
     Name(String),
 }
@@ -46,11 +46,11 @@ type Result<T, E = AliasError> = std::result::Result<T, E>;
 /// The other spellings of players' names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Aliases {
-    /// For each other spelling, the player's name. A name is never itself a spelling.
+    /// For each other spelling, the player's name. A player's name is never a key of this map.
     names: HashMap<String, String>,
-    /// The spellings of each name that has other spellings.
+    /// The other spellings of each player's name that has any.
     spellings: HashMap<String, HashSet<String>>,
-    /// The FIDE numbers of names.
+    /// The FIDE numbers of players' names, if known.
     fide_ids: HashMap<String, u32>,
 }
 
@@ -76,7 +76,7 @@ impl Aliases {
         database.replace_player_aliases(lock, &self.rows())
     }
 
-    /// All aliases, by name, then by spelling.
+    /// All aliases, sorted by name, then by spelling.
     #[must_use]
     pub fn rows(&self) -> Vec<PlayerAlias> {
         let row = |(alias, name): (&String, &String)| PlayerAlias {
@@ -89,7 +89,7 @@ impl Aliases {
         rows
     }
 
-    /// The number of spellings, not counting the names.
+    /// The number of other spellings; players' names are not counted.
     #[must_use]
     pub fn len(&self) -> usize {
         self.names.len()
@@ -101,13 +101,13 @@ impl Aliases {
         self.names.is_empty()
     }
 
-    /// The player's name that a spelling belongs to.
+    /// The player's name that a spelling belongs to; the spelling itself if it is not an alias.
     #[must_use]
     pub fn name_of<'a>(&'a self, spelling: &'a str) -> &'a str {
         self.names.get(spelling).map_or(spelling, String::as_str)
     }
 
-    /// Merges two names into one player, whose name is then the first one. All other spellings of both are
+    /// Merges two names into one player, who then has the name `name`. All other spellings of both names are
     /// included.
     ///
     /// # Errors
@@ -138,8 +138,8 @@ impl Aliases {
         Ok(())
     }
 
-    /// Makes `spelling`, which must not have spellings of its own, a spelling of `name`. If the two are
-    /// equal, the name is no longer a spelling of another name.
+    /// Makes `spelling`, which must not have other spellings, a spelling of `name`. If the two are equal,
+    /// only makes the name no longer a spelling of another name.
     fn set_name(&mut self, spelling: String, name: &str) {
         if spelling == name {
             self.names.remove(name);
@@ -149,11 +149,11 @@ impl Aliases {
         self.names.insert(spelling, name.to_owned());
     }
 
-    /// Adds a list. Its rows must not contradict each other. A row may contradict an existing alias only if
+    /// Adds a list. Its rows must not contradict each other. A row can contradict an existing alias only if
     /// the list also makes the name in that alias a spelling of the new name.
     ///
     /// # Errors
-    /// An [`AliasError`] with the index of the row. The aliases are then unchanged.
+    /// An [`AliasError`] with the index of the wrong row. The aliases are then unchanged.
     pub fn add(&mut self, rows: &[PlayerAlias]) -> Result<(), (usize, AliasError)> {
         let mut listed = HashMap::new();
         for (index, row) in rows.iter().enumerate() {
@@ -201,7 +201,8 @@ impl Aliases {
         Ok(())
     }
 
-    /// Removes all other spellings of a name, or one spelling from its name. Returns the removed aliases.
+    /// Removes all other spellings of the player's name `spelling`. If it is not a player's name, removes it
+    /// from its player. Returns the removed aliases.
     ///
     /// # Errors
     /// [`AliasError::Name`].
@@ -218,7 +219,7 @@ impl Aliases {
         Ok(gone)
     }
 
-    /// The spelling in these aliases that matches a text, as for [`choose_name`].
+    /// The name or spelling in these aliases that a text means, by the rules of [`choose_name`].
     ///
     /// # Errors
     /// [`AliasError::Unknown`], [`AliasError::Name`].
@@ -234,7 +235,7 @@ impl Aliases {
         self.only(text, fits, Vec::new)
     }
 
-    /// The name in `fits` if there is only one, or the player to whom all of these names belong.
+    /// The name in `fits` if there is only one, or the name of the player to whom all names in `fits` belong.
     fn only(&self, text: &str, mut fits: Vec<String>, near: impl FnOnce() -> Vec<String>) -> Result<String> {
         let players = distinct(fits.iter().map(|name| self.name_of(name)).collect());
         match (fits.len(), players.first()) {
@@ -274,14 +275,14 @@ fn set_fide_id(known: &mut Option<u32>, fide_id: u32, name: &str) -> Result<()> 
     Ok(())
 }
 
-/// Parses a typed name: the exact letters, and a filter.
+/// Parses a typed name. Returns its letters without a leading `=`, and its filter.
 fn read_name(text: &str) -> Result<(&str, NameFilter)> {
     let filter = text.parse().map_err(|_| empty())?;
     Ok((text.strip_prefix('=').unwrap_or(text), filter))
 }
 
 /// The name that a text means: the name with exactly these letters; otherwise the only name that matches, or
-/// the player to whom all matching names belong. A name after `=` need not exist yet.
+/// the name of the player to whom all matching names belong. A name after `=` need not exist yet.
 ///
 /// # Errors
 /// [`AliasError::Unknown`], [`AliasError::Name`]; errors of SQLite.
@@ -337,7 +338,7 @@ mod tests {
         let mut aliases = Aliases::default();
         aliases.add(&rows).unwrap();
         assert_eq!((aliases.len(), aliases.name_of("a7"), aliases.name_of("b7")), (200_000, "A", "B3"));
-        // Adding the spellings one by one would take many minutes.
+        // Calling `add` for each spelling would take many minutes.
         assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
     }
 

@@ -3,14 +3,14 @@
 
 use crate::store::{PlayerWords, is_initial};
 
-/// How many letters of a name are read for its first three sounds, which usually have fewer: `tschtsche` has
-/// nine.
+/// How many letters of a name are read to find its first three sounds. Usually fewer are enough: `tschtsche`
+/// has nine letters.
 const LOOKED_AT: usize = 12;
 
 /// One way to read a name, with its words as sounds.
 struct Sounds {
     surname: String,
-    /// The first word of the surname. A second surname may be missing, as in Spanish names.
+    /// The first word of the surname. Another spelling can omit a second surname, as in Spanish names.
     first_surname: String,
     given: Vec<String>,
 }
@@ -29,7 +29,7 @@ impl PhoneticName {
         Self { readings: readings(&words) }
     }
 
-    /// The pairs of letters with which similar names may begin, without accents and in lower case.
+    /// The pairs of letters with which similar names can begin, without accents and in lower case.
     pub(crate) fn beginnings(&self) -> Vec<[char; 2]> {
         let (mut beginnings, mut sounds) = (Vec::new(), String::new());
         let after = || ('a'..='z').chain([' ']);
@@ -48,7 +48,7 @@ impl PhoneticName {
     }
 }
 
-/// The letters with which a word that begins with a sound may begin.
+/// The letters with which a word can begin if its first sound is `sound`.
 fn letters_of(sound: char) -> impl Iterator<Item = char> {
     let letters = match sound {
         'k' => "ckqx",
@@ -62,7 +62,7 @@ fn letters_of(sound: char) -> impl Iterator<Item = char> {
     letters.chars().chain(letters.is_empty().then_some(sound))
 }
 
-/// Buffers, to compare many names one after the other.
+/// Buffers for comparing many names, one after the other.
 #[derive(Default)]
 pub(crate) struct PhoneticMatcher {
     words: PlayerWords,
@@ -73,7 +73,7 @@ impl PhoneticMatcher {
     /// The index of the first name in `others` to which a name is similar. The first word of the name must be
     /// its surname or a part of the surname, as in most files.
     pub(crate) fn find_similar(&mut self, name: &str, others: &[PhoneticName]) -> Option<usize> {
-        // Most names differ in their first sounds.
+        // Compare the first sounds first: most names differ in them.
         self.first.clear();
         let letters = name.chars().take_while(|letter| letter.is_alphanumeric());
         push_sounds(letters.map(|letter| letter.to_ascii_lowercase()), LOOKED_AT, &mut self.first);
@@ -91,8 +91,8 @@ impl PhoneticMatcher {
     }
 }
 
-/// Whether two words begin with the same three sounds. If a word has fewer, whether the other word begins with
-/// all of them.
+/// Whether two words begin with the same three sounds. If one word has fewer, whether the other word begins
+/// with all sounds of it.
 fn share_prefix(one: &str, other: &str) -> bool {
     one.chars().zip(other.chars()).take(3).all(|(one, other)| one == other)
 }
@@ -122,7 +122,7 @@ fn are_similar(one: &Sounds, other: &Sounds) -> bool {
     if one.surname.len() < 3 || !share_prefix(&one.surname, &other.surname) {
         return false;
     }
-    // Initials are not enough evidence if surnames differ in more than spelling.
+    // Initials are not enough evidence if the sounds of the surnames differ.
     let is_full = [one, other].iter().all(|name| name.given.first().is_some_and(|given| !is_initial(given)));
     let is_first = one.surname == other.first_surname || other.surname == one.first_surname;
     (is_equal || (is_full && (is_first || differ_little(&one.surname, &other.surname, 6))))
@@ -138,11 +138,11 @@ fn differ_little(one: &str, other: &str, letters: usize) -> bool {
     one == other || (one.len().abs_diff(other.len()) <= most && strsim::osa_distance(one, other) <= most)
 }
 
-/// Converts a folded word to sounds, independent of the language to which it was transliterated: `tsch`,
-/// `tch`, `ch`, `cz`, `sh`, `sz` and `z` become one sign, `y`, `j` and `i` another. A doubled letter becomes
-/// one sign.
+/// Converts a folded word to sounds that are nearly the same in all transliterations: `tsch`, `tch`, `ch`,
+/// `cz`, `sh`, `sz` and `z` become one sign; `y`, `j` and `i` become another. A doubled letter becomes one
+/// sign.
 ///
-/// Reads at most `most` letters.
+/// Reads at most `most` letters, and appends their sounds to `sounds`.
 fn push_sounds(word: impl Iterator<Item = char>, most: usize, sounds: &mut String) {
     let mut letters = word.peekable();
     let mut before = ' ';

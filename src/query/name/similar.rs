@@ -1,5 +1,5 @@
-//! Suggests names that are similar to a name in a filter: if the database does not contain the name, or if similar
-//! names have many more games, perhaps of the same person in another spelling.
+//! Suggests names that are similar to a name in a filter: if the database does not contain the name, or if a
+//! similar name has many more games and perhaps belongs to the same person.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -13,9 +13,9 @@ use crate::store::{
     self, Database, GameFilter, KnownPlayers, NameFilter, Named, Selection, UnknownName, fold,
 };
 
-/// The number of suggested names.
+/// The maximum number of suggested names.
 const SUGGESTED: usize = 3;
-/// The maximum number of names to compare, about a microsecond each.
+/// The maximum number of names to compare. Each takes about a microsecond.
 const COMPARED_NAMES: usize = 1_000_000;
 
 /// A name in a filter that does not occur in the database, with similar names.
@@ -48,7 +48,7 @@ pub struct OtherField {
     pub games: u64,
 }
 
-/// The names of a selection that do not occur, each with similar names.
+/// The names in the filters of a selection that do not occur in the database, each with similar names.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -64,8 +64,8 @@ pub fn similar_names(database: &Database, selection: &Selection) -> store::Resul
         .collect()
 }
 
-/// Looks up the name of an event as that of a site, or the reverse: people search for tournaments by their
-/// places.
+/// Looks up the name of an event among the sites, or the reverse, because people search for tournaments by
+/// place.
 fn other_field(database: &Database, unknown: &UnknownName) -> store::Result<Option<OtherField>> {
     let name = Some(unknown.filter.clone());
     let (field, filter) = match unknown.named {
@@ -86,7 +86,7 @@ pub(crate) fn near(database: &Database, unknown: &UnknownName) -> store::Result<
     let mut nearest: Vec<((usize, usize), String)> = Vec::new();
     let mut left = COMPARED_NAMES;
     database.visit_names(unknown.named, |name| {
-        // Several positions of an opening have the same name.
+        // Several positions can have the same opening name.
         let is_new = |name: &str| nearest.iter().all(|(_, other)| other != name);
         if let Some((distance, place)) = nearest_words(&wanted, name).filter(|_| is_new(name)) {
             let like = (distance, place);
@@ -115,22 +115,23 @@ fn orders(name: &str, named: Named) -> Vec<Vec<String>> {
     orders
 }
 
-/// Compares wanted words, in any of some orders, with as many consecutive words of a name. Returns the number of letters
-/// to change in the most similar words, and the index of the first of them; `None` if no words are similar.
+/// Compares the wanted words, in each of the given orders, with all equally long sequences of consecutive
+/// words of a name. Returns the number of letters to change in the most similar sequence, and the index of
+/// its first word; `None` if no sequence is similar.
 fn nearest_words(orders: &[Vec<String>], name: &str) -> Option<(usize, usize)> {
     let name = fold(name);
     let words: Vec<_> = words(&name).collect();
     let distances = orders.iter().flat_map(|order| {
-        // A name without letters is not similar to any other.
+        // `windows` needs at least one word. A name without words is not similar to any other.
         let runs = words.windows(order.len().max(1)).enumerate();
         runs.filter_map(move |(place, run)| Some((distance(run, order)?, place)))
     });
     distances.min()
 }
 
-/// The number of letters in which words differ from wanted words. An initial matches any word that begins with
-/// it, and the last wanted word matches as a prefix. `None` if more than a third of the wanted letters differ,
-/// if a word is much shorter or longer, or if there are only initials.
+/// The number of letters in which words differ from wanted words. An initial matches any word that begins
+/// with it, and the last wanted word also matches the beginning of a word. `None` if more than a third of the
+/// wanted letters differ, if a word is much shorter or longer, or if there are only initials.
 fn distance(words: &[&str], wanted: &[String]) -> Option<usize> {
     let (mut wrong, mut letters) = (0, 0);
     for (index, (word, wanted)) in words.iter().zip(wanted).enumerate() {
@@ -155,8 +156,8 @@ fn distance(words: &[&str], wanted: &[String]) -> Option<usize> {
             _ => return None,
         };
     }
-    // Initials alone would be similar to too many names. A wanted word of two letters must match exactly, for
-    // the same reason.
+    // Initials alone would be similar to too many names. For the same reason, a wanted word of two letters
+    // must match exactly.
     (letters > 0 && wrong <= letters / 3).then_some(wrong)
 }
 
@@ -167,18 +168,19 @@ fn words(name: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| !word.is_empty())
 }
 
-/// If the name in a filter matches more spellings than this, nothing is suggested: it is not the name of one
-/// player.
+/// If the name in a filter matches more spellings than this, no similar name is suggested: they probably do
+/// not belong to one player.
 const MOST_SPELLINGS: usize = 16;
 /// If the name in a filter matches more spellings than this, their games are not counted, because each spelling
 /// takes some microseconds.
 const MOST_COUNTED: usize = 500;
-/// A player with more games than this hardly has a spelling with many more.
+/// If the matching names have more games than this, no similar name is suggested: it is unlikely to have many
+/// more.
 const MOST_GAMES: u64 = 5_000;
-/// The maximum number of similar names to count.
+/// The maximum number of similar names whose games are counted.
 const MOST_LIKE: usize = 32;
-/// The maximum number of names to compare, about half a microsecond each. Only names that begin with the
-/// right letters are compared.
+/// The maximum number of names to compare. Each takes about half a microsecond. Only names that begin with
+/// the right letters are compared.
 const COMPARED_PLAYERS: usize = 200_000;
 /// A name has many more games if it has at least this many times as many ...
 const TIMES: u64 = 2;
@@ -189,15 +191,15 @@ const MORE: u64 = 4;
 /// A name in a filter, and a similar one that has many more games.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SimilarPlayer {
-    /// The filter's field: `white`, `black`, `player`, `opponent`.
+    /// The filter's field: `white`, `black`, `player` or `opponent`.
     pub field: &'static str,
     /// The name that the filter matches and that `near` is similar to.
     pub found: String,
-    /// Games of all players that match, on either side.
+    /// The number of games of all players that match, on either side.
     pub found_games: u64,
     /// The similar name, which the filter does not match.
     pub near: String,
-    /// Games with the name `near`, on either side.
+    /// The number of games of the player with the name `near`, on either side.
     pub near_games: u64,
 }
 
@@ -207,7 +209,7 @@ pub struct SimilarPlayer {
 pub struct MatchingPlayer {
     /// The player's main name.
     pub name: String,
-    /// Number of the player's games, with either side.
+    /// Number of the player's games, on either side.
     pub games: u64,
 }
 
@@ -225,7 +227,8 @@ pub struct SeveralPlayers {
     pub most: Vec<MatchingPlayer>,
 }
 
-/// The names of a selection that match several players, with at most `most` of them listed.
+/// The names in the filters of a selection that match several players. For each name, at most `most` players
+/// are listed.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -266,7 +269,8 @@ fn several(database: &Database, known: &KnownPlayers, most: usize) -> store::Res
     Ok((players > 1).then_some(SeveralPlayers { field, players, most: counted }))
 }
 
-/// The names of a selection's players that are similar to others with many more games.
+/// For each player's name in the filters of a selection: the similar name with the most games, if it has many
+/// more games.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -313,7 +317,7 @@ fn similar_player(database: &Database, known: &KnownPlayers) -> store::Result<Op
     Ok(best)
 }
 
-/// Ranges of text that contain all names that may be similar, so that an index finds them.
+/// Ranges of names that contain all similar ones, so that an index can find them.
 fn ranges(likeness: &[PhoneticName]) -> Vec<(String, String)> {
     let beginnings = distinct(likeness.iter().flat_map(PhoneticName::beginnings).collect());
     let initials = distinct(beginnings.iter().map(|[first, _]| *first).collect());
@@ -325,7 +329,7 @@ fn ranges(likeness: &[PhoneticName]) -> Vec<(String, String)> {
         let next = char::from_u32(u32::from(second) + 1).unwrap_or(char::MAX);
         (String::from_iter([first, second]), String::from_iter([first, next]))
     });
-    // The second letter may be accented in any way.
+    // The second letter can have any accent.
     let accented = initials
         .iter()
         .flat_map(|&first| [upper(first), first])

@@ -11,9 +11,9 @@ use crate::store::{self, Database, GamePlayers, Named, PlayerWords, can_be_one_p
 
 /// The maximum span of years in which one player has games.
 const YEARS: u16 = 80;
-/// Ratings in the same years that differ by more than this belong to two players.
+/// Names whose ratings in the same years differ by more than this belong to two players.
 const RATINGS_APART: u16 = 400;
-/// How many omitted names are listed.
+/// The maximum number of omitted names that are listed.
 const NAMED: usize = 3;
 
 /// Names that probably belong to one player, and the omitted names.
@@ -21,7 +21,7 @@ const NAMED: usize = 3;
 pub struct SuggestedAliases {
     /// The suggestions, ordered by name, then by alias.
     pub aliases: Vec<SuggestedAlias>,
-    /// Names that may belong to several players.
+    /// Names that could belong to any of several players.
     pub unclear: LeftOut,
     /// Names whose games have several FIDE numbers.
     pub several_fide_ids: LeftOut,
@@ -56,7 +56,7 @@ pub struct SuggestedAlias {
 /// Why two names probably belong to one player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// The names have the same FIDE number.
+    /// The names have the same FIDE number, and are similar.
     FideNumber,
     /// The names have the same FIDE number, but are not similar.
     FideNumberOnly,
@@ -65,7 +65,8 @@ pub enum Reason {
     /// One given name is a prefix of the other, or a middle name is missing, and no other player's name
     /// matches.
     ShorterGivenNames,
-    /// The two names are not similar to each other, but two names are that certainly belong to their players.
+    /// The two names are not similar to each other. But other spellings, which certainly belong to the same
+    /// players, are similar.
     LikeOthers,
 }
 
@@ -81,7 +82,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Data of the games with a spelling.
+/// Data about the games with a spelling.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpellingGames {
     /// The number of games.
@@ -99,7 +100,7 @@ impl SpellingGames {
         widen(&mut self.ratings, rating);
     }
 
-    /// Whether one player can have played the games of both spellings.
+    /// Whether one player could have played the games of both spellings.
     fn can_be_of_one(&self, other: &Self) -> bool {
         let Some((one, other_years)) = self.years.as_ref().zip(other.years.as_ref()) else { return true };
         let of_one_time = one.start().max(other_years.start()) <= one.end().min(other_years.end());
@@ -143,10 +144,10 @@ struct Unit {
     player: Option<String>,
 }
 
-/// Groups names that probably belong to one player. Names with the same FIDE number are grouped. Other names
-/// are grouped if they match each other and none of them matches the name of yet another person. The name of a
-/// group is the player's name in existing aliases, or otherwise the name with the most games. Names in existing
-/// aliases are not suggested as spellings of other names, but other names can be suggested for them.
+/// Groups names that probably belong to one player: names with the same FIDE number, and names that match
+/// each other, unless one of them also matches the name of yet another person. The name of a group is the
+/// player's name in existing aliases, or otherwise the name with the most games. Names in existing aliases
+/// are not suggested as spellings of other names, but other names can be suggested for them.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -214,8 +215,8 @@ fn keys(words: &PlayerWords) -> Vec<(&str, char)> {
     distinct(keys.into_iter().flatten().collect())
 }
 
-/// Whether `words` are a Chinese name, and one of them is only a prefix of a word in the other name: `Xu,Yi`
-/// is not short for `Xu,Yinglun`.
+/// Whether `words` look like a Chinese name, and one of them is not in the other name, but is a prefix of a
+/// word in it: `Xu,Yi` is not short for `Xu,Yinglun`.
 fn is_whole_beside(words: &PlayerWords, other: &PlayerWords) -> bool {
     let all = |words: &'_ PlayerWords| 0..words.len();
     let is_shorter = |word: &str| {
@@ -243,8 +244,8 @@ fn is_pinyin_syllable(word: &str) -> bool {
     word.len() > 1 && is_initial && FINALS.contains(&end)
 }
 
-/// The names with existing aliases, and all other names of at least two words that can belong to one person,
-/// in alphabetical order.
+/// The names in existing aliases, and all other names of at least two words that can belong to one person, in
+/// the order of their ids.
 fn candidates(database: &Database) -> store::Result<Vec<Candidate>> {
     let aliases = Aliases::read(database)?;
     let known: HashMap<String, (String, Option<u32>)> = aliases
@@ -358,14 +359,15 @@ impl Groups {
         near
     }
 
-    /// Whether two units can be one player because two of their names match. As a short name matches too many
-    /// names, the names that it matches must match each other too.
+    /// Whether two units can be one player because their names `one` and `other` match. A short name matches
+    /// too many names. So all names in the first unit that match `one` must match `other` too, and all names
+    /// in the second unit that match `other` must match `one` too.
     fn fits(&self, units: [usize; 2], [one, other]: [usize; 2]) -> bool {
         let [one_unit, other_unit] = units.map(|unit| &self.units[unit]);
         let numbers = one_unit.fide_ids.first().zip(other_unit.fide_ids.first());
         let differ = numbers.is_some_and(|(one, other)| one != other);
-        // A unit with several FIDE numbers may be more than one person: its numbers do not rule out the other
-        // unit.
+        // A unit with several FIDE numbers can be more than one person, so its numbers do not rule out the
+        // other unit.
         let is_several = one_unit.fide_ids.len() > 1 || other_unit.fide_ids.len() > 1;
         let all_like = |unit: &Unit, name: usize, other: usize| {
             let like = unit.members.iter().filter(|&&member| self.alike.has(member, name));
@@ -427,7 +429,8 @@ impl Groups {
         let units = || group.iter().map(|&unit| &self.units[unit]);
         let members =
             || units().flat_map(|unit| &unit.members).map(|&place| (place, &self.candidates[place]));
-        // The name from existing aliases; otherwise the one with the most games, or the longest of those.
+        // The name from existing aliases; otherwise the name with the most games or, among those, the longest
+        // name.
         let Some((head, first)) = members().min_by(|(_, one), (_, other)| {
             let key = |candidate: &Candidate| {
                 let is_name = candidate.player.as_ref() == Some(&candidate.name);

@@ -3,7 +3,7 @@
 
 use crate::board::PieceKind;
 
-/// All dashes except the hyphen are replaced by this dash, so that two hyphens, a null move, differ from a
+/// This dash replaces all dashes except the hyphen. So two hyphens, which mean a null move, differ from a
 /// separator line of dashes.
 pub(super) const DASH: char = '–';
 
@@ -13,7 +13,8 @@ pub(super) fn cleaned(text: &str) -> String {
     text.chars().filter(|&letter| !is_invisible(letter)).map(plain_sign).collect()
 }
 
-/// Joiners, marks of direction, variation selectors, soft hyphens and byte order marks.
+/// Whether a character is a joiner, a direction mark, a variation selector, a soft hyphen or a byte order
+/// mark.
 const fn is_invisible(letter: char) -> bool {
     matches!(letter, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}')
         || matches!(letter, '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
@@ -80,10 +81,10 @@ pub(super) fn is_heading(word: &str) -> bool {
 /// The piece letters of a language.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Language {
-    /// Its English name. One language represents all languages with the same letters.
+    /// The English name of the language. One language represents all languages with the same letters.
     pub(super) name: &'static str,
     /// King, queen, rook, bishop, knight; in English also the pawn. Other languages have a letter for the
-    /// pawn too, but it is rarely written, and it can be another language's letter for a piece.
+    /// pawn too, but it is rarely written, and can mean another piece in another language.
     letters: &'static [&'static str],
 }
 
@@ -129,20 +130,20 @@ impl Language {
             .iter()
             .zip(PieceKind::FROM_KING)
             .filter_map(|(letters, kind)| Some((kind, strip(word, letters, any_case)?)));
-        // In Russian, the king's letters begin with the knight's.
+        // In Russian, the king's letters begin with the knight's letter, so the longest match is right.
         begun.min_by_key(|(_, rest)| rest.len())
     }
 
     /// Translates a move of this language into English letters, if it has the form of a move. With
-    /// `any_case`, a small letter is read as a piece if possible, and capital letters may be files.
+    /// `any_case`, a small letter is read as a piece if possible, and capital letters can be files.
     pub(super) fn in_english(&self, word: &str, any_case: bool) -> Option<String> {
         let piece = self.piece(word, any_case);
         let (kind, rest) = piece.map_or((None, word), |(kind, rest)| (Some(kind), rest));
         self.joined(kind, rest, any_case)
     }
 
-    /// Translates a move of a kind of piece or, without `kind`, of a pawn into English letters. With `any_case`, the
-    /// squares may be in capital letters.
+    /// Translates a move of a kind of piece or, without `kind`, of a pawn into English letters. With
+    /// `any_case`, the squares can be in capital letters.
     pub(super) fn joined(&self, kind: Option<PieceKind>, rest: &str, any_case: bool) -> Option<String> {
         let (squares, promotion) = self.promotion(rest);
         let squares = if any_case { squares.to_lowercase() } else { squares.to_owned() };
@@ -160,7 +161,7 @@ impl Language {
         Some(text)
     }
 
-    /// Removes `=D`, `D`, `/D` or `(D)` from the end, with the letter in any case.
+    /// Splits a promotion, written as `=D`, `D`, `/D` or `(D)`, from the end. The letter can be in any case.
     fn promotion<'w>(&self, rest: &'w str) -> (&'w str, Option<PieceKind>) {
         let Some(end) = rest.rfind(|letter: char| letter.is_ascii_digit()) else { return (rest, None) };
         let (squares, tail) = rest.split_at(end + 1);
@@ -171,7 +172,8 @@ impl Language {
         }
     }
 
-    /// The letters that name a piece of this kind in a word, if they differ from the English one.
+    /// The letters that name a piece of this kind, if the word begins with them and they differ from the
+    /// English letter.
     pub(super) fn foreign_letters(&self, word: &str, kind: PieceKind) -> Option<&'static str> {
         let (named, _) = self.piece(word, true)?;
         let is_symbol = word.chars().next().and_then(figurine).is_some();
@@ -186,7 +188,7 @@ pub(super) const fn names_file_twice(word: &str) -> bool {
     matches!(word.as_bytes(), [file @ b'a'..=b'h', to, b'1'..=b'8'] if *file == *to)
 }
 
-/// Removes some letters from the start of a word, if it begins with them.
+/// The rest of a word after the given letters; `None` if the word does not begin with them.
 fn strip<'w>(word: &'w str, letters: &str, any_case: bool) -> Option<&'w str> {
     if let Some(rest) = word.strip_prefix(letters) {
         return Some(rest);

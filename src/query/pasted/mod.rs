@@ -1,5 +1,5 @@
-//! Parses pasted positions: FENs in quotes, as a tag pair, from the URL of a board, with EPD operations after them; and
-//! moves in the letters and signs of many books and programs.
+//! Parses pasted positions: FENs in quotes, in a tag pair, in the URL of a board, or followed by EPD
+//! operations; and moves in the letters and signs of many books and programs.
 //!
 //! Moves are parsed in three steps: `scan` splits the text into words, a reading plays the words with the piece letters
 //! of one language, and `from_moves` chooses the language. PGN files are parsed by [`pgn`](crate::pgn) instead: programs
@@ -63,7 +63,8 @@ fn find_placement(text: &str) -> Option<(&str, &str)> {
     })
 }
 
-/// The length of the placement at the start of a text: eight ranks of eight squares.
+/// The length of the placement at the start of a text: eight ranks of eight squares. `None` if the text does
+/// not begin with one.
 fn placement_length(text: &str) -> Option<usize> {
     let mut at = 0;
     for rank in 0..8 {
@@ -85,7 +86,8 @@ fn is_of_rank(letter: char) -> bool {
     "pnbrqkPNBRQK12345678".contains(letter)
 }
 
-/// Decodes `%20` and the like, if all of the decoded characters are ASCII.
+/// Decodes `%20` and the like. If one of these sequences is not an ASCII character, returns the text
+/// unchanged.
 fn percent_decoded(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {
         return Cow::Borrowed(text);

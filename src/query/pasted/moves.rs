@@ -9,8 +9,8 @@ use crate::query::error::brief;
 use crate::query::position::{LineMove, MovesNote, PositionError, PositionQuery, number_before};
 
 impl PositionQuery {
-    /// Parses pasted moves: as in PGN, with small letters, chess symbols or the piece letters of other
-    /// languages, with the signs of books and programs. [`notes`](Self::notes) has the assumptions made.
+    /// Parses pasted moves: as in PGN, or with small letters, chess symbols, the piece letters of other
+    /// languages, or the signs of books and programs. [`notes`](Self::notes) lists the assumptions made.
     ///
     /// # Errors
     /// If a move cannot be played (the error says which move, why, and in what position), or is ambiguous or
@@ -79,7 +79,7 @@ fn choose(scanned: &Scanned, start: &Position) -> Result<(Reading, Vec<&'static 
         return one_line(found, start).map(|(reading, _)| (reading, Vec::new()));
     }
     // If all letters of a reading name pieces in English too, a typo is more likely than another language:
-    // such a reading is not accepted.
+    // such a reading is not accepted as complete.
     let is_other = |reading: &Reading| {
         let is_open = matches!(english.refusal, Some(WordRefusal::TwoReadings(..)));
         reading.is_foreign() || !(is_open || reading.is_whole())
@@ -101,7 +101,8 @@ fn choose(scanned: &Scanned, start: &Position) -> Result<(Reading, Vec<&'static 
     best.map(|reading| (reading, Vec::new())).ok_or(PositionError::NoMoves)
 }
 
-/// The first reading in `found`, and the languages of all, if all play the same moves.
+/// If all readings in `found` play the same moves, the first one, and the languages of all; otherwise an
+/// error.
 fn one_line(
     mut found: Vec<Reading>,
     start: &Position,
@@ -178,7 +179,7 @@ struct Reading {
     respelt: Vec<(String, String)>,
     /// Letters that differ from English, and the pieces that they name.
     letters: Vec<(&'static str, PieceKind)>,
-    /// Why the next word is not a move.
+    /// Why the next word is not a move; `None` if all words are moves.
     refusal: Option<WordRefusal>,
 }
 
@@ -231,8 +232,8 @@ impl Reading {
         self.refusal.is_none()
     }
 
-    /// Whether one of the letters names no piece in English. If all of them do, a typo is more likely than
-    /// another language: `Nc4`, where only a bishop can move to c4, is not Romanian.
+    /// Whether at least one of the letters names no piece in English. If all of them do, a typo is more
+    /// likely than another language: `Nc4`, where only a bishop can move to c4, is not Romanian.
     fn is_foreign(&self) -> bool {
         self.letters.iter().any(|(letters, _)| !matches!(*letters, "K" | "Q" | "R" | "B" | "N"))
     }
@@ -306,7 +307,7 @@ impl Reading {
         }
     }
 
-    /// The word in English letters, with the capitalization of the language.
+    /// The word in English letters, if its capitalization is that of the language.
     fn strict(&self, word: &str) -> Option<String> {
         if let Some(castling) = castling(word) {
             return Some(castling.to_owned());
@@ -318,7 +319,7 @@ impl Reading {
         if names_file_twice(&word) {
             return None;
         }
-        // ChessBase writes N for a novelty after a move.
+        // ChessBase marks a novelty with an N at the end of the move.
         let novelty = || {
             let plain =
                 word.strip_suffix('N').filter(|plain| plain.ends_with(['2', '3', '4', '5', '6', '7']));

@@ -16,7 +16,8 @@ pub(super) struct Word {
     pub(super) number: Option<u32>,
 }
 
-/// Why scanning stopped before the end: the text of an error around the place where it stopped, if that is named.
+/// Why scanning stopped before the end of the text, as an error message. If `end` is `Some`, the message also
+/// names the place where scanning stopped, between `begin` and `end`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stop {
     pub(super) begin: String,
@@ -53,7 +54,7 @@ pub(super) struct Scanned {
     pub(super) words: Vec<Word>,
     /// The FEN of a tag pair.
     pub(super) fen: Option<String>,
-    /// Moves after a `;`, which were ignored.
+    /// The first text with moves after a `;`, which was ignored.
     pub(super) skipped: Option<String>,
     /// Why scanning stopped.
     pub(super) stop: Option<Stop>,
@@ -69,7 +70,7 @@ pub(super) fn scan(text: &str) -> Scanned {
     scanned
 }
 
-/// The maximum number of open `[` around the moves.
+/// The maximum number of open brackets `[` around the moves.
 const MOST_SQUARES: usize = 8;
 
 #[derive(Default)]
@@ -82,7 +83,7 @@ struct Scanner<'t> {
     symbol: Option<char>,
     /// The offset of the closing bracket of a pair that encloses the whole text.
     closing: Option<usize>,
-    /// The number of open `[` around the moves.
+    /// The number of open brackets `[` around the moves.
     squares: usize,
     result: Option<GameResult>,
     scanned: Scanned,
@@ -135,8 +136,8 @@ impl<'t> Scanner<'t> {
         self.at += length(self.rest(), is_passed);
     }
 
-    /// Skips lines that begin with `%`, separator lines such as `-----`, and list markers. Returns an error
-    /// if another game begins.
+    /// At the start of a line: skips a line that begins with `%`, a separator line such as `-----`, or a list
+    /// marker. Returns an error if another game begins.
     fn line_start(&mut self) -> Result<(), Stop> {
         let line = self.rest().split('\n').next().unwrap_or_default();
         let is_rule = |letter: char| "-=_*~|:+# ".contains(letter) || letter == DASH;
@@ -171,7 +172,7 @@ impl<'t> Scanner<'t> {
         self.at += line.len();
     }
 
-    /// Reads an opening bracket: around the whole text, around a remark, or around a variation.
+    /// Reads an opening bracket. It can enclose the whole text, a remark or a variation.
     fn bracket(&mut self) -> Result<(), Stop> {
         let length = closed_length(self.rest(), '(', ')')
             .ok_or_else(|| Stop::text("a variation is not closed; add ')'"))?;
@@ -209,8 +210,8 @@ impl<'t> Scanner<'t> {
                 }
                 self.at += length;
             }
-            // Each search for a closing bracket can run to the end of the text, so the number of searches is
-            // limited.
+            // Each search for a closing bracket can extend to the end of the text, so the number of searches
+            // is limited.
             _ if self.squares == MOST_SQUARES => return Err(Stop::no_move("[")),
             _ => {
                 self.squares += 1;
@@ -220,7 +221,7 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    /// Reads a star: a result, or the mark of bold text.
+    /// Reads an asterisk: a result, or the mark of bold text.
     fn star(&mut self) -> Result<(), Stop> {
         let before = self.text[..self.at].chars().next_back();
         let behind =
@@ -272,7 +273,7 @@ impl<'t> Scanner<'t> {
         let is_numeric =
             matches!(digits, 4 | 5) && rest[..digits].chars().all(|digit| ('1'..='8').contains(&digit));
         if is_numeric && self.scanned.words.is_empty() && !rest[digits..].starts_with('.') {
-            // The numeric notation of correspondence chess.
+            // The numeric notation of correspondence chess is not supported.
             return Err(Stop::no_move(&rest[..digits]));
         }
         self.number = rest[..digits].parse().ok();
@@ -319,7 +320,7 @@ impl<'t> Scanner<'t> {
         })
     }
 
-    /// Reads the word that begins here, with a following `e.p.`.
+    /// Reads the word that begins here, and skips `e.p.` after it.
     fn take_word(&mut self) -> String {
         let rest = self.rest();
         let mut end = length(rest, is_in_word);
@@ -395,12 +396,13 @@ fn is_in_word(letter: char) -> bool {
     !is_separator(letter) && !"(){}[];$".contains(letter)
 }
 
-/// The number of bytes at the start of a text that consist of letters for which `is_passed` is true.
+/// The length in bytes of the characters at the start of a text for which `is_passed` returns true.
 fn length(text: &str, is_passed: impl Fn(char) -> bool) -> usize {
     text.find(|letter| !is_passed(letter)).unwrap_or(text.len())
 }
 
-/// The length of a bracketed part at the start of a text, including the brackets.
+/// The length of the bracketed part at the start of a text, including the brackets; `None` if it is not
+/// closed. Brackets in comments are ignored.
 fn closed_length(text: &str, open: char, close: char) -> Option<usize> {
     let mut depth = 0_usize;
     let mut is_comment = false;

@@ -14,7 +14,7 @@ use crate::query::position::number_before;
 const MOST_MOVES: usize = 200_000;
 /// The maximum nesting depth of variations.
 const MOST_DEPTH: usize = 1000;
-/// The maximum number of problems kept.
+/// The maximum number of problems that are stored.
 const MOST_PROBLEMS: usize = 1000;
 /// The maximum number of characters of a word that a message quotes.
 const QUOTED: usize = 40;
@@ -22,7 +22,7 @@ const QUOTED: usize = 40;
 /// A part of a text that could not be parsed. The message says what is ignored because of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BookProblem {
-    /// The line of the text, from 1.
+    /// The number of the line in the text, from 1.
     pub line: u64,
     /// The number of the game in the text, from 1.
     pub chapter: u32,
@@ -35,17 +35,18 @@ pub struct BookProblem {
 #[error("more than 200,000 moves: a repertoire has fewer; is this the right file?")]
 pub struct TooLong;
 
-/// A repertoire: a tree of moves that begins at start positions. Equal lines of several games are merged.
+/// A repertoire: trees of moves, one for each start position and side. Equal lines of several games are
+/// merged.
 #[derive(Clone, Debug, Default)]
 pub struct Book {
     /// The names of the games of the text.
     pub(super) chapters: Vec<Option<String>>,
     pub(super) nodes: Vec<Node>,
-    /// The start positions, each with the side of the repertoire, if known.
+    /// The start positions: for each, the side of the repertoire, if known, and the node.
     pub(super) roots: Vec<(Option<Color>, usize)>,
-    /// The first parts that could not be parsed.
+    /// The first parts of the text that could not be parsed.
     pub problems: Vec<BookProblem>,
-    /// The number of all parts that could not be parsed.
+    /// The number of all parts of the text that could not be parsed.
     pub problem_count: u64,
 }
 
@@ -55,7 +56,7 @@ pub(super) struct Node {
     pub(super) position: Position,
     /// The parent node and the move; `None` for a start position.
     pub(super) parent: Option<(usize, MoveCode)>,
-    /// The number of half-moves that lead to it.
+    /// The number of half-moves that lead to it from its start position.
     pub(super) ply: u32,
     pub(super) children: Vec<usize>,
     /// The first chapter that contains it.
@@ -63,8 +64,8 @@ pub(super) struct Node {
 }
 
 impl Book {
-    /// Parses a text. The repertoire is that of `side`, or otherwise of the side in a game's tag
-    /// `Orientation`.
+    /// Parses a text. The repertoire is for `side`. If `side` is `None`, each game is for the side in its tag
+    /// `Orientation`, if it has one.
     ///
     /// # Errors
     /// [`TooLong`].
@@ -88,7 +89,7 @@ impl Book {
         self.chapters.len()
     }
 
-    /// The number of moves in the tree.
+    /// The number of moves in all trees.
     #[must_use]
     pub fn moves(&self) -> usize {
         self.nodes.iter().filter(|node| node.parent.is_some()).count()
@@ -130,7 +131,7 @@ struct At {
     node: usize,
     /// The node before the last move, where variations begin.
     before: usize,
-    /// Whether the rest of the line is ignored, because a word of it could not be played.
+    /// Whether the rest of the line is ignored, because one of its words could not be played.
     is_broken: bool,
 }
 
@@ -141,7 +142,7 @@ impl At {
 }
 
 impl<'t> Reading<'t> {
-    /// Parses a game; the previous one ends at `before`.
+    /// Parses a game; the text of the previous game ends at the offset `before`.
     fn chapter(
         &mut self,
         reader: &mut Reader<'t>,
@@ -244,7 +245,7 @@ impl<'t> Reading<'t> {
         }
     }
 
-    /// Plays a word that must be a move and ends at `end`.
+    /// Plays a word, which must be a move or a remark. It ends at the offset `end`.
     fn play(&mut self, at: &mut At, word: &[u8], end: usize) -> Result<(), TooLong> {
         if at.is_broken {
             return Ok(());
@@ -294,7 +295,8 @@ impl<'t> Reading<'t> {
     fn problem(&mut self, offset: usize, message: String) {
         self.book.problem_count += 1;
         if self.book.problems.len() < MOST_PROBLEMS {
-            // A variation is parsed after the move that it replaces, so offsets may go back a little.
+            // Offsets can go back a little: a problem of the start position has the offset of its game, but
+            // is found after the problems of the game's tags.
             let (counted, lines) = if offset >= self.counted.0 { self.counted } else { (0, 0) };
             let lines = lines + memchr::memchr_iter(b'\n', &self.text[counted..offset]).count() as u64;
             self.counted = (offset, lines);
@@ -304,7 +306,7 @@ impl<'t> Reading<'t> {
         }
     }
 
-    /// The node of a start position.
+    /// The node of a start position, which is added if necessary.
     fn root(&mut self, position: Position, side: Option<Color>) -> usize {
         let start = (position.fen(), side);
         if let Some(&root) = self.roots.get(&start) {
@@ -316,7 +318,7 @@ impl<'t> Reading<'t> {
         root
     }
 
-    /// The node after a move.
+    /// The node after a move, which is added if necessary.
     fn child(&mut self, node: usize, code: MoveCode, position: Position) -> Result<usize, TooLong> {
         let known = self.book.nodes[node].children.iter().copied();
         let mut known = known.filter(|&child| self.book.nodes[child].parent == Some((node, code)));
@@ -338,8 +340,8 @@ impl<'t> Reading<'t> {
     }
 }
 
-/// The first word in a part of a text that has the form of a move except for its letters, and the offset of
-/// its end.
+/// The first word in a part of a text that would have the form of a move with other letters, and the offset
+/// of its end.
 fn misspelt_move(text: &[u8], part: std::ops::Range<usize>) -> Option<(&[u8], usize)> {
     let within = text.get(part)?;
     let words = within.split(|byte| byte.is_ascii_whitespace() || *byte == b'.');

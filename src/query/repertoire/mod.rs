@@ -31,7 +31,7 @@ pub struct RepertoireQuery<'a> {
     pub least_share: u64,
     /// The maximum length of each list of moves outside the repertoire.
     pub limit: usize,
-    /// How many games to list, latest first.
+    /// The maximum number of games to list, latest first.
     pub games: usize,
     /// Games are listed if they followed the repertoire for at least this many half-moves.
     pub least_plies: u32,
@@ -59,7 +59,8 @@ pub struct Repertoire {
     #[cfg_attr(test, schemars(with = "String", extend("enum" = ["w", "b"])))]
     pub side: Color,
     /// Whether the side was given, in the request or in the PGN's tags. `false`: it was derived, as the side
-    /// with fewer alternative moves or, if these are equal, the side that makes the last move of more lines.
+    /// with fewer alternative moves or, if both have equally many, the side that makes the last move of more
+    /// lines.
     pub is_side_told: bool,
     /// Number of different positions in the repertoire.
     pub positions: u64,
@@ -97,12 +98,13 @@ pub struct RepertoireLine {
     /// The games that reached the last position of the line, in any move order.
     #[serde(flatten)]
     pub score: Score,
-    /// Number of half-moves up to the last move of the line that any game made there; 0 if no game made any.
+    /// Number of half-moves of the line up to the last of its moves that any game made in the same position;
+    /// 0 if no game made any.
     pub followed: u32,
     /// Whether the line ends with an opponent move, so that the repertoire has no reply to it.
     pub is_open: bool,
-    /// The most frequent opponent move outside the repertoire, at the last position of the line with such a
-    /// move that is frequent enough; `null` if there is none.
+    /// The most frequent opponent move outside the repertoire in one position of the line: the last position
+    /// in which such a move is frequent enough. `null` if there is none.
     pub left_by: Option<RepertoireMove>,
 }
 
@@ -171,7 +173,7 @@ pub struct FollowingGame {
     pub result: &'static str,
     /// Name of the event; `null` if unknown.
     pub event: Option<String>,
-    /// The repertoire's moves up to its last position that the game reached: `1. e4 c5 2. Nf3`.
+    /// The repertoire's moves up to the deepest of its positions that the game reached: `1. e4 c5 2. Nf3`.
     pub followed: String,
     /// The game's move in that position, in SAN; `null` if the game ended there.
     pub next: Option<String>,
@@ -204,13 +206,13 @@ impl Score {
         }
     }
 
-    /// Games with a result.
+    /// The number of games with a result.
     #[must_use]
     pub const fn finished(&self) -> u64 {
         self.wins + self.draws + self.losses
     }
 
-    /// The score of these games in half points.
+    /// The score in games with a result, in half points.
     #[must_use]
     pub const fn half_points(&self) -> u64 {
         2 * self.wins + self.draws
@@ -218,7 +220,8 @@ impl Score {
 }
 
 impl RepertoireQuery<'_> {
-    /// Compares the repertoire with the games. A text can contain one repertoire per side; both are returned.
+    /// Compares the repertoire with the games. A text can contain a repertoire for each side; all are
+    /// returned.
     ///
     /// # Errors
     /// [`RepertoireError`].
@@ -242,8 +245,8 @@ impl RepertoireQuery<'_> {
         Ok(repertoires)
     }
 
-    /// The side for which fewer positions of the repertoire have several moves; if equal, the side that plays
-    /// the last move of more lines.
+    /// The side that has several moves in fewer positions of the repertoire; if both have equally many such
+    /// positions, the side that plays the last move of more lines. `None` if these numbers are equal too.
     fn side_of(&self, places: &RepertoirePositions) -> Option<Color> {
         let choices = |side: Color| {
             let places = places.places.iter().filter(|place| place.moves.len() > 1);
@@ -304,9 +307,10 @@ impl RepertoireQuery<'_> {
         side: Color,
         reached: &mut ReachedGames<'_>,
     ) -> Result<Latest, RepertoireError> {
-        // One game more than is listed shows whether there are more.
+        // One game more than will be listed shows whether there are more.
         let mut latest = Latest { most: self.games.saturating_add(1), games: BTreeMap::new() };
-        // A game is listed with the deepest position that it reached, so the deepest positions come first.
+        // A game is listed with the deepest position of the repertoire that it reached, so the deepest
+        // positions are counted first.
         let mut order: Vec<usize> = (0..places.places.len()).collect();
         sort_by_key(&mut order, |&index| Reverse(self.book.nodes[places.places[index].node].ply));
         for index in order {
@@ -367,13 +371,14 @@ impl RepertoireQuery<'_> {
         line
     }
 
-    /// Whether enough games played a move from a position.
+    /// Whether enough games played a move from a position, in number and in percent.
     const fn is_frequent(&self, score: Score, place: &RepertoirePosition) -> bool {
         let enough = score.games > 0 && score.games >= self.least_games;
         enough && 100 * score.games >= self.least_share * place.score.games
     }
 
-    /// The moves that were played often enough, most games first, and their number.
+    /// At most `limit` of the moves that were played often enough, most games first, and the number of all
+    /// such moves.
     fn most(&self, mut found: Vec<(&RepertoirePosition, MoveCode, Score)>) -> (Vec<Departure>, u64) {
         found.retain(|(place, _, score)| self.is_frequent(*score, place));
         // The sort is stable: moves with equal keys stay in the order of the text.
@@ -442,12 +447,12 @@ struct RepertoirePosition {
     node: usize,
     /// The repertoire's moves, in the order of the text.
     moves: Vec<MoveCode>,
-    /// The score of the games that reached it.
+    /// The score of the games that reached the position.
     score: Score,
     /// For each move played from the position, the score of the games in which it was the last move played
     /// from there.
     played: SortedMap<MoveCode, Score>,
-    /// The moves of games that leave the repertoire, most frequent first, then by UCI notation.
+    /// The played moves that leave the repertoire, most frequent first, then by UCI notation.
     leaving: Vec<(MoveCode, Score)>,
 }
 
@@ -455,8 +460,8 @@ struct RepertoirePosition {
 #[derive(Default)]
 struct RepertoirePositions {
     places: Vec<RepertoirePosition>,
-    /// All nodes in the order of the text, each line to its end before the next one. Each has the index of
-    /// its position in `places`.
+    /// All nodes in the order of the text, each line to its end before the next one. Each node has the index
+    /// of its position in `places`.
     nodes: Vec<(usize, usize)>,
     by_node: HashMap<usize, usize>,
     by_fen: HashMap<String, usize>,
@@ -474,7 +479,7 @@ impl RepertoirePositions {
                 found.places.len() - 1
             });
             for code in children.iter().filter_map(|&child| book.nodes[child].parent.map(|(_, code)| code)) {
-                // A null move is not a recommendation.
+                // A null move in a repertoire does not recommend a move.
                 if code != MoveCode::NULL && !found.places[place].moves.contains(&code) {
                     found.places[place].moves.push(code);
                 }
@@ -486,7 +491,7 @@ impl RepertoirePositions {
     }
 
     /// Finds the moves that leave the repertoire: neither the move nor the position after it belongs to the
-    /// repertoire. At the end of a line, no move counts as leaving it.
+    /// repertoire. In a position without moves of the repertoire, no move counts as leaving it.
     fn find_leaving(&mut self, book: &Book) {
         for index in 0..self.places.len() {
             let place = &self.places[index];
@@ -509,19 +514,19 @@ impl RepertoirePositions {
     }
 }
 
-/// The latest games that followed a repertoire, up to a maximum number, each with the first position recorded
-/// for it.
+/// The latest games that followed a repertoire, up to a maximum number. Each has the first position that was
+/// recorded for it, which is the deepest one.
 struct Latest {
     most: usize,
     /// By day and game.
     games: BTreeMap<(u32, GameId), Followed>,
 }
 
-/// The index of a position in `places`, and the move played from there.
+/// The index of a position in `places`, and the move that the game played from there.
 type Followed = (usize, Option<MoveCode>);
 
 impl Latest {
-    /// Whether a game is not yet recorded, and late enough to be listed.
+    /// Whether a game is not yet recorded, and is late enough to be listed.
     fn is_wanted(&self, day: u32, game: GameId) -> bool {
         let is_late = || self.games.first_key_value().is_none_or(|(first, _)| (day, game) > *first);
         (self.games.len() < self.most || is_late()) && !self.games.contains_key(&(day, game))
