@@ -1,34 +1,35 @@
-//! Environment variables as defaults for arguments.
+//! The environment variables of pgndex, some of which are defaults for arguments.
 
 use std::ffi::OsString;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 
-/// The database of read-only commands.
+/// The variable for the default database of the commands in `READING`.
 pub(crate) const DATABASE: &str = "PGNDEX_DB";
-/// The number of threads of all commands that have `--threads`.
+/// The variable for the default number of threads of all commands with `--threads`.
 pub(crate) const THREADS: &str = "PGNDEX_THREADS";
-/// Disables the display of progress.
+/// The variable that disables the display of progress.
 pub(crate) const NO_PROGRESS: &str = "PGNDEX_NO_PROGRESS";
 
-/// Puts an apostrophe before CSV values that a spreadsheet would take for formulas.
+/// The variable that makes CSV output put an apostrophe before values that a spreadsheet would interpret as
+/// formulas.
 pub(crate) const SPREADSHEET: &str = "PGNDEX_SPREADSHEET";
 
 /// Read-only commands without another positional argument that could be confused with the database.
 const READING: [&str; 6] = ["info", "find", "explore", "export", "serve", "verify"];
 
-/// The value of a variable; an empty one counts as unset.
+/// The value of a variable; `None` if the variable is unset or empty.
 pub(crate) fn value(variable: &str) -> Option<OsString> {
     std::env::var_os(variable).filter(|value| !value.is_empty())
 }
 
-/// Whether a variable switches an option on: not if it is empty or `0`.
+/// Whether a variable is on: set, not empty, and not `0`.
 pub(crate) fn is_on(variable: &str) -> bool {
     value(variable).is_some_and(|value| value != "0")
 }
 
-/// Applies variables as defaults for arguments.
+/// Makes variables the defaults of arguments.
 pub(crate) fn apply(command: Command) -> Command {
     command.mut_subcommands(|command| {
         let reads = READING.contains(&command.get_name());
@@ -38,7 +39,7 @@ pub(crate) fn apply(command: Command) -> Command {
                 "database" | "databases" if reads => DATABASE,
                 _ => return arg,
             };
-            // clap takes an empty variable for an empty value.
+            // clap would use an empty variable as an empty value.
             if std::env::var_os(variable).is_some_and(|value| value.is_empty()) {
                 return arg;
             }
@@ -47,7 +48,7 @@ pub(crate) fn apply(command: Command) -> Command {
     })
 }
 
-/// Whether the database comes from [`DATABASE`].
+/// Whether the database comes from the variable [`DATABASE`].
 pub(crate) fn gives_database(matches: &ArgMatches) -> bool {
     matches.subcommand().is_some_and(|(_, matches)| {
         let ids = ["database", "databases"];
@@ -58,8 +59,8 @@ pub(crate) fn gives_database(matches: &ArgMatches) -> bool {
     })
 }
 
-/// The variable from which an option has its value, if the option is not on the command line. `option` is its
-/// name in an error.
+/// The variable that gives an option its value; `None` if there is none, or if the option is on the command
+/// line. `option` is the option as an error names it, `words` are the arguments of the process.
 pub(crate) fn variable_of(option: &str, words: &[String]) -> Option<&'static str> {
     let is_given =
         |word: &String| word.starts_with("--threads") || (word.starts_with("-j") && !word.starts_with("--"));

@@ -1,4 +1,5 @@
-//! Errors of commands, functions that recognise errors of the library, and messages with command-line options.
+//! Errors of commands; functions that recognise errors of the library; and messages that name the options of
+//! the command line.
 
 use std::error::Error;
 use std::io;
@@ -11,7 +12,7 @@ use pgndex::query::Error as QueryError;
 use pgndex::store::{Error as StoreError, ErrorKind, FilterError, Need, Size, free_bytes};
 use pgndex::verify::Error as VerifyError;
 
-/// The error for an invalid value of an argument that clap cannot check.
+/// An argument has an invalid value, which clap cannot detect.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub(crate) struct WrongValue(pub(crate) anyhow::Error);
@@ -28,12 +29,12 @@ pub(crate) fn wrong_value(
 #[error("stopped; nothing was written")]
 pub(crate) struct Stopped;
 
-/// Whether the reader of the output has disconnected, as in `pgndex sql … | head`.
+/// Whether an error means that the reader of the output has disconnected, as in `pgndex sql … | head`.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     io_errors(error).any(|kind| kind == io::ErrorKind::BrokenPipe)
 }
 
-/// The kinds of system errors within an error.
+/// The kinds of all I/O errors among an error and its causes.
 pub(crate) fn io_errors(error: &anyhow::Error) -> impl Iterator<Item = io::ErrorKind> {
     error.chain().flat_map(|cause| {
         let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
@@ -46,12 +47,12 @@ pub(crate) fn io_errors(error: &anyhow::Error) -> impl Iterator<Item = io::Error
     })
 }
 
-/// Whether another program is writing the database.
+/// Whether an error means that another program is writing the database or has locked it.
 pub(crate) fn is_busy(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| store_error(cause).is_some_and(StoreError::is_busy))
 }
 
-/// Whether the work was stopped on request.
+/// Whether an error means that the work was stopped on request.
 pub(crate) fn is_stop(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         matches!(store_error(cause), Some(StoreError::Interrupted))
@@ -64,7 +65,7 @@ pub(crate) fn is_stop(error: &anyhow::Error) -> bool {
     })
 }
 
-/// The error of Parquet files within an error, if there is one.
+/// The error as an error of Parquet files, if it is one or wraps one.
 #[cfg(feature = "parquet")]
 pub(crate) fn parquet_error<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e columnar::Error> {
     match error.downcast_ref() {
@@ -73,7 +74,7 @@ pub(crate) fn parquet_error<'e>(error: &'e (dyn std::error::Error + 'static)) ->
     }
 }
 
-/// The error of a database within an error, if there is one.
+/// The error as an error of a database, if it is one or wraps one. The causes of the error are not searched.
 pub(crate) fn store_error<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e StoreError> {
     if let Some(IndexError::Store(error)) = error.downcast_ref() {
         return Some(error);
@@ -92,7 +93,8 @@ pub(crate) fn store_error<'e>(error: &'e (dyn std::error::Error + 'static)) -> O
     error.downcast_ref()
 }
 
-/// The message of an error for users of the command line.
+/// The message of an error for users of the command line: it names options instead of settings of the
+/// library.
 pub(crate) fn message(error: &(dyn Error + 'static)) -> String {
     with_options(error).unwrap_or_else(|| error.to_string())
 }
@@ -193,7 +195,7 @@ fn of_store(error: &StoreError) -> Option<String> {
                 path.display()
             )
         }
-        // `pgndex sql` has its own messages for these errors.
+        // Here, the query is the value of `--sql`: `pgndex sql` has its own messages for these errors.
         StoreError::Query { .. } | StoreError::NotReadOnly | StoreError::MultipleStatements => {
             format!("--sql: {error}")
         }
@@ -202,22 +204,23 @@ fn of_store(error: &StoreError) -> Option<String> {
     })
 }
 
-/// Whether the limit is the file size, not the free space.
+/// Whether the file would exceed the allowed size of a file, rather than the free space.
 fn is_file_too_large(error: &(dyn Error + 'static)) -> bool {
     anyhow::Chain::new(error)
         .filter_map(|error| error.downcast_ref::<io::Error>())
         .any(|error| error.kind() == io::ErrorKind::FileTooLarge)
 }
 
-/// A directory on the full disk, if writing to a path failed. The path can be a mount point itself, or a link
-/// to another disk, and directories that were created for it may have been removed.
+/// An existing directory on the disk of `path`, to measure the free space after a failed write. The path can
+/// be a mount point or a link to another disk, and directories that were created for it may have been
+/// removed.
 fn directory_written(path: &Path) -> PathBuf {
     let target = if path.is_symlink() { path.canonicalize().ok() } else { None };
     let path = target.as_deref().unwrap_or(path);
     path.ancestors().find(|directory| directory.is_dir()).unwrap_or(Path::new(".")).to_owned()
 }
 
-/// The space needed, and the free space in a directory, if known.
+/// The space needed and the free space in a directory as text, each if known.
 fn space_needed(need: Option<Need>, directory: &Path) -> String {
     let need = need.map(|need| format!("{need} are needed"));
     let free =
@@ -226,7 +229,7 @@ fn space_needed(need: Option<Need>, directory: &Path) -> String {
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", and ")) }
 }
 
-/// The library's wording about a run without allowed errors.
+/// The library's wording if a run that allows no errors stops at one.
 pub(crate) const AT_FIRST_ERROR: &str = "stopped at the first error";
 
 /// The library's wording about temporary files.
@@ -298,7 +301,7 @@ mod tests {
         "there".into()
     }
 
-    /// Errors with an option as the solution, each on its own and wrapped in errors of other modules.
+    /// Errors that an option can solve, some of them wrapped in errors of other modules.
     fn errors() -> Vec<Box<dyn Error>> {
         let exists = || ErrorKind::TargetExists.at(&directory());
         let corrupt = || ErrorKind::Corrupt.at(&directory());

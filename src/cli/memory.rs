@@ -1,5 +1,5 @@
-//! Handles a lack of memory: prints an error message, and removes temporary files. Otherwise the process
-//! would abort.
+//! Ends the process if the system gives it no more memory or no further thread: removes temporary files, and
+//! prints an error message. By default, the process would abort or panic, and leave the files.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -10,10 +10,11 @@ use std::time::Duration;
 
 use crate::cli::terminal::{Event, Level, log};
 
-/// The system's allocator; ends the process if there is no more memory.
+/// The system's allocator, which in addition ends the process if there is no more memory.
 pub(crate) struct Allocator;
 
-/// Memory that is freed for the last steps: to remove temporary files, and to print the reason.
+/// Memory that is freed before the last steps of the process, which need some: removing temporary files and
+/// printing the reason.
 static RESERVE: Mutex<Option<Vec<u8>>> = Mutex::new(None);
 /// Whether a thread has started the last steps.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
@@ -28,10 +29,11 @@ const NO_MEMORY: &str = "out of memory: the system gives this process no more. U
 const NO_THREAD: &str = "the system gives this process no further thread, or no memory for one. Use fewer (-j), or raise the limit \
                          (ulimit -u, ulimit -v, TasksMax); unfinished work is undone";
 
-/// Reserves memory for the last steps. From then on, the process also takes them if a thread cannot be
+/// Reserves memory for the last steps. Sets a panic hook that takes the last steps if a thread cannot be
 /// started.
 pub(crate) fn allocate_reserve() {
-    // If a scoped thread cannot be started, the standard library panics.
+    // If a thread cannot be started, the functions `spawn` of the standard library panic with a message that
+    // begins like this.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         if panic.payload_as_str().is_some_and(|text| text.starts_with("failed to spawn thread")) {
@@ -77,8 +79,8 @@ fn checked(pointer: *mut u8) -> *mut u8 {
 #[cold]
 fn end(message: &str) -> ! {
     const STATUS: u8 = 1;
-    // If this is not the first call, the last steps themselves need too much memory, or another thread is
-    // taking them.
+    // If this is not the first call, either this thread needs more memory for the last steps and exits
+    // without finishing them, or another thread is taking the last steps, and this thread waits for the exit.
     let is_first = !ENDS.get() && !IS_ENDING.swap(true, Ordering::Relaxed);
     if !is_first && !ENDS.get() {
         loop {
@@ -92,8 +94,9 @@ fn end(message: &str) -> ! {
         let text = format!("pgndex: error: {message}");
         let event = Event::Failed { causes: Vec::new(), exit_status: STATUS };
         let line = log::text(Level::Error, &text, message, event) + "\n";
-        // Not through the standard library: another thread may have locked standard error, and be asleep.
-        // SAFETY: the bytes are those of a live text.
+        // Not written through the standard library: another thread may have locked standard error, and be
+        // asleep in the loop above.
+        // SAFETY: pointer and length are those of `line`, which is alive.
         let _ = unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
     }
     // SAFETY: `_exit` takes only a number, and ends the process immediately.

@@ -1,4 +1,4 @@
-//! The command line: parses arguments, and prints the output of each command.
+//! The command line: parses the arguments, runs the command and prints its output.
 //!
 //! Answers go to standard output; notes, progress and errors to standard error. Only this module depends on
 //! clap.
@@ -31,7 +31,8 @@ pub(crate) use usage::parse;
 /// Runs a command.
 ///
 /// # Errors
-/// Any error that prevents the command; [`is_closed_pipe`] recognises a closed pipe, which is not a failure.
+/// Any error that makes the command fail, and also a closed output pipe, which is not a failure: see
+/// [`is_closed_pipe`].
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Status> {
     terminal::signal::ignore_file_size_signal();
     if arguments.command.log_format() == LogFormat::Json {

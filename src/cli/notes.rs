@@ -1,5 +1,5 @@
-//! Notes on names, filters and positions: what does not occur or may be written differently in most games, and
-//! what excludes all games.
+//! Notes that explain why a search finds no games, or fewer than expected: unknown or ambiguous names,
+//! filters that exclude all games, and positions that are almost equal to more frequent ones.
 
 use pgndex::board::Position;
 use pgndex::query::{
@@ -12,15 +12,16 @@ use crate::cli::args::filter_option;
 use crate::cli::render::{counted, grouped, printable, sign};
 use crate::cli::terminal::note;
 
-/// How many players are listed for a name.
+/// The maximum number of players listed for a name.
 const SHOWN: usize = 5;
 
-/// Prints names that do not occur, with similar ones.
+/// Prints the names that do not occur, each with similar names.
 pub(crate) fn note_unknown_names(unknown: &[SimilarNames]) {
     note_unknown(unknown, filter_option);
 }
 
-/// Prints names that do not occur, with similar ones. `option` formats a field.
+/// Prints the names that do not occur, each with similar names. `option` returns the text for a field of
+/// [`GameFilter`], such as its option.
 pub(crate) fn note_unknown(unknown: &[SimilarNames], option: impl Fn(&str) -> String) {
     for SimilarNames { field, named, wanted, near, elsewhere } in unknown {
         let of = match named {
@@ -45,13 +46,15 @@ pub(crate) fn note_unknown(unknown: &[SimilarNames], option: impl Fn(&str) -> St
     }
 }
 
-/// Prints names that match several players, and players who may have many more games under another name.
+/// Prints the names that match several players, and the players who may have many more games under another
+/// name.
 pub(crate) fn note_players(database: &Database, selection: &Selection) -> anyhow::Result<()> {
     note_several(database, selection, filter_option)?;
     note_similar(database, selection, filter_option)
 }
 
-/// Prints names that match several players, and returns whether there are any. `option` formats a field.
+/// Prints the names that match several players, and returns whether there are any. For `option`, see
+/// [`note_unknown`].
 pub(crate) fn note_several(
     database: &Database,
     selection: &Selection,
@@ -65,7 +68,7 @@ pub(crate) fn note_several(
     Ok(!several.is_empty())
 }
 
-/// Prints that a name matches several players: how many, and those with the most games.
+/// Prints that a name matches several players: the number of players, and the players with the most games.
 pub(crate) fn note_matching(name: &str, players: u64, most: &[(&str, u64)]) {
     let shown = most.iter().take(SHOWN);
     let mut names: Vec<_> =
@@ -82,7 +85,7 @@ pub(crate) fn note_matching(name: &str, players: u64, most: &[(&str, u64)]) {
     ));
 }
 
-/// Prints players who may have many more games under another name. `option` formats a field.
+/// Prints the players who may have many more games under another name. For `option`, see [`note_unknown`].
 pub(crate) fn note_similar(
     database: &Database,
     selection: &Selection,
@@ -104,8 +107,9 @@ pub(crate) fn note_similar(
     Ok(())
 }
 
-/// Prints filters without which there would be games, if no game passes all of them; with a position, only
-/// games that reached it. Fields without an option are omitted, because nobody can leave them out.
+/// To be called only if no game passes all filters: prints each filter without which some games would pass
+/// the others. With a position, only games that reached it count. `option` returns the option of a field; a
+/// field for which it returns `None` is omitted, because the user cannot remove it.
 pub(crate) fn note_without_one(
     database: &Database,
     filter: &GameFilter,
@@ -122,7 +126,7 @@ pub(crate) fn note_without_one(
         let others = if others.is_empty() { String::new() } else { format!("{}, or ", others.join(", ")) };
         note(&format!("there would be {others}{last}"));
     }
-    // There are games with each of the two names alone.
+    // Some games pass without `player`, and some without `opponent`, so each of the two names has games.
     let alone = |field| found.iter().any(|without| without.field == field);
     if alone("player") && alone("opponent") {
         let path = shell_word(&database.path().to_string_lossy());
@@ -133,7 +137,7 @@ pub(crate) fn note_without_one(
     Ok(())
 }
 
-/// Prints the values that games have, if only one filter is given and no game passes it. Returns whether
+/// If only one filter is given and no game passes it, prints which values games have instead. Returns whether
 /// anything was printed.
 pub(crate) fn note_alternatives(
     database: &Database,
@@ -165,10 +169,10 @@ pub(crate) fn note_alternatives(
     Ok(true)
 }
 
-/// A filter in words, one text per condition. The condition `player` is left out, because the words are for
-/// the record of this player.
+/// The conditions of a filter in words, one text per condition. The condition `player` is omitted, because
+/// the words are printed with the record of this player.
 pub(crate) fn filters_in_words(filter: &GameFilter) -> Vec<String> {
-    /// Several texts, one of which is enough.
+    /// Joins values with "or"; `None` if there are none.
     fn either<T: ToString>(texts: &[T]) -> Option<String> {
         let texts: Vec<_> = texts.iter().map(T::to_string).collect();
         (!texts.is_empty()).then(|| texts.join(" or "))
@@ -204,7 +208,7 @@ pub(crate) fn filters_in_words(filter: &GameFilter) -> Vec<String> {
     told.into_iter().filter_map(|(what, value)| Some(format!("{what} {}", value?))).collect()
 }
 
-/// A word quoted for a shell.
+/// A word for a shell, in quotes if necessary. Characters that are not printable are replaced.
 fn shell_word(word: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-".contains(letter);
     match printable(word) {
@@ -214,7 +218,7 @@ fn shell_word(word: &str) -> String {
     }
 }
 
-/// Prints positions with the same pieces on the same squares that many more games reached.
+/// Prints the positions that have the same pieces on the same squares and that many more games reached.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -230,10 +234,11 @@ pub(crate) fn note_variants(database: &Database, position: &Position, lines: Lin
     Ok(())
 }
 
-/// The lines to search. Prints a note if variations are requested and there are none.
+/// The lines to search: the main lines, or also the variations. Prints a note if `variations` is true and the
+/// database has none.
 ///
 /// # Errors
-/// If the database is of a version that has no variations; errors of SQLite.
+/// Errors of SQLite.
 pub(crate) fn read_lines(database: &Database, variations: bool) -> anyhow::Result<Lines> {
     if !variations {
         return Ok(Lines::Main);

@@ -1,4 +1,4 @@
-//! Generates the page of all options from the definitions of the arguments.
+//! Generates the page with all commands and options from the definitions of the arguments.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,6 @@ pages with explanations and examples. Options that several commands have are [at
 
 ";
 
-/// The whole page.
 fn page() -> String {
     let mut command = usage::command().disable_help_subcommand(true);
     command.build();
@@ -42,7 +41,7 @@ fn page() -> String {
 /// Headings of options, with a row for each option.
 type Groups = Vec<(String, Vec<String>)>;
 
-/// The options of a command by heading.
+/// The options of a command, grouped by heading.
 fn groups(command: &Command) -> Groups {
     let is_shown = |arg: &&Arg| !arg.is_hide_set() && arg.get_id() != "help";
     let mut groups = Groups::new();
@@ -55,7 +54,7 @@ fn groups(command: &Command) -> Groups {
     groups
 }
 
-/// The rows under a heading, which is added if it is missing.
+/// The rows under a heading. Adds the heading if it is missing.
 fn rows_under<'g>(groups: &'g mut Groups, heading: &str) -> &'g mut Vec<String> {
     let at = groups.iter().position(|(other, _)| other == heading).unwrap_or_else(|| {
         groups.push((heading.to_owned(), Vec::new()));
@@ -67,8 +66,8 @@ fn rows_under<'g>(groups: &'g mut Groups, heading: &str) -> &'g mut Vec<String> 
 const ARGUMENTS: &str = "Arguments";
 const OPTIONS: &str = "Options";
 
-/// Options that at least two commands have under the same heading, in the same words. Headings with only one
-/// such option are left out.
+/// Options that at least two commands have under the same heading and in the same words. Headings with fewer
+/// than two such options are omitted.
 fn shared_options(command: &Command) -> Groups {
     let all: Groups = command.get_subcommands().flat_map(groups).collect();
     let mut shared = Groups::new();
@@ -131,7 +130,7 @@ fn section(command: &mut Command, shared: &Groups) -> String {
     text
 }
 
-/// How an argument is written.
+/// An argument as it is written on the command line.
 fn written(arg: &Arg) -> String {
     let long = arg.to_string();
     let text = match arg.get_short() {
@@ -173,7 +172,7 @@ fn meaning(arg: &Arg) -> String {
     text
 }
 
-/// Escapes a text for Markdown; code in it stays code.
+/// Escapes a text for Markdown, except the parts in backticks.
 fn escaped(text: &str) -> String {
     let escape = |(at, part): (usize, &str)| {
         let part = part.replace('|', "\\|");

@@ -1,4 +1,4 @@
-//! Reports the result of a command, and its exit status.
+//! Reports the result or the error of a command, and determines the exit status.
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -14,11 +14,11 @@ use crate::cli::{environment, error, usage};
 /// The result of a command that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
-    /// Everything is done.
+    /// The command has done everything that was requested.
     Done,
-    /// Everything is done, but a part of a game or of a file was lost.
+    /// The command has finished, but a part of a game, of a file or of a directory could not be read.
     Lossy,
-    /// Everything is done, but a database or Parquet files are damaged.
+    /// The command has finished, but the database is damaged, or the Parquet files are.
     Unsound,
 }
 
@@ -32,11 +32,13 @@ impl From<Status> for ExitCode {
     }
 }
 
-/// Reports what a command did: with `--json`, as an object on standard output; in a log of JSON, as the last
-/// line; otherwise as text for people, if there is any.
+/// Reports what a command did. With `--json`, prints an object to standard output. Unless `--quiet` is given,
+/// also reports to standard error: with a JSON log, as the last line of the log; otherwise, and only without
+/// `--json`, as the given text, if it is not empty.
 ///
 /// # Errors
-/// If the object cannot be written. A closed pipe is not an error: the exit status still shows the result.
+/// If the object cannot be written to standard output. A closed pipe is not an error: the exit status still
+/// shows the result.
 pub(crate) fn report_done(args: ReportArgs, done: Done, text: impl FnOnce() -> String) -> anyhow::Result<()> {
     if args.json {
         let object = serde_json::to_string(&done)?;
@@ -64,7 +66,7 @@ pub(crate) fn report_done(args: ReportArgs, done: Done, text: impl FnOnce() -> S
 
 /// Writes an error and its causes to standard error. Returns the exit status.
 pub(crate) fn report_error(error: &anyhow::Error) -> ExitCode {
-    /// The same command may succeed later.
+    /// Another program uses the database: the same command may succeed later.
     const BUSY: u8 = 4;
     const WRONG_USAGE: u8 = 2;
     let status = match error {
@@ -87,13 +89,14 @@ fn describe(error: &anyhow::Error) -> String {
     format!("pgndex: error: {}{}", error::message(error.as_ref()), causes.collect::<String>())
 }
 
-/// The causes of an error, without SQLite's error codes and causes that the message above already contains.
+/// The causes of an error, except SQLite's error codes and each cause that the message listed before it
+/// already contains.
 fn causes(error: &anyhow::Error) -> Vec<String> {
     let mut causes = Vec::new();
     let mut above = error::message(error.as_ref());
     for cause in error.chain().skip(1) {
         let message = error::message(cause);
-        // SQLite's error code, which its message has just described.
+        // The cause is SQLite's error code, which the message before it describes.
         let is_code = cause.is::<rusqlite::ffi::Error>();
         if !is_code && !above.contains(&message) {
             causes.push(bounded(&message).into_owned());

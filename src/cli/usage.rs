@@ -33,7 +33,7 @@ pub(crate) fn command() -> clap::Command {
         .mut_subcommands(|command| with_more(with_json(command.mut_args(with_values))))
 }
 
-/// Says at the end of the short help how many options it omits.
+/// Adds a line at the end of the short help: how many options the short help omits.
 fn with_more(command: clap::Command) -> clap::Command {
     let is_omitted = |arg: &&Arg| arg.is_hide_short_help_set() && !arg.is_hide_set();
     match command.get_arguments().filter(is_omitted).count() {
@@ -43,7 +43,7 @@ fn with_more(command: clap::Command) -> clap::Command {
     }
 }
 
-/// Adds the option `--json` to each command that has JSON among its formats.
+/// Adds the option `--json` to a command that has JSON among its formats.
 fn with_json(command: clap::Command) -> clap::Command {
     const JSON: &str = "json";
     if !formats(&command).iter().any(|format| format == JSON) {
@@ -60,10 +60,10 @@ fn with_json(command: clap::Command) -> clap::Command {
     command.arg(json).mut_arg(FORMAT, |format| format.default_value_if(JSON, "true", JSON))
 }
 
-/// The group of options with which a command has no output format.
+/// The group of options with which `pgndex players` does not list players, and has no output format.
 const CHANGE: &str = "change";
 
-/// Gives an argument the settings of all arguments with values, if it has values.
+/// If an argument takes values, applies the settings that are common to all such arguments.
 fn with_values(arg: Arg) -> Arg {
     let has_values = arg.get_num_args().is_none_or(|values| values.takes_values());
     if !has_values || !arg.get_action().takes_values() {
@@ -72,16 +72,16 @@ fn with_values(arg: Arg) -> Arg {
     let is_directory = arg.get_value_names().is_some_and(|names| names[0] == "DIR");
     let hint = match arg.get_value_hint() {
         ValueHint::AnyPath if is_directory => ValueHint::DirPath,
-        // Otherwise shells would offer files.
+        // Otherwise, shells would complete file names.
         ValueHint::Unknown if arg.get_possible_values().is_empty() => ValueHint::Other,
         hint => hint,
     };
     let arg = with_many_values(arg);
-    // Otherwise a negative number would be taken for an unknown option.
+    // Otherwise, clap would reject a negative number as an unknown option.
     arg.allow_negative_numbers(true).ignore_case(true).value_hint(hint)
 }
 
-/// Moves possible values that do not fit on the option's line to its long help.
+/// Moves the possible values of an option to its long help if they do not fit on the option's line.
 fn with_many_values(arg: Arg) -> Arg {
     const FITTING: usize = 30;
     let values = arg.get_possible_values();
@@ -126,7 +126,7 @@ pub(crate) fn parse() -> Arguments {
         let name = matches.subcommand_name().map(str::to_owned);
         IS_DATABASE_OF_ENVIRONMENT.store(environment::gives_database(&matches), Ordering::Relaxed);
         Arguments::from_arg_matches_mut(&mut matches).map_err(|error| {
-            // The message must have the usage of the given command.
+            // The message must contain the usage of the given command.
             match name.and_then(|name| command.find_subcommand_mut(name)) {
                 Some(command) => error.format(command),
                 None => error.format(&mut command),
@@ -157,9 +157,9 @@ pub(crate) fn parse() -> Arguments {
     })
 }
 
-/// Ends the process after printing the requested text.
+/// Ends the process after printing the requested text, with status 1 if this failed. A closed pipe is not a
+/// failure.
 fn end_after(printed: std::io::Result<()>) -> ! {
-    // A reader that has disconnected is not a failure.
     let failure = printed.err().filter(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
     let is_failure = failure.is_some();
     if let Some(error) = failure {
@@ -168,7 +168,7 @@ fn end_after(printed: std::io::Result<()>) -> ! {
     std::process::exit(i32::from(is_failure))
 }
 
-/// Makes texts quoted in a message short and safe for a terminal.
+/// Makes the texts that a message quotes short and safe for a terminal.
 fn sanitize(error: &mut clap::Error) {
     let fit = |text: &String| brief(&printable(text)).into_owned();
     let fitted: Vec<_> = error

@@ -1,4 +1,4 @@
-//! Better advice than clap's on wrong arguments.
+//! Advice on wrong arguments that is better than that of clap.
 
 use std::path::Path;
 
@@ -40,7 +40,7 @@ pub(super) fn add_hint(error: &mut clap::Error, command: &clap::Command, words: 
         (Some(tip), _) => tip.to_owned(),
         (None, Some(given)) => match subcommand.map(|command| (command, instead_of(given, command, words))) {
             Some((_, Some(instead))) => instead,
-            // A very similar option: clap suggests it.
+            // clap suggests a very similar option already.
             _ if suggested(error).is_some_and(|option| is_like(given, option)) => return,
             Some((command, None)) => format!("'pgndex {} --help' lists the options", command.get_name()),
             None => return,
@@ -50,7 +50,7 @@ pub(super) fn add_hint(error: &mut clap::Error, command: &clap::Command, words: 
     add_tip(error, tip);
 }
 
-/// Removes options that were not given from the list of conflicting ones; clap lists whole groups.
+/// Shortens the list of conflicting options to those that were given: clap lists whole groups.
 fn name_given_options(error: &mut clap::Error, words: &[String]) {
     let Some(ContextValue::Strings(options)) = error.get(ContextKind::PriorArg) else { return };
     let is_given = |option: &&String| {
@@ -73,7 +73,7 @@ fn add_tip(error: &mut clap::Error, tip: String) {
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
 }
 
-/// The unknown option, if that is the error.
+/// The unknown argument, if the error is about one.
 fn unknown(error: &clap::Error) -> Option<&str> {
     match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(option)) if error.kind() == ErrorKind::UnknownArgument => Some(option),
@@ -81,7 +81,7 @@ fn unknown(error: &clap::Error) -> Option<&str> {
     }
 }
 
-/// The option that clap suggests.
+/// The option that clap suggests, or the first of several.
 fn suggested(error: &clap::Error) -> Option<&str> {
     match error.get(ContextKind::SuggestedArg) {
         Some(ContextValue::String(option)) => Some(option),
@@ -90,14 +90,14 @@ fn suggested(error: &clap::Error) -> Option<&str> {
     }
 }
 
-/// Whether one word may be a mistyped form of the other; clap accepts much less similar words.
+/// Whether one word may be a mistyped form of the other. clap also suggests words that are much less similar.
 fn is_like(given: &str, known: &str) -> bool {
     let [given, known] = [given, known].map(|word| word.trim_start_matches('-'));
     let most = given.chars().count().div_ceil(3);
     known.starts_with(given) || given.starts_with(known) || strsim::osa_distance(given, known) <= most.min(3)
 }
 
-/// Adds advice if arguments are missing.
+/// Adds advice to an error about missing arguments.
 fn add_hint_on_missing(error: &mut clap::Error, command: &str, words: &[String]) {
     let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else { return };
     let mut missing = missing.clone();
@@ -120,7 +120,7 @@ fn add_hint_on_missing(error: &mut clap::Error, command: &str, words: &[String])
             format!("'{command}' needs the database on the command line; it does not use {variable}"),
         );
     }
-    // If there is only one value, clap takes it for the database.
+    // clap uses a single value as the database.
     let given = words.get(2).filter(|word| !word.starts_with('-'));
     if let Some(given) = given.filter(|word| !lacks_database && cannot_be_database(command, word)) {
         let quote = if given.contains(' ') { "\"" } else { "" };
@@ -132,7 +132,7 @@ fn add_hint_on_missing(error: &mut clap::Error, command: &str, words: &[String])
     }
 }
 
-/// Whether the first argument of a command that reads a database cannot be a database.
+/// Whether `word`, the first argument of `command`, is probably not a database.
 fn cannot_be_database(command: &str, word: &str) -> bool {
     if Path::new(word).exists() {
         return word.to_lowercase().ends_with(".pgn");
@@ -140,8 +140,8 @@ fn cannot_be_database(command: &str, word: &str) -> bool {
     !word.ends_with(".db") && matches!(command, "game" | "player" | "repertoire")
 }
 
-/// The unknown option that was taken for the statement of `sql`, because a statement may begin with a
-/// comment.
+/// The unknown option that clap took as the statement of `pgndex sql`. This happens because a statement may
+/// begin with a comment (`--`).
 fn option_as_query(error: &clap::Error, command: &clap::Command, words: &[String]) -> Option<String> {
     let is_after_query = unknown(error).is_some_and(|given| !given.starts_with('-'));
     let is_known = |option: &str| match option.strip_prefix("--") {
@@ -156,7 +156,7 @@ fn option_as_query(error: &clap::Error, command: &clap::Command, words: &[String
     found.filter(|_| command.get_name() == "sql" && is_after_query).cloned()
 }
 
-/// The command for a name that other programs use.
+/// The command that does what other programs call `name`.
 fn command_of(name: &str) -> Option<&'static str> {
     Some(match name {
         "add" | "build" | "create" | "import" | "load" => "index",
@@ -176,7 +176,7 @@ fn command_of(name: &str) -> Option<&'static str> {
     })
 }
 
-/// How to do what other programs have a command for.
+/// Advice on a command that other programs have and pgndex does not.
 fn hint_on(name: &str) -> Option<&'static str> {
     Some(match name {
         "combine" | "concat" | "join" | "merge" => {
@@ -194,8 +194,9 @@ fn hint_on(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Options of other programs: their names; the option that a command must have for the tip to apply, or an
-/// empty text for all commands; and the tip, in which VALUE and COMMAND stand for what was given.
+/// Options of other programs. An entry has their names; the option that a command must have for the tip to
+/// apply (if empty, the tip applies to all commands); and the tip, in which the given value replaces VALUE
+/// and the given command replaces COMMAND.
 const OPTIONS: [(&[&str], &str, &str); 15] = [
     (&["--date", "--year"], "since", "use '--since VALUE --until VALUE'"),
     (&["--from", "--after"], "since", "use '--since VALUE'"),
@@ -233,7 +234,7 @@ const OPTIONS: [(&[&str], &str, &str); 15] = [
     (&["--output", "-o"], "param", "write '> VALUE' at the end, or '.output VALUE' before the statement"),
 ];
 
-/// What to write instead of an unknown word.
+/// What to write instead of an unknown argument.
 fn instead_of(given: &str, command: &clap::Command, words: &[String]) -> Option<String> {
     let has = |name: &str| command.get_arguments().any(|arg| arg.get_long() == Some(name));
     if given.starts_with('-') {
@@ -246,7 +247,7 @@ fn instead_of(given: &str, command: &clap::Command, words: &[String]) -> Option<
     }
     let at = words.iter().position(|word| word == given)?;
     let option = at.checked_sub(2).and_then(|at| words.get(at)).map_or("", String::as_str);
-    // Joins what the shell split, together with the value of the option before.
+    // Joins the words that the shell split. If `option` is in `option_is`, its value is the first of them.
     let typed = |option_is: &[&str]| {
         let first = if option_is.contains(&option) { at - 1 } else { at };
         let typed = words[first..].iter().take_while(|word| *word == "-" || !word.starts_with('-'));
@@ -314,7 +315,7 @@ fn instead_of_option(given: &str, command: &clap::Command, words: &[String]) -> 
     (given.len() > 2 && has(&plain) && format!("--{plain}") != given).then(|| format!("use '--{plain}'"))
 }
 
-/// Whether a text begins with a first move, or an answer to one.
+/// Whether a text begins with a move that White or Black can play as the first move of a game.
 fn are_moves(text: &str) -> bool {
     let mut words =
         text.split(|letter: char| letter == '.' || letter.is_whitespace()).filter(|word| !word.is_empty());
@@ -329,7 +330,7 @@ fn are_moves(text: &str) -> bool {
 /// A position with Black to move.
 fn after_a_move() -> Position {
     let mut position = Position::start();
-    // A move that is always possible and blocks nothing.
+    // After this move, Black has the same moves as after any other first move of White.
     let _ = position.play_san(b"a3");
     position
 }

@@ -1,4 +1,4 @@
-//! Which games, and in which order.
+//! Options that choose games, and the order of games.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use pgndex::store::{DatePrefix, EcoRange, FilterError, GameFilter, HitOrder, Nam
 use crate::cli::args::{one_of, within};
 use crate::cli::error::{WrongValue, wrong_value};
 
-/// Reads the order of games.
+/// Parses the order of games.
 pub(crate) fn order() -> impl TypedValueParser<Value = HitOrder> {
     one_of([("game", HitOrder::Game), ("rating", HitOrder::Rating), ("date", HitOrder::Date)])
 }
@@ -113,8 +113,8 @@ pub(crate) struct FilterArgs {
     pub(crate) variant: Option<String>,
 }
 
-/// Reads ECO codes. Earlier versions expected a file with names of openings here, so the error for an
-/// existing file suggests the present option.
+/// Parses an ECO code or a range of ECO codes. Earlier versions expected a file with names of openings here,
+/// so the error for an existing file suggests the current option.
 pub(crate) fn eco(text: &str) -> Result<EcoRange, String> {
     text.parse().map_err(|error: FilterError| match Path::new(text).exists() {
         true => format!("{error}; give a file with names of openings with --openings"),
@@ -133,7 +133,8 @@ impl FilterArgs {
     /// The filter of these arguments.
     ///
     /// # Errors
-    /// If no game can match the filter, or `--player` and `--opponent` do not name one or two players.
+    /// If no game can match the filter, `--opponent` is given without `--player`, or both together name more
+    /// than two players.
     pub(in crate::cli) fn filter(&self) -> anyhow::Result<GameFilter> {
         let args = self.clone();
         let (player, opponent) = args.players()?;
@@ -165,14 +166,14 @@ impl FilterArgs {
         Ok(filter)
     }
 
-    /// The same filters, and only games of one more player.
+    /// These filters with `name` as an additional `--player`, before the given ones.
     pub(in crate::cli) fn with_player(&self, name: &NameFilter) -> Self {
         let mut args = self.clone();
         args.player.insert(0, name.clone());
         args
     }
 
-    /// A player and the opponent.
+    /// The names for the fields `player` and `opponent` of the filter.
     fn players(&self) -> anyhow::Result<(Option<NameFilter>, Option<NameFilter>)> {
         if self.opponent.is_some() && self.player.is_empty() {
             return Err(wrong_value(
@@ -190,7 +191,7 @@ impl FilterArgs {
     }
 }
 
-/// The option that sets a field of the filter.
+/// The option that sets a field of [`GameFilter`].
 pub(crate) fn filter_option(field: &str) -> String {
     match field {
         "opponent" => "--opponent (the second --player)".to_owned(),

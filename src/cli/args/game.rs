@@ -54,7 +54,7 @@ pub(crate) struct GameArgs {
     pub(crate) picture: PictureArgs,
 }
 
-/// Reads the numbers of consecutive games.
+/// Parses the id of a game, or a range of ids.
 fn game_range(text: &str) -> Result<RangeInclusive<u32>, String> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     match (first.parse(), last.parse()) {

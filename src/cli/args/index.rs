@@ -124,7 +124,9 @@ pub(crate) struct DatabaseSettingsArgs {
 struct EncodingArg(Option<TextEncoding>);
 
 impl DatabaseSettingsArgs {
-    /// `options` with the settings that are given here, and otherwise those of a new database.
+    /// `options` with the settings that are given here. If the rule for duplicates, the annotations or the
+    /// encoding is not given, that of a new database is used; if the threshold or the openings are not given,
+    /// those of `options` stay.
     ///
     /// # Errors
     /// If the list of openings cannot be read.
@@ -146,13 +148,14 @@ impl DatabaseSettingsArgs {
         self.encoding.is_some()
     }
 
-    /// Whether options are given that change the games read from a file.
+    /// Whether an option is given that changes which games and annotations of a file are stored, or how its
+    /// text is decoded.
     pub(crate) const fn changes_games(&self) -> bool {
         self.duplicates.is_some() || self.annotations.is_some() || self.encoding.is_some()
     }
 
-    /// `options` with the rule for duplicates, the annotations and the encoding that are given here, or else
-    /// those of the database (`before`).
+    /// `options` with the rule for duplicates, the annotations and the encoding that are given here; a
+    /// setting that is not given is taken from `before`, the settings of the database.
     pub(crate) fn or(&self, options: IndexOptions, before: DatabaseSettings) -> IndexOptions {
         IndexOptions {
             duplicates: self.duplicates.unwrap_or(before.duplicates),
@@ -180,7 +183,7 @@ pub(crate) enum OnProblemArg {
     Stop,
 }
 
-/// What to do with games that repeat an earlier one.
+/// Parses the rule for games that repeat an earlier game.
 fn duplicates() -> impl TypedValueParser<Value = Duplicates> {
     described_one_of([
         ("keep", "Keep all games, and do not look for duplicates", Duplicates::Keep),
@@ -198,7 +201,7 @@ fn duplicates() -> impl TypedValueParser<Value = Duplicates> {
     ])
 }
 
-/// Annotations that are kept.
+/// Parses which annotations are stored.
 fn annotations() -> impl TypedValueParser<Value = Annotations> {
     described_one_of([
         ("all", "Clocks, times, evaluations, comments, glyphs, commands and variations", Annotations::All),
@@ -207,7 +210,7 @@ fn annotations() -> impl TypedValueParser<Value = Annotations> {
     ])
 }
 
-/// Reads the label of an encoding.
+/// Parses the label of an encoding.
 fn encoding(label: &str) -> Result<EncodingArg, String> {
     if label == TextEncoding::AUTO {
         return Ok(EncodingArg(None));

@@ -1,4 +1,4 @@
-//! Arguments of the commands that maintain a database, and of all work that takes long.
+//! Arguments of the commands that maintain a database, and arguments that all long-running commands share.
 
 use std::path::PathBuf;
 
@@ -36,7 +36,7 @@ pub(crate) struct WorkArgs {
 }
 
 impl WorkArgs {
-    /// The options with these resources, and defaults for everything else.
+    /// Index options with these resources, and with defaults for everything else.
     pub(crate) fn options(&self) -> IndexOptions {
         let default = IndexOptions::default();
         IndexOptions {

@@ -13,7 +13,7 @@ use pgndex::columnar::PartitionBy;
 /// Heading of the options on Parquet files.
 pub(crate) const PARQUET: &str = "Parquet";
 
-/// Reads the directory of Parquet files. Fails if the program was built without Parquet.
+/// Parses the directory of Parquet files. Fails if the program was built without Parquet.
 pub(crate) fn directory() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|directory| match cfg!(feature = "parquet") {
         true => Ok(directory),
@@ -43,9 +43,9 @@ pub(crate) struct ParquetLayoutArgs {
 
 #[cfg(feature = "parquet")]
 impl ParquetLayoutArgs {
-    /// A note about the written files if they are many and small because of the partitions.
+    /// A note if the written files are many and small because of the partitions; otherwise `None`.
     pub(crate) fn note_on(&self, files: u64, bytes: u64) -> Option<&'static str> {
-        // Even without partitions there can be this many files: one for each table and range of keys.
+        // Without partitions, there can also be this many files: one for each table and range of keys.
         const FEW: u64 = 800;
         const SMALL: u64 = 1 << 20;
         let is_parted = self.partition_by != PartitionByArg::None;

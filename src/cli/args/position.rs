@@ -1,4 +1,4 @@
-//! Options that give a position, and how boards are drawn.
+//! Options that give a position, and options for boards and pictures.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::cli::render::brief;
 /// Heading of the options that give a position.
 pub(crate) const POSITION: &str = "Position";
 
-/// A position, given in one of three ways; the start position if in none.
+/// A position, given by at most one of three options.
 #[derive(Args, Debug)]
 #[group(multiple = false)]
 pub(crate) struct PositionArgs {
@@ -33,7 +33,7 @@ pub(crate) struct PositionArgs {
 }
 
 impl PositionArgs {
-    /// The position, if there is one.
+    /// The position; `None` if no option gives one.
     ///
     /// # Errors
     /// Those of [`read_position`].
@@ -74,7 +74,7 @@ pub(crate) fn read_position(args: &PositionArgs) -> anyhow::Result<PositionQuery
     })
 }
 
-/// Whether moves begin with the number of a move of Black: `1... e5`.
+/// Whether a text of moves begins like `1... e5`, with dots that announce a move of Black.
 fn begins_with_black(moves: &str) -> bool {
     let dots = moves.trim_start().trim_start_matches(|letter: char| letter.is_ascii_digit()).trim_start();
     dots.starts_with("..") || dots.starts_with('…')
@@ -83,7 +83,7 @@ fn begins_with_black(moves: &str) -> bool {
 /// Reads a FEN.
 ///
 /// # Errors
-/// If it is not a legal position.
+/// If the text is not a FEN of a legal position.
 pub(crate) fn read_fen(fen: &str) -> Result<PositionQuery, WrongValue> {
     PositionQuery::from_fen(fen).map_err(|error| {
         WrongValue(match fen.trim() {

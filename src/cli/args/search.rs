@@ -179,7 +179,7 @@ pub(crate) enum ExploreFormat {
     Dot,
 }
 
-/// The games of `--versus`.
+/// The filters in the value of `--versus`.
 #[derive(Parser, Debug)]
 #[command(no_binary_name = true, disable_help_flag = true)]
 struct VersusArgs {
@@ -188,18 +188,18 @@ struct VersusArgs {
 }
 
 impl ExploreArgs {
-    /// The games to count.
+    /// The filter for the games to count, including `--side`.
     ///
     /// # Errors
-    /// If no game can match the filters.
+    /// If no game can match the filters, or options about players contradict each other.
     pub(crate) fn filter(&self) -> anyhow::Result<GameFilter> {
         with_side(self.filter.filter()?, self.side)
     }
 
-    /// The games to compare with, if any.
+    /// The filter for the games to compare with; `None` without `--versus`.
     ///
     /// # Errors
-    /// If the text cannot be parsed as filters, or no game can match them.
+    /// If the text cannot be parsed as filters; otherwise as for [`Self::filter`].
     pub(crate) fn versus(&self) -> anyhow::Result<Option<GameFilter>> {
         let Some(text) = &self.versus else { return Ok(None) };
         let words = shell_words::split(text)
@@ -214,8 +214,8 @@ impl ExploreArgs {
         with_side(read.filter.filter()?, self.side).map(Some)
     }
 
-    /// The option that gave a field of the filter. With `--side`, the fields `white` and `black` can come
-    /// from `--player` and `--opponent`.
+    /// The option that the user gave for a field of the filter. With `--side`, the fields `white` and `black`
+    /// can come from `--player` and `--opponent`.
     pub(crate) fn option(&self, field: &str) -> String {
         let of_side = match self.side {
             Some(Color::White) => ["white", "black"],
@@ -233,7 +233,8 @@ impl ExploreArgs {
     }
 }
 
-/// Restricts a filter to games in which its player had this side.
+/// Restricts a filter to games in which its field `player` had this side. Without a side, the filter is
+/// unchanged.
 fn with_side(filter: GameFilter, side: Option<Color>) -> anyhow::Result<GameFilter> {
     let Some(side) = side else { return Ok(filter) };
     filter.with_side(side).map_err(|error| match error {

@@ -11,16 +11,17 @@ use pgndex::query::{PositionSequence, Step};
 use crate::cli::args::{one_of, within};
 use crate::cli::error::WrongValue;
 
-/// The position descriptions on the command line, separated by `--then`. With `EXPORTS`, `--ply` needs none.
+/// The position descriptions on the command line, separated by `--then`. `EXPORTS` is true in `export`, where
+/// `--ply` may be given without a description.
 #[derive(Debug, Default)]
 pub(crate) struct SequenceArgs<const EXPORTS: bool = false> {
-    /// The descriptions; none if nothing is described.
+    /// The descriptions; empty if nothing is described.
     steps: Vec<StepArgs>,
-    /// Whether positions with the colours reversed match too.
+    /// Whether the descriptions with colours reversed match too.
     either: bool,
-    /// Whether positions with left and right exchanged match too.
+    /// Whether the descriptions with left and right exchanged match too.
     mirror: bool,
-    /// Plies that are given without a description.
+    /// The plies of `--ply` if it is given without a description.
     pub(super) plies: Option<RangeInclusive<u32>>,
 }
 
@@ -51,7 +52,7 @@ struct StepArgs {
 }
 
 impl StepArgs {
-    /// Whether no describing option is given.
+    /// Whether no option that describes a position is given.
     const fn is_empty(&self) -> bool {
         self.pattern.is_none()
             && self.material.is_none()
@@ -86,7 +87,7 @@ fn read<T, E: std::error::Error + Send + Sync + 'static>(
     Ok(read.map_err(WrongValue)?)
 }
 
-/// Reads plies, as in `20`, `20-40`, `-40` or `60-`.
+/// Parses a ply or a range of plies: `20`, `20-40`, `-40` or `60-`.
 fn read_plies(text: &str) -> Result<RangeInclusive<u32>, String> {
     let number = |text: &str, open| if text.is_empty() { Ok(open) } else { within(0..=u32::MAX)(text) };
     let (first, last) = text.split_once('-').unwrap_or((text, text));
@@ -151,7 +152,7 @@ const DESCRIPTION: &str = "Positions by description";
 
 /// The options that describe positions.
 const DESCRIBING: [&str; 5] = ["pattern", "material", "structure", "ending", "played"];
-/// The options that refine a description.
+/// The options that refine or connect descriptions.
 const ASIDE: [&str; 5] = ["lasting", "plies", "then", "either", "mirror"];
 /// The names of the options in `ASIDE` on the command line.
 const ASIDE_OPTIONS: [&str; 5] = ["--for", "--ply", "--then", "--either", "--mirror"];
@@ -226,7 +227,7 @@ fn places(matches: &ArgMatches, name: &str) -> Vec<usize> {
     matches.indices_of(name).into_iter().flatten().collect()
 }
 
-/// Assigns each value of an option to a description, according to its place before or after each `--then`.
+/// Assigns each value of an option to a description, according to the number of `--then` before the value.
 struct Fill<'f> {
     matches: &'f ArgMatches,
     parts: &'f [usize],

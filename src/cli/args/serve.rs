@@ -60,19 +60,19 @@ pub(crate) struct ServeArgs {
     log_format: LogFormat,
 }
 
-/// An address with its port.
+/// Parses an IP address and a port.
 fn listen(text: &str) -> Result<SocketAddr, &'static str> {
     text.parse()
         .map_err(|_| "write an IP address and a port, such as 127.0.0.1:9002, 0.0.0.0:9002 or [::1]:9002")
 }
 
-/// How requests are logged.
+/// Parses the format of the log of requests.
 fn log_format() -> impl TypedValueParser<Value = LogFormat> {
     one_of([("none", LogFormat::None), ("text", LogFormat::Text), ("json", LogFormat::Json)])
 }
 
 impl ServeArgs {
-    /// The server's options, with the token that was read from its file.
+    /// The server's options. `token` is the content of the token file, if one is given.
     pub(in crate::cli) fn options(&self, token: Option<String>) -> Options {
         let mut options = Options::new(self.databases.clone());
         options.listen = self.listen;

@@ -33,7 +33,7 @@ pub(crate) struct InfoArgs {
     pub(crate) sizes: bool,
 }
 
-/// Formats for what a database holds.
+/// Output formats of `pgndex info`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum InfoFormat {
     Table,

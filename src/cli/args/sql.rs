@@ -51,21 +51,22 @@ pub(crate) struct SqlArgs {
     pub(crate) history: Option<PathBuf>,
 }
 
-/// A parameter's name and value.
+/// Parses `NAME=VALUE`.
 fn parameter(text: &str) -> Result<(String, Value), &'static str> {
     let (name, value) = text.split_once('=').ok_or("give it as NAME=VALUE")?;
     let name = parameter_name(name).ok_or("a name has letters, digits and _")?;
     Ok((name.to_owned(), parameter_value(value)))
 }
 
-/// The name of a parameter without its sign, if it is valid.
+/// The name of a parameter without a leading `:`, `@`, `$` or `?`; `None` if the name is not valid.
 pub(crate) fn parameter_name(text: &str) -> Option<&str> {
     let name = text.strip_prefix([':', '@', '$', '?']).unwrap_or(text);
     let is_name = !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
     is_name.then_some(name)
 }
 
-/// A parameter's value: a number if it looks like one, otherwise a text without its surrounding quotes.
+/// A parameter's value: the text between quotes, or a number if the value looks like one, or otherwise the
+/// whole text.
 pub(crate) fn parameter_value(text: &str) -> Value {
     let quoted = |quote| text.strip_prefix(quote)?.strip_suffix(quote);
     if let Some(text) = quoted('\'').or_else(|| quoted('"')) {
@@ -76,14 +77,14 @@ pub(crate) fn parameter_value(text: &str) -> Value {
     number.unwrap_or_else(|| Value::Text(text.to_owned()))
 }
 
-/// Refuses a mistyped option, which would run as an SQL comment. A query that begins with a comment is
-/// accepted: unlike an option, it contains a blank or a line end.
+/// Refuses a mistyped option, which would otherwise run as an SQL comment. A query that begins with a comment
+/// is accepted: unlike an option, it contains a space or a line end.
 pub(crate) fn query_text(text: &str) -> Result<String, &'static str> {
     let is_option = text.len() > 1 && text.starts_with('-') && !text.contains(char::is_whitespace);
     if is_option { Err("there is no such option") } else { Ok(text.to_owned()) }
 }
 
-/// Formats for the rows of SQL.
+/// Output formats of `pgndex sql`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SqlFormat {
     Table,

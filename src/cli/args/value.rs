@@ -17,10 +17,10 @@ pub(crate) enum RowFormat {
     Csv,
 }
 
-/// The option for the format of an answer.
+/// The id of the option for the output format.
 pub(crate) const FORMAT: &str = "format";
 
-/// The formats that a command has.
+/// The output formats that a command has.
 pub(crate) fn formats(command: &clap::Command) -> Vec<String> {
     let option = command.get_arguments().find(|arg| arg.get_id() == FORMAT);
     let values = option.map(Arg::get_possible_values).unwrap_or_default();
@@ -82,7 +82,7 @@ const TOO_SMALL: &str =
     "too small; the minimum is 1M (a number without a unit is in bytes; units are K, M, G and T)";
 const TOO_LARGE: &str = "too large";
 
-/// Parses a number of bytes that is large enough for a run. A smaller number probably lacks its unit.
+/// Parses a number of bytes, at least 1 MiB: a smaller number probably lacks its unit.
 pub(crate) fn memory(text: &str) -> Result<u64, &'static str> {
     let bytes = byte_size(text)?;
     if bytes < 1 << 20 { Err(TOO_SMALL) } else { Ok(bytes) }
@@ -108,7 +108,7 @@ pub(crate) fn byte_size(text: &str) -> Result<u64, &'static str> {
         return Err(UNREADABLE);
     }
     let whole = whole.parse::<u64>().map_err(|_| TOO_LARGE)?;
-    // A fraction of a unit: more digits than an f64 has make no difference to a memory size.
+    // An `f64` has enough digits for the fraction of a memory size.
     let fraction = format!("0.{fraction}0").parse::<f64>().unwrap_or_default();
     let part = (fraction * (1_u64 << shift) as f64) as u64;
     match whole.checked_mul(1 << shift).and_then(|bytes| bytes.checked_add(part)) {

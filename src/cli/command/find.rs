@@ -37,7 +37,7 @@ const TABLE: [Column; 12] = [
     ("next", next_move),
     (DISTANCE, |found| found.distance.into()),
 ];
-/// The columns that are cut short if the terminal is narrow.
+/// The columns to shorten if the terminal is narrow.
 const NAMES: [&str; 3] = ["white", "black", "event"];
 const FIELDS: [Column; 19] = [
     ("game_id", |found| found.game_id.0.into()),
@@ -60,9 +60,9 @@ const FIELDS: [Column; 19] = [
     ("fen", |found| found.fen.into()),
     (DISTANCE, |found| found.distance.into()),
 ];
-/// The column for variations, if these are searched.
+/// The column that is shown only if variations are searched.
 const LINE: &str = "line";
-/// The column for the distance, in a search for the nearest positions.
+/// The column that is shown only in a search for the nearest positions.
 const DISTANCE: &str = "distance";
 
 fn next_move<'f>(found: &'f FoundPosition<'_>) -> Value<'f> {
@@ -74,7 +74,7 @@ fn next_move<'f>(found: &'f FoundPosition<'_>) -> Value<'f> {
     }
 }
 
-/// How to see more.
+/// A hint on how to show all hits.
 const ALL: &str = "--limit 0 shows all";
 
 /// Prints the games that match, each with its matching positions.
@@ -217,7 +217,7 @@ fn note_no_hits(nothing: &NoHits, find: &FindQuery<'_>) {
     }
 }
 
-/// `no game`, or `no game and no variation` if variations are searched.
+/// "no" and `game`, followed by "and no variation" if variations are searched.
 pub(super) fn no_line(game: &str, lines: Lines) -> String {
     match lines {
         Lines::Main => format!("no {game}"),
@@ -225,7 +225,7 @@ pub(super) fn no_line(game: &str, lines: Lines) -> String {
     }
 }
 
-/// Prints how far the games of the database follow the moves.
+/// Prints how far games of the database follow the given moves.
 pub(super) fn note_line_match(followed: LineMatch, line: &[LineMove]) {
     match followed {
         LineMatch::To { moves, reached } => {
@@ -243,7 +243,7 @@ pub(super) fn note_line_match(followed: LineMatch, line: &[LineMove]) {
     }
 }
 
-/// Consecutive moves; Black's have a number only at the beginning.
+/// Consecutive moves as text. A move of Black has a number only if it is the first of them.
 fn moves_text(line: &[LineMove]) -> String {
     let mut text = String::new();
     for (index, played) in line.iter().enumerate() {
@@ -355,7 +355,8 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// Prints how many hits are shown: below a table; for other formats on standard error, if there are more.
+    /// Prints how many hits are shown: below a table always; for other formats on standard error, and only if
+    /// there are more hits.
     fn finish(self, total: Option<&Total>) -> anyhow::Result<()> {
         match self.out {
             Printed::EmptyTable(_) => {}

@@ -17,7 +17,8 @@ use crate::cli::render::{
 };
 use crate::cli::terminal::note;
 
-/// Prints the requested games that exist, then fails if one of the games does not exist.
+/// Prints the requested games that exist. Then fails if an id given alone is not that of a game, or if a
+/// range contains 0 or an id after the last game. For other ids without a game, prints a note.
 ///
 /// # Errors
 /// If the database cannot be read or lacks one of the games; if the requested picture is not of a single
@@ -80,7 +81,7 @@ struct Sheets<'a> {
     database: &'a Database,
     args: &'a GameArgs,
     picture: Option<PictureOutput<'a>>,
-    /// The picture to write at the end: a position, and the move before it.
+    /// The picture to write at the end, with its position and the move that led to this position.
     drawn: Option<(PictureOutput<'a>, (Position, Option<MoveCode>))>,
     out: Box<dyn Write>,
     text: String,
@@ -152,7 +153,7 @@ fn novelty_text(novelty: &Novelty) -> String {
     }
 }
 
-/// The requested position, and the move before it.
+/// The position at `--ply`, or the last position, and the move that led to it.
 fn position_to_draw(record: &GameRecord, args: &GameArgs) -> anyhow::Result<(Position, Option<MoveCode>)> {
     let wanted = args.ply.first().copied().unwrap_or(BoardPly::End);
     let (mut last, mut found) = (None, None);
@@ -172,8 +173,8 @@ fn position_to_draw(record: &GameRecord, args: &GameArgs) -> anyhow::Result<(Pos
     })
 }
 
-/// Says which part of a game is missing; `None` if the game is complete. The tag in PGN has another wording,
-/// which `index` recognises.
+/// Which part of a game is missing, as text; `None` if the game is complete. In PGN, the tag `Truncated` has
+/// another wording, which `index` recognises.
 fn missing(record: &GameRecord, problems: &[GameProblem]) -> Option<String> {
     match record.summary.status {
         GameStatus::Truncated => {
@@ -193,7 +194,7 @@ fn missing(record: &GameRecord, problems: &[GameProblem]) -> Option<String> {
     }
 }
 
-/// Writes which part of the game is lost, and all its problems.
+/// Writes which part of the game is missing, and all its problems.
 fn write_problems(out: &mut dyn Write, record: &GameRecord, problems: &[GameProblem]) -> io::Result<()> {
     if let Some(missing) = missing(record, problems) {
         writeln!(out, "\nNot complete: {missing}.")?;

@@ -35,7 +35,7 @@ use pgndex::index::ParquetOptions;
 pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     check_arguments(args)?;
     let skips = Arc::new(AtomicBool::new(true));
-    // Signals are handled before the database is opened, because this can take seconds if it is locked.
+    // Signals are handled before the database is opened: opening a locked database can take seconds.
     let progress = stoppable_progress(args, Arc::clone(&skips))?;
     let mut options = options(args)?;
     skips.store(options.duplicates != Duplicates::Keep, Ordering::Relaxed);
@@ -88,7 +88,7 @@ fn check_arguments(args: &IndexArgs) -> anyhow::Result<()> {
     let written = target(args).into_iter().chain(args.problems.as_deref()).chain(args.rejects.as_deref());
     written.into_iter().try_for_each(refuse_standard_output)?;
     if args.drop_missing && !args.reread {
-        // clap does not require an argument that conflicts with a given one.
+        // clap does not demand a required argument if another argument is given that conflicts with it.
         return Err(wrong_value(
             "--drop-missing needs --reread, which reads again the PGN files that the database was built from",
         ));
@@ -96,8 +96,8 @@ fn check_arguments(args: &IndexArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fails if the database was exchanged with another argument, would be overwritten by another output, or is
-/// given with `--parquet`. Prints a note if a dry run ignores the database.
+/// Fails if the database and another argument were swapped, if another output of a dry run would overwrite
+/// the database, or if a database is given with `--parquet`. Prints a note if a dry run ignores the database.
 fn check_database(args: &IndexArgs, options: &IndexOptions) -> anyhow::Result<()> {
     if args.dry_run && is_target(args) && !args.inputs.is_empty() {
         let name = printable(&args.database.to_string_lossy());
@@ -123,7 +123,7 @@ fn check_database(args: &IndexArgs, options: &IndexOptions) -> anyhow::Result<()
     Ok(())
 }
 
-/// Names the option that made a run fail.
+/// Completes the message of an error with the option that made the run fail.
 fn named(error: Error, args: &IndexArgs) -> anyhow::Error {
     match error {
         Error::Strict { first, errors, warnings } if args.dry_run => anyhow!(
@@ -143,7 +143,8 @@ pub(crate) fn status(summary: &Summary) -> Status {
     if summary.problems.of(Severity::Error) > 0 { Status::Lossy } else { Status::Done }
 }
 
-/// A message with the number of errors, the first of them, and how to list all; `None` if there are none.
+/// A message with the number of errors, the first error, and how to list all problems; `None` if there are no
+/// errors.
 pub(crate) fn first_error(summary: &Summary, target: Option<&Path>) -> Option<String> {
     let first = printable(summary.first_errors.first()?);
     let errors = match summary.problems.of(Severity::Error) {
@@ -159,7 +160,7 @@ pub(crate) fn first_error(summary: &Summary, target: Option<&Path>) -> Option<St
     Some(format!("{errors}: {first}; {more}"))
 }
 
-/// A progress that prints the estimate, and that a signal stops.
+/// Creates the progress of a run, which a signal stops. The estimate is printed when it is known.
 fn stoppable_progress(args: &IndexArgs, skips: Arc<AtomicBool>) -> anyhow::Result<Arc<Progress>> {
     let (announced, is_parquet) = (!args.report.log.quiet && !args.dry_run, args.parquet.is_some());
     let progress = Arc::new(Progress::default().on_estimate(move |estimate| {
@@ -225,8 +226,8 @@ fn target(args: &IndexArgs) -> Option<&Path> {
     args.parquet.as_deref().or_else(|| Some(args.database.as_path()).filter(|_| !args.dry_run))
 }
 
-/// Whether the first argument is a database that exists, or names one to create. In a dry run, it is a source
-/// otherwise.
+/// Whether the first argument is an existing database, or the name of one to create. In a dry run, any other
+/// first argument is a source.
 fn is_target(args: &IndexArgs) -> bool {
     let path = &args.database;
     let is_name = || {
@@ -275,7 +276,7 @@ fn files_of(database: &Path, drops: bool, options: &mut IndexOptions) -> anyhow:
     check_own_rows(&known, database)?;
     let mut contents = known.source_contents()?;
     let (mut files, mut seen) = (Vec::new(), HashSet::new());
-    // A file that could not be read and had no games is not missed.
+    // A file without games is ignored if it cannot be read: no games can be lost.
     let is_readable = |content: &SourceContent| content.path.ancestors().any(|path| path.is_file());
     contents.retain(|content| content.games > 0 || is_readable(content));
     for SourceContent { path, .. } in &contents {

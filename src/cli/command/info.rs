@@ -15,7 +15,7 @@ use crate::cli::render::{
 
 /// How many of the latest sources and runs a table lists without `--all`; JSON lists all.
 const LISTED: usize = 20;
-/// The width of charts without a terminal.
+/// The width of charts if standard output is not a terminal.
 const WIDTH: usize = 80;
 
 /// Prints the contents of a database.
@@ -102,14 +102,14 @@ fn write_openings(out: &mut dyn Write, held: &DatabaseContents) -> io::Result<()
     section(out, "openings", &columns[..if is_named { 4 } else { 3 }], rows, 0)
 }
 
-/// In how many games something was lost.
+/// How many games are cut short, and how many have no moves, as text.
 fn lost(held: &DatabaseContents) -> String {
     let parts = [(held.truncated, "cut short"), (held.skipped, "without moves")];
     let parts = parts.iter().filter(|(count, _)| *count > 0);
     parts.map(|(count, what)| format!("{} {what}", counted(*count, "game"))).collect::<Vec<_>>().join(", ")
 }
 
-/// The numbers of duplicate games by kind.
+/// The number of duplicate games of each kind, as text.
 fn duplicates(held: &DatabaseContents) -> String {
     let part = |duplicate: &DuplicateCount| {
         let meaning = match duplicate.kind.as_str() {
@@ -179,8 +179,8 @@ fn write_imports(out: &mut dyn Write, held: &DatabaseContents, listed: usize) ->
     section(out, "runs", &columns[..shown], rows, hidden)
 }
 
-/// A run's options for people: those that are on, and those with a value. Hashes are shortened. Invalid JSON
-/// is shown unchanged.
+/// The options of a run for people, from JSON: the options that are on, and the options with a value. Hashes
+/// are shortened. A text that is not a JSON object is returned unchanged.
 fn options(text: &str) -> String {
     let Ok(Value::Object(options)) = serde_json::from_str(text) else { return text.to_owned() };
     let option = |(name, value): (String, Value)| match value {
@@ -241,7 +241,7 @@ fn section(
     Ok(())
 }
 
-/// Indents each line by two blanks.
+/// Indents each line by two spaces.
 struct Indented<'a> {
     out: &'a mut dyn Write,
     at_start: bool,
@@ -277,11 +277,11 @@ pub(crate) struct Bar {
     count: u64,
 }
 
-/// Groups counts by number into at most twelve bins of equal width. Each number is the first of the `step`
-/// numbers that were counted together.
+/// Groups counts into at most `MAX_BARS` bins of equal width. The key of a count is a number, such as a year:
+/// the first of the `step` numbers that were counted together.
 ///
-/// The first and the last thousandth of all counts may be outliers: they go into the first and the last bin,
-/// which are then open.
+/// The first and the last thousandth of everything counted may be outliers. They are counted in the first and
+/// the last bin, which then have only one limit.
 pub(crate) fn bars(counts: &SortedMap<u16, u64>, step: u16) -> Vec<Bar> {
     let rare = counts.values().sum::<u64>() / 1000;
     let (Some(low), Some(high)) = (bound(counts.iter(), rare), bound(counts.iter().rev(), rare)) else {
@@ -315,7 +315,7 @@ pub(crate) fn bars(counts: &SortedMap<u16, u64>, step: u16) -> Vec<Bar> {
     bars.into_iter().map(|(_, _, bar)| bar).collect()
 }
 
-/// The first number up to which the counts add up to more than `rare`.
+/// The first number at which the sum of the counts so far is more than `rare`.
 fn bound<'a>(counts: impl Iterator<Item = (&'a u16, &'a u64)>, rare: u64) -> Option<u16> {
     let mut seen = 0;
     let (number, _) = counts.into_iter().find(|(_, count)| {

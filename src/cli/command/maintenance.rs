@@ -20,7 +20,7 @@ use crate::cli::terminal::{
     stoppable_run,
 };
 
-/// The progress of the copy, and whether it must stop. Several threads share it.
+/// The progress of the copy, and whether the copy must stop. Several threads share this state.
 #[derive(Debug, Default)]
 struct State {
     is_stopped: AtomicBool,

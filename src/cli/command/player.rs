@@ -14,7 +14,7 @@ use crate::cli::render::{
 };
 use crate::cli::terminal::{note, note_time};
 
-/// What to do if the path is not that of a file.
+/// Advice if the path of `--output` cannot be that of a file.
 const INSTEAD: &str = "name a file, or leave out --output to write to standard output";
 
 /// Prints a player's record.

@@ -73,7 +73,7 @@ pub(crate) fn run(args: &PlayersArgs) -> anyhow::Result<()> {
     list(args, &database)
 }
 
-/// Writes suggestions, and prints what is omitted.
+/// Writes the suggestions to standard output, and prints notes on names that are left out.
 fn suggest(database: &Database) -> anyhow::Result<()> {
     let suggested = suggest_aliases(database)?;
     for (LeftOut { names, most }, why) in [
@@ -158,7 +158,8 @@ fn write_rows(
     Ok(rows)
 }
 
-/// Changes the names in one step: all or nothing. Nobody else can write between reading and writing.
+/// Changes which names belong to one player, completely or not at all. The lock keeps other programs from
+/// writing between reading and writing. Prints the games of each player whose name `change` returns.
 fn change(
     path: &Path,
     change: impl FnOnce(&Database, &mut Aliases) -> anyhow::Result<Vec<String>>,
@@ -224,14 +225,16 @@ fn read_aliases(path: &Path, file: &Path) -> anyhow::Result<()> {
     })
 }
 
-/// Separates the names of a player.
+/// Undoes a merge: separates all other names of a player or, if `name` is one of these other names, only this
+/// one.
 ///
 /// # Errors
-/// If the name is ambiguous or not one of a player with several names, or the database cannot be written.
+/// If the name is ambiguous or does not belong to a player with several names, or the database cannot be
+/// written.
 fn split(path: &Path, name: &str) -> anyhow::Result<()> {
     change(path, |database, aliases| {
         let name = match aliases.choose(name) {
-            // The name may be that of a player without other names.
+            // The name may belong to a player without other names: then the error says so.
             Err(AliasError::Unknown { .. }) => choose_name(database, aliases, name)?,
             chosen => chosen?,
         };
@@ -273,7 +276,7 @@ const COLUMNS: [&str; 3] = ["name", "alias", "fide_id"];
 const SUGGESTED: [&str; 7] =
     ["why", "name_games", "name_years", "name_ratings", "alias_games", "alias_years", "alias_ratings"];
 
-/// A parsed list.
+/// A parsed list of names to merge.
 struct AliasFile {
     path: PathBuf,
     rows: Vec<PlayerAlias>,
@@ -289,7 +292,7 @@ impl AliasFile {
     }
 }
 
-/// Reads a list.
+/// Reads a list of names to merge.
 ///
 /// # Errors
 /// If the file cannot be read or a line is invalid; the message contains the line.
@@ -330,7 +333,8 @@ fn read_list(path: &Path) -> anyhow::Result<AliasFile> {
     Ok(list)
 }
 
-/// The line at which the record from this position begins: empty lines may precede it.
+/// The number of the line at which a record begins. Its `position` can be before empty lines, which are no
+/// part of the record.
 fn line_at(text: &[u8], position: &Position) -> u64 {
     let start = usize::try_from(position.byte()).unwrap_or(usize::MAX);
     let rest = text.get(start..).unwrap_or_default().iter();
@@ -433,7 +437,7 @@ fn other_separator(field: &str) -> Option<&'static str> {
         .map(|(_, name)| name)
 }
 
-/// Writes a list to standard output.
+/// Writes a list of merged names to standard output.
 ///
 /// # Errors
 /// Errors of writing.

@@ -97,7 +97,8 @@ fn removal(args: &RemoveArgs) -> anyhow::Result<Option<Removal>> {
     Ok((!filter.sources.is_empty()).then_some(Removal::Sources(filter.sources)))
 }
 
-/// Prints the result; `before` is the size of the file before it was rewritten, if it was.
+/// Prints the result. `before` is the size of the file in bytes before it was rewritten; `None` if it was not
+/// rewritten. `removes` is false if the command only rewrote the file.
 fn report_outcome(
     args: &RemoveArgs,
     summary: &RemovalSummary,

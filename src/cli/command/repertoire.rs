@@ -19,12 +19,12 @@ use crate::cli::render::{
 };
 use crate::cli::terminal::{note, note_time};
 
-/// How many unreadable parts are listed one by one.
+/// The maximum number of problems that are listed one by one.
 const PROBLEMS: usize = 10;
 /// The maximum size of a repertoire's text, in bytes.
 const MOST: usize = 64 << 20;
 
-/// Prints the results of a repertoire.
+/// Prints how the games compare with a repertoire.
 ///
 /// # Errors
 /// If an argument is invalid, the repertoire or the database cannot be read, the repertoire has no moves, or
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
     let path = &args.repertoire;
     let name = || shown(path);
     let text = read(path)?;
-    // In a file that is not text, words could be moves by chance.
+    // A file that is not text could contain words that look like moves.
     if text.contains(&0) {
         bail!("{}: not a text file; give the PGN file of the repertoire", name());
     }
@@ -137,7 +137,7 @@ fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     }
 }
 
-/// Prints the parts that could not be read.
+/// Prints the problems with parts of the repertoire that could not be read.
 fn report_problems(book: &Book, path: &str) {
     for problem in book.problems.iter().take(PROBLEMS) {
         note(&format!("{path}:{}: game {}, {}", problem.line, problem.chapter, printable(&problem.message)));

@@ -20,7 +20,7 @@ use crate::cli::usage::{self, Notes};
 pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
     let mut command = shown(&usage::command()).version(env!("CARGO_PKG_VERSION"));
     let name = command.get_name().to_owned();
-    // First to memory: a failed write would cause a panic.
+    // The script is first generated in memory: `generate` panics if a write fails.
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut command, name, &mut text);
     let mut out = stdout();
@@ -28,7 +28,8 @@ pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-/// A command without its hidden options, which the generators would offer, and without groups of arguments.
+/// A copy of a command for completions, without its hidden options, which the completions would offer. Its
+/// groups allow every combination of their options.
 fn shown(command: &Command) -> Command {
     let is_shown = |id: &&Id| command.get_arguments().any(|arg| arg.get_id() == *id && !arg.is_hide_set());
     let groups = command.get_groups().map(|group| {
@@ -53,7 +54,7 @@ pub(crate) fn man(args: &ManArgs) -> anyhow::Result<()> {
     }
     fs::create_dir_all(directory)
         .with_context(|| format!("{}: cannot create this directory", directory.display()))?;
-    // `pgndex help` needs no page: it prints what the other pages have.
+    // `pgndex help` needs no page: it prints what the other pages contain.
     let mut command = usage::command().disable_help_subcommand(true);
     command.build();
     let names: Vec<_> = command.get_subcommands().map(page_name).collect();
@@ -68,12 +69,12 @@ fn page_name(command: &clap::Command) -> String {
     command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned()
 }
 
-/// Writes the page of a command; `others` are the pages that it refers to.
+/// Writes the page of a command. `others` are the names of the pages under SEE ALSO.
 fn write(directory: &Path, command: &clap::Command, others: &[String]) -> anyhow::Result<()> {
     let path = directory.join(format!("{}.1", page_name(command)));
     let written = fs::write(&path, page(command, others)?);
     if written.is_err() {
-        // Removes the incomplete page; if that fails too, the error is reported below.
+        // Removes the incomplete page. If this fails too, only the error of writing is reported.
         let _ = fs::remove_file(&path);
     }
     written.with_context(|| format!("{}: cannot be written", path.display()))
@@ -81,8 +82,8 @@ fn write(directory: &Path, command: &clap::Command, others: &[String]) -> anyhow
 
 fn page(command: &clap::Command, others: &[String]) -> anyhow::Result<Vec<u8>> {
     let man = Man::new(command.clone());
-    // Without a date, so that the same program always writes the same pages. `Man` would omit the empty
-    // field.
+    // The date is empty, so that the same program always writes the same pages. The header is written here,
+    // because `Man` would omit the empty field.
     let version = env!("CARGO_PKG_VERSION");
     let title = escaped(&page_name(command).to_uppercase());
     let mut page = format!(".TH \"{title}\" 1 \"\" \"pgndex {version}\" \"pgndex\"\n").into_bytes();
@@ -106,7 +107,7 @@ fn page(command: &clap::Command, others: &[String]) -> anyhow::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// A section of terms with explanations; nothing without entries.
+/// A section of terms with explanations; an empty text if there are no entries.
 fn listed(heading: &str, entries: &[(&str, &str)]) -> String {
     if entries.is_empty() {
         return String::new();
@@ -115,8 +116,8 @@ fn listed(heading: &str, entries: &[(&str, &str)]) -> String {
     format!(".SH \"{heading}\"\n{}", entries.iter().map(entry).collect::<String>())
 }
 
-/// The text below the options in the help: paragraphs, then examples line by line. The exit status has its own
-/// section.
+/// The text below the options in the help: paragraphs, then examples line by line. The paragraph about the
+/// exit status is omitted, because the page has a section about it.
 fn notes(notes: &Notes) -> String {
     let mut text = String::new();
     let is_shown = |line: &&String| !line.starts_with("Exit status: ");
@@ -132,7 +133,7 @@ fn notes(notes: &Notes) -> String {
     text
 }
 
-/// A line escaped for troff: it contains no requests, and its hyphens can be copied.
+/// Escapes a line for troff, so that it is not read as a request and its hyphens can be copied.
 fn escaped(line: &str) -> String {
     let text = line
         .replace('\\', "\\e")
@@ -144,7 +145,7 @@ fn escaped(line: &str) -> String {
     if text.starts_with('.') { format!("\\&{text}") } else { text }
 }
 
-/// The page of the program itself, which has the entries of all commands.
+/// The name of the program itself; its page has the entries of all commands.
 const PROGRAM: &str = "pgndex";
 
 /// A term and its explanation.

@@ -59,7 +59,7 @@ fn database(args: &VerifyArgs) -> anyhow::Result<Outcome> {
     let stopped = Arc::clone(&progress);
     stop_on_signal(move || {
         stopped.stop();
-        // A foreign database may have a constraint that calls a function which takes forever.
+        // A database that other people made can have a constraint that calls a function which never returns.
         end_after(READING, || true);
     })?;
     let file_bytes = std::fs::metadata(database).map_or(0, |metadata| metadata.len());
@@ -128,7 +128,7 @@ fn snapshot(progress: &Progress, file_bytes: u64) -> Snapshot {
 fn note_sources(report: &Report) {
     let mut told = HashSet::new();
     for source in &report.notes {
-        // A file that grew was read several times.
+        // A file that was indexed again after it grew has several sources, with the same note.
         if !told.insert((&source.path, &source.message)) {
             continue;
         }

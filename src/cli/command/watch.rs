@@ -1,4 +1,4 @@
-//! `pgndex watch`: adds games of files that appear in a directory.
+//! `pgndex watch`: adds the games of new files in a directory.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, Metadata};
@@ -70,8 +70,8 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Status> {
     }
 }
 
-/// Fails if games cannot be added to the file at the database's path. A lock by another program is found only
-/// when games are added.
+/// Fails if there is a file at the database's path that cannot be read as a database. A lock of another
+/// program is not an error here: it matters only when games are added.
 fn check_database(path: &Path) -> anyhow::Result<()> {
     if fs::metadata(path).is_ok_and(|metadata| metadata.len() > 0)
         && let Err(error) = Database::open_read_only(path)
@@ -112,16 +112,18 @@ impl Stop {
     }
 }
 
-/// Listens for signals. The returned receiver gets a message on each.
+/// Listens for signals. The returned receiver gets a message at the first signal; a second signal ends the
+/// process.
 fn listen(notifier: &Arc<Notifier>) -> anyhow::Result<(Arc<Stop>, Receiver<()>)> {
     let (wake, woken) = sync_channel(1);
     let stop = Arc::new(Stop::default());
     let (asked, notifier) = (Arc::clone(&stop), Arc::clone(notifier));
     stop_on_signal(move || {
-        // The flag is set before the message is sent.
+        // The flag is set before the message is sent, because the receiver of the message then reads the
+        // flag.
         asked.request();
         notifier.notify("STOPPING=1");
-        let _ = wake.try_send(()); // If it is full, there is a message already.
+        let _ = wake.try_send(()); // If the channel is full, it has a message already.
     })?;
     Ok((stop, woken))
 }
@@ -143,9 +145,9 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// The files that are ready.
+    /// Scans the directory, and returns the files that are ready. Prints directories that cannot be read.
     fn scan(&mut self) -> anyhow::Result<Vec<PathBuf>> {
-        // Somebody removed the database or replaced it by a copy, which may have other games.
+        // Somebody removed the database, or replaced it with a copy, which may have other games.
         if self.file.is_some() && self.file != FileId::from_path(&self.args.database).ok() {
             self.file = None;
             self.folder.read_again();
@@ -209,14 +211,14 @@ impl Watch<'_> {
         Ok(())
     }
 
-    /// With `--once`: whether to repeat the scan for files that have just changed.
+    /// With `--once`: whether to repeat the scan for files that have just changed. True at most once.
     fn repeats_scan(&mut self) -> bool {
         const LONGEST: u64 = 60;
         let is_first = !std::mem::replace(&mut self.has_waited, true);
         is_first && self.args.settle <= LONGEST && self.folder.settling > 0
     }
 
-    /// With `--once`: prints what the scan leaves for the next run.
+    /// With `--once`: prints how many files are left for the next run.
     fn note_settling(&self) {
         let files = self.folder.settling;
         if files > 0 && !self.args.log.quiet {
@@ -257,7 +259,8 @@ impl FileStamp {
         Self { bytes: metadata.len(), changed: metadata.modified().ok() }
     }
 
-    /// Whether the last change is at least this old. A time in the future counts as unknown.
+    /// Whether the last change is at least this old. False if the time of the change is unknown or in the
+    /// future.
     fn is_older_than(self, age: Duration) -> bool {
         self.changed.and_then(|changed| changed.elapsed().ok()).is_some_and(|elapsed| elapsed >= age)
     }
@@ -266,6 +269,7 @@ impl FileStamp {
 #[derive(Debug)]
 struct KnownFile {
     mark: FileStamp,
+    /// The first scan that found the file in this state.
     since: Instant,
     is_done: bool,
 }
@@ -290,7 +294,7 @@ struct Scan {
 }
 
 impl Folder {
-    /// Scans a directory and all directories below it.
+    /// Scans a directory and its subdirectories, except hidden ones and those with temporary names.
     ///
     /// # Errors
     /// If the directory itself cannot be read.

@@ -81,7 +81,7 @@ impl BoardStyle {
     ) -> io::Result<()> {
         let code = piece.map_or(0, |piece| usize::from(piece.code()));
         if !self.colored {
-            // No figures: on a dark background, Black's would look white.
+            // Letters, because Black's figures would look white on a dark background.
             let empty = if self.ascii { '.' } else { '·' };
             return write!(out, " {}", piece.map_or(empty, |piece| char::from(piece.letter())));
         }
@@ -98,7 +98,7 @@ impl BoardStyle {
 /// Whether `--ascii` is given.
 static ASCII: AtomicBool = AtomicBool::new(false);
 
-/// Disables non-ASCII characters from now on.
+/// Disables non-ASCII characters.
 pub(crate) fn use_ascii() {
     ASCII.store(true, Ordering::Relaxed);
 }
@@ -203,7 +203,7 @@ mod tests {
         assert!(!draw(BoardStyle { colored: true, ..BoardStyle::default() }, &["--"]).contains("48;5;94m"));
     }
 
-    /// Contrast as defined by WCAG 2.2, which requires 3 for parts of a picture.
+    /// The contrast is defined by WCAG 2.2, which requires at least 3 for parts of a picture.
     #[test]
     fn all_pieces_are_distinguishable_on_all_squares() {
         let light = |color: u8| -> f64 {

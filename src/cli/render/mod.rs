@@ -1,4 +1,4 @@
-//! Rendering of answers: formats of rows, tables, boards, numbers, texts, files.
+//! Rendering of answers: rows in all formats, tables, boards, numbers, texts and output files.
 
 mod board;
 mod done;

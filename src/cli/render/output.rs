@@ -1,4 +1,4 @@
-//! Writes rows to standard output, as a table, as JSON, as CSV and so on.
+//! Writes rows as a table, as JSON, as CSV and so on, to standard output or elsewhere.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -35,10 +35,10 @@ impl<W: Write> Write for Named<W> {
     }
 }
 
-/// The error of writing to standard output.
+/// An error of writing, with a message that names standard output.
 pub(crate) fn of_stdout(error: io::Error) -> io::Error {
     match error.kind() {
-        // The writer tries again after an interrupted write.
+        // The writer repeats an interrupted write, so nobody reads this error.
         io::ErrorKind::Interrupted => error,
         kind => io::Error::new(kind, format!("standard output: cannot write: {error}")),
     }
@@ -60,7 +60,7 @@ pub(crate) fn write_json(out: &mut dyn Write, answer: &impl Serialize) -> anyhow
     Ok(writeln!(out)?)
 }
 
-/// Prints an answer as one object.
+/// Prints an answer to standard output as a line of JSON.
 ///
 /// # Errors
 /// Errors of writing.
@@ -80,7 +80,7 @@ pub(crate) fn print_line(text: &str) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-/// Compact JSON with escaped texts.
+/// Compact JSON with escaped control characters.
 struct Escaping;
 
 impl Formatter for Escaping {
@@ -89,7 +89,8 @@ impl Formatter for Escaping {
     }
 }
 
-/// The width of the terminal, if standard output is one; otherwise the value of the variable COLUMNS.
+/// The width of the terminal, if standard output is one; otherwise the value of the variable `COLUMNS`;
+/// `None` without both.
 pub(crate) fn terminal_width() -> Option<usize> {
     let of_terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
     of_terminal.or_else(|| std::env::var("COLUMNS").ok()?.parse().ok().filter(|&width| width > 0))
@@ -111,7 +112,7 @@ pub(crate) enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// A percentage, padded so that all of a column are aligned.
+    /// A percentage, padded so that all percentages of a column are aligned.
     pub(crate) fn share(part: u64, whole: u64) -> Self {
         format!("{:>7}", percent(part, whole)).into()
     }
@@ -145,7 +146,7 @@ impl Value<'_> {
         match self {
             Self::Null => out.write_all(b"null"),
             Self::Integer(number) => write!(out, "{number}"),
-            // JSON has no infinity: null.
+            // Infinity is written as `null`, because JSON has no infinity.
             Self::Real(number) => Ok(serde_json::to_writer(out, number)?),
             Self::Text(text) => out.write_all(escaped_json(&serde_json::to_string(text)?).as_bytes()),
             Self::Blob(bytes) => write!(out, "\"{}\"", hex(bytes)),
@@ -165,7 +166,7 @@ impl From<String> for Value<'_> {
     }
 }
 
-/// `None` is nothing.
+/// `None` becomes [`Value::Null`].
 impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Null, T::into)
@@ -185,7 +186,8 @@ macro_rules! integers {
 // No count is so large that it would be negative as an `i64`.
 integers!(u16, u32, u64, i32);
 
-/// A text as a cell of a Markdown table, which is one line and ends at a bar.
+/// A text as a cell of a Markdown table. Bars are escaped and line ends are replaced, because both would end
+/// the cell.
 pub(crate) fn markdown(text: &str) -> String {
     let mut cell = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -292,7 +294,7 @@ impl<'o> RowWriter<'o> {
         self
     }
 
-    /// Omits the names of the columns in a plain table and in CSV; other formats need them.
+    /// Omits the names of the columns in a plain table and in CSV. Other formats always have them.
     pub(crate) fn without_headers(mut self) -> Self {
         match &mut self.writer {
             Writer::Table { table, style: Style::Plain } => table.has_headers = false,
@@ -331,7 +333,8 @@ impl<'o> RowWriter<'o> {
         Ok(())
     }
 
-    /// Writes the rows held back, then a last line below a plain table.
+    /// Writes the rows held back. Then writes, below a plain table, the line that `last_line` returns for the
+    /// number of rows.
     ///
     /// # Errors
     /// Errors of writing.
@@ -360,8 +363,9 @@ impl<'o> RowWriter<'o> {
     }
 }
 
-/// A text as a CSV cell. Names come from files that anybody may have written, and spreadsheets run `=cmd|…`
-/// as a formula. So if the variable `PGNDEX_SPREADSHEET` is set, an apostrophe is put before such a text.
+/// A text as a CSV cell. Names come from files that anybody may have written, and spreadsheets run a text
+/// such as `=cmd|…` as a formula. If the variable `PGNDEX_SPREADSHEET` is on, an apostrophe is put before
+/// such a text. Numbers stay unchanged.
 pub(crate) fn csv_cell(text: &str) -> Cow<'_, str> {
     static IS_FOR_SPREADSHEETS: LazyLock<bool> =
         LazyLock::new(|| environment::is_on(environment::SPREADSHEET));

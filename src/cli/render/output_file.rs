@@ -60,7 +60,8 @@ impl OutputFile {
         builder.prefix(".pgndex-export-");
         #[cfg(unix)]
         {
-            // Like any new file; the user's umask removes bits.
+            // As for any new file: the umask removes permissions. Without these permissions, only the user
+            // could read the file.
             use std::os::unix::fs::PermissionsExt as _;
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
@@ -170,13 +171,13 @@ fn refuse_archive(path: &Path) -> anyhow::Result<()> {
     )
 }
 
-/// Checks whether a file may be written, which is never the case for a database; `instead` is the advice if
-/// the path is not that of a file.
+/// Checks whether an output file may be written; an existing database is never replaced. `instead` is the
+/// advice if there is a directory or another thing that is not a file at the path.
 ///
 /// # Errors
-/// If the path has the name of an archive, or is not that of a file; if the file is the database or belongs
-/// to it, or is another SQLite database; if it exists and must not be overwritten; if its directory does not
-/// exist.
+/// If the path has the name of an archive, or something at the path is not a file; if the file is the
+/// database or belongs to it, or is another SQLite database; if the file exists and must not be overwritten;
+/// if its directory does not exist.
 pub(crate) fn check(
     path: &Path,
     existing: Existing,
@@ -257,8 +258,8 @@ fn head(path: &Path) -> Vec<u8> {
     }
 }
 
-/// Whether a file that begins like this is PGN, or compressed and therefore perhaps PGN. Output in other
-/// formats of this program never begins like a tag pair or a first move.
+/// Whether a file that begins with `head` is probably PGN, or is compressed and therefore perhaps PGN. Output
+/// of this program in other formats never begins like a tag pair or a first move.
 fn holds_games(head: &[u8]) -> bool {
     const PACKED: [&[u8]; 4] = [b"\x28\xb5\x2f\xfd", b"\x1f\x8b", b"BZh", b"PK\x03\x04"];
     // From UTF-16, only the ASCII characters remain.
@@ -268,7 +269,7 @@ fn holds_games(head: &[u8]) -> bool {
     PACKED.iter().any(|magic| head.starts_with(magic)) || starts_tag_pair(first) || first.starts_with(b"1.")
 }
 
-/// The message that no game (or something else) matches, and what happens to the output file.
+/// The message that nothing matches, and what happens to the output file. `what` is a noun, such as `game`.
 pub(crate) fn not_written(what: &str, path: &Path) -> String {
     let shown = path.display();
     match path.exists() {
@@ -277,7 +278,7 @@ pub(crate) fn not_written(what: &str, path: &Path) -> String {
     }
 }
 
-/// What to do if the path is not that of a file.
+/// Advice if the path cannot be that of a file.
 const INSTEAD: &str = "name a file for the picture";
 
 /// The file of a picture. It is created when the answer is written, so that no file is left if the query fails
@@ -311,7 +312,7 @@ impl<'a> PictureOutput<'a> {
     /// Writes the picture, completes the file and prints its path.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the picture cannot be written.
     pub(crate) fn write(
         self,
         position: &Position,

@@ -30,7 +30,8 @@ fn write_each(
     written
 }
 
-/// The tag pairs for a score sheet: unknown values are omitted, titles and ratings are shown with the names.
+/// The tag pairs for a score sheet. Unknown values are omitted, and titles and ratings are added to the
+/// names.
 fn headers(record: &GameRecord) -> Vec<(String, String)> {
     let game = &record.summary;
     let mut headers = record.tags();
@@ -120,13 +121,14 @@ pub(crate) fn write_sheet(
 struct Entry {
     /// The move with its NAGs.
     san: String,
-    /// The clock after it, or the time used.
+    /// The clock after the move, or the time used for it.
     time: String,
+    /// The evaluation after the move.
     value: String,
 }
 
 impl Entry {
-    /// The texts for the move `code`, played from a position at a ply.
+    /// The texts for the move `code`, which was played from `position` at `ply`.
     fn of(position: &Position, code: MoveCode, ply: Ply, annotations: &GameAnnotations) -> Self {
         let mut entry = Self { san: position.san(code), ..Self::default() };
         let Some(remarks) = annotations.at(0, Ply(ply.0 + 1)) else { return entry };
@@ -164,7 +166,7 @@ impl Columns {
         Ok(columns)
     }
 
-    /// An entry: moves are aligned left, numbers right. Trailing blanks are omitted.
+    /// An entry as text: the move is aligned left, and numbers right. Trailing spaces are omitted.
     fn text(self, entry: &Entry) -> String {
         let Self { san, time, value } = self;
         let mut text = entry.san.clone();
@@ -220,7 +222,7 @@ fn text_width() -> usize {
 struct Sheet<'a> {
     out: &'a mut dyn Write,
     columns: Columns,
-    /// The width of White's move on a line that Black's will follow.
+    /// The width of White's move on the current line, if Black's move can follow on this line.
     open: Option<usize>,
     /// Whether the line above is blank.
     is_spaced: bool,
@@ -247,7 +249,8 @@ impl Sheet<'_> {
         writeln!(self.out, "{}{text}", blanks(gap))
     }
 
-    /// Writes the annotations after the move played from a position at a ply, and the alternatives to it.
+    /// Writes the comments after the move that was played from `position` at `ply`, and the variations to
+    /// this move.
     fn remarks(
         &mut self,
         record: &GameRecord,
@@ -302,6 +305,7 @@ impl Sheet<'_> {
     }
 }
 
+/// A minute in hundredths of a second.
 const MINUTE: u32 = 6000;
 
 /// A clock: `3:00`, `1:02:03`, and tenths below a minute: `0:12.3`.
@@ -397,15 +401,15 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
 
 /// The maximum width of a curve, in columns.
 const WIDTH: usize = 60;
-/// The maximum width of the texts before and after a curve, added up.
+/// The maximum total width of the texts before and after a curve.
 const TEXT: usize = 38;
 /// The characters of a curve, from the lowest to the highest.
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// The characters of a curve in ASCII, from the lowest to the highest.
 const DIGITS: [char; 8] = ['1', '2', '3', '4', '5', '6', '7', '8'];
 
-/// Writes a line for the evaluations of a game and one for each player's clock, as far as the PGN has them.
-/// `first` is the side that moves first.
+/// Writes a line for the evaluations of a game and a line for each player's clock, each if the game has at
+/// least two of these values. `first` is the side that moves first.
 ///
 /// # Errors
 /// Errors of writing.
@@ -449,7 +453,7 @@ fn ends<T: Copy>(values: &[T]) -> Option<(T, T)> {
     values.first().copied().zip(values.last().copied()).filter(|_| values.len() > 1)
 }
 
-/// White's chances, from -1 to 1. A mate on the board counts like the position before.
+/// White's chances, from -1 to 1. A mate on the board counts like the position before it.
 fn chances(values: &[Eval]) -> impl Iterator<Item = f64> {
     values.iter().scan(0.0, |last, eval| {
         *last = eval.winning_chances().unwrap_or(*last);
@@ -457,7 +461,8 @@ fn chances(values: &[Eval]) -> impl Iterator<Item = f64> {
     })
 }
 
-/// One column per value, or per group of consecutive values; `part` returns the height, from 0 to 1.
+/// Draws one column per value, or per group of consecutive values. `part` returns the height for a value,
+/// from 0 to 1.
 fn curve<T: Copy>(values: &[T], width: usize, part: impl Fn(T) -> f64) -> String {
     let columns = values.len().min(width);
     let levels = if is_ascii() { DIGITS } else { LEVELS };

@@ -22,7 +22,7 @@ pub(crate) struct Report<'a> {
     pub(crate) rejects: Option<&'a Path>,
 }
 
-/// The stages of a run, in order, with their names.
+/// The stages of a run in their order, each with its name.
 fn stages(stages: &Stages) -> [(&'static str, Duration); 5] {
     [
         ("reading", stages.read),
@@ -70,7 +70,7 @@ impl Report<'_> {
         if summary.parquet_files > 0 {
             written += &format!(" in {}", counted(summary.parquet_files, "file"));
         }
-        // With few games, nearly all of the size is the empty database.
+        // With few games, nearly the whole file is what an empty database also needs.
         if summary.plies >= 1000 && !summary.added {
             written += &format!(" ({:.0} bytes a ply)", summary.file_bytes as f64 / summary.plies as f64);
         }
@@ -208,13 +208,14 @@ pub(crate) fn problem_query(database: &Path) -> String {
     sql_command(database, query)
 }
 
-/// The command that runs a query without quotes and backslashes on a database.
+/// The command that runs a query on a database. The query must not contain double quotes, `$`, backticks or
+/// backslashes.
 pub(crate) fn sql_command(database: &Path, query: &str) -> String {
     let name = printable(&database.display().to_string());
     format!("pgndex sql {} \"{query}\"", shell_word(&name))
 }
 
-/// A word quoted for a shell.
+/// A word for a shell, in quotes if necessary.
 fn shell_word(word: &str) -> Cow<'_, str> {
     let plain = |letter: char| letter.is_alphanumeric() || "/._-+,:@%".contains(letter);
     if !word.is_empty() && !word.starts_with('-') && word.chars().all(plain) {

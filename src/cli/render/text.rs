@@ -32,18 +32,18 @@ fn visible(letter: char) -> char {
     }
 }
 
-/// A text without control characters: names come from files that anybody may have written.
+/// Makes control characters of a text visible: names come from files that anybody may have written.
 pub(crate) fn printable(text: &str) -> String {
     text.chars().map(visible).collect()
 }
 
-/// A text of several lines without control characters, except for line ends and tabs.
+/// Makes control characters of a text of several lines visible, except line ends and tabs.
 pub(crate) fn printable_lines(text: &str) -> String {
     text.chars().map(|letter| if matches!(letter, '\n' | '\t') { letter } else { visible(letter) }).collect()
 }
 
-/// JSON with escaped control characters, including those that some programs take for line ends. Such characters
-/// occur only in the strings of JSON.
+/// JSON with escaped control characters, including those that some programs read as line ends. Escaping the
+/// whole text is possible, because valid JSON has such characters only in strings.
 pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
     let is_escaped = |letter: char| {
         matches!(letter, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}') || turns_direction(letter)
@@ -63,7 +63,7 @@ pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
     escaped.into()
 }
 
-/// A text of blanks. A width in `format!` would not do: it must not be more than 65,535.
+/// A text of `count` spaces. A width in `format!` cannot replace this function: it can be at most 65,535.
 pub(crate) fn blanks(count: usize) -> String {
     " ".repeat(count)
 }
@@ -92,7 +92,7 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
-/// A number with its noun, in the plural unless it is 1: `1 game`, `40,000 games`.
+/// A number with its noun, in the plural unless the number is 1: `1 game`, `40,000 games`.
 pub(crate) fn counted(number: u64, noun: &str) -> String {
     let plural = match noun {
         "ply" => "plies".to_owned(),
@@ -101,7 +101,7 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { noun } else { &plural })
 }
 
-/// A number in three digits or so: `812`, `41.3 k`, `1.05 M`, `2.60 G`.
+/// A number with about three digits: `812`, `41.3 k`, `1.05 M`, `2.60 G`.
 pub(crate) fn rough(number: f64) -> String {
     let number = if number.is_finite() { number.max(0.0) } else { 0.0 };
     if number < 9_999.5 {
@@ -116,7 +116,8 @@ pub(crate) fn bytes(number: u64) -> String {
     with_unit(number as f64, 1024.0, [" B", " KiB", " MiB", " GiB", " TiB"])
 }
 
-/// The size of a database, its size before if that differs, and how much of it is unused.
+/// The size of a database, its earlier size if this was different, and how much of the file is unused, as
+/// text.
 pub(crate) fn database_size(database: &Path, before: u64, file_bytes: u64, free_bytes: u64) -> String {
     let before = match before == file_bytes {
         true => String::new(),

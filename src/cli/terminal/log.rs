@@ -106,14 +106,14 @@ pub(crate) fn note(text: &str) {
     write(Level::Info, &format!("pgndex: note: {text}"), text, Event::Note {});
 }
 
-/// Prints that running work will end soon.
+/// Prints that the command will stop soon.
 pub(crate) fn note_stopping() {
     note(
-        "stopping; a second signal ends the program immediately and leaves temporary files, which the next run removes",
+        "stopping; a second signal ends the program immediately and may leave temporary files, which the next run removes",
     );
 }
 
-/// Writes an error message to standard error; in JSON, it is the event `note`.
+/// Writes an error message to standard error; as JSON, an event `note` with the level `error`.
 pub(crate) fn complain(text: &str) {
     write(Level::Error, &format!("pgndex: error: {text}"), text, Event::Note {});
 }
@@ -121,11 +121,12 @@ pub(crate) fn complain(text: &str) {
 fn line(time: SystemTime, level: Level, message: &str, event: Event) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     let line = Line { time: utc(since), level, message: bounded(message), event };
-    let object = serde_json::to_string(&line).expect("its maps have texts for keys");
+    let object = serde_json::to_string(&line).expect("all keys of its maps are strings");
     escaped_json(&object).into_owned()
 }
 
-/// A time since 1970 in the format of RFC 3339: `2026-02-28T23:59:59.999Z`.
+/// Formats a moment as in RFC 3339: `2026-02-28T23:59:59.999Z`. It is given as the time since 1970-01-01 in
+/// UTC.
 fn utc(since: Duration) -> String {
     const SECONDS_A_DAY: u64 = 86_400;
     let (days, second) = (since.as_secs() / SECONDS_A_DAY, since.as_secs() % SECONDS_A_DAY);
@@ -139,8 +140,8 @@ fn utc(since: Duration) -> String {
     )
 }
 
-/// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar. The calculation uses
-/// years that begin in March, so that the leap day is the last day of a year.
+/// Converts the number of days since 1970-01-01 to year, month and day in the Gregorian calendar. The
+/// calculation uses years that begin in March, so that the leap day is the last day of a year.
 const fn date(days: u64) -> (u64, u64, u64) {
     const DAYS_TO_1970: u64 = 719_468;
     const ERA: u64 = 146_097; // 400 years
@@ -154,7 +155,7 @@ const fn date(days: u64) -> (u64, u64, u64) {
     (era * 400 + year + (month <= 2) as u64, month, day)
 }
 
-/// Writes the time since the start of a command to standard error, if it was measured.
+/// Writes the time since `start` to standard error; nothing for `None`, if the time is not measured.
 pub(crate) fn note_time(start: Option<Instant>) {
     if let Some(start) = start {
         note(&format!("took {:.2} ms", start.elapsed().as_secs_f64() * 1000.0));

@@ -1,4 +1,5 @@
-//! Output to a terminal or a log while a command runs, and handling of signals.
+//! Notes, errors and progress on standard error, messages to a service manager, signals, and the setup of
+//! SQLite.
 
 pub(crate) mod log;
 mod notify;

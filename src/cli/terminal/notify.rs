@@ -1,4 +1,4 @@
-//! Notifies a service manager: systemd's notify protocol, as described in sd_notify(3).
+//! Sends messages to a service manager with systemd's notify protocol, which sd_notify(3) describes.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use pgndex::index::Progress;
 
-/// The address of a service manager, if there is one.
+/// A socket and the address of the service manager, if there is one.
 #[derive(Debug, Default)]
 pub(crate) struct Notifier {
     #[cfg(unix)]
@@ -14,14 +14,14 @@ pub(crate) struct Notifier {
 }
 
 impl Notifier {
-    /// The service manager given by the environment.
+    /// A notifier for the service manager that the variable `NOTIFY_SOCKET` names.
     #[cfg(unix)]
     pub(crate) fn from_environment() -> Self {
         use std::os::unix::net::UnixDatagram;
         let address = std::env::var_os("NOTIFY_SOCKET").and_then(|name| address(&name));
         let socket = address.and_then(|address| {
             let socket = UnixDatagram::unbound().ok()?;
-            // The work must not wait for a manager that does not listen.
+            // The work must not wait for a manager that does not read its messages.
             socket.set_nonblocking(true).ok()?;
             Some((socket, address))
         });
@@ -34,7 +34,6 @@ impl Notifier {
         Self::default()
     }
 
-    /// Sends a message if a condition holds.
     fn notify_if(&self, is_so: bool, state: &str) {
         if is_so {
             self.notify(state);
@@ -45,7 +44,7 @@ impl Notifier {
     pub(crate) fn notify(&self, state: &str) {
         #[cfg(unix)]
         if let Some((socket, address)) = &self.socket {
-            // If nobody listens, the work continues.
+            // An error is ignored: the work continues without a service manager.
             let _ = socket.send_to_addr(state.as_bytes(), address);
         }
         #[cfg(not(unix))]
@@ -53,8 +52,8 @@ impl Notifier {
     }
 }
 
-/// Notifies the service manager that the program is alive: regularly between two additions; during an
-/// addition, only if it has made progress.
+/// Notifies the service manager that the program is alive: between two additions regularly, during an
+/// addition only while the addition makes progress.
 #[derive(Debug)]
 pub(crate) struct Watchdog {
     notifier: Arc<Notifier>,
@@ -64,7 +63,7 @@ pub(crate) struct Watchdog {
 }
 
 impl Watchdog {
-    /// The watchdog requested by the environment.
+    /// The watchdog that the variables `WATCHDOG_USEC` and `WATCHDOG_PID` request.
     pub(crate) fn new(notifier: Arc<Notifier>) -> Self {
         let is_for_us = std::env::var("WATCHDOG_PID").map_or(true, |id| id == std::process::id().to_string());
         let time = std::env::var("WATCHDOG_USEC").ok().and_then(|time| time.parse::<u64>().ok());
@@ -72,8 +71,8 @@ impl Watchdog {
         Self { notifier, every }
     }
 
-    /// Waits for a time, or until `woken` has a message or no senders. Meanwhile notifies the manager
-    /// regularly.
+    /// Waits for a time, or until `woken` gets a message or has no senders left. Meanwhile, notifies the
+    /// manager regularly.
     pub(crate) fn wait(&self, woken: &Receiver<()>, time: Duration) {
         let end = Instant::now() + time;
         loop {
@@ -86,7 +85,8 @@ impl Watchdog {
         }
     }
 
-    /// Runs work that updates a progress. If the work hangs, the manager gets no messages.
+    /// Runs work that updates `progress`. Notifies the manager at the start, and then while there is
+    /// progress: if the work hangs, the manager gets no more messages.
     pub(crate) fn during<T>(&self, progress: &Progress, work: impl FnOnce() -> T) -> T {
         let Some(every) = self.every else { return work() };
         self.notifier.notify(ALIVE);
@@ -98,7 +98,7 @@ impl Watchdog {
                         self.notifier.notify_if(progress.has_moved(), ALIVE);
                     }
                 });
-            // Without the thread, the work continues without messages.
+            // If the thread cannot be started, the work runs without messages.
             drop(listener);
             let done = work();
             drop(end);
@@ -107,10 +107,11 @@ impl Watchdog {
     }
 }
 
-/// The message that work makes progress.
+/// The message that the program is alive.
 const ALIVE: &str = "WATCHDOG=1";
 
-/// The address of a socket: a path, or an abstract name that begins with `@`.
+/// Parses the address of a socket: an absolute path, or on Linux an abstract name after `@`. `None` for other
+/// texts.
 #[cfg(unix)]
 fn address(name: &std::ffi::OsStr) -> Option<std::os::unix::net::SocketAddr> {
     use std::os::unix::net::SocketAddr;
@@ -160,7 +161,7 @@ mod tests {
                 let _ = progress.looked_at(1, 0);
             }
         });
-        // Remove the messages that are left of the first run.
+        // Discard the unread messages of the first run.
         manager.set_nonblocking(true).unwrap();
         while manager.recv(&mut [0; 32]).is_ok() {}
         let _ = progress.has_moved();

@@ -13,10 +13,11 @@ use crate::cli::environment;
 use crate::cli::render::{bytes, counted, duration, rough};
 use crate::cli::terminal::{Event, Level, log};
 
-/// The phase in which a file is copied, without a count of games.
+/// The phase in which a file is copied; it has no count of games.
 pub(crate) const COPYING: &str = "copying";
-/// Phases without any counts.
+/// The phase of a repair; it has no counts.
 pub(crate) const REPAIRING: &str = "repairing";
+/// The phase in which the command waits for a lock of the database; it has no counts.
 pub(crate) const WAITING: &str = "waiting for another program, which is using the database";
 
 /// Whether a phase has counts to show.
@@ -27,23 +28,23 @@ fn has_counts(phase: &str) -> bool {
 /// The progress of a run at a moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Snapshot {
-    /// Input bytes processed in this phase.
+    /// Input bytes processed so far; during the search for sources, bytes of text compared so far.
     pub(crate) bytes_done: u64,
-    /// Input bytes in total; 0 if unknown, as with standard input.
+    /// Input bytes in total; 0 if unknown, for example for standard input.
     pub(crate) bytes_total: u64,
     /// Games so far.
     pub(crate) games: u64,
     /// Half-moves so far.
     pub(crate) plies: u64,
-    /// Files and directories so far, while sources are searched for.
+    /// Files and directories examined so far; `None` except during the search for sources.
     pub(crate) files: Option<u64>,
     /// The current activity: `reading`, `sorting` …
     pub(crate) phase: &'static str,
 }
 
 /// Displays progress on standard error while work runs: if the log is JSON, an object every 10 seconds;
-/// otherwise a bar on a terminal, or else a line after 2 seconds and then every 5 seconds. Displays nothing if
-/// `quiet`, or if the variable `PGNDEX_NO_PROGRESS` is set.
+/// otherwise, on a terminal, a bar; otherwise, a line after 2 seconds and then every 5 seconds. Displays
+/// nothing if `quiet` is true or the variable `PGNDEX_NO_PROGRESS` is on.
 pub(crate) fn display<T>(quiet: bool, snapshot: impl Fn() -> Snapshot + Sync, work: impl FnOnce() -> T) -> T {
     let seconds = Duration::from_secs;
     if quiet || environment::is_on(environment::NO_PROGRESS) {
@@ -58,7 +59,7 @@ pub(crate) fn display<T>(quiet: bool, snapshot: impl Fn() -> Snapshot + Sync, wo
     }
 }
 
-/// Displays the progress of a run on a database while it works.
+/// Displays the progress of `work`, which updates `progress`.
 pub(crate) fn display_run<T>(quiet: bool, progress: &Progress, work: impl FnOnce() -> T) -> T {
     display(quiet, || snapshot(progress), work)
 }
@@ -80,8 +81,8 @@ fn snapshot(progress: &Progress) -> Snapshot {
     }
 }
 
-/// Runs work. Meanwhile a separate thread displays the results of `snapshot`: after `first`, then after each
-/// `every`. Afterwards the bar is removed, and nothing more is written.
+/// Runs work. Meanwhile, a separate thread displays the result of `snapshot`: first after the time `first`,
+/// then at intervals of `every`. After the work, the bar is removed, and nothing more is displayed.
 fn run<T>(
     first: Duration,
     every: Duration,
@@ -105,20 +106,21 @@ fn run<T>(
         let done = work();
         // Wakes the thread, which then ends.
         drop(stop);
-        // Without a thread, the work continued without a display. A panic while drawing must not end the work.
+        // If the thread could not be started, nothing was displayed. A panic of the thread is ignored: a
+        // display must not make the command fail.
         let _ = thread.map(|thread| thread.join());
         done
     })
 }
 
-/// The start of a phase, from which its speed is computed.
+/// The first snapshot of a phase and its time, from which the speed of the phase is computed.
 #[derive(Debug)]
 struct Meter {
     first: Snapshot,
     began: Instant,
 }
 
-/// The speed of a phase.
+/// The number of games and half-moves per second in a phase, and its estimated remaining time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Rates {
     games: f64,
@@ -152,7 +154,7 @@ impl Meter {
     }
 }
 
-/// The text for the speed and the time left: `41,000 games, 12.3 k games/s, 1.05 M plies/s, 1 min 32 s left`.
+/// Counts, speed and remaining time: `41,000 games, 12.3 k games/s, 1.05 M plies/s, 1 min 32 s left`.
 fn describe(snapshot: &Snapshot, rates: &Rates) -> String {
     if let Some(files) = snapshot.files {
         let files = format!("{} examined", counted(files, "file"));

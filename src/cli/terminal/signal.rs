@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use pgndex::index::Progress;
 use pgndex::store::Database;
 
-/// The last signal that requested the end; 0 if there was none.
+/// The last signal that asked the process to end; 0 if there was none.
 static ASKED: AtomicI32 = AtomicI32::new(0);
 
 /// The exit status of a run that a signal ended, as in shells: 130 for Ctrl-C, 143 for SIGTERM. `None` if
@@ -26,7 +26,7 @@ fn end_at_once() -> ! {
     std::process::exit(exit_status().unwrap_or(1).into())
 }
 
-/// Calls `handle` in a separate thread at each signal that requests the end.
+/// Calls `handle` in a separate thread at each signal that asks the process to end.
 #[cfg(unix)]
 fn listen(mut handle: impl FnMut() + Send + 'static) -> anyhow::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -51,41 +51,44 @@ fn listen(mut handle: impl FnMut() + Send + 'static) -> anyhow::Result<()> {
     .context(CANNOT)
 }
 
-const CANNOT: &str = "cannot listen to Ctrl-C";
+const CANNOT: &str = "cannot listen for Ctrl-C";
 
-/// How long reading may continue after a signal: SQLite cannot interrupt a function call.
+/// How long a command that only reads may continue after a signal. Then the process ends: SQLite cannot
+/// interrupt a call of an SQL function.
 pub(crate) const READING: Duration = Duration::from_millis(700);
-/// How long a writing statement or run may take to end after a signal, including its rollback. After that,
-/// the process ends, and the next process that opens the database rolls back.
+/// How long a statement or run that writes may take to end after a signal, including its rollback. After that
+/// time, the process ends, and the next process that opens the database rolls back.
 const WRITING: Duration = Duration::from_secs(5);
 
-/// Ends the process if work still runs after a time.
+/// Ends the process if `is_running` returns true after `time`.
 pub(crate) fn end_after(time: Duration, is_running: impl FnOnce() -> bool + Send + 'static) {
     let ending = std::thread::Builder::new().name("ending".into()).spawn(move || {
         std::thread::sleep(time);
         if is_running() {
-            let _ = writeln!(io::stderr(), "pgndex: error: stopped before the end"); // There may be no reader.
+            // Standard error may be closed.
+            let _ = writeln!(io::stderr(), "pgndex: error: stopped before the end");
             end_at_once();
         }
     });
-    drop(ending); // Without the thread, a second signal ends the process.
+    drop(ending); // If the thread cannot be started, only a second signal ends the process.
 }
 
-/// How long a run may take to notice the stop request: SQLite may be in a function call, or the system in a
-/// call of its own.
+/// How long a run may take to notice the stop request. It cannot notice the request during a call of an SQL
+/// function or a system call.
 const UNNOTICED: Duration = Duration::from_secs(1);
 
-/// Stops a writing run, and ends the process if the run does not notice the request, or does not end soon.
-/// The database is then as after a crash: the next program that opens it rolls back.
+/// Asks a run that writes to stop. Ends the process if the run does not notice the request within
+/// `UNNOTICED`, or has not ended within `WRITING`. The database is then as after a crash: the next program
+/// that opens it rolls back.
 pub(crate) fn stop_run(run: &Arc<Progress>) {
     run.stop();
-    // Weak references, so that an ended run is dropped.
+    // Weak references do not keep the progress of an ended run alive.
     let [unnoticed, unended] = [Arc::downgrade(run), Arc::downgrade(run)];
     end_after(UNNOTICED, move || unnoticed.upgrade().is_some_and(|run| !run.is_stop_seen()));
     end_after(WRITING, move || unended.strong_count() > 0);
 }
 
-/// The progress of a writing run, which a signal stops.
+/// Creates the progress of a run that writes. The first signal stops this run.
 pub(crate) fn stoppable_run() -> anyhow::Result<Arc<Progress>> {
     let progress = Arc::new(Progress::default());
     let stopped = Arc::clone(&progress);
@@ -93,8 +96,8 @@ pub(crate) fn stoppable_run() -> anyhow::Result<Arc<Progress>> {
     Ok(progress)
 }
 
-/// The first signal that requests the end calls `stop`, which lets the work clean up; a second signal ends
-/// the process immediately.
+/// Calls `stop` at the first signal that asks the process to end, so that the work can clean up. A second
+/// signal ends the process immediately.
 pub(crate) fn stop_on_signal(stop: impl Fn() + Send + 'static) -> anyhow::Result<()> {
     let asked = AtomicBool::new(false);
     listen(move || {
@@ -105,13 +108,13 @@ pub(crate) fn stop_on_signal(stop: impl Fn() + Send + 'static) -> anyhow::Result
     })
 }
 
-/// Handles Ctrl-C while SQL is read and run: it stops the running statement.
+/// Handles signals while `pgndex sql` reads and runs statements. Ctrl-C stops the running statement.
 #[derive(Debug)]
 pub(crate) struct Interrupts {
-    /// How many more signals are accepted; the one after them ends the process. Set when a statement begins
-    /// and when it ends.
+    /// How many further signals do not end the process; the signal after them does. Set when a statement
+    /// begins and when it ends.
     patience: Arc<AtomicU8>,
-    /// The number of starts and ends of statements.
+    /// The number of starts and ends of statements so far; odd while a statement runs.
     steps: Arc<AtomicU64>,
     /// The value of `patience` between two statements.
     idle: u8,
@@ -120,12 +123,14 @@ pub(crate) struct Interrupts {
 }
 
 impl Interrupts {
-    /// Handles signals for a script: between its statements, Ctrl-C or SIGTERM ends the process.
+    /// Handles signals for a script: between two statements, a signal ends the process; during a statement,
+    /// the first signal stops the statement and the second ends the process.
     pub(crate) fn for_script(database: &Database) -> anyhow::Result<Self> {
         Self::taking(database, 0, 1)
     }
 
-    /// Handles signals for a prompt: between statements, the prompt handles Ctrl-C itself; SIGTERM and SIGHUP
+    /// Handles signals for a prompt: while the user types, the prompt handles Ctrl-C itself; during a
+    /// statement, the first two signals stop the statement and the third ends the process. SIGTERM and SIGHUP
     /// end the process at any time.
     pub(crate) fn for_prompt(database: &Database) -> anyhow::Result<Self> {
         let interrupts = Self::taking(database, u8::MAX, 2)?;
@@ -150,7 +155,7 @@ impl Interrupts {
             }
             statement.interrupt();
             let (steps, before) = (Arc::clone(&steps_now), steps_now.load(Ordering::Relaxed));
-            // Odd while a statement runs.
+            // An odd number: a statement runs.
             if before % 2 == 1 {
                 end_after(time, move || steps.load(Ordering::Relaxed) == before);
             }
@@ -158,7 +163,7 @@ impl Interrupts {
         Ok(Self { patience, steps, idle, running })
     }
 
-    /// Runs a statement.
+    /// Runs a statement, which signals can stop.
     pub(crate) fn during<T>(&self, statement: impl FnOnce() -> T) -> T {
         self.patience.store(self.running, Ordering::Relaxed);
         self.steps.fetch_add(1, Ordering::Relaxed);
@@ -169,8 +174,8 @@ impl Interrupts {
     }
 }
 
-/// Makes a write beyond the file size limit (`ulimit -f`) fail with an error, which is reported and cleaned
-/// up after. Otherwise SIGXFSZ would end the process.
+/// Makes a write beyond the file size limit (`ulimit -f`) fail with an error, so that the command can report
+/// it and clean up. Otherwise, SIGXFSZ would end the process.
 pub(crate) fn ignore_file_size_signal() {
     #[cfg(unix)]
     // SAFETY: ignoring a signal installs no handler, so none of our code runs asynchronously.

@@ -3,26 +3,26 @@
 
 use rusqlite::{Connection, ffi};
 
-/// The flags in `.cargo/config.toml` for compiling SQLite. A build from outside the project's directory does
-/// not see that file.
+/// The flags in `.cargo/config.toml` for compiling SQLite. Cargo reads that file only if it is run inside the
+/// project's directory; other builds lack the flags.
 const FLAGS: &str =
     "-DSQLITE_ENABLE_DBPAGE_VTAB -USQLITE_ENABLE_MEMORY_MANAGEMENT -DSQLITE_MAX_MMAP_SIZE=0x100000000000";
 
-/// Disables SQLite's memory statistics, for which all connections would wait for each other. Must be called
-/// before the first connection is opened.
+/// Disables SQLite's memory statistics: their lock would make all connections wait for each other. Must be
+/// called before the first connection is opened.
 pub(crate) fn set_up() {
-    // SAFETY: no connection is open and no other thread runs, because `main` calls this first; the option
-    // takes one int. If it is refused, SQLite keeps the statistics, which is only slower.
+    // SAFETY: `main` calls this before a connection is opened or a thread is started; the option takes one
+    // int. If SQLite refuses the option, it keeps the statistics, and is only slower.
     unsafe { ffi::sqlite3_config(ffi::SQLITE_CONFIG_MEMSTATUS, 0_i32) };
 }
 
-/// A compile-time option of SQLite that makes this program fast.
+/// A compile-time option of SQLite whose presence or absence makes this program fast.
 #[derive(Debug, PartialEq, Eq)]
 struct RecommendedSetting {
     option: &'static str,
-    /// Whether SQLite should have the option, or lack it.
+    /// True if SQLite should have the option, false if SQLite should lack it.
     is_wanted: bool,
-    /// What happens otherwise.
+    /// What is slow if SQLite differs from this setting.
     cost: &'static str,
 }
 
@@ -38,7 +38,7 @@ const RECOMMENDED: [RecommendedSetting; 3] = [
         cost: "ENABLE_MEMORY_MANAGEMENT: threads wait for each other when games are added, and in a server",
     },
     RecommendedSetting {
-        // The default differs between systems: it is about 2 GB, or 0.
+        // The default depends on the system: about 2 GB, or 0.
         option: "MAX_MMAP_SIZE=0x100000000000",
         is_wanted: true,
         cost: "a low MAX_MMAP_SIZE: adding to a database of more than 2 GB copies pages that it reads",
@@ -46,7 +46,7 @@ const RECOMMENDED: [RecommendedSetting; 3] = [
 ];
 
 impl RecommendedSetting {
-    /// Whether SQLite differs from this setting, with these compile-time options.
+    /// Whether an SQLite library with these compile-time options differs from this setting.
     fn is_lacking(&self, options: &[String]) -> bool {
         options.iter().any(|option| option == self.option) != self.is_wanted
     }
@@ -60,7 +60,8 @@ fn lacking() -> rusqlite::Result<Vec<&'static RecommendedSetting>> {
     Ok(RECOMMENDED.iter().filter(|way| way.is_lacking(&options)).collect())
 }
 
-/// Says that no settings are missing, or lists the missing ones with their effects, and says how to get them.
+/// A text that lists the missing settings with their effects and how to get them, or says that none is
+/// missing.
 fn describe(lacking: &[&RecommendedSetting]) -> String {
     if lacking.is_empty() {
         return "built with all recommended settings".into();
@@ -79,8 +80,8 @@ pub(crate) fn versions() -> rusqlite::Result<String> {
     Ok(format!("pgndex {}\nSQLite {}\n{described}", env!("CARGO_PKG_VERSION"), rusqlite::version()))
 }
 
-/// The note printed before games are added to a database, if SQLite lacks recommended settings. It is one
-/// line, because it may be printed every day.
+/// The note that `index` prints before it adds games to an existing database, if SQLite lacks recommended
+/// settings. The note is one line, because it may be printed every day.
 pub(crate) fn note() -> Option<&'static str> {
     note_on(&lacking().unwrap_or_default())
 }

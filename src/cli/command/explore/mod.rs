@@ -21,11 +21,11 @@ use crate::cli::notes::{
 use crate::cli::render::{PictureOutput, print_json, use_ascii};
 use crate::cli::terminal::{note, note_time};
 
-/// How many games of each list a table shows by default.
+/// The default length of each list of games in a table.
 const LISTED: u8 = 5;
 /// The maximum number of arrows in a picture: more hide the pieces.
 const ARROWS: usize = 6;
-/// The number of moves, the most frequent ones, that are counted year by year.
+/// How many of the most frequent moves `--history` counts by year.
 const HISTORY_MOVES: usize = 4;
 
 /// Prints the moves played from a position.
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
         selection: &selection,
         side: args.side,
         lists: lists(args),
-        // With `--versus`, the limit applies after the moves of both sets have been merged.
+        // With `--versus`, the limit is applied later, when the moves of both sets are known.
         limit: (args.limit > 0 && versus.is_none()).then_some(args.limit),
         counts_transposed: true,
         openings: book.as_ref(),
@@ -104,7 +104,8 @@ fn write_answer(
     }
 }
 
-/// Prepares a filter, and prints notes on names that match several players or may be written differently.
+/// Selects the games that pass a filter. Prints notes on names that match several players or may be written
+/// differently.
 fn select(database: &Database, filter: &GameFilter, args: &ExploreArgs) -> anyhow::Result<Selection> {
     let selection = database.select(filter)?;
     note_several(database, &selection, |field| args.option(field))?;
@@ -112,7 +113,7 @@ fn select(database: &Database, filter: &GameFilter, args: &ExploreArgs) -> anyho
     Ok(selection)
 }
 
-/// Prints why there is nothing to show.
+/// Prints why no game reached the position.
 fn note_no_games(args: &ExploreArgs, explore: &ExploreQuery<'_>, filter: &GameFilter) -> anyhow::Result<()> {
     note_unknown(&explore.unknown_names()?, |field| args.option(field));
     let is_all = explore.selection.is_all();

@@ -14,11 +14,11 @@ use crate::cli::render::{
     terminal_width,
 };
 
-/// The width of a bar without a terminal.
+/// The width of a bar if standard output is not a terminal.
 const BAR: usize = 20;
 /// The width of a table without its bars, with shortened openings.
 const WIDTH_WITHOUT_BAR: usize = 70;
-/// The additional width with the columns for the view of one side.
+/// The width that the columns for the view of one side add.
 pub(super) const SIDE_WIDTH: usize = 22;
 /// The width of the column for variations.
 const VARIATIONS_WIDTH: usize = 12;
@@ -27,7 +27,7 @@ const VARIATIONS_WIDTH: usize = 12;
 const OF_SIDE: [&str; 4] = ["  score", "+/=/- %", "opponents", "performance"];
 /// The columns that are left out if the columns for one side are shown.
 const OF_BOTH: [&str; 2] = ["w/d/b %", "elo"];
-/// The column for variations, if these are searched.
+/// The column that is shown only if variations are searched.
 const VARIATIONS: &str = "variations";
 pub(super) const OPENING: &str = "opening";
 pub(super) const MOVES: [&str; 13] = [
@@ -38,7 +38,7 @@ const GAMES: [&str; 9] = ["game", "white", "elo", "black", "elo", "result", "dat
 /// The columns to shorten if the terminal is narrow.
 const NAMES: [&str; 4] = [OPENING, "white", "black", "event"];
 
-/// Writes the answer.
+/// Writes the moves and the lists of games.
 pub(super) fn write(
     args: &ExploreArgs,
     explore: &ExploreQuery<'_>,
@@ -96,7 +96,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The cells of all columns; `all` is the number of games of which the share is shown.
+    /// The cells of all columns. For the share, `all` is the number of games that counts as 100 %.
     pub(super) fn cells(&self, all: u64, bars: Bars) -> [Value<'_>; MOVES.len()] {
         let Self { results, score, .. } = *self;
         let games = results.games();
@@ -130,12 +130,12 @@ pub(super) fn columns(side: Option<Color>, variations: bool, openings: bool) -> 
     })
 }
 
-/// The score in percent; nothing without games.
+/// The score in percent; an empty cell if there are no games.
 pub(super) fn points([won, drawn, _]: [u32; 3], games: u64) -> Value<'static> {
     (games > 0).then(|| Value::share(2 * u64::from(won) + u64::from(drawn), 2 * games)).into()
 }
 
-/// The percentages of games won, drawn and lost; nothing without games.
+/// The percentages of games won, drawn and lost; an empty cell if there are no games.
 pub(super) fn shares(parts: [u32; 3], games: u64) -> Value<'static> {
     let rounded = parts.map(|part| (f64::from(part) * 100.0 / games as f64).round().to_string());
     (games > 0).then(|| rounded.join("/")).into()
@@ -146,7 +146,7 @@ pub(super) const fn shares_header(side: Option<Color>) -> &'static str {
     if side.is_some() { OF_SIDE[1] } else { OF_BOTH[0] }
 }
 
-/// Games won, drawn and lost by the chosen side, or otherwise by White.
+/// The numbers of games won, drawn and lost by the side of `score`; without a `score`, by White.
 pub(super) fn won_drawn_lost(results: &ResultCounts, score: Option<&SideScore>) -> [u32; 3] {
     match score {
         Some(score) => score.won_drawn_lost(results),
@@ -208,7 +208,7 @@ fn totals(answer: &PositionStatistics, side: Option<Color>, bars: Bars) -> Strin
     if remarks.is_empty() { line } else { format!("{line}\n{}", remarks.join("; ")) }
 }
 
-/// How many moves are not shown, if any.
+/// How many moves are not shown, as text; `None` if all are shown.
 pub(super) fn hidden_moves(hidden: usize) -> Option<String> {
     (hidden > 0).then(|| format!("{} not shown: --limit 0 shows all", counted(hidden as u64, "move")))
 }
@@ -235,7 +235,7 @@ fn write_games(title: &str, games: &[ListedGame]) -> anyhow::Result<()> {
     rows.finish(|_| None)
 }
 
-/// The chosen columns, or their cells.
+/// The headers or cells of the chosen columns.
 pub(super) fn chosen<T, const N: usize>(cells: [T; N], columns: [bool; N]) -> Vec<T> {
     cells.into_iter().zip(columns).filter_map(|(cell, is_chosen)| is_chosen.then_some(cell)).collect()
 }
@@ -244,7 +244,7 @@ pub(super) fn chosen<T, const N: usize>(cells: [T; N], columns: [bool; N]) -> Ve
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bars {
     width: usize,
-    /// The letters of the parts.
+    /// The characters of the parts.
     parts: [char; 3],
 }
 
@@ -257,7 +257,8 @@ impl Bars {
 
     /// A bar for these numbers of games won, drawn and lost.
     fn draw(self, [won, drawn, _]: [u32; 3], games: u64) -> String {
-        // Each part ends at its share of the total, so that rounding never changes the width.
+        // The ends of the parts are rounded, not their widths, so that the whole bar always has its full
+        // width.
         let end = |part: u64| (part as f64 * self.width as f64 / games as f64).round() as usize;
         let [won, drawn] = [won, drawn].map(u64::from);
         let (won, drawn) = (end(won), end(won + drawn));
@@ -265,7 +266,7 @@ impl Bars {
         self.parts.into_iter().zip(widths).flat_map(|(letter, width)| repeat_n(letter, width)).collect()
     }
 
-    /// The number of games, and an explanation of the parts, each with its games.
+    /// The number of games, and an explanation of each part of the bars with its number of games.
     pub(super) fn total(
         self,
         results: &ResultCounts,

@@ -54,7 +54,7 @@ fn without_moves(args: &ExploreArgs, tree: &MoveTree) -> String {
     }
 }
 
-/// The maximum number of consecutive moves.
+/// The depth of a tree in half-moves.
 fn depth(moves: &[TreeMove]) -> u64 {
     moves.iter().map(|told| 1 + depth(&told.moves)).max().unwrap_or(0)
 }
@@ -75,7 +75,7 @@ fn for_each(
     Ok(())
 }
 
-/// Where else in the tree the position after a move is, if anywhere.
+/// Where else in the tree the position after a move is, as text; `None` if it is nowhere else.
 fn elsewhere(told: &TreeMove) -> Option<String> {
     told.same_as.as_ref().map(|line| match line.as_str() {
         "" => "the first position again".to_owned(),
@@ -121,7 +121,8 @@ fn write_csv(tree: &MoveTree) -> anyhow::Result<()> {
     rows.finish(|_| None)
 }
 
-/// Writes a graph for Graphviz: positions are nodes, moves are edges, wide if many games played them.
+/// Writes a graph for Graphviz: positions are nodes, and moves are edges, which are wider if more games
+/// played the move.
 fn write_dot(out: &mut dyn Write, tree: &MoveTree) -> anyhow::Result<()> {
     writeln!(out, "digraph moves {{")?;
     writeln!(out, "  rankdir=LR;")?;
@@ -167,7 +168,7 @@ fn label(name: Option<String>, games: &str) -> String {
     name.map_or_else(|| games.to_owned(), |name| format!("{name}\n{games}"))
 }
 
-/// A text in quotation marks. `\n` is a new line of a label.
+/// A text in quotation marks. A line end becomes `\n`, which begins a new line of a label.
 fn quoted(text: &str) -> String {
     let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     format!("\"{text}\"")

@@ -11,10 +11,11 @@ use crate::cli::render::{RowWriter, Value};
 
 const SCORE: &str = "  score";
 
-/// A move in one set or in both.
+/// The statistics of a move in each set; `None` for a set in which it was not played.
 type Both<'a> = [Option<&'a MoveStatistics>; 2];
 
-/// The moves of both sets to show, those with the greatest shares first, and the number of further moves.
+/// The moves of both sets to show, and the number of further moves. Moves with a greater sum of both shares
+/// come first.
 fn moves<'a>(args: &ExploreArgs, answers: [&'a PositionStatistics; 2]) -> (Vec<Both<'a>>, usize) {
     let [first, second] = answers;
     let in_second = |uci: &str| second.moves.iter().find(|played| played.uci == uci);

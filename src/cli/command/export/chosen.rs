@@ -14,7 +14,8 @@ pub(super) struct Chosen<'c> {
 }
 
 impl Chosen<'_> {
-    /// Calls `write` with the choice of these games. First prints notes on names in the filter.
+    /// Calls `write` with the choice of these games. First prints notes on the names in the filter; with
+    /// `--sql`, there is no filter.
     pub(super) fn read<T>(
         &self,
         database: &Database,

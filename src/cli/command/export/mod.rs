@@ -91,7 +91,8 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     note_outcome(&database, &chosen, &counts)
 }
 
-/// What to write to. A signal stops writing to a file, which is then removed.
+/// Opens the output: the file, or standard output. During the export to a file, a signal stops the export,
+/// and the incomplete file is removed.
 fn output(target: Option<&OutputFile>, counts: &Arc<Counts>) -> anyhow::Result<Box<dyn Write>> {
     let Some(target) = target else { return Ok(stdout()) };
     let counts = Arc::clone(counts);
@@ -99,7 +100,8 @@ fn output(target: Option<&OutputFile>, counts: &Arc<Counts>) -> anyhow::Result<B
     Ok(Box::new(BufWriter::with_capacity(1 << 16, target.file().try_clone()?)))
 }
 
-/// Completes the file if anything was written, and prints how much was written.
+/// Completes the file if anything was written. Prints how much was written to the file, or that nothing
+/// matched.
 fn complete(target: Option<OutputFile>, args: &ExportArgs, counts: &Counts) -> anyhow::Result<()> {
     let games = counts.games.load(Ordering::Relaxed);
     let unit = if args.format.is_of_games() { "game" } else { "position" };
@@ -115,7 +117,8 @@ fn complete(target: Option<OutputFile>, args: &ExportArgs, counts: &Counts) -> a
     Ok(())
 }
 
-/// Prints why nothing matched, or how to choose the same positions again, and which games are incomplete.
+/// Prints why nothing matched, or how to choose the same positions again; and how many of the written games
+/// are incomplete.
 fn note_outcome(database: &Database, chosen: &Chosen<'_>, counts: &Counts) -> anyhow::Result<()> {
     let games = counts.games.load(Ordering::Relaxed);
     if games == 0 && chosen.args.sql.is_none() {
@@ -147,7 +150,7 @@ fn create(path: &Path, args: &ExportArgs, database: &Database) -> anyhow::Result
 /// The filter for games that can have the wanted positions.
 fn filter(args: &ExportArgs, wanted: &WantedPositions<'_>) -> anyhow::Result<GameFilter> {
     let mut filter = args.filter.filter()?;
-    // Other games are not even read.
+    // Games that are too short for these plies are not even read.
     if let Positions::Within(plies) = &wanted.which {
         filter.plies_min = filter.plies_min.max(Some(*plies.start()).filter(|&first| first > 0));
     }
@@ -164,7 +167,7 @@ fn note_sample(sample: &Sample, positions: u64) {
     note(&format!("chosen with --seed {}", sample.seed));
 }
 
-/// Prints that games are incomplete in the database.
+/// Prints how many of the written games are incomplete in the database.
 fn note_lossy(games: u64) {
     let have = if games == 1 { "has" } else { "have" };
     if games > 0 {
@@ -172,7 +175,7 @@ fn note_lossy(games: u64) {
     }
 }
 
-/// Counts of written data, for the display.
+/// Counts of written data, and the stop request.
 #[derive(Default)]
 struct Counts {
     games: AtomicU64,
@@ -239,6 +242,7 @@ impl Exporter<'_> {
         let (mut games, last) = (GameSet::default(), database.last_game()?);
         choose_games(database, choice, |game| {
             self.check_stop()?;
+            // A query can give an id after the last game: reading this game then fails with the right error.
             if last < Some(game) {
                 database.game(game)?;
             }
@@ -253,9 +257,9 @@ impl Exporter<'_> {
         Ok(())
     }
 
-    /// Writes the positions of draws, in the order of the draws. Games are read in the order of their
-    /// numbers, as stored. Counts the games that are not yet in `written`, and adds them. Returns the number
-    /// of positions.
+    /// Writes the positions of draws, in the order of the draws. Games are read in the order of their ids, in
+    /// which they are stored. Counts the games that are not yet in `written`, and adds them. Returns the
+    /// number of positions.
     fn draws(&mut self, sample: &Sample, draws: &[Draw], written: &mut GameSet) -> anyhow::Result<u64> {
         let mut order: Vec<usize> = (0..draws.len()).collect();
         order.sort_unstable_by_key(|&at| (draws[at].game, at));

@@ -63,7 +63,7 @@ pub(super) fn run(database: &Database, chosen: &Chosen<'_>, directory: &Path) ->
     Ok(())
 }
 
-/// The chosen games; `None`: all.
+/// The chosen games; `None` for all games.
 fn games(
     database: &Database,
     chosen: &Chosen<'_>,

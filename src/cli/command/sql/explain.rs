@@ -1,5 +1,5 @@
-//! Explains statements: where one failed and what was probably meant, or why it is slow or wrong without an
-//! error.
+//! Explains statements: where a statement failed and what was probably meant, or why a statement is slow or
+//! gives wrong rows without an error.
 
 use pgndex::store::{Catalog, Database, Error, Relation, RelationKind};
 use regex_lite::Regex;
@@ -44,7 +44,7 @@ pub(crate) fn explain(
     anyhow::Error::msg(text)
 }
 
-/// Parts of a statement that are slow or wrong without an error, with alternatives.
+/// Warnings about parts of a statement that are slow or give wrong rows without an error, with alternatives.
 pub(crate) fn warnings(database: &Database, sql: &str) -> Vec<&'static str> {
     let has = |pattern: &str| Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(sql));
     let mut warnings = Vec::new();
@@ -87,10 +87,11 @@ fn scans_positions(database: &Database, sql: &str) -> rusqlite::Result<bool> {
     Ok(false)
 }
 
-/// The beginning of the message for a row that refers to a missing one.
+/// The beginning of the message for a row that refers to a missing row.
 const FOREIGN_KEY: &str = "FOREIGN KEY constraint failed";
 
-/// The columns that refer to tables in an SQL text, and how to find rows that would refer to missing ones.
+/// Explains a violated foreign key: for each table in an SQL text, which of its columns refer to other
+/// tables, or which columns refer to it; and how to find the rows that would refer to missing rows.
 fn foreign_key_hint(database: &Database, sql: &str, catalog: &Catalog) -> rusqlite::Result<String> {
     const REFERRED: &str = "SELECT \"from\", \"table\" FROM pragma_foreign_key_list(?1) ORDER BY 1";
     const REFERRING: &str =

@@ -55,8 +55,8 @@ fn refuse_statement(database: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Locks the database and opens it for writing, if `--write` is given. `readable` shows that the database
-/// exists: otherwise the lock would create a file in vain.
+/// Locks the database and opens it for writing, if `--write` is given. The database was opened as `readable`
+/// before: if it did not exist, locking would only create a lock file.
 fn access(args: &SqlArgs, readable: Database) -> anyhow::Result<(Database, Option<WriterLock>)> {
     if !args.write {
         return Ok((readable, None));
@@ -69,11 +69,11 @@ fn access(args: &SqlArgs, readable: Database) -> anyhow::Result<(Database, Optio
 /// The source of statements.
 struct Input {
     reader: Box<dyn BufRead>,
-    /// Its name in messages; `None`: the command line, which needs no name.
+    /// Its name in messages; `None` for the command line, which needs no name.
     name: Option<String>,
 }
 
-/// The source that the user gave; `None`: a prompt.
+/// The source of statements that the user chose; `None` for a prompt.
 fn input(args: &SqlArgs) -> anyhow::Result<Option<Input>> {
     let is_stdin = args.file.as_deref().is_some_and(|path| path == "-");
     if let Some(path) = args.file.as_ref().filter(|_| !is_stdin) {

@@ -68,7 +68,8 @@ fn read(editor: &mut PromptEditor) -> rustyline::Result<String> {
 
 /// Runs an input. An error ends the input, but not the prompt.
 fn run_input(session: &mut Session, input: &str) -> Flow {
-    // The results of an input need no separator from those of the one before.
+    // No blank line is needed before the first result of an input: the prompt separates it from earlier
+    // results.
     session.printed = false;
     let mut script = Script::new(input.as_bytes());
     loop {
@@ -224,7 +225,7 @@ impl Completer {
         let mut names: Vec<_> =
             self.mentioned(before).flat_map(|relation| relation.columns.clone()).collect();
         names.extend(self.relations());
-        // Without a letter there would be too many completions.
+        // Before the first letter of the word is typed, there would be too many completions.
         if let Some(first) = word.chars().next() {
             let cased = |word: &str| if first.is_lowercase() { word.to_lowercase() } else { word.to_owned() };
             names.extend(KEYWORDS.iter().map(|word| cased(word)));
@@ -246,7 +247,7 @@ impl Completer {
     }
 }
 
-/// The name, or its beginning, at the end of a text.
+/// The name, or the beginning of a name, at the end of a text; may be empty.
 fn ending(text: &str) -> &str {
     let end = text.rfind(|letter| !is_of_name(letter));
     end.and_then(|end| text.get(end..)).map_or(text, |rest| {

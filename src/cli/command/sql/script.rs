@@ -7,7 +7,7 @@ use pgndex::store::is_complete;
 /// A piece of a script.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// One or more statements, and the line of the script at which they begin, from 1.
+    /// One or more statements, and the number of the line at which they begin, counted from 1.
     Sql { text: String, line: u64 },
     /// A command and its argument, such as `.mode csv`.
     Command { text: String, line: u64 },
@@ -72,7 +72,8 @@ impl<R: BufRead> Script<R> {
     }
 }
 
-/// The command that people mean by a word that begins no statement.
+/// The command that a line such as `help` or `exit;` stands for: users expect these words, and no SQL
+/// statement begins with them.
 pub(super) fn command_of(line: &str) -> Option<&'static str> {
     let word = line.trim().trim_end_matches(';').trim_end().to_ascii_lowercase();
     match word.as_str() {

@@ -29,7 +29,8 @@ pub(crate) struct Session {
     pub(crate) has_headers: bool,
     /// The file for answers, instead of standard output.
     pub(super) output: Option<OutputFile>,
-    /// Held while the database is open for writing; released after it is closed.
+    /// Held while the database is open for writing. Must be declared after `database`: it is released when
+    /// the database has been closed.
     lock: Option<WriterLock>,
     pub(crate) format: SqlFormat,
     pub(crate) timer: bool,
@@ -142,7 +143,7 @@ impl Session {
         Ok(ran)
     }
 
-    /// Runs a statement; `is_next`: separate its rows from earlier ones.
+    /// Runs a statement. If `is_next` is true, separates its rows from those of an earlier statement.
     fn statement(&self, query: &mut Query<'_>, is_next: bool) -> anyhow::Result<()> {
         let columns: Vec<_> = query.columns().into_iter().map(str::to_owned).collect();
         let columns: Vec<_> = columns.iter().map(String::as_str).collect();
@@ -180,7 +181,7 @@ impl Session {
         Ok(())
     }
 
-    /// A number that differs after each change of the schema; `None` if it cannot be read.
+    /// A number that every change of the schema changes; `None` if it cannot be read.
     fn schema_changes(&self) -> Option<i64> {
         self.database.connection().pragma_query_value(None, "schema_version", |row| row.get(0)).ok()
     }
@@ -218,7 +219,7 @@ impl Session {
 
 /// Writes a remark on a statement to standard error.
 fn remark(text: &str) {
-    // Without standard error, this cannot be reported.
+    // If standard error cannot be written, this cannot be reported anywhere.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
@@ -321,7 +322,7 @@ impl Session {
         let mut out = self.out()?;
         for sql in found {
             let sql = sql.lines().map(printable).collect::<Vec<_>>().join("\n");
-            // After a comment, the semicolon would be part of it.
+            // On the same line as a comment, the semicolon would be a part of the comment.
             let is_comment = sql.lines().last().is_some_and(|line| line.contains("--"));
             writeln!(out, "{sql}{};\n", if is_comment { "\n" } else { "" })?;
         }

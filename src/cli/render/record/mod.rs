@@ -1,4 +1,4 @@
-//! A player's record for people: its sections, each with a table, which are the same in every format.
+//! A player's record for people. Every format has the same sections, each with a table.
 
 mod page;
 
@@ -12,7 +12,7 @@ use crate::cli::render::{RowWriter, Value, counted, grouped, markdown, printable
 
 pub(crate) use page::write_page;
 
-/// The columns of games won.
+/// The columns of the table of games won.
 const WINS: [&str; 7] = ["game", "side", "opponent", "rating", "date", "event", "opening"];
 
 /// A record in sections.
@@ -43,7 +43,7 @@ enum Table<'r> {
 struct Scores<'r> {
     /// The header of the column with the names of the rows.
     what: &'static str,
-    /// The number of games of which each row's share is shown; `None` if shares are not shown.
+    /// The number of games to which the shares of the rows refer; `None` if shares are not shown.
     share_of: Option<u64>,
     kind: ScoreKind,
     rows: Vec<(Name<'r>, &'r Record)>,
@@ -57,7 +57,7 @@ enum ScoreKind {
     Lines(Color),
 }
 
-/// The name of a row's record.
+/// The name of a row.
 enum Name<'r> {
     Text(String),
     Year(Option<u16>),
@@ -195,15 +195,15 @@ impl<'r> Sections<'r> {
     }
 }
 
-/// Adds a line and its continuations.
+/// Adds a row for the line that consists of `before` and `node`, and rows for all its continuations.
 fn add_lines<'r>(before: &[&'r LineNode], node: &'r LineNode, rows: &mut Vec<(Name<'r>, &'r Record)>) {
     let line = [before, &[node]].concat();
     rows.push((Name::Line(line.clone()), &node.record));
     node.next.iter().for_each(|next| add_lines(&line, next, rows));
 }
 
-/// The line with the most games that leads to the same position as a given line. `None` if there is no such
-/// line, or if the given line without its last move already has one.
+/// The most frequent line that leads to the same position as the line `moves`. `None` if this is `moves`
+/// itself, or if `moves` without its last move already has such a line.
 fn transposition<'r>(moves: &[&'r LineNode]) -> Option<&'r str> {
     let (last, before) = moves.split_last()?;
     let is_told = before.last().is_some_and(|node| node.transposes_to.is_some());
@@ -235,8 +235,9 @@ fn shown(title: &str, shown: usize, total: u64) -> String {
 
 /// The maximum width of a bar of a chart.
 const BAR: usize = 30;
-/// The columns after the name of each row: first those that are always present, then those for ratings.
+/// The columns that every table of scores has.
 const SCORES: [&str; 5] = ["games", "+", "=", "-", "score"];
+/// The columns that a table of scores has if any rating is known.
 const RATINGS: [&str; 3] = ["rating", "opponents", "performance"];
 
 /// A note on which games performances are computed from.
@@ -337,7 +338,7 @@ impl Sheet<'_> {
     fn line(&self, moves: &[&LineNode]) -> String {
         let Some((node, before)) = moves.split_last() else { return String::new() };
         let mover = if node.ply % 2 == 1 { Color::White } else { Color::Black };
-        // Markdown ignores blanks at the beginning of a cell.
+        // Markdown ignores spaces at the beginning of a cell.
         let blank = if self.format == SqlFormat::Md { "· " } else { "  " };
         let number = number_before(node.ply.div_ceil(2), mover);
         let same = transposition(moves).map(|line| format!(" (= {line})")).unwrap_or_default();
@@ -368,13 +369,13 @@ impl Sheet<'_> {
 
 /// Bars for performances.
 struct Chart {
-    /// The range of the bars.
+    /// The ratings at which the bars begin and end.
     first: i32,
     last: i32,
 }
 
 impl Chart {
-    /// A chart of years, if there are performances to compare.
+    /// A chart of years; `None` if fewer than two years have a performance.
     fn of(scores: &Scores<'_>) -> Option<Self> {
         const STEP: i32 = 100;
         if scores.kind != ScoreKind::Years {

@@ -50,12 +50,13 @@ pub(crate) fn write_page(out: &mut dyn Write, sections: &Sections<'_>) -> io::Re
     writeln!(out, "</main>\n<footer>\n{}</footer>\n</body>\n</html>", page.explained())
 }
 
-/// A text for the page: without control characters, and with markup as entities.
+/// A text for the page: control characters are replaced, and markup characters become entities.
 fn text(text: &str) -> String {
     escaped(&printable(text))
 }
 
-/// The names in the games, if there are several, each with its number of games without filters.
+/// The player's names in the games, if there are several. Each has the number of all its games; the filters
+/// do not apply.
 fn names_of(record: &PlayerRecord) -> String {
     let spellings: Vec<_> = record.players.iter().flat_map(|player| &player.spellings).collect();
     if spellings.len() < 2 {
@@ -101,7 +102,7 @@ enum Unfinished {
 }
 
 impl Unfinished {
-    /// The percentage of games from which on there is a column.
+    /// The minimum percentage of games without a result for which there is a column.
     const MANY: u64 = 5;
 
     fn of(scores: &Scores<'_>) -> Self {
@@ -204,7 +205,7 @@ impl Page {
         }
     }
 
-    /// The meaning of the numbers.
+    /// Explains the numbers on the page.
     fn explained(&self) -> String {
         let mut words = "<p>Points are the player's, whatever the side. Games without a result do not count in the score.".to_owned();
         if self.is_rated {
@@ -331,13 +332,13 @@ const LEFT: f64 = 60.0;
 const RIGHT: f64 = WIDTH - 16.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = HEIGHT - 32.0;
-/// A performance of fewer games is meaningless, and would flatten all others.
+/// The chart omits performances from fewer games: they mean little, and would flatten the line of all others.
 const FEWEST_GAMES: u64 = 5;
 /// The heights of the parts of a bar: games won, drawn and lost.
 const PARTS: [(&str, u32); 3] = [("won", 12), ("drawn", 8), ("lost", 4)];
 
-/// The results of games as an SVG bar of three parts, side by side: won (the highest), drawn, lost (the
-/// lowest).
+/// The results of games as an SVG bar of three parts, side by side: won (the tallest), drawn, lost (the
+/// shortest).
 fn bar(record: &Record) -> String {
     let whole = record.finished().max(1);
     let counts = [record.wins, record.draws, record.losses].map(u64::from);
@@ -370,7 +371,7 @@ fn bar_legend() -> String {
     format!("The bars: {}", PARTS.map(part).join(" "))
 }
 
-/// A line of a chart: its meaning, its name in the caption, and the shape of its points.
+/// A line of a chart: its name, its text in the caption, its values, and the shape of its points.
 struct Line {
     name: &'static str,
     caption: &'static str,
@@ -430,7 +431,7 @@ impl Scale {
     }
 }
 
-/// The development of ratings and performances by year; nothing if no two years can be compared.
+/// A chart of ratings and performances by year; `None` if fewer than two years have either.
 fn progress(scores: &Scores<'_>) -> Option<String> {
     let field = Field::of(scores)?;
     let lines: Vec<_> = LINES.iter().filter_map(|line| field.line(line)).collect();
@@ -512,7 +513,7 @@ impl<'r> Field<'r> {
         svg
     }
 
-    /// A line through all of its points; nothing if it has none.
+    /// Draws a line through all of its points; `None` if it has no points.
     fn line(&self, line: &Line) -> Option<Drawn> {
         let Line { name, caption, value, mark } = line;
         let points: Vec<(i64, i64)> =

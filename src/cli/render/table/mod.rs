@@ -19,8 +19,9 @@ const HELD_ROWS: usize = 1000;
 const HELD_BYTES: usize = 1 << 20;
 /// The maximum width of a column: a wider cell shifts the next ones, in its row only.
 const MAX_WIDTH: usize = 4096;
-/// Columns of names. If [`TableWriter::shortened`] allows it, a plain table shortens them to `MAX_NAME`
-/// columns even without a terminal: otherwise one name of thousands of characters would widen every row.
+/// Columns of names. If [`TableWriter::shortened`] contains such a column, a plain table shortens it to the
+/// width `MAX_NAME` even without a terminal: otherwise, one name of thousands of characters would widen every
+/// row.
 const NAMES: [&str; 6] = ["white", "black", "event", "opponent", "name", "from"];
 const MAX_NAME: usize = 80;
 /// The minimum width to which a text, or a header above numbers, is shortened for a terminal.
@@ -34,16 +35,17 @@ pub(crate) struct TableWriter<W> {
     style: Style,
     held: Vec<Vec<Cell>>,
     held_bytes: usize,
-    /// Known once the first rows are printed.
+    /// `None` until the first rows are printed.
     layout: Option<Vec<Layout>>,
     rows: u64,
-    /// The width of the terminal; `None`: there is none, and only very long names are shortened.
+    /// The width of the terminal; `None` without a terminal: then only very long names are shortened.
     terminal: Option<usize>,
-    /// The columns that may be shortened for the terminal; `None`: all texts.
+    /// The columns that may be shortened for the terminal; `None` for all columns.
     pub(super) shortened: Option<&'static [&'static str]>,
     /// Whether one value per line is written if the terminal is too narrow for the table even with shortened texts.
     pub(super) lines_if_too_wide: bool,
-    /// A column, and its least width if there are as many rows as can be held back: later rows may need it.
+    /// A column and its minimum width. It applies only if no more rows can be held back, because later rows
+    /// may need this width.
     pub(super) reserved: Option<(&'static str, usize)>,
     /// Whether the names of the columns are printed first.
     pub(super) has_headers: bool,
@@ -122,7 +124,8 @@ impl<W: Write> TableWriter<W> {
         self.style.row(&mut self.out, &self.headers, cells, layout)
     }
 
-    /// Whether the table is fitted to the terminal; a Markdown table is not, because it will be copied.
+    /// Whether the table is fitted to the terminal. A Markdown table is not, because users copy it into
+    /// documents.
     fn is_fitted(&self) -> bool {
         matches!(self.style, Style::Plain | Style::Box)
     }
@@ -142,7 +145,7 @@ impl<W: Write> TableWriter<W> {
             (true, true) => widest.max(header.width().min(MIN_WIDTH)),
             (true, false) => width.min(MIN_WIDTH),
         };
-        // In a frame, numbers are on the left, as in sqlite3.
+        // In a frame, numbers are aligned left, as in sqlite3.
         let right = is_numbers && self.style != Style::Box;
         let is_name =
             self.style == Style::Plain && self.shortened.is_some() && NAMES.contains(&header.as_str());
@@ -155,8 +158,8 @@ impl<W: Write> TableWriter<W> {
 
 /// Narrows the widest columns until the table fits, or until none can be narrowed.
 fn shrink(layout: &mut [Layout], style: Style, terminal: usize) {
-    // First narrow all columns to the least common width at which the table is still as wide as the terminal
-    // or wider. Then narrow the widest column by 1, again and again.
+    // First find the smallest limit for all columns at which the table is still at least as wide as the
+    // terminal, and narrow wider columns to this limit. Then narrow the widest column by 1, again and again.
     let narrowed = |column: &Layout, most: usize| column.width.min(most.max(column.least));
     let total = |layout: &[Layout], most| {
         let narrow: Vec<_> =

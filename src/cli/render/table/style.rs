@@ -15,7 +15,7 @@ const GAP: usize = 2;
 pub(crate) enum Style {
     /// Columns with a rule below the header.
     Plain,
-    /// Framed.
+    /// A table in a frame.
     Box,
     /// A Markdown table.
     Markdown,
@@ -49,7 +49,7 @@ impl Style {
 
     /// Writes the part before the first row.
     pub(super) fn head(self, out: &mut dyn Write, headers: &[Cell], layout: &[Layout]) -> io::Result<()> {
-        // Headers are shortened even above columns that are not: only a shortened number would be wrong.
+        // Headers are shortened even in columns whose cells are not: only a shortened number would be wrong.
         let layout: Vec<_> = layout.iter().map(|column| Layout { cut: true, ..*column }).collect();
         let layout = layout.as_slice();
         match self {
@@ -124,7 +124,7 @@ fn texts(cells: &[Cell]) -> Vec<&str> {
     cells.iter().map(|cell| cell.text.as_str()).collect()
 }
 
-/// Draws a row in as many lines as its highest cell has.
+/// Draws a row in as many lines as its tallest cell has.
 fn each_line(cells: &[Cell], mut draw: impl FnMut(&[&str]) -> io::Result<()>) -> io::Result<()> {
     if !cells.iter().any(|cell| cell.text.contains('\n')) {
         return draw(&texts(cells));
@@ -142,8 +142,8 @@ fn each_line(cells: &[Cell], mut draw: impl FnMut(&[&str]) -> io::Result<()>) ->
 /// A line of a plain table. A cell that is wider than its column shifts the next ones, up to where there is
 /// space again.
 fn plain_row(out: &mut dyn Write, texts: &[&str], layout: &[Layout]) -> io::Result<()> {
-    // The start of the column, and the current end of the line. Blanks are written only before the next text,
-    // so that no line ends in blanks.
+    // The start of the column, and the current end of the line (`None` for an empty line). Spaces are written
+    // only before the next text, so that no line ends with spaces.
     let (mut begin, mut end) = (0, None);
     for (text, column) in texts.iter().zip(layout) {
         let text = column.fit(text);
@@ -159,8 +159,8 @@ fn plain_row(out: &mut dyn Write, texts: &[&str], layout: &[Layout]) -> io::Resu
     writeln!(out)
 }
 
-/// A line between bars; `pad` returns the blanks before and after a text. A cell that is wider than its
-/// column shifts the next bars, up to where there is space again.
+/// A line with bars between the cells. `pad` returns the numbers of spaces before and after a text. A cell
+/// that is wider than its column shifts the next bars, up to where there is space again.
 fn framed_row(
     out: &mut dyn Write,
     texts: &[&str],
@@ -217,7 +217,7 @@ impl Cell {
         Self { text: lines.collect::<Vec<_>>().join("\n"), is_number: false }
     }
 
-    /// The width of its widest line.
+    /// The width of the widest line.
     pub(super) fn width(&self) -> usize {
         self.text.split('\n').map(UnicodeWidthStr::width).max().unwrap_or(0)
     }
