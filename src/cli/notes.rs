@@ -131,7 +131,7 @@ pub(crate) fn note_without_one(
     if alone("player") && alone("opponent") {
         let path = shell_word(&database.path().to_string_lossy());
         note(&format!(
-            "two names find games between two players; if both belong to one player: pgndex players {path} --merge NAME NAME"
+            "with two names, only games between these two players are found; if both are names of one player, merge them: pgndex players {path} --merge NAME NAME"
         ));
     }
     Ok(())

@@ -152,7 +152,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// A file for problems or rejected games exists, and is neither empty nor an earlier report.
-    #[error("{}: exists already and is neither empty nor an earlier report, so it is not replaced; choose another file, or move this one away", path.display())]
+    #[error("{}: exists already, so nothing was written to it; choose another file, or move this one away. Only an empty file, or an earlier list of problems, is replaced", path.display())]
     ReportExists {
         /// The file.
         path: PathBuf,

@@ -77,7 +77,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// An invalid opening.
-    #[error("{}:{line}: {source}; correct it, or leave this opening out", path.display())]
+    #[error("{}:{line}: {source}; correct this entry, or remove it from the list", path.display())]
     Line {
         /// The file.
         path: PathBuf,

@@ -235,6 +235,46 @@ fn files_and_games_are_added_and_removed() {
     }
 }
 
+/// The number of distinct positions is computed from `occurrence`, whose pages are replaced in the same transaction:
+/// the count must not read the old pages. The removed game reached the position with the greatest key, in the last row.
+#[test]
+fn positions_are_counted_when_a_duplicate_replaces_a_removed_game() {
+    let game = |white: &str, black: &str, moves: &str| {
+        format!(
+            "[Event \"E\"]\n[White \"{white}\"]\n[Black \"{black}\"]\n[Result \"1-0\"]\n\n{moves} 1-0\n\n"
+        )
+    };
+    // Knights go out and home. There are so many moves that removing one short game counts as a small change.
+    let knights = |number: u64| {
+        let (out, home) = ([["Nc3", "Nf3"], ["Nc6", "Nf6"]], [["Nb1", "Ng1"], ["Nb8", "Ng8"]]);
+        let (mut are_out, mut bits) = ([[false; 2]; 2], number);
+        let mut moves = if number % 3 == 0 { vec!["e3", "f5"] } else { Vec::new() };
+        for ply in 0..100 {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let (side, knight) = (ply % 2, (bits >> 63) as usize);
+            moves.push(if are_out[side][knight] { home[side][knight] } else { out[side][knight] });
+            are_out[side][knight] ^= true;
+        }
+        moves.join(" ")
+    };
+    let short = game("Aa", "Bb", "b4 c6");
+    let others = (0..900).map(|number| game(&format!("W{number}"), &format!("B{number}"), &knights(number)));
+    let long = others.fold(game("W", "B", "b4 c6 e4 e5 Nf3 Nf6"), |text, game| text + &game);
+    let directory = directory_for(0);
+    let path = |name: &str| directory.path().join(name);
+    for (name, text) in [("x.pgn", &short), ("a.pgn", &long), ("y.pgn", &short)] {
+        fs::write(path(name), text).expect("written");
+    }
+    let options = IndexOptions { duplicates: Duplicates::Skip, ..options() };
+    let database = path("games.db");
+    run(&database, &["x.pgn", "a.pgn", "y.pgn"].map(path), &options).expect("indexed");
+    let removal = Removal::Sources(vec![path("x.pgn")]);
+    remove(&database, &removal, &options, &Progress::default()).expect("removed");
+    let distinct = "SELECT distinct_positions - (SELECT count(DISTINCT key) FROM occurrence) FROM import";
+    assert_eq!(number(&open(&database), distinct), 0);
+    assert_whole(&database);
+}
+
 /// A large collection in four files: two of them are removed, then a third of the games of another one.
 #[test]
 #[ignore = "takes a minute"]

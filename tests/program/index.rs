@@ -109,7 +109,7 @@ fn an_invalid_list_of_openings_is_reported_before_the_import() {
     let Run { status, stdout: out, stderr: err } =
         workspace.run(&["index", "--openings", "my.tsv", "a.db", "a.pgn"]);
     assert_eq!((status, out.as_str()), (1, ""));
-    insta::assert_snapshot!(err, @"pgndex: error: my.tsv:2: 2.d5: illegal move in rnbqkbnr/ppp1pppp/8/3p4/3P4/8/PPP1PPPP/RNBQKBNR w KQkq - 0 2; correct it, or leave this opening out");
+    insta::assert_snapshot!(err, @"pgndex: error: my.tsv:2: 2.d5: illegal move in rnbqkbnr/ppp1pppp/8/3p4/3P4/8/PPP1PPPP/RNBQKBNR w KQkq - 0 2; correct this entry, or remove it from the list");
     let Run { status, stderr: err, .. } =
         workspace.run(&["index", "--openings", "none.tsv", "a.db", "a.pgn"]);
     assert_eq!(status, 1);
@@ -960,7 +960,7 @@ fn reports_never_replace_inputs_outputs_or_other_files() {
                     assert_eq!(status, 1, "{arguments:?}");
                     assert!(
                         err.contains(&format!(
-                            "{name}: exists already and is neither empty nor an earlier report, so it is not replaced"
+                            "{name}: exists already, so nothing was written to it; choose another file, or move this one away"
                         )),
                         "{err}"
                     );

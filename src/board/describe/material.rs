@@ -174,7 +174,7 @@ pub enum MaterialError {
     Sides(String),
     /// A letter that is not a piece, or a sign in the wrong place.
     #[error(
-        "'{0}' is neither a piece (K Q R B N P) nor a sign that can follow a piece ('*', '+' or '?'); only '..' can end the text"
+        "'{0}' cannot be read here; write the pieces K, Q, R, B, N and P, each optionally followed by '*', '+' or '?'; '..' after a side's pieces allows any others"
     )]
     Sign(char),
     /// A side without exactly one king.

@@ -126,8 +126,8 @@ struct Options {
     played: Vec<String>,
     /// At least this many consecutive positions must match.
     ///
-    /// The count starts again after a position that does not match. This leaves out games that have such a position only
-    /// for a moment, such as in the middle of an exchange.
+    /// Use this to leave out games in which a match lasts only a moment, such as in the middle of an exchange. A position
+    /// that does not match restarts the count.
     #[arg(long = "for", value_name = "PLIES", value_parser = within(1..=u32::MAX), help_heading = DESCRIPTION)]
     lasting: Vec<u32>,
     /// Only positions at these plies: 20, 20-40, -40 or 60-.

@@ -143,16 +143,21 @@ pub(crate) fn status(summary: &Summary) -> Status {
     if summary.problems.of(Severity::Error) > 0 { Status::Lossy } else { Status::Done }
 }
 
-/// A message with the number of errors, the first error, and how to list all problems; `None` if there are no
-/// errors.
-pub(crate) fn first_error(summary: &Summary, target: Option<&Path>) -> Option<String> {
+/// A message with the number of errors, the first error, and where all problems are listed: in the file `problems`,
+/// if given; `None` if there are no errors.
+pub(crate) fn first_error(
+    summary: &Summary,
+    target: Option<&Path>,
+    problems: Option<&Path>,
+) -> Option<String> {
     let first = printable(summary.first_errors.first()?);
     let errors = match summary.problems.of(Severity::Error) {
         1 => "1 error in the input".to_owned(),
         errors => format!("{} in the input, the first", counted(errors, "error")),
     };
-    let more = match target {
-        Some(database) if summary.parquet_files == 0 => {
+    let more = match (problems, target) {
+        (Some(file), _) => format!("{} lists all problems", file.display()),
+        (None, Some(database)) if summary.parquet_files == 0 => {
             format!("to list all problems: {}", problem_query(database))
         }
         _ => "use --problems FILE to list all problems".to_owned(),
@@ -187,7 +192,9 @@ fn report_outcome(args: &IndexArgs, summary: &Summary) -> anyhow::Result<()> {
     summary.log_left.iter().for_each(|note| log::note(note));
     note_options_without_effect(args, summary);
     if args.report.log.quiet {
-        first_error(summary, target(args)).iter().for_each(|text| log::complain(text));
+        first_error(summary, target(args), args.problems.as_deref())
+            .iter()
+            .for_each(|text| log::complain(text));
     }
     let (problems, rejects) = (args.problems.as_deref(), args.rejects.as_deref());
     let report = Report { target: target(args), summary, problems, rejects };
@@ -284,7 +291,9 @@ fn files_of(database: &Path, drops: bool, options: &mut IndexOptions) -> anyhow:
         let file = path.ancestors().find(|path| path.is_file() && File::open(path).is_ok());
         match file {
             Some(file) => files.extend(seen.insert(file.to_owned()).then(|| file.to_owned())),
-            None if drops => log::note(&format!("{}: cannot be read; its games are dropped", path.display())),
+            None if drops => {
+                log::note(&format!("{}: cannot be read; its games are left out", path.display()))
+            }
             None => bail!(
                 "{}: cannot be read, so its games would be lost; {} is unchanged. Run the command in the directory where the \
                  games were indexed, or index the existing files into another database; --drop-missing drops the games",
@@ -296,7 +305,7 @@ fn files_of(database: &Path, drops: bool, options: &mut IndexOptions) -> anyhow:
     if files.is_empty() {
         let what =
             if contents.is_empty() { "was not built from any file" } else { "none of its files can be read" };
-        bail!("{}: {what}", database.display());
+        bail!("{}: {what}, so the database is unchanged", database.display());
     }
     if !drops {
         // The same text can have another size in another encoding.

@@ -232,7 +232,7 @@ impl Watch<'_> {
         for source in summary.unreadable.iter().chain(&summary.damaged).chain(&summary.gameless) {
             complain(source);
         }
-        first_error(summary, Some(&self.args.database)).iter().for_each(|text| complain(text));
+        first_error(summary, Some(&self.args.database), None).iter().for_each(|text| complain(text));
         summary.rewritten.iter().chain(&summary.log_left).for_each(|text| note(text));
         if !self.args.log.quiet && (summary.games > 0 || summary.duplicates.skipped() > 0) {
             let duplicates = match summary.duplicates.skipped() {

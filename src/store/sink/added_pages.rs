@@ -190,8 +190,11 @@ impl<'d> AddedPages<'d> {
             None if is_level_gone => RemainingRows::InGamePosition,
             None => RemainingRows::There,
         };
-        // If no index is rewritten, no other thread needs the rows to remove.
-        let is_removed_meanwhile = is_level_gone && indexes.is_empty();
+        // If no index is rewritten, no other thread needs the rows to remove. A removal that counts the positions
+        // reads `occurrence`, which SQL must not read until it is replaced: SQLite would keep parts of the old root
+        // page.
+        let is_removed_meanwhile =
+            is_level_gone && indexes.is_empty() && !leaving.counts_positions(self.database)?;
         let (merged, built) = std::thread::scope(|scope| {
             let merged = scope.spawn(|| merge_trees(file, changed.as_ref(), &indexes, sorted));
             let written = sorted.update_visited(loader, Some(before), |loader| {

@@ -302,12 +302,12 @@ fn each_sign_of_a_signature() {
 fn invalid_signatures() {
     let error = |text| MaterialSignature::parse(text).unwrap_err().to_string();
     insta::assert_snapshot!(error("KRP"), @"'KRP' does not have two sides; write White's pieces, then Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR");
-    insta::assert_snapshot!(error("KRvKvK"), @"'v' is neither a piece (K Q R B N P) nor a sign that can follow a piece ('*', '+' or '?'); only '..' can end the text");
+    insta::assert_snapshot!(error("KRvKvK"), @"'v' cannot be read here; write the pieces K, Q, R, B, N and P, each optionally followed by '*', '+' or '?'; '..' after a side's pieces allows any others");
     insta::assert_snapshot!(error("KRKRK"), @"'KRK' must have exactly one king");
     insta::assert_snapshot!(error("KR*"), @"'KR*' does not have two sides; write White's pieces, then Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR");
-    insta::assert_snapshot!(error("KRvKx"), @"'x' is neither a piece (K Q R B N P) nor a sign that can follow a piece ('*', '+' or '?'); only '..' can end the text");
-    insta::assert_snapshot!(error("KR**vK"), @"'*' is neither a piece (K Q R B N P) nor a sign that can follow a piece ('*', '+' or '?'); only '..' can end the text");
-    insta::assert_snapshot!(error("KR..PvK"), @"'.' is neither a piece (K Q R B N P) nor a sign that can follow a piece ('*', '+' or '?'); only '..' can end the text");
+    insta::assert_snapshot!(error("KRvKx"), @"'x' cannot be read here; write the pieces K, Q, R, B, N and P, each optionally followed by '*', '+' or '?'; '..' after a side's pieces allows any others");
+    insta::assert_snapshot!(error("KR**vK"), @"'*' cannot be read here; write the pieces K, Q, R, B, N and P, each optionally followed by '*', '+' or '?'; '..' after a side's pieces allows any others");
+    insta::assert_snapshot!(error("KR..PvK"), @"'.' cannot be read here; write the pieces K, Q, R, B, N and P, each optionally followed by '*', '+' or '?'; '..' after a side's pieces allows any others");
     insta::assert_snapshot!(error("KvR"), @"'R' must have exactly one king");
     insta::assert_snapshot!(error("K*vK"), @"'K*' must have exactly one king");
     insta::assert_snapshot!(error("KPPPPPPPPQQQQQQQQvK"), @"'KPPPPPPPPQQQQQQQQ' has more than 16 pieces");

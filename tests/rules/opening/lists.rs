@@ -134,7 +134,7 @@ fn a_directory_expands_to_its_lists_by_name() {
 #[test]
 fn errors_have_path_and_line() {
     let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-    let correct = "; correct it, or leave this opening out";
+    let correct = "; correct this entry, or remove it from the list";
     for (text, expected) in [
         (
             "eco\tname\tpgn\nA00\tx\t1. b4\n\nA00\ty\t1. b5\n",
@@ -164,7 +164,7 @@ fn errors_have_path_and_line() {
         ("[ECO \"A00\"]\n[Opening \"x\"]\n\n1. b4 *\n\n[Opening \"y\"]\n\n1. g4 *\n", "list:6: no ECO code"),
         (
             "[ECO \"A00\"]\n[Opening \" \"]\n\n1. b4 *\n",
-            "list:1: this game has no tag Opening, so this may not be a list of openings",
+            "list:1: this game has no tag Opening; is this file a list of openings?",
         ),
         (
             "[ECO \"A00\"]\n[Opening \"x\n\n1. b4 *\n",
