@@ -1,4 +1,4 @@
-//! Queues between threads, for values that are few and large.
+//! Queues between threads, for few and large values.
 //!
 //! The code that waits does not depend on the type of the values and is compiled once; a lock-free queue
 //! would be compiled for each type.
@@ -30,8 +30,8 @@ pub(crate) fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
 /// Why a value was not sent or received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Error {
-    /// A value cannot be sent, because there are no receivers; or none can be received, because the queue is
-    /// empty and there are no senders.
+    /// A value cannot be sent, because there are no receivers; or no value can be received, because the queue
+    /// is empty and there are no senders.
     #[error("the other side of a queue is gone")]
     Closed,
     /// The queue stayed full, or empty, for as long as the caller wanted to wait.
@@ -63,7 +63,7 @@ impl Tokens {
         self.changed.notify_one();
     }
 
-    /// Takes one token. Waits for it until the given time; without a time, without limit.
+    /// Takes one token. Waits for it until the time `until`; if this is `None`, for as long as necessary.
     fn take(&self, until: Option<Instant>) -> Result<(), Error> {
         let mut state = lock(&self.state);
         loop {
@@ -84,8 +84,8 @@ impl Tokens {
         }
     }
 
-    /// Records that no more tokens will be given: if none are left, [`take`](Self::take) then fails instead
-    /// of waiting.
+    /// Records that no more tokens will be given. If no tokens are left, [`take`](Self::take) then fails
+    /// instead of waiting.
     fn close(&self) {
         lock(&self.state).is_closed = true;
         self.changed.notify_all();
@@ -96,7 +96,9 @@ impl Tokens {
 struct Queue<T> {
     /// The values in the queue; `None` once there are no receivers.
     values: Mutex<Option<VecDeque<T>>>,
+    /// One token for each value that the queue can still store.
     space: Tokens,
+    /// One token for each value in the queue.
     filled: Tokens,
     senders: AtomicUsize,
     receivers: AtomicUsize,
@@ -109,7 +111,7 @@ pub(crate) struct Sender<T>(Arc<Queue<T>>);
 pub(crate) struct Receiver<T>(Arc<Queue<T>>);
 
 impl<T> Sender<T> {
-    /// Sends a value; waits if the queue is full.
+    /// Sends a value. Waits while the queue is full.
     pub(crate) fn send(&self, value: T) -> Result<(), Error> {
         self.send_until(value, None)
     }

@@ -66,7 +66,7 @@ pub mod verify;
 
 pub use sorted::SortedMap;
 
-/// The tests of the documentation also run the code on the page for developers.
+/// The documentation tests also run the code in `docs/cookbook/developer.md`.
 #[cfg(all(doctest, feature = "index"))]
 #[doc = include_str!("../docs/cookbook/developer.md")]
 struct PageForDevelopers;

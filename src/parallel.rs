@@ -1,13 +1,16 @@
-//! Runs work on all threads of a pool, and orders its results. rayon's iterators are compiled again for each closure; these functions
-//! compile the code of rayon only once.
+//! Runs work on the threads of a pool, and returns the results in order. Also a queue for work that must be
+//! done in order.
+//!
+//! rayon's iterators are compiled again for each closure. With these functions, they are compiled only once.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use rayon::ThreadPool;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelIterator as _, ParallelIterator as _};
 
-/// The results of `work` for each number below `count`, in order, or one of the errors. Without a pool, the
-/// work runs in the current pool of rayon, or in its global pool.
+/// Calls `work` with each number below `count`, in parallel. Returns the results in the order of the numbers,
+/// or one of the errors. If `pool` is `None`, the work runs in the rayon pool of the calling thread, or in
+/// rayon's global pool if the thread belongs to no pool.
 pub(crate) fn map<T: Send, E: Send>(
     pool: Option<&ThreadPool>,
     count: usize,
@@ -16,7 +19,8 @@ pub(crate) fn map<T: Send, E: Send>(
     map_with(pool, count, || (), |(), index| work(index))
 }
 
-/// Like [`map`], with a state that only one thread uses at a time. There are hardly more states than threads.
+/// Like [`map`], but `work` also gets a state, which only one call uses at a time. There are hardly more
+/// states than threads.
 pub(crate) fn map_with<S: Send, T: Send, E: Send>(
     pool: Option<&ThreadPool>,
     count: usize,
@@ -59,7 +63,7 @@ pub(crate) fn consume<S: Send, V: Send, T: Send, E: Send>(
     })
 }
 
-/// Runs `work` once on each thread of a pool. Returns all results, in any order.
+/// Runs `work` once on each thread of a pool. Returns all results, in no particular order.
 pub(crate) fn broadcast<T: Send>(pool: &ThreadPool, work: impl Fn() -> T + Sync) -> Vec<T> {
     let results = Mutex::new(Vec::new());
     run_on_each(pool, &|| {
@@ -83,8 +87,7 @@ fn for_each(pool: Option<&ThreadPool>, count: usize, work: &(dyn Fn(usize) -> bo
     };
 }
 
-/// Locks, even if another thread panicked while holding the lock: that panic ends the work that the data
-/// belongs to.
+/// Locks a mutex, even if another thread panicked while holding the lock.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

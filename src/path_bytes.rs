@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf, is_separator};
 
-/// The path of these bytes.
+/// Converts bytes to a path.
 #[cfg(unix)]
 pub(crate) fn path_of_bytes(bytes: &[u8]) -> PathBuf {
     use std::os::unix::ffi::OsStrExt as _;
     std::ffi::OsStr::from_bytes(bytes).into()
 }
 
-/// The path of these bytes. On this system, bytes that are not UTF-8 are replaced.
+/// Converts bytes to a path. On this system, U+FFFD replaces bytes that are not valid UTF-8.
 #[cfg(not(unix))]
 pub(crate) fn path_of_bytes(bytes: &[u8]) -> PathBuf {
     String::from_utf8_lossy(bytes).into_owned().into()

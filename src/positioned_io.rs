@@ -1,4 +1,4 @@
-//! Reads and writes a file at given offsets. Several threads may use the same file concurrently, because
+//! Reads and writes a file at given offsets. Several threads can use the same file concurrently, because
 //! nothing depends on the file's cursor.
 
 use std::fs::File;
@@ -10,7 +10,7 @@ pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()>
     std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
 }
 
-/// Fills the buffer with the bytes at an offset.
+/// Fills the buffer with the bytes from an offset on. Fails if the file ends before the buffer is full.
 #[cfg(unix)]
 pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset)
@@ -33,7 +33,7 @@ pub(crate) fn write_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Re
     Ok(())
 }
 
-/// Fills the buffer with the bytes at an offset.
+/// Fills the buffer with the bytes from an offset on. Fails if the file ends before the buffer is full.
 #[cfg(windows)]
 pub(crate) fn read_at(file: &File, mut bytes: &mut [u8], mut offset: u64) -> io::Result<()> {
     while !bytes.is_empty() {

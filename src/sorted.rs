@@ -1,8 +1,8 @@
-//! Sorting, and maps of few keys.
+//! Sort functions, and a map for few keys.
 //!
-//! The code of the standard library's sorts and maps is long, and compiled again for each type. Here most of
-//! the code is compiled once. Use these functions and this map where speed does not matter: for the rows of
-//! an answer, not for each position.
+//! The standard library's sorts and maps consist of much code, which is compiled again for each type. Here
+//! most of the code is compiled once. Use these functions and this map where speed does not matter: for the
+//! rows of an answer, not for each position.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
@@ -27,7 +27,7 @@ pub(crate) fn sort_by<T>(values: &mut [T], compare: impl Fn(&T, &T) -> Ordering)
     put(values, places);
 }
 
-/// Moves each value to its place: `places[i]` is the index at which the value at `i` belongs.
+/// Moves the value at each index `i` to the index `places[i]`.
 fn put<T>(values: &mut [T], mut places: Vec<usize>) {
     for at in 0..places.len() {
         while places[at] != at {
@@ -38,7 +38,7 @@ fn put<T>(values: &mut [T], mut places: Vec<usize>) {
     }
 }
 
-/// For each value, the index at which it belongs.
+/// For each of `count` values, its index after sorting. `compare` compares the values at two indexes.
 fn places(count: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|&one, &other| compare(one, other));
@@ -49,7 +49,7 @@ fn places(count: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize
     places
 }
 
-/// The different values, sorted.
+/// Sorts values, and removes repeated ones.
 pub(crate) fn distinct<T: Ord>(mut values: Vec<T>) -> Vec<T> {
     sort(&mut values);
     values.dedup();
@@ -63,7 +63,7 @@ pub(crate) fn insert<T: Ord>(values: &mut Vec<T>, value: T) {
     }
 }
 
-/// A map in the order of its keys. Inserting takes linear time, unless the key is the greatest.
+/// A map in the order of its keys. Adding a key takes linear time, unless it is the greatest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SortedMap<K, V>(Vec<(K, V)>);
 
@@ -92,17 +92,17 @@ impl<K, V> SortedMap<K, V> {
         self.0.is_empty()
     }
 
-    /// The keys and values.
+    /// The keys in ascending order, with their values.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
         self.0.iter().map(|(key, value)| (key, value))
     }
 
-    /// The keys.
+    /// The keys in ascending order.
     pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> {
         self.0.iter().map(|(key, _)| key)
     }
 
-    /// The values.
+    /// The values in the order of their keys.
     pub fn values(&self) -> impl DoubleEndedIterator<Item = &V> {
         self.0.iter().map(|(_, value)| value)
     }
@@ -119,7 +119,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         }
     }
 
-    /// The value of a key, if the map has it.
+    /// The value of a key, if the map contains the key.
     pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
@@ -134,7 +134,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         &self.0[start..end.max(start)]
     }
 
-    /// Whether the map has a key.
+    /// Whether the map contains a key.
     pub fn contains_key<Q: Ord + ?Sized>(&self, key: &Q) -> bool
     where
         K: Borrow<Q>,
@@ -142,7 +142,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         self.find(key).is_ok()
     }
 
-    /// The value of a key. If the map does not have the key, it is added with the default value.
+    /// The value of a key. If the map does not contain the key, adds the key with the default value.
     pub fn entry(&mut self, key: K) -> &mut V
     where
         V: Default,
@@ -165,7 +165,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         }
     }
 
-    /// Removes a key. Returns its value, if the map had the key.
+    /// Removes a key. Returns its value, if the map contained the key.
     pub fn remove<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
@@ -196,8 +196,8 @@ impl<K: Ord, V> FromIterator<(K, V)> for SortedMap<K, V> {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
         let mut pairs: Vec<(K, V)> = pairs.into_iter().collect();
         sort_by(&mut pairs, |(one, _), (other, _)| one.cmp(other));
-        // If a key comes several times, its last value counts, as with `insert`. `dedup_by` keeps the first
-        // value, so it is swapped with each later one.
+        // If a key occurs several times, its last value counts, as with repeated calls of `insert`.
+        // `dedup_by` keeps the first pair, so each later pair is swapped into the place of the first one.
         pairs.dedup_by(|later, kept| {
             let is_same = later.0 == kept.0;
             if is_same {

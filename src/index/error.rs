@@ -21,7 +21,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The database could not be written.
+    /// The database could not be read or written.
     #[error(transparent)]
     Store(store::Error),
     /// Parquet files could not be written.
@@ -34,7 +34,7 @@ pub enum Error {
     /// No source was given, or the given directories and lists contain none.
     #[error("nothing to index: {}", if .0.is_empty() { NO_FILE.to_owned() } else { .0.join("; ") })]
     NoFile(
-        /// The ignored files and the reasons, one sentence for each file.
+        /// Notes on ignored files, one sentence each.
         Vec<String>,
     ),
     /// A temporary file could not be written or read.
@@ -42,7 +42,7 @@ pub enum Error {
     Spill {
         /// The directory of the temporary file.
         directory: PathBuf,
-        /// The space that all temporary files in this directory need, if it is known.
+        /// The space that all temporary files in this directory need, if known.
         need: Option<Need>,
         /// The system's error.
         source: io::Error,
@@ -77,9 +77,9 @@ pub enum Error {
     OtherThreshold {
         /// The database.
         database: PathBuf,
-        /// The given number.
+        /// The requested threshold.
         given: u32,
-        /// The number that the database was built with.
+        /// The threshold of the database.
         threshold: u32,
     },
     /// The worker threads could not be started.
@@ -103,9 +103,9 @@ pub enum Error {
         reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default(), target.display()
     )]
     NoGame {
-        /// The database that would be replaced.
+        /// The database, or the directory of Parquet files, that would be replaced.
         target: PathBuf,
-        /// The problem of a source that was unreadable, damaged or without games, if there is one.
+        /// The problem of a source that was unreadable, damaged or without games, if there is such a source.
         reason: Option<String>,
     },
     /// There were problems, and the run is strict.
@@ -117,9 +117,9 @@ pub enum Error {
     Strict {
         /// The first problem, with its place.
         first: String,
-        /// The number of problems with severity error.
+        /// The number of problems of severity error.
         errors: u64,
-        /// The number of problems with severity warning.
+        /// The number of problems of severity warning.
         warnings: u64,
     },
     /// There were more errors than allowed.
@@ -163,7 +163,7 @@ pub enum Error {
         /// The database, as named among the sources.
         path: PathBuf,
     },
-    /// A source has less than its required content.
+    /// A source contains less than required.
     #[error(
         "{}: contains less than when it was indexed (games: {games} now, {} then{}), so games would be lost; nothing was written",
         had.path.display(),
@@ -186,7 +186,7 @@ pub enum Error {
     /// The run was stopped by the caller.
     #[error("stopped before the end; nothing was written")]
     Stopped,
-    /// A part of the work is committed, and the rest is not done.
+    /// A part of the work is committed, but the rest is not done.
     #[error("{done}; {rest} {}; {advice}", if source.is_some() { "failed" } else { "was stopped" })]
     Partial {
         /// The committed part.
@@ -217,15 +217,16 @@ pub fn problem_summary(errors: u64, warnings: u64, first: &str) -> String {
 }
 
 impl Error {
-    /// The error [`Partial`](Self::Partial). Its reason is this error, or `None` if the run was stopped.
+    /// An error [`Partial`](Self::Partial). Its reason is this error, or `None` if this error says that the
+    /// run was stopped.
     #[must_use]
     pub fn after(self, done: String, rest: &'static str, advice: &'static str) -> Self {
         let source = if matches!(self, Self::Stopped) { None } else { Some(Box::new(self)) };
         Self::Partial { done, rest, advice, source }
     }
 
-    /// If the error is a full disk, adds to it how much space the run needs. If the size of some input was
-    /// unknown beforehand, the estimate is a lower bound.
+    /// If the error says that the disk is full, adds to it how much space the run needs. If `is_all_known` is
+    /// not set, the size of some input was unknown, so the estimate is a lower bound.
     pub(crate) fn needing(self, estimate: &Estimate, is_all_known: bool) -> Self {
         let need = |bytes| match (bytes, is_all_known) {
             (0, _) => None,
@@ -246,7 +247,7 @@ impl Error {
         }
     }
 
-    /// If the disk is full, adds the space that work on a whole database needs to the error.
+    /// If the error says that the disk is full, adds to it the space that work on a whole database needs.
     pub(crate) fn with_needed_space(self, need: Need) -> Self {
         match self {
             Self::Store(error) => Self::Store(error.needing(Some(need))),
@@ -268,7 +269,7 @@ pub struct ProblemLocation {
     pub byte_offset: u64,
     /// The number of the game in the source, from 1.
     pub game_number: u32,
-    /// The ply of the game, if the problem concerns a move.
+    /// The ply in the game, if the problem concerns a place in the moves.
     pub ply: Option<Ply>,
 }
 

@@ -13,7 +13,7 @@ use crate::opening::OpeningBook;
 use crate::store::sink::{FreshPages, NullSink, Sink};
 use crate::store::{self, Build, BuildOptions, ErrorKind, keep_temporary_files_in};
 
-/// Indexes PGN files, and directories of PGN files, into a new or existing database: creates a [`Plan`] and
+/// Indexes PGN files, and directories of PGN files, into a new or existing database. Creates a [`Plan`] and
 /// runs it.
 ///
 /// # Errors
@@ -28,19 +28,21 @@ pub fn index<P: AsRef<Path>>(
 }
 
 impl Plan<'_> {
-    /// Indexes the sources into a new database, or adds them to an existing one that is not to be replaced.
+    /// Indexes the sources into a new database, or adds them to an existing database that is not to be
+    /// replaced.
     ///
     /// A new database is built in a temporary file beside `target` and renamed at the end; until then
-    /// `target` is unchanged. The same sources in the same order give the same tables, except for times,
-    /// whatever the number of threads, the memory and the chunk size.
+    /// `target` is unchanged. The same sources in the same order give the same tables (except for times),
+    /// whatever the number of threads, the memory limit and the chunk size.
     ///
-    /// If the database exists, the games that it does not have yet are added in one transaction. Readers see
-    /// the old state until the transaction is committed.
+    /// If the database exists, the new games of the sources are added in one transaction. Readers see the old
+    /// state until the transaction is committed.
     ///
     /// # Errors
-    /// If the database cannot be written, there is clearly not enough space for it, or the run is
-    /// [stopped](Progress::stop). Problems within the sources are not errors, unless the options make them
-    /// so: each is a row of `problem`, and is counted in the summary.
+    /// If the database cannot be written, if there is clearly not enough space for it, if no source can be
+    /// read, if the options do not fit the database, or if the run is [stopped](Progress::stop). Problems
+    /// within the sources are not errors, unless the options make them so: each problem becomes a row of
+    /// `problem`, and is counted in the summary.
     pub fn run(self, target: &Path, progress: &Progress) -> Result<Summary> {
         let (estimate, is_all_known) = (self.estimate, self.sources.bytes().is_some());
         self.write(target, progress).map_err(|error| error.needing(&estimate, is_all_known))
@@ -61,14 +63,14 @@ impl Plan<'_> {
                 self.check_target(target)?;
                 self.build(build, progress, started)
             }
-            // Another run has created the database since the check.
+            // Another run has created the database since the file was examined above.
             Err(store::Error::File { kind: ErrorKind::TargetExists, .. }) => add::run(self, target, progress),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Reads and replays all games of the sources and finds the same problems as [`run`](Self::run), without
-    /// a database.
+    /// Reads and replays all games of the sources and finds the same problems as [`run`](Self::run) for a new
+    /// database, but writes no database.
     ///
     /// # Errors
     /// Errors of [`run`](Self::run) about the sources and about the options on problems.

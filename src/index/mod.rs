@@ -2,16 +2,16 @@
 //!
 //! ```text
 //! sources ──► feed ──► worker: parse, replay ──► sequence ──► worker: positions ──► sink
-//! (files)    (chunks)  (rayon, in parallel)     (in order)   (in parallel)         (pages, SQL rows, or nothing)
+//! (files)    (chunks)  (rayon, in parallel)     (in order)   (in parallel)         (pages, rows, files or nothing)
 //! ```
 //!
-//! A plain file is memory-mapped and cut in place. An archive or a stream is decoded and cut by a separate
-//! thread.
+//! A plain file is memory-mapped and cut in place. Any other source, such as an archive or a stream, is
+//! decoded and cut by a separate thread, unless it is small.
 //!
-//! Each worker takes the next chunk of whole games and replays it. Then it waits for its turn to number
-//! games, names and lines in input order, and encodes the rows of all positions. Rows of `game_position` are
-//! written immediately. Rows of `occurrence` are distributed by key to partitions, which are sorted and
-//! written at the end.
+//! Each worker takes the next chunk of whole games and replays the games, batch by batch. It waits for its
+//! turn, numbers games, names and lines in input order, and then encodes the rows of all positions. Rows of
+//! `game_position` are written immediately. Rows of `occurrence` are distributed by key to partitions, which
+//! are sorted and written at the end.
 
 pub(crate) mod add;
 mod error;

@@ -15,26 +15,29 @@ pub struct IndexOptions {
     pub threads: usize,
     /// The memory limit of the run, in bytes. Data beyond it is written to temporary files.
     pub memory: u64,
-    /// The directory of temporary files; `None`: that of the database.
+    /// The directory for temporary files. `None`: the directory of the database or of the Parquet files, or
+    /// the system's directory for temporary files if the run writes neither.
     pub temp_dir: Option<PathBuf>,
-    /// Whether an existing database may be replaced.
+    /// Whether an existing database is replaced. If not, games are added to it.
     pub overwrite: bool,
-    /// Whether the run fails, and an existing database is kept, if no game is found.
+    /// Whether the run fails if no game is found and an existing database or existing Parquet files would be
+    /// replaced. The existing data is then kept.
     pub must_have_games: bool,
     /// Whether any problem, even a warning, makes the run fail.
     pub strict: bool,
     /// What to do with a game that has an error.
     pub on_problem: OnProblem,
-    /// The maximum number of problems with severity error; one more makes the run fail. `None`: no maximum.
+    /// The maximum number of problems of severity error. If there are more, the run fails. `None`: no
+    /// maximum.
     pub most_errors: Option<u64>,
     /// A file to which all problems are written as they are found: JSON, one object per line.
     pub problems: Option<PathBuf>,
-    /// A file for the text of all games with an error, exactly as in the source.
+    /// A file for the texts of all games with an error, exactly as in the source.
     pub rejects: Option<PathBuf>,
     /// What to do with games that repeat an earlier game.
     pub duplicates: Duplicates,
-    /// The minimum number of games that reached a position for it to get rows in `visited_position` and
-    /// `continuation`. An existing database keeps its own minimum.
+    /// A position gets rows in `visited_position` and `continuation` only if at least this number of games
+    /// reached it. An existing database keeps its own minimum.
     pub continuation_threshold: u32,
     /// Whether the minimum of an existing database may differ from `continuation_threshold`. If not, a
     /// different minimum is an error.
@@ -42,8 +45,8 @@ pub struct IndexOptions {
     /// Levels of `occurrence` with at most this many games are always rewritten when games are added. Query
     /// results do not depend on this number.
     pub small_level: u32,
-    /// The openings for classifying games. The opening of a game is the opening of its last position that has a
-    /// name, whatever the order of moves.
+    /// The openings for classifying games. The opening of a game is that of the last of its positions that
+    /// has an opening name, whatever moves led to the position.
     pub openings: Arc<OpeningBook>,
     /// The size of the chunks of PGN text, in bytes. The result does not depend on this size.
     pub chunk_size: usize,
@@ -54,15 +57,14 @@ pub struct IndexOptions {
     pub annotations: Annotations,
     /// The aliases of players for a new database.
     pub player_aliases: Vec<PlayerAlias>,
-    /// The minimum contents of files. If a file has fewer games or bytes than its minimum, the run fails and
-    /// writes nothing.
+    /// The minimum contents of files. If a file has fewer games or bytes of text than its minimum, the run
+    /// fails and writes nothing.
     pub at_least: Vec<SourceContent>,
 }
 
 /// What to do with a game that repeats an earlier game of the same run or of the existing database.
 ///
-/// A game without moves is never a duplicate. Two games are compared only if both or neither can be replayed to
-/// the end.
+/// A game without moves is never a duplicate. Of two duplicates, both or neither can be replayed to the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Duplicates {
     /// Keep the game like any other; duplicates are not searched for.
@@ -71,8 +73,8 @@ pub enum Duplicates {
     /// are the same. The players must be known.
     #[default]
     Skip,
-    /// Also skip the game if it has at least 20 plies and the same start position and moves, even if players,
-    /// date or result differ.
+    /// Like `Skip`. In addition, skip the game if it has at least 20 plies and the same start position and
+    /// moves, even if players, date or result differ.
     Moves,
 }
 
@@ -80,7 +82,7 @@ impl Duplicates {
     /// The name of the setting in a database.
     pub(crate) const SETTING: &str = "duplicates";
 
-    /// Parses the word for a rule.
+    /// Parses the word for a rule; `None` if the word is unknown.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Keep, Self::Skip, Self::Moves].into_iter().find(|rule| rule.as_str() == word)
@@ -125,7 +127,7 @@ impl Annotations {
         }
     }
 
-    /// Parses the word for a value.
+    /// Parses the word for a value; `None` if the word is unknown.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|value| value.as_str() == word)
@@ -186,8 +188,8 @@ impl OnProblem {
 }
 
 impl Default for IndexOptions {
-    /// One thread per core, a quarter of the machine's memory (at most 4 GiB), continuations of positions that
-    /// at least 64 games reached, the built-in openings, duplicates skipped, chunks of 1 MiB.
+    /// One thread per logical processor, a quarter of the machine's memory (at most 4 GiB), continuations of
+    /// positions that at least 64 games reached, the built-in openings, duplicates skipped, chunks of 1 MiB.
     fn default() -> Self {
         Self {
             threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
@@ -241,16 +243,18 @@ fn default_memory() -> u64 {
 /// unknown. Errors of 25 percent are normal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
-    /// Number of games in all sources.
+    /// Number of games to read from all sources.
     pub games: u64,
-    /// Number of plies in all sources.
+    /// Number of plies in these games.
     pub plies: u64,
-    /// Size of the PGN text of all sources, decompressed, in bytes.
+    /// Size of the PGN text to read from all sources, decompressed, in bytes.
     pub text_bytes: u64,
-    /// Size of the database, in bytes.
+    /// Size of a new database or of the Parquet files, in bytes. For an existing database, the space that it
+    /// needs in addition.
     pub database_bytes: u64,
     /// Size of the temporary files beside the database, in bytes.
     pub beside_bytes: u64,
-    /// Size of the files in the directory of temporary files, in bytes. They contain data beyond the memory limit.
+    /// Size of the files with data beyond the memory limit, in bytes. They are in the directory for temporary
+    /// files.
     pub spill_bytes: u64,
 }

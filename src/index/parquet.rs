@@ -16,12 +16,13 @@ use crate::index::run::{Intake, Run};
 use crate::index::{Annotations, Error, Estimate, IndexOptions, Phase, Progress, Reports, Result, Summary};
 use crate::opening::OpeningBook;
 
-/// The output directory of Parquet files, and how games are distributed to them.
+/// The output directory for Parquet files, and how games are distributed to the files.
 #[derive(Clone, Debug, Default)]
 pub struct ParquetOptions {
     /// The directory.
     pub directory: PathBuf,
-    /// The number of this run among the runs whose files are used together. It is the upper half of each `game_id`.
+    /// The number of this run, which must be unique among the runs whose files are used together. It is the
+    /// upper half of each `game_id`.
     pub shard: u32,
     /// The part of the date by which games are partitioned into directories.
     pub partition_by: PartitionBy,
@@ -32,12 +33,12 @@ pub struct ParquetOptions {
 }
 
 impl Plan<'_> {
-    /// Indexes the sources into Parquet files: the tables of a new database, except those that concern
-    /// SQLite.
+    /// Indexes the sources into Parquet files. They contain the tables of a new database, except tables that
+    /// are specific to SQLite.
     ///
     /// The files are renamed when all of them are complete, and the manifest is written last: a directory
     /// with a manifest is complete. The same sources in the same order give the same files, whatever the
-    /// number of threads and the memory.
+    /// number of threads and the memory limit.
     ///
     /// # Errors
     /// If the files cannot be written, if there are existing files that must not be replaced, or if the run

@@ -18,12 +18,13 @@ pub struct Plan<'o> {
     pub(crate) sources: Sources,
     pub(crate) options: &'o IndexOptions,
     pub(crate) estimate: Estimate,
-    /// The number of hash bits used: all, except in tests.
+    /// The number of bits used of each hash: all, except in tests.
     pub(crate) hash_bits: u32,
 }
 
 impl<'o> Plan<'o> {
-    /// Lists the sources (files, and the files in directories), and reads samples of some of them.
+    /// Lists the sources (files, and the files in directories and zip archives), and reads samples of some of
+    /// them.
     ///
     /// # Errors
     /// If none of the sources can be read, or the run is [stopped](Progress::stop).
@@ -40,12 +41,12 @@ impl<'o> Plan<'o> {
     }
 
     /// Restricts the run to games that begin in this range of the bytes of each file (compressed bytes for
-    /// archives). Adjacent ranges together contain each game exactly once, wherever they are cut;
-    /// [`source::parts`] suggests where to cut.
+    /// archives). Adjacent ranges that cover a file together contain each game exactly once, wherever the
+    /// ranges meet; [`source::parts`] suggests ranges.
     ///
     /// Plain files and zstd archives can be read from the middle. For other files, the range with the first
-    /// byte contains all games. Places of games in an archive count from the text of the first frame that
-    /// begins in the range, and lines from the first game.
+    /// byte contains all games. In an archive, the offset of a game counts from the start of the text of the
+    /// first frame that begins in the range. Lines always count from the first game in the range.
     #[must_use]
     pub fn with_range(mut self, range: &Range<u64>) -> Self {
         self.sources.files.iter_mut().flatten().for_each(|file| file.restrict(range));
@@ -60,13 +61,13 @@ impl<'o> Plan<'o> {
         Self { sources: Sources::default(), options, estimate, hash_bits: KeyHash::BITS }
     }
 
-    /// The ignored sources and the reasons, one sentence for each source.
+    /// Notes on ignored sources and on files with similar names, one sentence each.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.sources.notes
     }
 
-    /// If the disk is full, adds the space that the run needs to the error.
+    /// If the error says that the disk is full, adds to it the space that the run needs.
     pub(crate) fn needing(&self, error: Error, estimate: &Estimate) -> Error {
         error.needing(estimate, self.sources.bytes().is_some())
     }
@@ -123,7 +124,7 @@ fn check(file: &SourceFile, options: &IndexOptions) -> std::result::Result<(), S
     }
 }
 
-/// The directory of temporary files.
+/// The directory for temporary files.
 pub(crate) fn directory(options: &IndexOptions, database: &Path) -> PathBuf {
     options.temp_dir.clone().unwrap_or_else(|| directory_of(database).to_owned())
 }
@@ -165,8 +166,8 @@ impl Estimate {
         }
     }
 
-    /// The estimate for a run that also copies `rows` rows of `occurrence` within the database, of which
-    /// `free` bytes are free.
+    /// The estimate for a run that also copies `rows` rows of `occurrence` within its database, which has
+    /// `free` free bytes.
     pub(crate) fn with_copy(self, rows: u64, free: u64) -> Self {
         // Measured with games of all lengths.
         const BYTES_A_ROW: u64 = 20;
@@ -174,7 +175,7 @@ impl Estimate {
         Self { database_bytes: self.database_bytes.saturating_add(copy), ..self }
     }
 
-    /// Fails if there is clearly not enough space: less than four fifths of the estimate.
+    /// Fails if there is clearly not enough free space: less than four fifths of the estimate.
     pub(crate) fn check(&self, target: &Path, spill: &Path) -> Result<()> {
         let beside =
             target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -204,21 +205,21 @@ struct Sample {
     plies: u64,
     /// The number of comments with clocks, times or evaluations.
     numbers: u64,
-    /// The number of bytes that annotations other than clocks, times and evaluations take in the tables.
+    /// The estimated number of bytes in the tables for annotations other than clocks, times and evaluations.
     said: u64,
     annotations: Annotations,
     /// The number of samples per file.
     places: usize,
     comments: CommentReader,
-    /// The size of the sampled files and of their text, in bytes.
+    /// The total size of the sampled files, and that of their text, in bytes.
     files_bytes: u64,
     files_text: u64,
 }
 
 impl Sample {
     const WINDOW: usize = 64 << 10;
-    /// The number of samples from all files together, and the minimum and maximum from one file. Collections
-    /// are mixed: with three samples, estimates of one file were up to 25 percent off.
+    /// The intended number of samples from all files together, and the minimum and maximum from one file.
+    /// Collections are mixed: with three samples, estimates of one file were up to 25 percent off.
     const PLACES: usize = 48;
     const PLACES_OF_A_FILE: [usize; 2] = [3, 16];
 
@@ -263,8 +264,8 @@ impl Sample {
     /// Samples the beginning of an archive of `bytes` bytes. Returns the estimated size of its whole text.
     fn decode(&mut self, packed: Packed, bytes: u64, memory: u64) -> u64 {
         const TEXT: usize = 8 << 20;
-        /// The size of the beginning, which is compressed less than the rest, because there is little text
-        /// before it to refer to.
+        /// The size of the beginning of the text, which is compressed less than the rest, because there is
+        /// little text before it to which it can refer.
         const BEGINNING: usize = 2 << 20;
         /// The maximum compression ratio assumed. Games are hardly ever compressed more than this. A beginning
         /// with a higher ratio is not typical, and must not make a run fail.
@@ -289,8 +290,8 @@ impl Sample {
     }
 
     fn annotation(&mut self, annotation: Annotation<'_>) {
-        // Measured: a row of a comment, and the size in the database per byte of a variation's text, mostly
-        // FENs.
+        // Measured, in bytes: the size of a comment's row without the comment, and the space in the database
+        // for each byte of a variation's text, mostly for FENs.
         const BYTES_A_ROW: u64 = 14;
         const BYTES_A_VARIATION_BYTE: u64 = 14;
         let is_all = self.annotations == Annotations::All;

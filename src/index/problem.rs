@@ -2,7 +2,7 @@
 
 use crate::store::row::Severity;
 
-/// Generates the kinds, their list and their words from one table, so that none can be forgotten.
+/// Generates the kinds, their list and their words from one table, so that no kind can be forgotten.
 macro_rules! kinds {
     ($($(#[$doc:meta])+ $kind:ident => $word:literal,)+) => {
         /// A kind of problem, stored as a word in the database.
@@ -29,7 +29,8 @@ macro_rules! kinds {
 kinds! {
     /// A file or directory cannot be read.
     UnreadableSource => "unreadable-source",
-    /// An archive or a stream is damaged or ends too early; some or all of the data after that is lost.
+    /// An archive or a stream is damaged or ends too early; some or all of the data after the damaged place
+    /// is lost.
     DamagedArchive => "damaged-archive",
     /// A move that the rules forbid.
     IllegalMove => "illegal-move",
@@ -43,7 +44,7 @@ kinds! {
     UnclosedVariation => "unclosed-variation",
     /// An invalid start position.
     InvalidFen => "invalid-fen",
-    /// A variant with unknown rules. Its games are skipped on purpose, so this is not an error.
+    /// A variant with unknown rules. The moves of its games are skipped on purpose, so this is not an error.
     UnsupportedVariant => "unsupported-variant",
     /// Tags that are stored only in part, because they are very long or there are very many.
     LongTags => "long-tags",
@@ -55,15 +56,15 @@ kinds! {
     VariationMove => "variation-move",
     /// An unclosed `(` before the first move.
     StrayOpening => "stray-opening",
-    /// A `)` or `}` without an opening bracket.
+    /// A `)` or `}` without a matching opening bracket.
     StrayClosing => "stray-closing",
     /// An unknown word in the movetext.
     UnknownToken => "unknown-token",
-    /// A move without a space after it.
+    /// A move that is followed by other text without a space.
     MissingSpace => "missing-space",
     /// No result after the moves.
     MissingResult => "missing-result",
-    /// The result after the moves differs from the tag.
+    /// The result after the moves differs from that in the tag `Result`.
     ResultMismatch => "result-mismatch",
     /// A tag pair that is not closed, or whose value is not quoted.
     UnclosedTag => "unclosed-tag",
@@ -82,7 +83,7 @@ kinds! {
 }
 
 impl ProblemKind {
-    /// Parses the word for a kind.
+    /// Parses the word for a kind; `None` if the word is unknown.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.as_str() == word)

@@ -57,18 +57,19 @@ pub struct Progress {
 /// Signals between a run and other threads.
 #[derive(Debug, Default)]
 struct Signals {
-    /// The run must stop.
+    /// Whether the run must stop.
     stop: AtomicBool,
-    /// The run has noticed the stop request.
+    /// Whether the run has noticed the stop request.
     is_stop_seen: AtomicBool,
-    /// The run has made progress since the last check.
+    /// Whether the run has made progress since [`Progress::has_moved`] was last called.
     has_moved: AtomicBool,
 }
 
 impl Signals {
-    /// Whether the run must stop. Threads that call this are working, so it counts as progress.
+    /// Whether the run must stop. A thread that calls this function is working, so each call counts as
+    /// progress.
     fn is_stopped(&self) -> bool {
-        // All threads call this; they write only if the value changes.
+        // All threads call this function, so it writes only if the value changes.
         if !self.has_moved.load(Ordering::Relaxed) {
             self.has_moved.store(true, Ordering::Relaxed);
         }
@@ -94,8 +95,8 @@ impl fmt::Debug for Progress {
 }
 
 impl Progress {
-    /// Calls `tell` with the estimate of the output, once it is known and before reading starts. Not called
-    /// if there is nothing to do.
+    /// Sets a function to be called with the estimate of the output before reading starts. It is not called
+    /// if the run writes no games.
     #[must_use]
     pub fn on_estimate(self, tell: impl Fn(&Estimate) + Send + Sync + 'static) -> Self {
         Self { on_estimate: Some(Box::new(tell)), ..self }
@@ -107,26 +108,26 @@ impl Progress {
         }
     }
 
-    /// The size of all sources in bytes, of archives as compressed. It is 0 until it is known, and if one of
-    /// the sources is a stream.
+    /// The number of bytes to read from all sources; for archives, compressed bytes. It is 0 if it is not yet
+    /// known, or if one of the sources is a stream.
     #[must_use]
     pub fn total_bytes(&self) -> u64 {
         self.total_bytes.load(Ordering::Relaxed)
     }
 
-    /// The number of bytes read from the sources, of archives as compressed.
+    /// The number of bytes read from the sources; for archives, compressed bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// The number of games replayed.
+    /// The number of games read so far, except games that were left out or skipped as duplicates.
     #[must_use]
     pub fn games(&self) -> u64 {
         self.games.load(Ordering::Relaxed)
     }
 
-    /// The number of plies replayed.
+    /// The number of plies of the games that [`games`](Self::games) counts.
     #[must_use]
     pub fn plies(&self) -> u64 {
         self.plies.load(Ordering::Relaxed)
@@ -150,7 +151,7 @@ impl Progress {
         self.entries.load(Ordering::Relaxed)
     }
 
-    /// The number of bytes of text examined to find out what must be read.
+    /// The number of bytes of text that were examined to find out which games must be read.
     #[must_use]
     pub fn bytes_looked_at(&self) -> u64 {
         self.bytes_looked_at.load(Ordering::Relaxed)
@@ -174,8 +175,8 @@ impl Progress {
         self.signs.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a thread of the run has noticed the stop request. No thread notices it during a call of an SQL
-    /// function, however long the call takes.
+    /// Whether a thread of the run or check has noticed the stop request. While a thread executes an SQL
+    /// function, it cannot notice the request, however long the call takes.
     pub fn is_stop_seen(&self) -> bool {
         self.signs.is_stop_seen.load(Ordering::Relaxed)
     }
@@ -184,8 +185,8 @@ impl Progress {
         self.signs.is_stopped()
     }
 
-    /// Whether the run has made progress since the last call. There may be no progress while the system writes
-    /// a large file to disk.
+    /// Whether the run has made progress since the last call. The result can be `false` for a long time while
+    /// the system writes a large file to disk.
     pub fn has_moved(&self) -> bool {
         self.signs.has_moved.swap(false, Ordering::Relaxed)
     }
@@ -195,9 +196,10 @@ impl Progress {
         if self.is_stopped() { Err(Error::Stopped) } else { Ok(()) }
     }
 
-    /// Makes a stop request interrupt the statements of a connection too.
+    /// Makes a stop request also interrupt the SQL statements of a connection.
     pub(crate) fn watch(&self, connection: &Connection) {
-        // The number of instructions of SQLite's virtual machine between two checks. They take some milliseconds.
+        // The number of instructions of SQLite's virtual machine between two checks. They take a few
+        // milliseconds.
         const INTERVAL: i32 = 100_000;
         let signs = Arc::clone(&self.signs);
         connection

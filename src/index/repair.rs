@@ -18,13 +18,13 @@ use crate::store::{
 /// The result of a repair.
 #[derive(Clone, Debug, Default)]
 pub struct RepairSummary {
-    /// The numbers of rows, names and sources that were removed, changed or added.
+    /// How many rows, names and sources were removed, changed or added.
     pub counts: RepairCounts,
-    /// The number of games whose hash of players, date and first moves was recomputed.
+    /// The number of games whose hash of players, date and first moves was changed.
     pub hashes: u64,
     /// The number of positions whose counts were rebuilt.
     pub visited_positions: u64,
-    /// The first games with missing or surplus positions, which the repair leaves as they are.
+    /// The first games with missing or surplus positions. The repair leaves these games as they are.
     pub broken: Vec<GameId>,
     /// Size of the database, in bytes.
     pub file_bytes: u64,
@@ -32,7 +32,7 @@ pub struct RepairSummary {
     pub elapsed: Duration,
 }
 
-/// The maximum number of broken games reported.
+/// The maximum number of games in [`RepairSummary::broken`].
 const MOST_BROKEN: u32 = 1000;
 
 /// Makes the tables of the database at `target` consistent after changes by other programs. Rebuilds the data
@@ -66,7 +66,8 @@ fn repair_rows(target: &Path, options: &IndexOptions, progress: &Progress) -> Re
     progress.enter(Phase::Sorting);
     let threshold = build.continuation_threshold()?;
     let keys = build.keys_with(threshold)?;
-    // Other connections read the file until it is reopened.
+    // The recount reads the file through other connections, so this connection must be closed during the
+    // recount.
     build.close()?;
     let options = IndexOptions { continuation_threshold: threshold, ..options.clone() };
     let counted = {

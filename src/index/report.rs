@@ -1,4 +1,4 @@
-//! Files that list problems with the input while the run continues.
+//! Files to which a run writes problems with the input, and games with errors, as it finds them.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read as _, Write};
@@ -19,7 +19,8 @@ pub(crate) struct Reports {
     rejects: Option<Output>,
     errors: u64,
     most_errors: Option<u64>,
-    /// The first errors in games, each with its place. Errors of whole sources are reported separately.
+    /// The first errors in games, each with its place, at most three. Errors of whole sources are reported
+    /// separately.
     pub(crate) first_errors: Vec<String>,
     /// The first problem, with its place.
     pub(crate) first: Option<String>,
@@ -33,7 +34,8 @@ impl Reports {
     /// problems of an earlier run.
     ///
     /// # Errors
-    /// If a file cannot be created, is a source or the database, or contains something else.
+    /// If a file cannot be created, is also a source or another output, belongs to the database, or contains
+    /// something else.
     pub(crate) fn create(
         options: &IndexOptions,
         sources: &Sources,
@@ -59,7 +61,7 @@ impl Reports {
         Ok(Self { problems, rejects, most_errors, paths, last_source, ..Self::default() })
     }
 
-    /// Writes the problems and the rejected games of a numbered batch of the chunk `text`.
+    /// Writes the problems and the rejected games of a numbered batch. `text` is the text of its chunk.
     ///
     /// # Errors
     /// [`Error::TooManyErrors`]; [`Error::Report`].
@@ -109,7 +111,7 @@ impl Reports {
 fn format_problem(path: &Path, problem: &ProblemRow, text: &str) -> String {
     let &ProblemRow { line, column, game_number, severity, message, .. } = problem;
     let message = message.of(text);
-    // The message about a whole source already names it.
+    // A message about a whole source already names the source.
     if game_number == 0 && severity == Severity::Error {
         return message.to_owned();
     }
@@ -118,7 +120,7 @@ fn format_problem(path: &Path, problem: &ProblemRow, text: &str) -> String {
 
 fn too_many(most: u64, path: &Path, problem: &ProblemRow, text: &str) -> Error {
     let &ProblemRow { line, column, byte_offset, game_number, ply, message, .. } = problem;
-    // The message about a whole source already names it.
+    // A message about a whole source already names the source.
     let place = (game_number > 0).then(|| {
         Box::new(ProblemLocation { path: path.to_owned(), line, column, byte_offset, game_number, ply })
     });
@@ -146,7 +148,7 @@ fn write_json(out: &mut impl Write, path: &Path, problem: &ProblemRow, text: &st
     writeln!(out, "{object}")
 }
 
-/// An output file, until its reader disconnects.
+/// An output file. If the file is a pipe, nothing more is written once its reader has disconnected.
 #[derive(Debug)]
 struct Output {
     path: PathBuf,
@@ -177,7 +179,7 @@ impl Output {
         let Some(file) = &mut self.file else { return Ok(()) };
         match write(file) {
             Ok(()) => Ok(()),
-            // The reader has closed the pipe; the database is still written.
+            // The reader has closed the pipe; the run continues.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.file = None;
                 Ok(())

@@ -11,8 +11,8 @@ use crate::store::visit_set::PlayedMove;
 /// One 128-bit number, so that sorting needs a single comparison: the key (biased, so that unsigned order is
 /// SQLite's signed order), the game, the ply. The ply's 32 bits also contain the move and the origin: 14 bits
 /// of ply, 15 of move and 2 of origin. From ply 16,384 on, which no real game reaches, the top bit is set,
-/// followed by 28 bits of ply, a bit for the end of the game, and the origin. Occurrences in a game are always
-/// in the order of their plies.
+/// followed by 28 bits of ply, a bit for the end of the game, and the origin. So the occurrences of a key in
+/// a game are always in the order of their plies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PlayedOccurrence(u128);
 
@@ -20,7 +20,7 @@ pub(crate) struct PlayedOccurrence(u128);
 ///
 /// Positions of games from the standard start differ if and only if their keys do, except with a probability
 /// of 2^-64. This does not hold for set-up positions: the key does not say which of two rooks has a castling
-/// right, and a set-up can be chosen for its key.
+/// right, and somebody can choose a set-up position so that its key equals that of another position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// The standard start position.
@@ -64,7 +64,7 @@ impl PlayedOccurrence {
         Self(((key.0 ^ Self::SIGN) as u128) << 64 | (game.0 as u128) << 32 | low as u128)
     }
 
-    /// The same occurrence, in a game of this origin.
+    /// The same occurrence, with this origin.
     #[inline]
     pub(crate) const fn of(self, origin: Origin) -> Self {
         Self(self.0 & !3 | origin as u128)
@@ -130,15 +130,16 @@ impl Record for PlayedOccurrence {
     }
 
     fn read(bytes: &[u8]) -> Self {
-        Self(u128::from_ne_bytes(bytes.try_into().expect("as many as it was written as")))
+        Self(u128::from_ne_bytes(bytes.try_into().expect("as many bytes as were written")))
     }
 }
 
-/// Finds out whether a position is the same as a recent one, so that not every occurrence must be compared
-/// later. A position is forgotten when another one replaces it.
+/// Detects that a position is the same as a recent one, so that not every occurrence must be compared later.
+/// A position is forgotten when another one replaces it.
 #[derive(Debug, Default)]
 pub(crate) struct RecentSetups {
-    /// The entries, indexed by the lowest bits of the key. Empty until the first set-up.
+    /// The entries, indexed by the lowest bits of the key. Empty until the first position of a game from a
+    /// set-up position.
     entries: Vec<Entry>,
 }
 
@@ -187,7 +188,7 @@ impl RecentSetups {
 
     fn look_up(&mut self, view: &PositionView<'_>) -> Origin {
         if self.entries.is_empty() {
-            // The default entry does not match any position.
+            // The default entry does not match any position, because it has no kings.
             self.entries.resize(Self::ENTRIES, Entry::default());
         }
         let (key, position) = (view.position.key(), Exact::of(view));
@@ -218,7 +219,7 @@ mod tests {
                 for (index, ply) in [0, 1, 16_383, 16_384, (1 << 28) - 1].into_iter().enumerate() {
                     for code in [None, Some(MoveCode::NULL), Some(e4)] {
                         let (key, game, ply) = (PositionKey(key), GameId(game), Ply(ply));
-                        // An origin does not change the order.
+                        // Origins do not affect the order.
                         let origins = [Origin::SetupToCompare, Origin::Setup, Origin::Standard];
                         let origin = origins[index % 3];
                         let occurrence = PlayedOccurrence::new(key, game, ply, code).of(origin);

@@ -9,7 +9,7 @@ use crate::index::{Error, Result};
 use crate::positioned_io::{read_at, write_at};
 
 /// Keys of any length, each with a number. Data beyond the memory limit is stored in unnamed files, which the
-/// system removes when the process ends.
+/// system removes at the latest when the process ends.
 ///
 /// A hash only selects candidates: keys are compared completely.
 #[derive(Debug)]
@@ -22,19 +22,19 @@ pub(crate) struct SpillMap {
 impl SpillMap {
     /// The part of a run's memory that one map may use, in bytes.
     pub(crate) fn share_of(memory: u64) -> u64 {
-        // With less memory, nearly each new key would be searched for in a file.
+        // With less memory, nearly every new key would be searched for in a file.
         const LEAST: u64 = 16 << 20;
         (memory / 16).max(LEAST)
     }
 
-    /// An empty map for about `memory` bytes, with its files in `directory`.
+    /// An empty map that uses about `memory` bytes of memory. Its files are created in `directory`.
     pub(crate) fn new(memory: u64, directory: PathBuf) -> Self {
         let half = usize::try_from(memory / 2).unwrap_or(usize::MAX);
         let log = Log { memory: half, file: None, written: 0, tail: Vec::new(), space: Vec::new() };
         Self { log, table: Table::new(half), directory }
     }
 
-    /// The number of a key.
+    /// The number of a key, if the map contains the key.
     pub(crate) fn find(&mut self, hash: u64, key: &[u8]) -> Result<Option<u32>> {
         self.find_where(hash, key, |_| true)
     }
@@ -69,7 +69,7 @@ impl SpillMap {
 struct Log {
     memory: usize,
     file: Option<File>,
-    /// Bytes in the file.
+    /// The number of bytes in the file.
     written: u64,
     tail: Vec<u8>,
     /// A buffer for reading the file.
@@ -77,7 +77,7 @@ struct Log {
 }
 
 impl Log {
-    /// The size of the number and of the length of the key, in bytes.
+    /// The total size of the number and of the key's length, in bytes.
     const HEADER: usize = 8;
 
     /// Adds a record. Returns its place.
@@ -113,7 +113,7 @@ impl Log {
         Ok(())
     }
 
-    /// The number of the record at a place, if `wanted` accepts this number and the record has this key.
+    /// The number in the record at a place, if `wanted` accepts this number and the record has this key.
     fn find(
         &mut self,
         place: u64,
@@ -182,10 +182,10 @@ impl KeyHash {
     }
 }
 
-/// A hash table of slots. It is in memory until it exceeds its memory limit, then in a temporary file.
+/// A hash table of slots. It is in memory; beyond its memory limit, it is in a temporary file.
 ///
-/// A slot is stored at the place given by the top bits of its hash or, if that is occupied, at the next free
-/// place.
+/// A slot is stored at the index given by the top bits of its hash or, if this index is occupied, at the next
+/// free index.
 #[derive(Debug)]
 struct Table {
     memory: usize,
@@ -225,8 +225,8 @@ impl Slot {
         self.record == 0
     }
 
-    /// A byte that differs between most slots; 0 for an empty slot. A slot is read from the file only if its
-    /// byte matches.
+    /// A byte that differs for most pairs of slots; 0 for an empty slot. A slot is read from the file only if
+    /// its byte matches.
     const fn tag(self) -> u8 {
         if self.is_empty() { 0 } else { tag(self.hash) }
     }
@@ -241,7 +241,7 @@ impl Table {
         Self { memory, slots, bits: Self::FIRST_BITS, taken: 0 }
     }
 
-    /// Calls `see` with the places of a hash until it returns a result.
+    /// Calls `see` with the places of the records that have a hash, until it returns a result.
     fn find<T>(&self, hash: u64, mut see: impl FnMut(u64) -> io::Result<Option<T>>) -> io::Result<Option<T>> {
         let mut see_slot = |slot: Slot| match slot.record.checked_sub(1) {
             None => Ok(Some(None)),
@@ -335,7 +335,7 @@ impl Table {
         }
     }
 
-    /// Builds a table of twice the size, from the first slot to the last.
+    /// Replaces the table by one of twice the size, which is built from its first slot to its last.
     fn grow(&mut self, directory: &Path) -> io::Result<()> {
         const REGION: usize = 1 << 15;
         let bits = self.bits + 1;
@@ -373,7 +373,7 @@ impl Table {
         left_over.into_iter().try_for_each(|slot| self.put(slot))
     }
 
-    /// Calls `see` with all slots whose hashes belong to a range of places.
+    /// Calls `see` with all slots whose hashes belong to the indexes from `from` to `to`, exclusive.
     fn for_each_of(&self, from: usize, to: usize, mut see: impl FnMut(Slot)) -> io::Result<()> {
         let mut seen = 0;
         self.walk(from, Self::MANY, |_, slot| {
@@ -387,12 +387,12 @@ impl Table {
     }
 }
 
-/// The place of a hash in a table of `bits` bits.
+/// The index of a hash in a table of 2 to the power `bits` slots.
 const fn home(hash: u64, bits: u32) -> usize {
     (hash >> (u64::BITS - bits)) as usize
 }
 
-/// The byte in memory for a slot with this hash. It consists of bits that do not determine the place.
+/// The byte in memory for a slot with this hash. It consists of bits that do not determine the index.
 const fn tag(hash: u64) -> u8 {
     hash as u8 | 1
 }
@@ -427,7 +427,7 @@ mod tests {
             let directory = tempfile::tempdir().unwrap();
             let mut map = SpillMap::new(memory, directory.path().to_owned());
             let (hash, mut plain) = (KeyHash::new(bits), HashMap::new());
-            // Keys with equal beginnings, and of few lengths.
+            // The keys have equal beginnings and few different lengths.
             for (value, (seed, length)) in (7..).zip(lengths) {
                 let mut key = vec![0; length];
                 key.extend_from_slice(&seed.to_le_bytes());

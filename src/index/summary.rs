@@ -12,23 +12,24 @@ use crate::store::row::{DuplicateKind, GameStatus, HeaderBatch, Severity};
 /// The summary of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// Games read, without those left out and skipped duplicates. In a dry run they are only counted.
+    /// Games read, except games that were left out or skipped as duplicates. In a dry run, they are only
+    /// counted, and duplicates are not searched for.
     pub games: u64,
     /// Games with an error that were omitted.
     pub left_out: u64,
     /// Games whose moves were skipped because the rules of their variant are unknown, by the variant's name.
     pub variants: SortedMap<String, u64>,
-    /// Whether the input was only checked, and no database written.
+    /// Whether the input was only checked, and no database was written.
     pub dry_run: bool,
-    /// Moves replayed.
+    /// Plies of the games that `games` counts.
     pub plies: u64,
     /// Worker threads; 0 if there was nothing to read.
     pub threads: usize,
     /// Positions of games: rows of `game_position`.
     pub positions: u64,
-    /// Distinct positions, by their keys.
+    /// Distinct positions among them, by their keys; 0 in a dry run.
     pub distinct_positions: u64,
-    /// Problems.
+    /// Problems, by severity and kind.
     pub problems: ProblemCounts,
     /// The first errors in games, each as a sentence with its place. At most three.
     pub first_errors: Vec<String>,
@@ -38,10 +39,11 @@ pub struct Summary {
     pub unreadable: Vec<String>,
     /// The sources that could be read only in part, with reasons: a sentence each.
     pub damaged: Vec<String>,
-    /// The sources with text but without games: a sentence each. Empty sources are not listed.
+    /// The sources with text but without games, and standard input if it is empty: a sentence each. Empty
+    /// files are not listed.
     pub gameless: Vec<String>,
-    /// Why the added data is not only in the database file but also in the write-ahead log beside it: a
-    /// sentence.
+    /// Why the added games could not be copied from the write-ahead log into the database file, as a
+    /// sentence; `None` if there was no error.
     pub log_left: Option<String>,
     /// Whether games were added to an existing database.
     pub added: bool,
@@ -50,9 +52,9 @@ pub struct Summary {
     /// The sources that were read as new, because they no longer begin with the text read before: a sentence
     /// each.
     pub rewritten: Vec<String>,
-    /// Bytes of PGN text, decompressed.
+    /// Bytes of PGN text read, decompressed.
     pub bytes: u64,
-    /// Bytes written to temporary files.
+    /// Bytes of positions and moves written to temporary files.
     pub spilled_bytes: u64,
     /// Parquet files written; 0 if a database was written.
     pub parquet_files: u64,
@@ -86,14 +88,14 @@ impl Summary {
     }
 
     fn count_variant(&mut self, name: &str) {
-        /// The maximum number of variant names counted. Any text can be such a name, and garbage must not fill
-        /// the memory.
+        /// The maximum number of variants that are counted separately. Any text can be the name of a variant,
+        /// and garbage must not fill the memory.
         const MOST: usize = 100;
         let is_known = self.variants.len() < MOST || self.variants.contains_key(name);
         *self.variants.entry(if is_known { name } else { "others" }.to_owned()) += 1;
     }
 
-    /// Moves per second.
+    /// Plies per second.
     #[must_use]
     pub fn plies_per_second(&self) -> f64 {
         let seconds = self.elapsed.as_secs_f64();
@@ -110,9 +112,9 @@ pub struct Stages {
     pub sort: Duration,
     /// Completing the small tables and their indexes.
     pub headers: Duration,
-    /// Writing the counts of visited positions.
+    /// Recording relations between games, and writing the counts of visited positions.
     pub continuations: Duration,
-    /// Sync and rename.
+    /// Syncing and renaming the file, or writing the log back into the database.
     pub sync: Duration,
 }
 
@@ -143,7 +145,7 @@ impl DuplicateCounts {
         self.same + self.moves
     }
 
-    /// Each kind, even without games: its word in the database, and the number of games.
+    /// Each kind, even if there are no games of this kind: its word in the database, and the number of games.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let counts = [
             (DuplicateKind::Same, self.same),
@@ -169,8 +171,8 @@ impl ProblemCounts {
         *self.0.entry((severity, kind)) += 1;
     }
 
-    /// Each kind that occurred: its severity, its word in the database, the number of problems. Warnings come
-    /// first.
+    /// Each kind that occurred: its severity, its word in the database, and the number of problems. Warnings
+    /// come first.
     pub fn iter(&self) -> impl Iterator<Item = (Severity, &'static str, u64)> {
         self.0.iter().map(|(&(severity, kind), &count)| (severity, kind, count))
     }
@@ -200,11 +202,11 @@ pub struct SummaryObject {
     pub left_out: u64,
     /// Number of games whose moves were skipped because the rules of their variant are unknown, by variant.
     pub skipped_variants: SortedMap<String, u64>,
-    /// Number of half-moves read.
+    /// Number of half-moves in the games that `games` counts.
     pub plies: u64,
     /// Number of worker threads; 0 if there was nothing to read.
     pub threads: usize,
-    /// Number of positions of these games.
+    /// Number of positions in the games that `games` counts.
     pub positions: u64,
     /// Number of different positions among them; 0 in a dry run, which does not count them.
     pub distinct_positions: u64,
@@ -281,7 +283,8 @@ pub struct StageSeconds {
 }
 
 impl Summary {
-    /// The summary as a JSON object, with the database or the directory that was written, if any.
+    /// The summary as a JSON object, with the path of the database or of the directory that was written, if
+    /// any.
     #[must_use]
     pub fn object(&self, target: Option<&Path>) -> SummaryObject {
         let target = target.map(|path| path.display().to_string());
@@ -332,7 +335,7 @@ mod tests {
     use super::*;
     use crate::generated_file::compare_with_file;
 
-    /// The schema of the log contains it.
+    /// The schema of the log contains this schema.
     #[test]
     fn the_published_schema_matches_the_object() {
         let mut settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();

@@ -1,4 +1,4 @@
-//! Tests that need internals: a panicking worker, and hashes of few bits.
+//! Tests that need internals: a panicking worker, parts of files, and hashes of few bits.
 
 mod duplicates;
 mod parts;

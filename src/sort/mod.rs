@@ -1,5 +1,5 @@
-//! Sorts data that may not fit in memory: partitions records by key as they arrive, then sorts partition by
-//! partition.
+//! Sorts data that may not fit in memory: distributes records to partitions by key as they arrive, then sorts
+//! partition by partition.
 
 use std::fs::File;
 use std::io;
@@ -59,7 +59,6 @@ struct Partition<R> {
 }
 
 impl<R> Partition<R> {
-    /// The number of records.
     fn len(&self) -> usize {
         let extents = self.extents.iter().map(|extent| extent.records);
         self.buffers.iter().map(Vec::len).chain(extents).sum()
@@ -85,8 +84,8 @@ impl<R: Record> Partitions<R> {
     /// Creates partitions for about `expected` records. Records beyond `memory` bytes are written to a file
     /// in `directory`.
     ///
-    /// The file is created now, whether or not it will be needed, so that an error is reported at once and
-    /// not after hours.
+    /// The file is created now, even if it will not be needed, so that an error is reported at once and not
+    /// after hours.
     pub(crate) fn new(expected: u64, memory: u64, directory: PathBuf) -> Result<Self> {
         let bits = (expected / Self::RECORDS).max(1).next_power_of_two().ilog2().clamp(1, 10);
         Self::with_bits(bits, memory, directory)
@@ -111,7 +110,7 @@ impl<R: Record> Partitions<R> {
         (0..self.len()).map(|index| self.lock(index).len() as u64).sum()
     }
 
-    /// The least sort key that belongs to a partition, and the least one of the next partition, if there is
+    /// The least sort key that belongs to a partition, and that of the next partition, if there is a next
     /// one.
     pub(crate) fn range(&self, index: usize) -> (u128, Option<u128>) {
         let first = |index: usize| (index as u128) << (128 - self.bits);
@@ -214,7 +213,8 @@ impl<R: Record> Partitions<R> {
         records: &mut Vec<R>,
     ) -> Result<()> {
         let bucket = |record: R| (record.sort_key() << self.bits >> (128 - Self::BUCKET_BITS)) as usize;
-        // First the number of records of each bucket, then the index at which its next record is stored.
+        // At first, the number of records of each bucket; later, the index at which the bucket's next record
+        // is stored.
         let mut next = vec![0; 1 << Self::BUCKET_BITS];
         self.for_each_record(partition, &range, |record| next[bucket(record)] += 1)?;
         let mut start = 0;
@@ -278,8 +278,8 @@ pub(crate) struct Scatter<'p, R> {
 }
 
 impl<'p, R: Record> Scatter<'p, R> {
-    /// Creates one buffer for each partition. All together have about `bytes` bytes, as far as buffers of 64
-    /// to 4096 records allow.
+    /// Creates one buffer for each partition. All buffers together have about `bytes` bytes, but each has
+    /// space for at least 64 and at most 4096 records.
     pub(crate) fn new(partitions: &'p Partitions<R>, bytes: usize) -> Self {
         let capacity = (bytes / size_of::<R>() / partitions.len()).clamp(64, 4096);
         Self { partitions, buffers: (0..partitions.len()).map(|_| Vec::with_capacity(capacity)).collect() }

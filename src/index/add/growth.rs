@@ -21,11 +21,11 @@ pub(crate) struct TextLocation {
     pub(crate) offset: u64,
     /// The number of line ends before the place.
     pub(crate) lines: u64,
-    /// The number of bytes before the place in its line.
+    /// The number of bytes between the start of the line and the place.
     pub(crate) columns: u64,
 }
 
-/// A text that begins with the whole earlier text.
+/// How a text that begins with the whole earlier text continues after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Growth {
     /// The start of the last game of the earlier text.
@@ -48,11 +48,12 @@ pub(crate) enum PrefixCheck {
     Shorter(u64),
 }
 
-/// Processes a text piece by piece. Keeps no more of it than is needed to find the starts of games.
+/// Checks a text piece by piece. Keeps no more of the text than is needed to find the starts of games.
 #[derive(Debug, Default)]
 pub(crate) struct GrowthCheck<'k> {
     earlier: Option<EarlierReading<'k>>,
-    /// The length of the longest text in the database, in bytes.
+    /// The length of the longest text in the database to which the text can be equal, in bytes; `None` if
+    /// there is no such text.
     longest: Option<u64>,
     hasher: blake3::Hasher,
     bytes: u64,
@@ -61,12 +62,14 @@ pub(crate) struct GrowthCheck<'k> {
     is_same: Option<bool>,
     growth: Growth,
     has_next_game: bool,
-    /// The last part of the text read so far. It begins somewhat before the end of the earlier text.
+    /// The last part of the text read so far. It begins shortly before the place up to which the next game
+    /// was searched for.
     window: Vec<u8>,
-    /// The offset in the window up to which lines are counted, and the same place as an offset in the text.
+    /// The offset in the window up to which lines have been counted, and the same place as an offset in the
+    /// text.
     counted: usize,
     counted_to: u64,
-    /// No game starts before this offset in the window.
+    /// The offset in the window at which the search for the next game continues.
     searched: usize,
 }
 
@@ -74,8 +77,8 @@ pub(crate) struct GrowthCheck<'k> {
 const KEPT: usize = LOOK_BACK + 8;
 
 impl<'k> GrowthCheck<'k> {
-    /// Checks a text against an earlier reading, if there is one, and against all texts of the database, of
-    /// which the longest has `longest` bytes (`None`: there are none).
+    /// Checks a text against an earlier reading, if there is one, and against the texts of the database to
+    /// which it can be equal. The longest of these has `longest` bytes (`None`: there are no such texts).
     pub(crate) fn new(earlier: Option<EarlierReading<'k>>, longest: Option<u64>) -> Self {
         Self { earlier, longest, ..Self::default() }
     }
@@ -94,7 +97,7 @@ impl<'k> GrowthCheck<'k> {
         self.hash(after);
     }
 
-    /// Whether the rest of the text cannot change the result.
+    /// Whether the result no longer depends on the rest of the text.
     pub(crate) fn is_done(&self) -> bool {
         let may_be_known = self.longest.is_some_and(|longest| self.bytes <= longest);
         let is_told = self.earlier.is_none() || self.is_same == Some(false) || self.has_next_game;
@@ -127,7 +130,7 @@ impl<'k> GrowthCheck<'k> {
         SourceDigest(*self.hasher.finalize().as_bytes())
     }
 
-    /// Processes a piece of the text before the end of the earlier text.
+    /// Processes a piece that is not beyond the length of the earlier text.
     fn take_known(&mut self, text: &[u8], earlier: EarlierReading<'_>) {
         let at = within(earlier.last_game, self.bytes, text);
         self.lines.pass(&text[..at]);
@@ -147,7 +150,7 @@ impl<'k> GrowthCheck<'k> {
     }
 
     /// Searches for the first game after the end of the earlier text. Whether a game starts near the end of
-    /// the window is decided later, unless the text ends there (`is_end`).
+    /// the window is decided when more text has arrived, unless the text ends there (`is_end`).
     fn search(&mut self, is_end: bool) {
         let length = self.window.len();
         let end = if is_end { length } else { length.saturating_sub(LOOK_AHEAD) };
@@ -176,7 +179,8 @@ impl<'k> GrowthCheck<'k> {
     }
 }
 
-/// The position of a byte in a piece of text that begins at byte `start`, clamped to the piece.
+/// The index in `piece` of the byte at `offset` in the text, clamped to the piece. The piece begins at byte
+/// `start` of the text.
 fn within(offset: u64, start: u64, piece: &[u8]) -> usize {
     usize::try_from(offset.saturating_sub(start)).unwrap_or(usize::MAX).min(piece.len())
 }
@@ -194,7 +198,7 @@ mod tests {
         blake3::hash(text).to_hex().to_string()
     }
 
-    /// The growth computed from the whole text at once.
+    /// The growth, computed from the whole text at once.
     fn plain_growth(text: &[u8], read: usize, last_game: usize) -> Growth {
         let next_game = next_boundary(text, read - 1);
         let place = |offset: usize| {

@@ -1,4 +1,4 @@
-//! Adds sources to a database that has games.
+//! Adds sources to an existing database.
 
 pub(crate) mod growth;
 
@@ -66,7 +66,7 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
         if plan.sources.files.is_empty() {
             return Err(error.into());
         }
-        // Everything is committed.
+        // All games are committed.
         let log = lock.target().display();
         summary.log_left = Some(format!(
             "{error}. The games were added, but they are still in {log}-wal; the next run writes them into the database"
@@ -80,7 +80,7 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     Ok(summary)
 }
 
-/// Sources to be added to a database.
+/// An addition of sources to a database.
 struct Addition<'a> {
     plan: &'a Plan<'a>,
     database: &'a Database,
@@ -90,8 +90,8 @@ struct Addition<'a> {
 }
 
 impl Addition<'_> {
-    /// Adds the games of the intake. Removes the `tails` of files and the games in them, which are `replaced`,
-    /// because both are read again.
+    /// Adds the games of the intake. Also removes the `tails` of files and the `replaced` games in these
+    /// tails, because both are read again.
     fn fill(
         &self,
         intake: Intake<'_>,
@@ -109,7 +109,7 @@ impl Addition<'_> {
         keep_temporary_files_in(&spill, database.connection());
         let merged =
             games_to_merge(&database.levels()?, last_game, plan.estimate.games, plan.options.small_level);
-        // The minimum size of a row, in bytes. It limits the number of rows, because the rows of `import` may
+        // The minimum size of a row, in bytes. It limits the number of rows, because the table `import` can
         // state more rows than the file can contain.
         const FEWEST_BYTES_A_ROW: u64 = 12;
         let file_bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
@@ -152,7 +152,7 @@ fn replaced(again: &[(usize, Tail)], last_source: SourceId) -> Vec<Replaced> {
     again.iter().filter_map(replaced).collect()
 }
 
-/// The options, with the threshold and the openings of the database. Fails if another threshold or other
+/// The options, but with the threshold and the openings of the database. Fails if another threshold or other
 /// openings were requested explicitly.
 fn settled(options: &IndexOptions, database: &Database) -> Result<IndexOptions> {
     let continuation_threshold = database.continuation_threshold()?;
@@ -177,9 +177,9 @@ fn settled(options: &IndexOptions, database: &Database) -> Result<IndexOptions> 
 #[derive(Debug, Default)]
 struct Selection {
     files: Vec<source::Result<SourceFile>>,
-    /// Where reading starts in each file.
+    /// For each file, the counts of games and lines with which reading starts.
     starts: Vec<SourceStart>,
-    /// Tails of files that have grown, which are read again, with the indexes of the files.
+    /// Tails of files that have grown, each with the index of its file. The tails are read again.
     again: Vec<(usize, Tail)>,
     /// The number of ignored files that the database already has.
     known_sources: u64,
@@ -245,7 +245,7 @@ impl Selection {
     }
 }
 
-/// How a file compares with the database.
+/// How a file compares with the texts in the database.
 enum FileState<'k> {
     /// The database has the whole text of the file.
     Unchanged,
@@ -292,8 +292,8 @@ impl<'k> FileState<'k> {
     }
 }
 
-/// Reads the text of a file until the check is done. Returns whether there is a result: not if the file is
-/// unreadable, or if the run is stopped.
+/// Reads the text of a file until the check is done. Returns `false`, so that there is no result, if the file
+/// is unreadable or the run is stopped.
 fn read(
     file: &SourceFile,
     options: DecodeOptions,

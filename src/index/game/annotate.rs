@@ -1,4 +1,4 @@
-//! Converts comments, NAGs and variations of a game to rows.
+//! Converts comments (with clocks and evaluations), NAGs and variations of a game to rows.
 
 use crate::board::{Color, FenText, MAX_CANONICAL_FEN, MoveCode, Position, SanError};
 use crate::index::game::{glued_move, is_meant_as_move, shown};
@@ -10,12 +10,13 @@ use crate::store::row::{
     VariationRow,
 };
 
-/// The maximum size of the stored annotations of one game, with 32 bytes counted per row: garbage must not
-/// fill the memory.
+/// The maximum size of the stored annotations of one game, in bytes. Each row counts as 32 bytes more than
+/// its text. Garbage must not fill the memory.
 const MOST_BYTES: usize = 64 << 20;
 const BYTES_A_ROW: usize = 32;
 
-/// After this many problems with one game's annotations, unknown words are no longer reported.
+/// After this number of problems with one game's annotations, unknown words in variations are no longer
+/// reported.
 const MOST_PROBLEMS: usize = 100;
 
 /// The message if annotations are left out.
@@ -28,12 +29,12 @@ pub(crate) struct AnnotationProblem {
     /// The offset in the chunk, in bytes.
     pub(crate) offset: usize,
     pub(crate) ply: u32,
-    /// The end of the word that is wrong, if the problem concerns a word.
+    /// The offset of the end of the wrong word in the chunk, if the problem concerns a word.
     pub(crate) word_end: Option<usize>,
     pub(crate) message: String,
 }
 
-/// A place in a game, with the numbers of comments and commands at this place so far.
+/// A place in a game, and how many comments and commands have been stored at this place.
 #[derive(Clone, Copy, Debug, Default)]
 struct LineLocation {
     line: u32,
@@ -55,15 +56,15 @@ impl LineLocation {
 #[derive(Debug)]
 struct Level {
     place: LineLocation,
-    /// The position before the last move, and its ply; the first position of the variation if there is no
-    /// move.
+    /// The position before the last move, and the ply of this position. If no move was played yet, the first
+    /// position of the variation.
     before: (Position, u32),
     position: Position,
-    /// The index of the row of the last move.
+    /// The index of the row of the last move in the batch.
     last_move: Option<usize>,
-    /// Whether a move could not be played, so that the rest of the variation is ignored.
+    /// Whether a move could not be played or stored, so that the rest of the variation is ignored.
     is_broken: bool,
-    /// The numbers of rows in the batch when the variation was opened.
+    /// How many rows the batch had when the variation was opened.
     rows: GameRows,
 }
 
@@ -77,15 +78,15 @@ pub(crate) struct Annotator {
     game: GameId,
     main: LineLocation,
     lines: u32,
-    /// An earlier position of the main line, and its ply, if the game is replayed. The position at which a
-    /// variation branches off is computed from it.
+    /// An earlier position of the main line, and its ply; `None` if the game is not replayed. The position at
+    /// which a variation branches off is computed from this position.
     behind: Option<(Position, usize)>,
-    /// The open variations. Empty between variations of the main line; its memory is reused.
+    /// The open variations, outermost first. Empty between variations of the main line; the memory is reused.
     levels: Vec<Level>,
     pub(crate) problems: Vec<AnnotationProblem>,
     is_told: bool,
     is_encoding_reported: bool,
-    /// The numbers of rows before the game.
+    /// How many rows the batch had before the game.
     first: GameRows,
 }
 
@@ -99,7 +100,7 @@ impl Annotator {
         self.kept != Annotations::None
     }
 
-    /// Begins a game, which is replayed from `start`, or skipped.
+    /// Begins a game, which is replayed from `start`, or is skipped if `start` is `None`.
     pub(crate) fn begin(&mut self, game: GameId, start: Option<&Position>, headers: &HeaderBatch) {
         self.left = MOST_BYTES;
         self.reader.begin_game();
@@ -112,8 +113,8 @@ impl Annotator {
         self.first = headers.game_rows();
     }
 
-    /// Ends a game: sorts its rows by key, and removes repeated NAGs. Returns the numbers of evaluations and
-    /// clocks of the game.
+    /// Ends a game: sorts its rows by key, and removes repeated NAGs. Returns the number of evaluations and
+    /// the number of clocks of the game.
     pub(crate) fn end(&mut self, headers: &mut HeaderBatch) -> (u32, u32) {
         let first = self.first;
         let nags = &mut headers.nags;
@@ -179,7 +180,8 @@ impl Annotator {
         Some((behind.clone(), u32::try_from(*ply).unwrap_or(u32::MAX)))
     }
 
-    /// Whether a row with `bytes` bytes of text fits within the limit. Reports a problem if it does not.
+    /// Reserves memory for a row with `bytes` bytes of text. Returns whether the row fits within the limit;
+    /// reports a problem if it does not.
     fn fits(&mut self, bytes: usize, offset: usize, ply: u32) -> bool {
         let left = self.left.checked_sub(bytes + BYTES_A_ROW);
         match left {
@@ -189,7 +191,7 @@ impl Annotator {
         left.is_some()
     }
 
-    /// Reports once that annotations are left out.
+    /// Reports that annotations are left out, once per game.
     fn leave_out(&mut self, offset: usize, ply: u32) {
         if !std::mem::replace(&mut self.is_told, true) {
             let (kind, message) = (ProblemKind::LongAnnotations, TOO_MUCH.to_owned());
@@ -213,7 +215,7 @@ impl Annotator {
         headers: &mut HeaderBatch,
     ) {
         let is_all = self.kept == Annotations::All;
-        // Without comments, only numbers are stored: a row of 48 bytes, however long the text is.
+        // If comments are not stored, only numbers are: a row of 48 bytes, however long the comment is.
         if !self.fits(if is_all { comment.len() } else { 16 }, offset, place.ply) {
             return;
         }
@@ -224,7 +226,7 @@ impl Annotator {
         let mut numbers = before;
         let (text, commands) = (&mut headers.text, &mut headers.commands);
         let (free, mut is_full) = (&mut self.left, false);
-        // Numbers belong to positions.
+        // Numbers are stored only for positions of the main line.
         let has_numbers = line == 0 && self.behind.is_some();
         let left = self.reader.read(comment, mover, has_numbers.then_some(&mut numbers), |name, value| {
             if !is_all {
@@ -259,7 +261,7 @@ impl Annotator {
         self.report_flaw(comment, offset, place.ply);
     }
 
-    /// Reports bytes of a comment that are not valid in a known encoding.
+    /// Reports that a comment has bytes that are not valid in a known encoding.
     fn report_flaw(&mut self, comment: &[u8], offset: usize, ply: u32) {
         let Some(flaw) = TextFlaw::find(comment) else { return };
         if flaw.is_encoding && std::mem::replace(&mut self.is_encoding_reported, true) {
@@ -269,7 +271,7 @@ impl Annotator {
         self.problems.push(AnnotationProblem { kind, offset, ply, word_end: None, message });
     }
 
-    /// Replays a variation, including nested ones, from the position and ply at which it branches off the
+    /// Replays a variation and the variations in it, from the position and ply at which it branches off the
     /// main line.
     fn variation(
         &mut self,
@@ -365,7 +367,7 @@ impl Annotator {
         self.open(level.place.line, from, start, headers)
     }
 
-    /// Closes a variation. A variation without moves and annotations is not stored.
+    /// Closes a variation. If it has neither moves nor annotations, it is not stored.
     fn close(&mut self, level: Level, headers: &mut HeaderBatch) {
         let Level { position, last_move, rows, .. } = level;
         if let Some(last) = last_move {
@@ -379,8 +381,8 @@ impl Annotator {
         }
     }
 
-    /// Plays a move of a variation. Returns a length if the word is a move of this length, followed by something
-    /// without a space.
+    /// Plays a move of a variation. If the word is a move that is followed by other text without a space,
+    /// plays nothing and returns the length of the move.
     fn play(
         &mut self,
         level: &mut Level,
@@ -449,8 +451,9 @@ impl Annotator {
     }
 }
 
-/// Whether a variation begins with the number of the move to be played from `after`, not with that of the last
-/// move, which was played from `before`: some programs write variations before the move that they replace.
+/// Whether a variation begins with the number of the move to be played from `after`, and not with that of the
+/// last move, which was played from `before`. Some programs write a variation before the move that it
+/// replaces.
 fn is_numbered_as_next(variation: &[u8], before: &Position, after: &Position) -> bool {
     let text = variation.trim_ascii_start();
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();

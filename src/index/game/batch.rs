@@ -1,4 +1,4 @@
-//! Batches of games of one chunk, which pass from the parser to the tables.
+//! Batches of games from one chunk, which are passed from the parser to the tables.
 
 use std::ops::Range;
 
@@ -11,12 +11,12 @@ use crate::store::row::{GameId, GameNames, GameRows, HeaderBatch};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadGame {
     pub(crate) names: GameNames,
-    /// The line of the chunk at which the game begins, from 0.
+    /// The line in the chunk at which the game begins, from 0.
     pub(crate) line: u64,
-    /// The number of the game in the batch, from 1, counting omitted games.
+    /// The number of the game in the batch, from 1. Omitted games are numbered too.
     pub(crate) number: u32,
     pub(crate) counted: CountedGame,
-    /// The number of the batch's codes that belong to this game. They follow the codes of the game before.
+    /// The number of the batch's codes that belong to this game. They follow the codes of the previous game.
     pub(crate) moves: usize,
     pub(crate) start: Start,
 }
@@ -48,7 +48,7 @@ pub(crate) struct GameBatch {
     pub(crate) last_game: Option<u64>,
     /// The texts of games with an error, as byte ranges of the chunk.
     pub(crate) rejects: Vec<Range<usize>>,
-    /// The numbers of problems with severity error and with severity warning.
+    /// The number of problems of severity error, and of those of severity warning.
     pub(crate) errors: u64,
     pub(crate) warnings: u64,
 }
@@ -68,7 +68,8 @@ impl GameBatch {
         self.warnings = 0;
     }
 
-    /// Removes the games whose flag is set, and renumbers later games. Keeps the problems of removed games.
+    /// Removes the games whose flag is set, and renumbers the other games. Keeps the problems of removed
+    /// games.
     pub(crate) fn remove(&mut self, is_removed: &[bool]) {
         fn retain<T>(rows: &mut Vec<T>, is_removed: impl Fn(usize) -> bool) {
             let mut index = 0..;
@@ -88,7 +89,7 @@ impl GameBatch {
         let setups: Vec<bool> = setups.map(|(_, &is_removed)| is_removed).collect();
         retain(&mut self.setups, |index| setups[index]);
         retain(&mut self.games, flag);
-        // The games have been compared already.
+        // The signatures are no longer needed: the games have been compared.
         self.signatures.clear();
         let mut next = 0;
         let new_id = |&is_removed: &bool| {
@@ -103,7 +104,7 @@ impl GameBatch {
         self.headers.problems.iter_mut().for_each(|problem| problem.game = problem.game.and_then(id));
     }
 
-    /// Whether the batch should be passed on.
+    /// Whether the batch is large enough to be passed on.
     pub(crate) fn is_full(&self) -> bool {
         const CODES: usize = 1 << 18;
         const TEXT: usize = 4 << 20;

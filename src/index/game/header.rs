@@ -18,7 +18,7 @@ pub(crate) struct Header {
     pub(crate) fen: Option<Text>,
     /// The result in the tag `Result`, if it is valid.
     pub(crate) result: Option<GameResult>,
-    /// Whether the tag says that both players lost: `0-0`.
+    /// Whether the tag `Result` says that both players lost: `0-0`.
     pub(crate) both_lost: bool,
     /// The value of the tag with which an exported game states that moves are missing.
     pub(crate) truncated: Option<Text>,
@@ -27,13 +27,13 @@ pub(crate) struct Header {
     first_tag: usize,
 }
 
-/// A problem with a tag: its offset, kind, text, and the reason.
+/// A problem with a tag: the offset of the tag, the kind of problem, the text of the tag, and the reason.
 pub(crate) type TagProblem = (usize, ProblemKind, String, Cow<'static, str>);
 
 impl Header {
-    /// Parses the tags of game number `game` of the batch; `moves` is a reader at the start of the game's
-    /// movetext. Tags without a column, and values that their column cannot store, become rows of `tag`,
-    /// sorted by name.
+    /// Parses the tags of the game that has the id `game` in the batch. `moves` is a reader at the start of
+    /// the game's movetext. Tags without a column, and values that their column cannot store, become rows of
+    /// `tag`, sorted by name.
     pub(crate) fn read(
         tags: &[TagPair<'_>],
         moves: &Reader<'_>,
@@ -45,7 +45,8 @@ impl Header {
         header.row.game = game;
         header.first_tag = batch.headers.tags.len();
         let mut left = MOST_TEXT;
-        // The letters of the names seen so far: different names may be mistaken for each other.
+        // The bits of the names seen so far. Different names can have the same bit, so names are compared if
+        // a bit was seen before.
         let (mut seen, mut is_encoding_reported) = (0, false);
         for (index, tag) in tags.iter().enumerate() {
             let token = || format!("[{}", String::from_utf8_lossy(tag.name));
@@ -89,7 +90,7 @@ impl Header {
     }
 
     /// Sets the column of a tag. `Err(None)`: the tag has no column, or its column does not keep the value as
-    /// written. `Err(reason)`: the tag has a column, but the value cannot be parsed.
+    /// written. `Err(Some(reason))`: the tag has a column, but the value cannot be parsed completely.
     fn set(&mut self, name: &[u8], value: &str, batch: &mut GameBatch) -> Result<(), Option<&'static str>> {
         let row = &mut self.row;
         match name {
@@ -112,7 +113,7 @@ impl Header {
                 let result = GameResult::from_tag(value).ok_or(Some("the result cannot be read"))?;
                 self.result = Some(result);
                 self.both_lost = result == GameResult::Unknown && value.trim() != "*";
-                // A value in an unusual form is stored as written.
+                // A value in an unusual form is also stored as written, in the table `tag`.
                 if value.trim() != result.as_str() {
                     return Err(None);
                 }
@@ -168,7 +169,7 @@ impl Header {
     }
 }
 
-/// The first clock of a game, in centiseconds, if one of the first moves has a clock.
+/// The first clock of a game, in centiseconds; `None` if none of its first moves has a clock.
 fn first_clock(mut reader: Reader<'_>) -> Option<u32> {
     const MOST_MOVES: usize = 8;
     let (mut comments, mut moves) = (CommentReader::default(), 0);
@@ -204,7 +205,7 @@ const MOST_VALUE: usize = 64 << 10;
 const MOST_TEXT: usize = 1 << 20;
 const TOO_LONG: &str = "only 64 KiB of a tag and 1 MiB of all tags of a game are kept";
 
-/// The first bytes of a text, without an incomplete UTF-8 character at the end.
+/// The first `most` bytes of a text, without an incomplete UTF-8 character at the end.
 fn cut(text: &[u8], most: usize) -> &[u8] {
     let is_inside = |at: usize| text.get(at).is_some_and(|byte| (0x80..0xc0).contains(byte));
     let end = (0..4).map(|back| most.saturating_sub(back)).find(|&at| !is_inside(at)).unwrap_or(most);
@@ -226,7 +227,7 @@ fn usual_spelling(name: &[u8]) -> Option<&'static [u8]> {
     NAMES.into_iter().map(str::as_bytes).find(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// A bit that depends on the letters of a name, ignoring case.
+/// A bit that depends on some letters of a name, ignoring case, and on its length.
 fn letter_bit(name: &[u8]) -> u64 {
     let letter = |at: usize| u64::from(name.get(at).map_or(0, u8::to_ascii_lowercase));
     let length = name.len();
@@ -235,8 +236,8 @@ fn letter_bit(name: &[u8]) -> u64 {
     1 << (hash % 64)
 }
 
-/// Sorts the rows of the last game by name, ignoring case as the table does. Of repeated tags, the last one
-/// is kept.
+/// Sorts the rows of `tag` from index `first` on by name, ignoring case as the table does. Of repeated tags,
+/// the last one is kept.
 fn sort_tags(batch: &mut GameBatch, first: usize) {
     let rows = &mut batch.headers.tags;
     let text = &batch.headers.text;

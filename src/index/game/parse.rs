@@ -15,7 +15,6 @@ use crate::opening::OpeningBook;
 use crate::pgn::{FrameProblem, MOST_TAGS, Reader, TagPair, is_known_variant};
 use crate::store::row::{GameId, GameNames, GameRow, GameStatus, Ply, ProblemRow, Severity, SourceId};
 
-/// How games are parsed.
 #[derive(Clone, Copy)]
 pub(crate) struct ParseOptions<'a> {
     /// The standard start position.
@@ -38,7 +37,7 @@ pub(crate) struct ChunkParser<'a> {
     tags: Vec<TagPair<'a>>,
     frame: Vec<FrameProblem>,
     lines: LineCounter,
-    /// How many warnings of the current game may still be reported.
+    /// How many warnings about the current game can still be recorded.
     warnings_left: u32,
     /// The index in the batch of the first move of the current game.
     pub(super) first_code: usize,
@@ -69,7 +68,7 @@ pub(super) enum Subject {
     Ply(usize),
 }
 
-/// The end of a game's movetext.
+/// What was found in a game's movetext.
 pub(super) struct Ending {
     pub(super) status: GameStatus,
     pub(super) result: Option<GameResult>,
@@ -80,8 +79,8 @@ pub(super) struct Ending {
 }
 
 impl<'a> ChunkParser<'a> {
-    /// A parser for a chunk that begins `base` bytes into its source and was cut at the first boundary after
-    /// `size` bytes.
+    /// A parser for a chunk that begins `base` bytes into its source and was cut at the first boundary at
+    /// least `size` bytes from its start.
     pub(crate) fn new(
         text: &'a [u8],
         size: usize,
@@ -117,7 +116,7 @@ impl<'a> ChunkParser<'a> {
     }
 
     /// Reads games into `batch`, which is cleared first, until it is full. Returns whether the end of the
-    /// chunk is reached.
+    /// chunk was reached.
     pub(crate) fn parse_batch(&mut self, batch: &mut GameBatch) -> bool {
         batch.clear();
         while !batch.is_full() {
@@ -201,7 +200,7 @@ impl<'a> ChunkParser<'a> {
         batch.headers.games.push(row);
     }
 
-    /// Adds the data for comparing the game.
+    /// Adds the signature with which the game is compared.
     fn sign(&self, names: &GameNames, row: &mut GameRow, batch: &mut GameBatch) {
         let Some(comparison) = self.options.comparison else {
             batch.signatures.push_none();
@@ -254,8 +253,8 @@ impl<'a> ChunkParser<'a> {
         }
     }
 
-    /// How much of the game could be replayed. A game exported by this program has a tag that states which
-    /// part is missing.
+    /// How much of the game could be replayed. If this program exported an incomplete game, a tag states
+    /// which part is missing.
     fn status(
         &self,
         header: &mut Header,
@@ -356,7 +355,8 @@ impl<'a> ChunkParser<'a> {
         message: &str,
     ) {
         let mut message = shorten(message);
-        // Games of unsupported variants are counted by problems of this kind, so none of these may be left out.
+        // Games of unsupported variants are counted by problems of this kind, so none of these problems must
+        // be left out.
         if kind.severity() == Severity::Warning && kind != ProblemKind::UnsupportedVariant {
             let Some(left) = self.warnings_left.checked_sub(1) else { return };
             self.warnings_left = left;

@@ -54,7 +54,8 @@ pub(crate) fn for_each_position<E>(
     })
 }
 
-/// The moves of all games of a batch that have positions. The first game has the id `first`.
+/// The moves of the games of a batch, except games without positions. The first game of the batch has the id
+/// `first`.
 pub(crate) fn moves_of(batch: &GameBatch, first: GameId) -> impl Iterator<Item = GameMoves<'_>> {
     let mut codes = &batch.codes[..];
     let mut setups = batch.setups.iter();
@@ -71,7 +72,7 @@ pub(crate) fn moves_of(batch: &GameBatch, first: GameId) -> impl Iterator<Item =
     })
 }
 
-/// Computes the features of a batch's games move by move, because a move changes few features.
+/// Computes the features of a batch's games move by move, because each move changes few features.
 pub(crate) fn record_features(batch: &mut GameBatch, standard: &Standard) {
     let features = &mut batch.headers.features;
     features.clear();

@@ -162,7 +162,7 @@ impl ChunkParser<'_> {
         Ending { status, result, result_at: self.reader.token_start()..self.reader.offset(), opening }
     }
 
-    /// Stores an annotation at `position`, which the moves of the game led to.
+    /// Stores an annotation at `position`, to which the moves of the game have led.
     fn annotate(&mut self, annotation: Annotation<'_>, position: &Position, batch: &mut GameBatch) {
         let played = (&batch.codes[self.first_code..], position);
         let text = (self.text, self.reader.offset());
@@ -204,8 +204,8 @@ impl ChunkParser<'_> {
         (result, GameStatus::Truncated)
     }
 
-    /// Plays a move that is followed by the next move, a move number or the result without a space (`Nf3Nc6`,
-    /// `d62.`, `Qd61-0`), and splits the two.
+    /// If a move is followed by the next move, a move number or the result without a space (`Nf3Nc6`, `d62.`,
+    /// `Qd61-0`), plays the move. The rest is then read as the next token.
     #[cold]
     fn play_glued(
         &mut self,
@@ -224,7 +224,8 @@ impl ChunkParser<'_> {
         Some(code)
     }
 
-    /// Reports a token that is not a playable move. Returns whether the game ends with it.
+    /// Reports a token that is not a playable move. Returns whether the replay must end there; words that are
+    /// not meant as moves are ignored.
     #[cold]
     fn unplayable(
         &mut self,
@@ -278,8 +279,8 @@ impl ChunkParser<'_> {
         matches!(kind, ProblemKind::UnclosedComment | ProblemKind::UnclosedVariation)
     }
 
-    /// If a game has no moves because words that may be moves were ignored, reports a problem and returns
-    /// `true`.
+    /// Called if no move of a game was played. If a word that may have been a move was ignored, reports a
+    /// problem and returns `true`.
     fn all_moves_lost(&mut self, batch: &mut GameBatch) -> bool {
         let Some(SuspectWord { word, offset }) = self.doubtful.take() else { return false };
         let message = format!(
@@ -311,7 +312,7 @@ mod tests {
     use crate::opening::OpeningBook;
     use crate::store::row::SourceId;
 
-    /// The moves and the kinds of problems of the first game.
+    /// The moves of the first game, the kinds of problems, and the result of the first game.
     fn first_game(text: &[u8]) -> (Vec<String>, Vec<&'static str>, GameResult) {
         let (start, openings) = (Position::start(), OpeningBook::built_in());
         let mut batch = GameBatch::default();

@@ -1,4 +1,5 @@
-//! Signatures of games: all compared data as bytes. Hashes of games, as stored in the database.
+//! Signatures of games, which contain all compared data as bytes, and hashes of games, as stored in the
+//! database.
 
 use std::hash::Hasher as _;
 
@@ -6,7 +7,7 @@ use crate::board::{GameResult, MoveCode, ShortMove};
 use crate::index::{Duplicates, KeyHash};
 use crate::store::row::{GameNames, GameRow, GameStatus};
 
-/// The minimum number of plies of games that can be duplicates because of their moves alone.
+/// The minimum number of plies of a game that can be a duplicate because of its moves alone.
 pub(crate) const MIN_PLIES_OF_MOVES: u32 = 20;
 
 /// How games are compared and hashed.
@@ -54,7 +55,7 @@ impl Signature {
 /// The signatures of some games.
 #[derive(Debug, Default)]
 pub(crate) struct Signatures {
-    /// `None`: the game cannot be a duplicate.
+    /// One entry for each game. `None`: the game is not compared with others.
     games: Vec<Option<Signature>>,
     bytes: Vec<u8>,
 }
@@ -107,7 +108,7 @@ impl Signatures {
         self.bytes.extend_from_slice(text.as_bytes());
     }
 
-    /// The signature of one of the games.
+    /// The signature of a game; `None` if it is not compared.
     pub(crate) fn of(&self, game: usize) -> Option<Signature> {
         self.games[game]
     }

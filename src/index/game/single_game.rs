@@ -9,9 +9,8 @@ use crate::opening::OpeningBook;
 use crate::store::row::virtual_table::{Cell, Columns as _, Rows as _};
 use crate::store::row::{GameRow, Ply, Severity, SideTable, SourceId, Text};
 
-/// Columns of `game` that are not compared with the game's text: numbers assigned by a run, and the place of
-/// the text, because the text does not contain them; and columns derived from the moves, because they are
-/// compared with the positions.
+/// Columns of `game` that are not compared with the game's text. The text contains neither the ids that a run
+/// assigns nor its own place. Columns derived from the moves are compared with the positions instead.
 const NOT_COMPARED_WITH_TEXT: [&str; 8] = [
     "game_id",
     "source_id",
@@ -23,7 +22,7 @@ const NOT_COMPARED_WITH_TEXT: [&str; 8] = [
     "prefix_hash",
 ];
 
-/// Parses the texts of single games as a run does.
+/// Parses the texts of single games in the same way as a run.
 #[derive(Debug)]
 pub(crate) struct SingleGameParser {
     batch: GameBatch,

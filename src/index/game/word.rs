@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use crate::board::Position;
 use crate::pgn::{decode, is_descriptive_move, is_foreign_move, is_misspelt_move, looks_like_move};
 
-/// The length of the move at the start of a word, if only a result, a move number or another move follows it.
+/// The length of the move at the start of a word, if the rest of the word is only a result, a move number or
+/// another move.
 pub(crate) fn glued_move(word: &[u8]) -> Option<usize> {
     let results =
         [&b"1-0"[..], b"0-1", b"1/2-1/2"].into_iter().filter_map(|result| word.strip_suffix(result));
@@ -24,7 +25,7 @@ fn glued_moves(word: &[u8]) -> Option<usize> {
     })
 }
 
-/// Whether a word, in any notation, may be a move: it has a letter and a rank number.
+/// Whether a short word could be a move in any notation: it contains a letter and the number of a rank.
 pub(crate) fn may_be_move(word: &str) -> bool {
     const LONGEST: usize = 24;
     word.len() <= LONGEST
@@ -32,8 +33,8 @@ pub(crate) fn may_be_move(word: &str) -> bool {
         && word.contains(|letter| matches!(letter, '1'..='8'))
 }
 
-/// Whether a word that cannot be parsed as a move, and ends at the byte `after` of a text, was probably meant
-/// as one.
+/// Whether a word that cannot be parsed as a move was probably meant as a move. `after` is the offset in
+/// `text` at which the word ends.
 #[cold]
 pub(crate) fn is_meant_as_move(word: &[u8], text: &[u8], after: usize) -> bool {
     match word {
@@ -61,7 +62,7 @@ pub(crate) fn notation_of(word: &[u8]) -> &'static str {
     }
 }
 
-/// The maximum number of bytes of a text in a message: a token can be as long as a file.
+/// The maximum number of bytes of a text or token that a message quotes: a token can be as long as a file.
 const MOST_SHOWN: usize = 500;
 
 /// A text, shortened if necessary.

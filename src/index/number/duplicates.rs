@@ -7,20 +7,20 @@ use crate::index::{Duplicates, Error, Result, SpillMap};
 use crate::store::row::{GameId, NameId};
 use crate::store::{ComparedGame, GameSet, Snapshot};
 
-/// The first game of each group of equal games, from this run and from the games of the existing database that
-/// have been read.
+/// The first game of each group of equal games: games of this run, and those games of the existing database
+/// that have been read.
 ///
 /// Each game is searched for before it is added, so no two games of the set are equal.
 #[derive(Debug)]
 pub(crate) struct Originals {
     comparison: Comparison,
-    /// The games by their whole signature.
+    /// The games by their whole signatures.
     same: SpillMap,
     /// The games by start position and moves.
     moves: SpillMap,
-    /// The groups of games of the database that have been read.
+    /// The groups of games of the database that have been read, by hash of moves and White player.
     groups: SpillMap,
-    /// Games removed from the database.
+    /// Games that the run removes from the database.
     removed: GameSet,
 }
 
@@ -57,11 +57,12 @@ impl Originals {
         Ok(())
     }
 
-    /// Adds the games of the database that have the hash `moves_hash` and, if `white` is given, this White
-    /// player, unless they were added before. Returns whether games were added.
+    /// Reads the group of games of the database that have the hash `moves_hash` and, if `white` is given,
+    /// this White player. Adds each game that is not equal to one added before. If the group was read before,
+    /// does nothing. Returns whether comparable games were read.
     ///
-    /// These games are added all at once: comparing each new game with all of them would take too long if many
-    /// are equal.
+    /// All games of the group are added at once: comparing each new game with all of them would take too long
+    /// if many are equal.
     pub(crate) fn take_known(
         &mut self,
         known: &Snapshot,

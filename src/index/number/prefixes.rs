@@ -1,4 +1,4 @@
-//! Finds broken-off games whose complete versions are elsewhere, once all rows are written.
+//! Finds games of which the database also has a longer version, once all rows are written.
 
 use std::collections::HashSet;
 use std::hash::Hasher as _;
@@ -10,13 +10,14 @@ use crate::store::{BulkLoader, ComparedGame, PrefixCandidate};
 
 /// Searches for games whose moves are the first moves of a longer game by the same players on the same date.
 ///
-/// The short games are stored by moves, players and date, and each prefix of each long game is looked up. So
-/// the time depends on the number of moves of all these games, not on how many of them begin alike.
+/// The short games are stored by start position, players, date and moves, and each prefix of each long game
+/// is looked up. So the time depends on the total number of moves of these games, and not on how many of them
+/// begin alike.
 #[derive(Debug)]
 pub(crate) struct Prefixes<'p> {
     /// The numbers of the distinct short games, from 0.
     keys: SpillMap,
-    /// For each distinct short game, the first longer game found, and the first one found that is later than
+    /// For each distinct short game, the first longer game, and the first longer game that is later than
     /// `last`.
     longer: Vec<[Option<GameId>; 2]>,
     /// The last game that existed before the run.
@@ -28,14 +29,15 @@ pub(crate) struct Prefixes<'p> {
 }
 
 impl<'p> Prefixes<'p> {
-    /// Only considers pairs with a game later than `last`, or with a short game that [`note`](Self::note)
-    /// gets as freed.
+    /// Considers only pairs of games of which at least one is later than `last`, or of which the short game
+    /// is passed to [`note`](Self::note) as freed.
     pub(crate) const fn new(keys: SpillMap, hash: KeyHash, last: GameId, progress: &'p Progress) -> Self {
         Self { keys, longer: Vec::new(), last, hash, progress, key: Vec::new() }
     }
 
-    /// Records the short games for which a longer game was found as duplicates of the kind `prefix`; also
-    /// short games in `freed`. All other tables must be complete. Returns the number of games recorded.
+    /// Searches for longer games, and records the short games as duplicates of the kind `prefix`. `freed`
+    /// contains existing games for which a longer game must be searched for again. All other tables must be
+    /// complete. Returns the number of games recorded.
     pub(crate) fn note(mut self, loader: &BulkLoader<'_>, freed: &[GameId]) -> Result<u64> {
         let freed: HashSet<GameId> = freed.iter().copied().collect();
         let candidates = loader.prefix_candidates(self.last, &freed)?;

@@ -17,9 +17,9 @@ pub(crate) struct SourceCount {
     pub(crate) left_out: u64,
     /// Whether the source has text outside games.
     has_text_outside: bool,
-    /// Whether the source has any text.
+    /// Whether any text of the source was read.
     has_text: bool,
-    /// The kind of text, if the beginning of the source shows that it is not PGN.
+    /// A message about the kind of text, if the beginning of the source shows that it is not PGN.
     other_text: Option<&'static str>,
 }
 
@@ -30,21 +30,21 @@ impl SourceCount {
     }
 }
 
-/// The numbers at which a source continues after earlier readings.
+/// The counts with which reading a source starts: those of the text that earlier runs read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SourceStart {
     pub(crate) games: u32,
     pub(crate) lines: u64,
-    /// The number of bytes of the current line.
+    /// The number of bytes of the current line that were read.
     pub(crate) columns: u64,
 }
 
 /// Numbers batches in input order.
 #[derive(Debug)]
 pub(crate) struct Sequencer {
-    /// What the run keeps. If it keeps games, games and names are numbered. With [`Takes::Games`], the rows of a
-    /// batch refer to games by their numbers in the batch, from 0. With [`Takes::Nothing`], no row refers to a
-    /// game.
+    /// What the run keeps. If it [keeps](Takes::keeps) games, ids are assigned to games and names. With
+    /// [`Takes::Games`], the rows of a batch refer to games by their indexes in the batch, from 0. With
+    /// [`Takes::Nothing`], no row of `problem` refers to a game.
     takes: Takes,
     games: u32,
     names: Names,
@@ -65,7 +65,7 @@ pub(crate) struct Sequencer {
 
 impl Sequencer {
     /// Continues after the data in `known`. `starts` has one entry per source; the ids of the sources follow
-    /// `last_source`. `ids` stores the names.
+    /// `last_source`. `ids` is an empty map for names.
     pub(crate) fn new(
         takes: Takes,
         starts: Vec<SourceStart>,
@@ -143,7 +143,7 @@ impl Sequencer {
         Ok(GameId(first))
     }
 
-    /// Records that text of a source was read; `begins` is set for its beginning.
+    /// Records that text of a source was read. `begins` says whether it is the beginning of the source.
     pub(crate) fn note_text(&mut self, source: SourceId, text: &[u8], begins: bool) {
         let count = &mut self.sources[(source.0 - self.last_source.0) as usize - 1];
         count.has_text |= !text.is_empty();
@@ -152,8 +152,8 @@ impl Sequencer {
         }
     }
 
-    /// The problem of a completely read source, if it has text but no game, or is an empty stream: the
-    /// program that writes to it may have failed.
+    /// The problem of a completely read source, if it has text but no game, or if it is empty and `is_stream`
+    /// is set: the program that writes to the stream may have failed.
     pub(crate) fn without_game(&self, source: SourceId, is_stream: bool) -> Option<&'static str> {
         let count = &self.sources[(source.0 - self.last_source.0) as usize - 1];
         let has_text_alone = count.has_text_outside || count.other_text.is_some();
@@ -202,8 +202,8 @@ impl Sequencer {
         Ok(())
     }
 
-    /// The game that a game of a batch repeats: an equal game rather than a game with only the same moves, and
-    /// otherwise the earliest one.
+    /// The game that a game of a batch repeats: an equal game or, if there is none, a game with the same
+    /// moves; of several such games, the earliest one.
     fn find(
         &mut self,
         signature: &Signature,
@@ -235,7 +235,7 @@ impl Sequencer {
         Ok(alike.map(|game| (game, DuplicateKind::Moves)))
     }
 
-    /// White's id, if the existing database has both players of a game.
+    /// White's id, if the existing database contains both players of a game.
     fn known_white(&mut self, index: usize, batch: &GameBatch) -> Result<Option<NameId>> {
         let Some(known) = &self.known else { return Ok(None) };
         let names = batch.games[index].names;
@@ -249,7 +249,7 @@ impl Sequencer {
         Ok(if white.is_some() && player(black)?.is_some() { white } else { None })
     }
 
-    /// Adds the line ends of a completely read chunk.
+    /// Counts the line ends of a completely read chunk.
     pub(crate) const fn pass_lines(&mut self, lines: u64) {
         self.source_lines += lines;
     }
@@ -278,13 +278,13 @@ impl Sequencer {
     }
 }
 
-/// Assigns a number to each distinct name of a table: 1, 2, 3 … in order of first appearance, after the numbers
-/// of an existing database.
+/// Assigns an id to each distinct name of a table: 1, 2, 3 … in order of first appearance, after the ids of
+/// an existing database.
 #[derive(Debug)]
 struct Names {
     ids: SpillMap,
     hash: KeyHash,
-    /// The last ids of players, events and sites.
+    /// The last assigned ids of players, events and sites.
     last: [u32; 3],
     /// A buffer for a key of `ids`: the number of the table, followed by the name.
     key: Vec<u8>,

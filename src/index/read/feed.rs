@@ -13,7 +13,7 @@ use crate::source::{Mapped, Opened, SourceFile, Sources, open, shown_path};
 use crate::store::SourceDigest;
 use crate::store::row::SourceId;
 
-/// The next work for a worker, numbered 0, 1, 2 … in input order.
+/// A piece of work for a worker. The pieces are numbered 0, 1, 2 … in input order.
 #[derive(Debug)]
 pub(crate) struct Work {
     pub(crate) number: u64,
@@ -21,13 +21,12 @@ pub(crate) struct Work {
     pub(crate) task: Task,
 }
 
-/// The work itself.
 #[derive(Debug)]
 pub(crate) enum Task {
     /// Whole games of a source.
     Chunk(Chunk),
     Report(SourceProblem),
-    /// The end of a source that was read from its beginning.
+    /// The end of a source that was read completely, with its path.
     End(PathBuf),
 }
 
@@ -39,9 +38,9 @@ pub(crate) struct Feed<'s> {
     number: u64,
     source: SourceId,
     open: Option<Open>,
-    /// The path of the open source, if it is read from its beginning.
+    /// The path of the open source, if it is read completely.
     path: Option<PathBuf>,
-    /// The results of the completed sources, in order.
+    /// The results of the sources that were read, in order.
     pub(crate) ends: Vec<SourceEnd>,
 }
 
@@ -53,13 +52,13 @@ enum Open {
 }
 
 impl<'s> Feed<'s> {
-    /// The ids of the sources follow `last`.
+    /// A feed of the sources, whose ids follow `last`.
     pub(crate) fn new(sources: &'s Sources, last: SourceId, options: CutOptions) -> Self {
         let sources = sources.files.iter();
         Self { sources, options, number: 0, source: last, open: None, path: None, ends: Vec::new() }
     }
 
-    /// The next work, or `None` at the end. Stops waiting when `is_stopped` returns true.
+    /// The next work, or `None` at the end. Fails if `is_stopped` returns true while it waits or searches.
     pub(crate) fn next(&mut self, is_stopped: impl Fn() -> bool) -> Result<Option<Work>> {
         loop {
             let task = match self.open.take() {
@@ -77,7 +76,7 @@ impl<'s> Feed<'s> {
         }
     }
 
-    /// Opens the next source. Returns a report if the source cannot be read.
+    /// Opens `file`, the next source. Returns a report if the source cannot be read.
     fn open_source(&mut self, file: &crate::source::Result<SourceFile>) -> Result<Option<Task>> {
         self.source.0 += 1;
         let opened = file

@@ -2,8 +2,8 @@
 
 /// The number of line ends in a part of a text: `\n`, `\r\n`, or `\r` alone.
 pub(crate) fn count_lines(text: &[u8], range: std::ops::Range<usize>) -> u64 {
-    /// The greatest number that fits in a byte. The line ends of a piece are counted in one byte, so that the
-    /// processor can count at many places in parallel.
+    /// The greatest number that fits in a byte. The line ends of a piece are counted in one byte, so that one
+    /// instruction of the processor can count at many places.
     const PIECE: usize = 255;
     let text = &text[range.start..];
     let length = range.end - range.start;
@@ -29,7 +29,7 @@ pub(crate) struct LineCounter {
 }
 
 impl LineCounter {
-    /// The line of an offset, from 0, and the byte within it, from 1.
+    /// The line of an offset, from 0, and the column in bytes, from 1.
     pub(crate) fn at(&mut self, text: &[u8], offset: usize) -> (u64, u64) {
         let count = |range| count_lines(text, range);
         let is_other_line = if offset < self.offset {
@@ -41,7 +41,7 @@ impl LineCounter {
             passed > 0
         };
         if is_other_line {
-            // No line begins between `\r` and `\n`.
+            // An offset between `\r` and `\n` is still in the line that they end.
             let within = text[..offset].ends_with(b"\r") && text[offset..].starts_with(b"\n");
             let end = memchr::memrchr2(b'\n', b'\r', &text[..offset - usize::from(within)]);
             self.line_start = end.map_or(0, |end| end + 1);
@@ -57,7 +57,7 @@ pub(crate) struct LineStream {
     /// The number of line ends, except a carriage return at the end, which may be the first half of a line end.
     lines: u64,
     ends_in_return: bool,
-    /// The number of bytes of the current line.
+    /// The number of bytes of the current line so far.
     columns: u64,
 }
 
@@ -74,7 +74,8 @@ impl LineStream {
         }
     }
 
-    /// The number of line ends so far, and of bytes of the current line. The next byte must not be a line feed.
+    /// The number of line ends so far, and the number of bytes of the current line. The next byte of the text
+    /// must not be a line feed.
     pub(crate) fn place(&self) -> (u64, u64) {
         (self.lines + u64::from(self.ends_in_return), self.columns)
     }
@@ -84,7 +85,7 @@ impl LineStream {
 mod tests {
     use super::*;
 
-    /// Counts from the start each time.
+    /// The line and the column, counted from the start of the text each time.
     fn plain_place(text: &[u8], offset: usize) -> (u64, u64) {
         let ends_line =
             |&at: &usize| text[at] == b'\n' || (text[at] == b'\r' && text.get(at + 1) != Some(&b'\n'));

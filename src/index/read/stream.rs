@@ -17,7 +17,7 @@ use crate::store::SourceDigest;
 #[derive(Debug)]
 pub(crate) struct SourceProblem {
     pub(crate) kind: ProblemKind,
-    /// The place in the text of the source.
+    /// The offset in the text of the source.
     pub(crate) offset: u64,
     pub(crate) message: String,
 }
@@ -30,8 +30,8 @@ pub(crate) struct Chunk {
     pub(crate) offset: u64,
     /// Beyond this many bytes from its start, no game of the chunk begins.
     pub(crate) size: usize,
-    /// The number of bytes of the source from which the chunk was read, compressed if the source is, for
-    /// reporting progress.
+    /// The number of bytes of the source from which the chunk was read; for an archive, compressed bytes.
+    /// Used to report progress.
     pub(crate) input: u64,
 }
 
@@ -73,19 +73,18 @@ impl Chunk {
     }
 }
 
-/// Options for cutting sources.
 #[derive(Clone, Debug)]
 pub(crate) struct CutOptions {
     /// The approximate size of a chunk, in bytes.
     pub(crate) chunk_size: usize,
     /// The maximum size of a chunk in memory, in bytes. A longer chunk is written to a temporary file.
     pub(crate) most_in_memory: usize,
-    /// The directory of temporary files.
+    /// The directory for temporary files.
     pub(crate) directory: PathBuf,
     pub(crate) decode: DecodeOptions,
 }
 
-/// A part of a decoded source. Parts are sent in order.
+/// A piece of a decoded source. Pieces are sent in order.
 #[derive(Debug)]
 pub(crate) enum Piece {
     Chunk(Chunk),
@@ -100,8 +99,8 @@ pub(crate) enum Piece {
 pub(crate) struct SourceEnd {
     /// Size of the source's text, in bytes; `None` if no text could be read.
     pub(crate) bytes: Option<u64>,
-    /// Digest of the text, as far as it could be decoded; `None` if decoding was given up, if only a part of
-    /// the source is read, or if the digest is computed elsewhere.
+    /// Digest of the text, as far as it could be decoded; `None` if no text could be read, if decoding was
+    /// given up, if only a part of the source is read, or if the digest is computed elsewhere.
     pub(crate) digest: Option<SourceDigest>,
     /// Whether a part of the source could not be decoded.
     pub(crate) is_damaged: bool,
@@ -168,18 +167,19 @@ struct Cutter {
     text: Vec<u8>,
     /// The offset of `text` in the text of the source.
     offset: u64,
-    /// There is no boundary to cut at before this offset in `text`.
+    /// The offset in `text` at which the search for a boundary continues.
     searched: usize,
     /// The beginning of a long chunk.
     spill: Option<Spill>,
-    /// Whether the beginning of the current text is lost.
+    /// Whether `text` must be dropped up to the next boundary: it is the rest of a damaged game, or belongs
+    /// to the previous part.
     is_torn: bool,
-    /// Problems before any text.
+    /// Messages about damage before any text.
     early: Vec<String>,
     is_damaged: bool,
-    /// Whether reading was given up before the end.
+    /// Whether reading was given up before the end of the source.
     is_given_up: bool,
-    /// Whether all games of a part have been cut.
+    /// Whether the source is read only in part, and all games of this part have been cut.
     is_complete: bool,
     /// The number of bytes of the source that were read for the chunks sent so far.
     input: u64,
@@ -274,7 +274,7 @@ impl Cutter {
         Ok(())
     }
 
-    /// Sends the text before a damaged place, and drops the text after it up to the next game.
+    /// Sends the text before a damaged place. The text after this place is dropped up to the next game.
     fn meet_damage(&mut self, error: &std::io::Error) -> Cut {
         self.cut(true)?;
         if self.is_complete {
@@ -286,7 +286,7 @@ impl Cutter {
         Ok(())
     }
 
-    /// Cuts off all complete chunks, and at the end the rest.
+    /// Cuts off all complete chunks; at the end, also the rest.
     fn cut(&mut self, is_end: bool) -> Cut {
         if !self.text.is_empty() {
             for message in std::mem::take(&mut self.early) {
@@ -381,10 +381,11 @@ impl Cutter {
         Ok(())
     }
 
-    /// Whether the source seems designed to fill disks, or never ends: no game begins in a long text.
+    /// Whether the source seems to be endless or designed to fill disks: no game begins in a very long text.
     fn is_bomb(&self) -> bool {
         const MUCH: u64 = 256 << 20;
-        /// A compression ratio that games cannot have. With a higher ratio, more than `MUCH` text is enough.
+        /// A compression ratio that games cannot have. With a higher ratio, more than `MUCH` bytes of text
+        /// are enough.
         const MOST_RATIO: u64 = 100;
         const MOST: u64 = 1 << 30;
         let input = self.decoded.bytes_read() - self.input;
@@ -448,7 +449,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.zip");
         let mut archive = zip::ZipWriter::new(File::create(&path).unwrap());
-        // Some programs also deflate empty files.
+        // Like some programs, the writer deflates even an empty file.
         for (name, text) in [("a.pgn", ""), ("b.pgn", "[White \"A\"]\n\n1. e4 *\n")] {
             archive.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
             archive.write_all(text.as_bytes()).unwrap();
@@ -462,7 +463,7 @@ mod tests {
         };
         let read = |file: &crate::source::Result<crate::source::SourceFile>| {
             let Opened::Packed(packed) = open(file.as_ref().unwrap()).unwrap() else { panic!("an archive") };
-            // Text from a thread has not arrived yet.
+            // Text that a thread decodes would not have arrived yet.
             let receiver = start(packed, "a".into(), 0, options.clone()).unwrap();
             let pieces: Vec<Piece> = std::iter::from_fn(|| receiver.try_recv().ok()).collect();
             assert!(

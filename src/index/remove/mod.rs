@@ -1,4 +1,4 @@
-//! Removes games from a database, and merges the levels of a database, as a removal of no games.
+//! Removes games from a database. Also merges the levels of a database, which is a removal of no games.
 
 mod restored;
 
@@ -34,8 +34,8 @@ use restored::{RestoredFile, RestoredGames};
 /// What to remove.
 #[derive(Clone, Debug)]
 pub enum Removal {
-    /// All games of the files with these paths in the database, and the records of the files. The files can be
-    /// indexed again afterwards.
+    /// All games of the files that have these paths in the database, and the records of the files. The files
+    /// can be indexed again afterwards.
     Sources(Vec<PathBuf>),
     /// The games that match this filter.
     Filter(Box<GameFilter>),
@@ -50,9 +50,10 @@ pub struct RemovalSummary {
     pub games: u64,
     /// The number of half-moves in the removed games.
     pub plies: u64,
-    /// The number of records of files removed. A file has one record for each run that read it.
+    /// The number of removed records of files. A file has one record for each run that read it.
     pub sources: u64,
-    /// The number of games that had been skipped as duplicates of removed games, and are now in the database.
+    /// The number of games that had been skipped as duplicates of removed games, and that are now in the
+    /// database.
     pub returned: u64,
     /// The duplicates of removed games that could not be restored.
     pub lost: Vec<LostDuplicates>,
@@ -69,12 +70,11 @@ pub struct RemovalSummary {
 }
 
 /// Removes games from the database at `target`, in one transaction: readers see the old state until the
-/// transaction is committed. Only the options for threads, memory and the directory of temporary files are
-/// used.
+/// transaction is committed. Options for reading, such as those for duplicates and annotations, are ignored.
 ///
-/// A game that was skipped as a duplicate of a removed game is restored, if the file of the skipped game still
-/// begins with the indexed text. A filter is then applied again: restored games that match are removed in
-/// another transaction, and are not counted.
+/// A game that was skipped as a duplicate of a removed game is restored, if the file of the skipped game
+/// still begins with the indexed text. A filter is then applied again: restored games that match it are
+/// removed in another transaction, and are not counted.
 ///
 /// # Errors
 /// If a source does not exist ([`ErrorKind::UnknownSource`](crate::store::ErrorKind::UnknownSource)), the database
@@ -110,7 +110,7 @@ fn take_all(
     let database = Database::open(lock.target())?;
     progress.watch(database.connection());
     check_known(lock.target(), progress)?;
-    // This is necessary even if there is nothing to remove: a killed run may have left a log.
+    // This is necessary even if there is nothing to remove, because a killed run may have left a log.
     database.begin_adding(options.memory / 4)?;
     loop {
         let chosen = Chosen::of(&database, removal)?;
@@ -146,8 +146,7 @@ fn take_all(
     Ok(())
 }
 
-/// Fails if a view has the name of a table that is needed, or the numbers of games in tables are
-/// inconsistent.
+/// Fails if a view has the name of a necessary table, or if the counts of games in tables are inconsistent.
 fn check_known(target: &Path, progress: &Progress) -> Result<()> {
     let known = Snapshot::open(target)?;
     progress.watch(known.connection());
@@ -165,7 +164,7 @@ impl RemovalSummary {
         }
     }
 
-    /// The error after a part was committed.
+    /// The error, if a part was committed before it occurred.
     fn incomplete(&self, error: Error) -> Error {
         if self.asks_again {
             let done =
@@ -233,7 +232,7 @@ pub fn removable(target: &Path, removal: &Removal) -> Result<RemovalSummary> {
     })
 }
 
-/// The rows to remove.
+/// The games and sources to remove.
 #[derive(Debug, Default)]
 struct Chosen {
     games: GameSet,
@@ -332,9 +331,8 @@ impl RemovalTransaction<'_> {
 }
 
 impl Run<'_> {
-    /// Removes games through the sink, and restores the games that had been skipped as duplicates of the
-    /// removed ones. Returns the number of restored games. If `takes_out` is not set, the sink only merges
-    /// levels.
+    /// Removes games through the sink, and restores the games that had been skipped as duplicates of removed
+    /// games. Returns the number of restored games. If `takes_out` is not set, only merges levels.
     fn remove_games(
         &self,
         mut sink: AddedPages<'_>,
@@ -413,10 +411,10 @@ pub struct OptimizeSummary {
     pub elapsed: Duration,
 }
 
-/// Merges the levels of the database at `target` into one, in one transaction, so that look-ups are as fast as
-/// after a single run. If more than a tenth of the file is free after that, the file is rewritten without its
-/// free pages, which temporarily needs as much space again. Only the options for threads, memory and the
-/// directory of temporary files are used.
+/// Merges the levels of the database at `target` into one, in one transaction, so that look-ups are as fast
+/// as after a single run. If more than a tenth of the file is free after that, the file is rewritten without
+/// its free pages, which temporarily needs up to twice the size of the file. Options for reading, such as
+/// those for duplicates and annotations, are ignored.
 ///
 /// # Errors
 /// If the database cannot be written, its tables are inconsistent, or the run is [stopped](Progress::stop).

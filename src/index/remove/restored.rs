@@ -1,4 +1,4 @@
-//! Restores games that were skipped as duplicates of games that are now removed.
+//! Restores games that were skipped as duplicates of games that are being removed.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::store::{SkippedDuplicate, SkippedSource};
 /// Skipped duplicates that could not be restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LostDuplicates {
-    /// The file that contains the games.
+    /// The file that contains or contained the games.
     pub path: PathBuf,
     /// The number of games.
     pub games: u64,
@@ -74,7 +74,7 @@ impl RestoredGames {
         (there, lost)
     }
 
-    /// Finds the unchanged files. To compare a file, reads all of the text that earlier runs read.
+    /// Finds the unchanged files. To check a file, reads the whole text that was indexed.
     pub(crate) fn open(
         sources: Vec<SkippedSource>,
         options: &IndexOptions,
@@ -115,7 +115,7 @@ impl RestoredGames {
         self.games().map(|(source, game)| (source, game.byte_offset, game.game_number)).collect()
     }
 
-    /// Calls `see` with each game to restore: its file, its offset there, and its text.
+    /// Calls `see` with each game to restore: its file, its offset in the file's text, and its own text.
     pub(crate) fn for_each(
         &self,
         options: &IndexOptions,
@@ -168,7 +168,7 @@ enum Text {
     Mapped(source::Mapped),
     Decoded {
         decoded: Box<Decoded>,
-        /// Decoded text that has not been skipped yet, and its offset.
+        /// Decoded text that has not been dropped yet, and its offset in the text.
         window: Vec<u8>,
         start: u64,
     },

@@ -31,21 +31,21 @@ use crate::store::sink::{
 };
 use crate::store::{BulkLoader, GameSet, ImportTotals, SourceTotals};
 
-/// What to read, and how to number it.
+/// What to read, and with which ids the run continues.
 #[derive(Debug)]
 pub(crate) struct Intake<'s> {
     pub(crate) sources: &'s Sources,
-    /// Where reading starts in each source.
+    /// For each source, the counts of games and lines with which reading starts.
     pub(crate) starts: Vec<SourceStart>,
-    /// The greatest existing source id.
+    /// The greatest existing source id; 0 if there is none.
     pub(crate) last_source: SourceId,
     /// The id of this run.
     pub(crate) import: ImportId,
     /// The existing database to add to.
     pub(crate) target: Option<PathBuf>,
-    /// The database to replace.
+    /// The existing database, or the existing directory of Parquet files, to replace.
     pub(crate) replaced: Option<PathBuf>,
-    /// Games removed from the database.
+    /// Games that the run removes from the database.
     pub(crate) removed: GameSet,
     /// Whether other sources were ignored because the database already has them.
     pub(crate) has_known: bool,
@@ -77,9 +77,10 @@ pub(crate) struct ReadResult {
     pub(crate) counts: Vec<SourceCount>,
     pub(crate) counted_games: CountedGames,
     pub(crate) ends: Vec<SourceEnd>,
-    /// What the rows that were read add to the summary, and the time that this took.
+    /// The parts of the summary that are counted while reading, and the time that reading took.
     pub(crate) counted: Summary,
-    /// The FENs of positions that were visited positions before the run.
+    /// The FENs and moves of positions that the new games reached and that were visited positions before the
+    /// run.
     pub(crate) reached: ReachedPositions,
 }
 
@@ -90,7 +91,7 @@ pub(crate) struct Run<'r> {
     started: Instant,
     pub(crate) pool: ThreadPool,
     pub(crate) partitions: Partitions<PlayedOccurrence>,
-    /// The directory of temporary files.
+    /// The directory for temporary files.
     directory: PathBuf,
     pub(crate) hash: KeyHash,
     reports: Mutex<Reports>,
@@ -113,13 +114,13 @@ impl<'r> Run<'r> {
             .thread_name(|index| format!("worker-{index}"))
             .build()
             .map_err(Error::Threads)?;
-        // The size of a stream is unknown, so there are enough partitions for a large stream.
+        // The size of a stream is unknown, so create enough partitions for a large stream.
         const LARGE: u64 = 100_000_000;
         let unknown = if intake.sources.bytes().is_none() { LARGE } else { 0 };
         let expected = estimate.plies + estimate.games + unknown;
         let memory = occurrence_memory(options, intake.sources);
-        // Partitions are merged with existing rows in parallel, and the run can stop between two partitions, so
-        // there are enough of them.
+        // When games are added, partitions are merged with existing rows in parallel, and the run can stop
+        // between two partitions. So create at least 64 partitions.
         let least = if intake.target.is_some() { 64 * Partitions::<PlayedOccurrence>::RECORDS } else { 0 };
         let partitions = Partitions::new(expected.max(least), memory, directory.clone())?;
         let reports = Mutex::new(reports);
@@ -127,7 +128,7 @@ impl<'r> Run<'r> {
         Ok(Self { intake, options, progress, started, pool, partitions, directory, hash, reports })
     }
 
-    /// Reads the sources into a sink that keeps nothing.
+    /// Reads the sources into a sink that writes no file.
     pub(crate) fn read_into<S: Sink>(&self, mut sink: S) -> Result<Summary> {
         Ok(self.summary(&self.read_all(&mut sink, None)?))
     }
@@ -143,7 +144,8 @@ impl<'r> Run<'r> {
         self.complete(sink, &read, &sorted, Vec::new())
     }
 
-    /// Like [`fill`](Self::fill), but adds everything to an existing database. `update` says what to update there.
+    /// Like [`fill`](Self::fill), but adds everything to an existing database. `update` says what to update
+    /// in the database.
     pub(crate) fn add(&self, mut sink: AddedPages<'_>, update: &Update<'_>) -> Result<Summary> {
         KeepingSink::<AddedOccurrences<'_>>::begin(&mut sink, &self.new_run())?;
         let read = self.read_all(&mut sink, Some(update.visited))?;
@@ -159,7 +161,7 @@ impl<'r> Run<'r> {
         Ok(read)
     }
 
-    /// Writes the data that is known only when all games are read.
+    /// Writes the data that is known only after all games have been read.
     fn complete<S: KeepingSink<O>, O: SortedOccurrences<Error = Error>>(
         &self,
         mut sink: S,
@@ -189,8 +191,8 @@ impl<'r> Run<'r> {
         Ok(summary)
     }
 
-    /// The data for the rows of the run and of its sources. Only options that affect the tables are included:
-    /// not threads, memory and the like.
+    /// The data for the rows of the run and of its sources. Options that do not affect the tables, such as
+    /// threads and memory, are not included.
     fn new_run(&self) -> NewRun<'_> {
         let options = serde_json::json!({
             "strict": self.options.strict,
@@ -241,7 +243,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// The summary after reading.
+    /// The summary of the data read.
     fn summary(&self, read: &ReadResult) -> Summary {
         let total = |count: fn(&SourceCount) -> u64| read.counts.iter().map(count).sum::<u64>();
         Summary {
@@ -257,7 +259,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Records broken-off games of which the database has a longer version. See [`Prefixes`].
+    /// Records games of which the database has a longer version. See [`Prefixes`].
     pub(crate) fn note_prefixes(
         &self,
         loader: &BulkLoader<'_>,
@@ -268,12 +270,13 @@ impl<'r> Run<'r> {
         Prefixes::new(keys, self.hash.clone(), last, self.progress).note(loader, freed)
     }
 
-    /// Fails if the data read must not be written to a database. Called before the rest of the work.
+    /// Fails if the data read must not be written. Called before occurrences are sorted.
     pub(crate) fn check_result(&self, read: &ReadResult) -> Result<()> {
         let Summary { unreadable, damaged, gameless, problems, .. } = &read.counted;
         let is_all = unreadable.len() == self.intake.sources.files.len() && !self.intake.has_known;
         if let Some(reason) = unreadable.first().filter(|_| is_all) {
-            // At least one source could be read a moment ago. A database must not be replaced by an empty one.
+            // When the run was planned, at least one source could be read. A database must not be replaced by
+            // an empty one.
             return Err(Error::NoSource(reason.clone()));
         }
         let (errors, warnings) = (problems.of(Severity::Error), problems.of(Severity::Warning));
@@ -326,7 +329,6 @@ impl<'r> Run<'r> {
         AddedOccurrences::new(Tracker::new(sorting, *update, reached, target, removed))
     }
 
-    /// The parameters for sorting.
     pub(crate) fn sorting<'s>(&'s self, counted_games: &'s CountedGames) -> Sorting<'s> {
         let bytes = self.options.memory / 8 / self.pool.current_num_threads() as u64;
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).max(1 << 20);
@@ -340,8 +342,8 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Memory for each worker's unsorted occurrences: 8 MiB, but for all workers together at most an eighth
-    /// of the memory limit.
+    /// The memory for each worker's unsorted occurrences, in bytes: 8 MiB, but for all workers together at
+    /// most an eighth of the memory limit.
     pub(crate) fn scatter_bytes(&self) -> usize {
         const BYTES: u64 = 8 << 20;
         (self.options.memory / 8 / self.pool.current_num_threads() as u64).min(BYTES) as usize

@@ -18,7 +18,8 @@ use crate::store::sink::{PositionEncoder as _, Sink, Takes};
 use crate::store::{Snapshot, SourceDigest};
 
 impl Run<'_> {
-    /// Reads all sources, and keeps the FENs of the positions with `visited` keys.
+    /// Reads all sources. Keeps the FENs and moves of the positions whose keys are in `visited`, except in
+    /// games that start from a set-up position.
     pub(crate) fn read<S: Sink>(&self, sink: &mut S, visited: Option<&KeySet>) -> Result<ReadResult> {
         let takes = S::Encoder::TAKES;
         let shared = self.shared(takes, visited)?;
@@ -88,8 +89,8 @@ impl Run<'_> {
         })
     }
 
-    /// The digests of all readable plain files, with the number of bytes covered. Digests of other sources
-    /// are computed while they are decoded.
+    /// For each source, its size in bytes and its digest, if it is a readable plain file. Digests of other
+    /// sources are computed while the sources are decoded.
     fn digests(&self, shared: &Shared<'_>) -> Vec<Option<(u64, SourceDigest)>> {
         let of = |path: &Path| {
             let map = Mapped::open(path).ok()?;
@@ -102,8 +103,8 @@ impl Run<'_> {
         self.intake.sources.files.iter().map(file).collect()
     }
 
-    /// The end of a source with its digest. For a plain file whose size has changed since `digested` was
-    /// computed, the digest is computed again.
+    /// The end of a source with its digest. `digested` is the result of [`digests`](Self::digests) for this
+    /// source. If a plain file had another size when it was read, the digest is computed again.
     fn end_of(&self, index: usize, end: SourceEnd, digested: Option<(u64, SourceDigest)>) -> SourceEnd {
         let again = |bytes: u64| {
             let map = Mapped::open(&self.intake.sources.files[index].as_ref().ok()?.path).ok()?;
@@ -145,14 +146,14 @@ impl Run<'_> {
         Sequencer::new(takes, starts.clone(), *last_source, known, originals, ids, hash)
     }
 
-    /// How games are compared.
     fn comparison(&self, takes: Takes) -> Comparison {
         let rule = if takes.keeps() { self.options.duplicates } else { Duplicates::Keep };
         Comparison { rule, hash: self.hash.clone() }
     }
 }
 
-/// The first error other than [`Error::Stopped`], which may be a consequence of another error.
+/// The first error. [`Error::Stopped`] is returned only if there is no other error, because it can be the
+/// consequence of one.
 fn first_failure(results: Vec<Result<()>>) -> Result<()> {
     let (stopped, failed): (Vec<Error>, Vec<Error>) =
         results.into_iter().filter_map(Result::err).partition(|error| matches!(error, Error::Stopped));

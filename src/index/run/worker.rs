@@ -23,15 +23,15 @@ pub(crate) struct Shared<'s> {
     pub(crate) run: &'s Run<'s>,
     pub(crate) feed: Mutex<Feed<'s>>,
     pub(crate) sequencer: Mutex<Sequencer>,
-    /// The order of the chunks for numbering games.
+    /// Orders the chunks for numbering games.
     pub(crate) turn: OrderedQueue,
-    /// The order of the chunks for sending positions, if the sink requires this order.
+    /// Orders the chunks for sending positions, if the sink requires this order.
     pub(crate) append_turn: OrderedQueue,
     pub(crate) standard: Standard,
     pub(crate) comparison: Comparison,
-    /// The keys of positions whose FENs must be kept.
+    /// The keys of positions whose FENs and moves must be kept.
     pub(crate) visited: Option<&'s KeySet>,
-    /// The FENs kept by workers that have finished.
+    /// The FENs and moves kept by workers that have finished.
     pub(crate) reached: Mutex<ReachedPositions>,
 }
 
@@ -42,7 +42,8 @@ pub(crate) enum SinkMessage<B> {
     Positions(BatchNumber, B),
 }
 
-/// The channel from a worker to the sink, and the channels that return emptied headers and encoded data for reuse.
+/// The channel from a worker to the sink, and the channels from which it takes emptied headers and encoded
+/// data for reuse.
 #[derive(Clone, Debug)]
 pub(crate) struct SinkSender<B> {
     pub(crate) messages: Sender<SinkMessage<B>>,
@@ -52,12 +53,13 @@ pub(crate) struct SinkSender<B> {
 
 impl<B> SinkSender<B> {
     fn send(&self, message: SinkMessage<B>) -> Result<()> {
-        // The writer disconnects only if it failed. The run then reports the writer's error.
+        // The sink's thread disconnects only if the sink failed. The run then reports the error of the sink.
         self.messages.send(message).map_err(|_| Error::Stopped)
     }
 }
 
-/// Stops all workers when a worker ends with an error or a panic.
+/// Stops all workers when a worker ends with an error or a panic. A worker that succeeds must forget this
+/// value.
 struct StopOnDrop<'a, 's>(&'a Shared<'s>);
 
 impl Drop for StopOnDrop<'_, '_> {
@@ -73,7 +75,7 @@ impl Shared<'_> {
         self.append_turn.stop();
     }
 
-    /// Works until there is nothing left to do.
+    /// Processes work until none is left.
     pub(crate) fn work<E: PositionEncoder>(&self, sender: &SinkSender<E::Encoded>, encoder: E) -> Result<()> {
         let guard = StopOnDrop(self);
         let run = self.run;
@@ -99,7 +101,7 @@ impl Shared<'_> {
     }
 }
 
-/// Waits for the turn of a chunk.
+/// Waits for the turn of a chunk. Fails if the workers were stopped.
 fn wait(turn: &OrderedQueue, chunk: u64) -> Result<()> {
     if turn.wait(chunk) { Ok(()) } else { Err(Error::Stopped) }
 }
@@ -175,9 +177,9 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
             if matches!(E::TAKES, Takes::Moves | Takes::Games) {
                 self.batch.headers.names.extend(self.batch.games.iter().map(|game| game.names));
             }
-            // Headers are sent before the turn passes on, because sinks need them in the order of the games. This
-            // also sets `evals`, which `positions` encodes. With `Takes::Games`, the encoder still reads the
-            // headers, and the sink does not use them.
+            // Headers are sent before the turn passes on, because sinks need them in the order of the games.
+            // This also sets `evals`, which `positions` encodes. With `Takes::Games`, headers are sent later,
+            // because the encoder still reads them; the sink ignores them.
             if E::TAKES != Takes::Games {
                 self.send_headers()?;
             }
@@ -200,7 +202,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         self.end_appending(number)
     }
 
-    /// Sends the rows of the small tables and takes an empty batch instead.
+    /// Sends the rows of the small tables, and replaces them by empty headers.
     fn send_headers(&mut self) -> Result<()> {
         if E::TAKES == Takes::Positions {
             std::mem::swap(&mut self.evals, &mut self.batch.headers.evals);
@@ -210,7 +212,8 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         self.sender.send(SinkMessage::Headers(Box::new(headers)))
     }
 
-    /// Encodes the rows of the batch's positions. The first game of the batch has the id `first`.
+    /// Encodes what the encoder takes from the batch, and sends the result. The first game of the batch has
+    /// the id `first`.
     fn positions(&mut self, chunk: u64, batch_number: u32, first: GameId) -> Result<()> {
         let Self { shared, sender, encoder, scatter, batch, evals, setups, reached } = self;
         match E::TAKES {
@@ -235,7 +238,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         sender.send(SinkMessage::Positions(BatchNumber { chunk, batch: batch_number }, encoded))
     }
 
-    /// Numbers and sends a problem of a whole source, when it is the turn of this worker.
+    /// Numbers and sends a problem of a whole source. Must be called in the turn of this worker.
     fn report(&mut self, source: SourceId, problem: &SourceProblem) -> Result<()> {
         let &SourceProblem { kind, offset, ref message } = problem;
         self.batch.clear();

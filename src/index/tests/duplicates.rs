@@ -1,5 +1,5 @@
-//! Compares the search for duplicates with a comparison of all pairs of games. The hashes have so few bits
-//! that most are equal.
+//! Compares the search for duplicates with a comparison of all pairs of games. Most cases use hashes of so
+//! few bits that many hashes are equal.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -60,7 +60,7 @@ fn game() -> impl Strategy<Value = Game> {
     let date = prop_oneof![3 => Just(None), 1 => Just(Some("2001.01.01"))];
     let result = prop_oneof![3 => Just("1-0"), 1 => Just("*")];
     let fen = prop_oneof![4 => Just(None), 1 => Just(Some(FEN))];
-    // Three lines of moves, which are the same up to the twelfth or the sixteenth ply.
+    // Three sequences of moves, which are equal up to the twelfth or the sixteenth ply.
     let plies = prop_oneof![0..3_usize, 13..26_usize];
     let moves = (plies, prop_oneof![Just(12), Just(16), Just(usize::MAX)]).prop_map(|(plies, parting)| {
         let (one, two) = (["Nf3", "Nf6", "Ng1", "Ng8"], ["Nc3", "Nc6", "Nb1", "Nb8"]);
@@ -83,8 +83,8 @@ fn game() -> impl Strategy<Value = Game> {
 #[derive(Default)]
 struct Expected {
     kept: Vec<Game>,
-    /// The expected rows of `duplicate`, by run and byte offset in its file: the kind, a game, and the game
-    /// that repeats it or that it repeats.
+    /// The expected rows of `duplicate`, by run and byte offset in the run's file: the kind, the id of the
+    /// short game (only for `prefix`), and the id of the longer or repeated game.
     rows: BTreeMap<(usize, usize), (&'static str, Option<usize>, usize)>,
     places: Vec<(usize, usize)>,
 }

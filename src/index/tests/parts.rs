@@ -13,7 +13,7 @@ use crate::properties::cases;
 use crate::source::{DecodeOptions, list, parts};
 use crate::store::row::SourceId;
 
-/// The first bytes of frames and of skippable frames.
+/// The first bytes of zstd frames, and of skippable frames of four bytes.
 const FRAME: &[u8] = b"\x28\xb5\x2f\xfd";
 const SKIPPABLE: &[u8] = b"\x50\x2a\x4d\x18\x04\0\0\0";
 
@@ -41,7 +41,7 @@ fn cut(length: u64, pieces: u64) -> Vec<Range<u64>> {
     (0..pieces).map(|piece| length * piece / pieces..length * (piece + 1) / pieces).collect()
 }
 
-/// The texts of parts of a file, each of which consists of whole games.
+/// The texts of parts of a file. Each text must consist of whole games.
 fn texts(path: &Path, ranges: &[Range<u64>], chunk_size: usize) -> Vec<Vec<u8>> {
     let of_part = |range: &Range<u64>| {
         let (text, told) = text_of(path, range.clone(), chunk_size);
@@ -78,7 +78,7 @@ fn frame(text: &[u8], level: i32) -> Vec<u8> {
     zstd::encode_all(text, level).unwrap()
 }
 
-/// An archive of some texts, as pzstd writes it, or the same without skippable frames.
+/// An archive of some texts, as pzstd writes it, or the same archive without skippable frames.
 fn archive(texts: &[&[u8]], like_pzstd: bool) -> Vec<u8> {
     let mut archive = Vec::new();
     for text in texts {
@@ -109,8 +109,8 @@ fn kept(bytes: &[u8]) -> (tempfile::TempDir, std::path::PathBuf) {
     (directory, path)
 }
 
-/// A comment that consists of text or noise, some kinds with bytes that look like the beginning of a frame or
-/// are a whole frame.
+/// A comment that consists of text or noise. Some kinds contain bytes that look like the beginning of a
+/// frame, or nearly a whole frame.
 fn comment(kind: usize, length: usize, number: usize) -> Vec<u8> {
     let noise = noise(length, number as u64 + 1);
     match kind {
@@ -144,7 +144,7 @@ proptest! {
         let (_directory, path) = kept(&bytes);
         hold(&path, &text, chunk_size);
         prop_assert!(texts(&path, &cut(bytes.len() as u64, pieces), chunk_size).concat() == text);
-        // The suggested parts.
+        // The parts that `parts` suggests also contain each game once.
         let proposed = parts(&path, bytes.len() as u64 / pieces).unwrap();
         prop_assert_eq!(proposed.ranges.first().map(|range| range.start), Some(0));
         prop_assert_eq!(proposed.ranges.last().map(|range| range.end), Some(bytes.len() as u64));
@@ -156,7 +156,8 @@ proptest! {
 #[test]
 fn games_and_frames_may_end_and_begin_anywhere() {
     let small = |range: Range<usize>| range.flat_map(|number| game(number, b"")).collect::<Vec<u8>>();
-    // A game that begins at the start of a frame, a game across three frames, and frames in which no game begins.
+    // A game begins at the start of a frame, a game extends over three frames, and in some frames no game
+    // begins.
     let long = game(5000, &noise(5 * LOOK_BACK, 3));
     let (before, after) = (small(0..3000), small(6000..9000));
     let (first, rest) = long.split_at(100);
@@ -239,7 +240,7 @@ fn a_damaged_frame_is_reported_once_and_the_others_are_read() {
         }
         assert_eq!(told.len(), 1, "{pieces}: {told:?}");
         let events = memchr::memmem::find_iter(&text, b"[Event \"").count();
-        // All games of the other frames, except those that need text of the lost frame.
+        // All games of the other frames are read, except games that extend into the lost frame.
         assert!((1500 * 7 - 700..=1500 * 7).contains(&events), "{pieces}: {events}");
     }
 }
@@ -257,7 +258,7 @@ fn indivisible_sources_are_one_part() {
     ] {
         let (_directory, path) = kept(&bytes);
         let found = parts(&path, 15_000).unwrap();
-        // If the file cannot be divided, the part with its beginning has all games.
+        // If a file cannot be divided, the part with its beginning has all games.
         if is_undivided && bytes.starts_with(FRAME) {
             let halves = [0..bytes.len() as u64 / 2, bytes.len() as u64 / 2..bytes.len() as u64];
             let texts = halves.map(|half| text_of(&path, half, 1000).0);

@@ -12,14 +12,15 @@ use crate::store::row::{ContinuationRow, ResultCounts, Text, VisitedPositionBatc
 use crate::store::visit_set::{PackingBuffers, add_to_block};
 use crate::store::{BulkLoader, Snapshot};
 
-/// The change of a visited position's row, which is sent to the writing thread.
+/// A change of a visited position's row. It is sent to the writing thread.
 pub(crate) enum Change {
     /// The position has no row.
     Nothing,
     /// Two positions share the key: the row is removed.
     Remove(PositionKey),
     Add(Box<Addition>),
-    /// Rows of new games must be read first, which only the writing thread can do.
+    /// Rows of new games must be read first. Only the writing thread can read them, because they are not yet
+    /// committed.
     ToRead(Box<VisitedPosition>),
 }
 
@@ -28,17 +29,18 @@ pub(crate) struct Addition {
     key: PositionKey,
     counts: ResultCounts,
     unfinished: u32,
-    /// The new list as JSON; `None` if the list does not change.
+    /// The new list of best-rated games, and that of the latest games, as JSON; `None` if the list does not
+    /// change.
     top_games: Option<String>,
     recent_games: Option<String>,
     moves: Vec<(MoveCode, ResultCounts)>,
-    /// Blocks of games that replace the existing blocks.
+    /// Blocks of the games that reached the position, which replace the existing blocks.
     visits: Vec<(u32, Vec<u8>)>,
 }
 
-/// Computes the changes that depend only on the database as it was before the run. Receives the counts of the
-/// new games from `found`, in pieces, and sends the results to `ready`. Ends when there are no more pieces, or
-/// when the receiver of `ready` is gone.
+/// Receives the counts of the new games from `found`, in pieces, and sends the changes to `ready`. Computes
+/// the changes that depend only on the database as it was before the run; the others are sent as
+/// [`Change::ToRead`]. Ends when there are no more pieces, or when the receiver of `ready` is gone.
 pub(crate) fn precompute(
     tracker: &Tracker<'_>,
     found: &Receiver<Vec<VisitedPosition>>,
@@ -61,7 +63,7 @@ pub(crate) fn precompute(
     Ok(())
 }
 
-/// Whether rows of new games must be read to compute the change.
+/// Whether rows of new games must be read to compute the change of a position.
 fn reads_new_rows(visited: &VisitedPosition, tracker: &Tracker<'_>) -> bool {
     let is_told = visited.standard.is_none() || tracker.reached.of(visited.key).is_some();
     !(visited.to_compare.is_empty() && visited.to_look_up.is_empty() && is_told)
@@ -134,7 +136,7 @@ impl ChangeWriter<'_, '_> {
     /// Writes the new data of a position, using the current rows.
     pub(crate) fn write_new(&mut self, mut visited: VisitedPosition) -> Result<()> {
         count_to_look_up(&mut visited, self.loader)?;
-        // Positions that were not recorded while reading games are compared too.
+        // Positions that were not recorded while games were read are compared too.
         let standard = visited.standard.take();
         if self.tracker.reached.of(visited.key).is_none() {
             visited.to_compare.extend(standard);

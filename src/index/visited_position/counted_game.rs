@@ -1,4 +1,5 @@
-//! The counted data of a game in one number: its result, ratings and date, so that its row need not be read.
+//! The counted data of a game in one number: result, ratings and date. With it, the row of the game need not
+//! be read.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,7 +24,7 @@ impl CountedGame {
     const BLACK_ELO: u32 = 18;
     const DATE: u32 = 34;
 
-    /// A game with this result and these ratings of White and Black, played at a date `YYYY.MM.DD`.
+    /// A game with this result and these ratings of White and Black, played on a date `YYYY.MM.DD`.
     pub(crate) fn new(result: GameResult, elos: [Option<u16>; 2], date: Option<&str>) -> Self {
         Self::from_parts(result, elos, date.map_or(0, day_number))
     }
@@ -58,7 +59,7 @@ impl CountedGame {
         [Self::WHITE_ELO, Self::BLACK_ELO].map(|at| Some((self.0 >> at) as u16).filter(|&elo| elo != 0))
     }
 
-    /// The sum of both players' ratings, if both are known.
+    /// The sum of both ratings, if both are known.
     pub(crate) fn elo_sum(self) -> Option<u32> {
         elo_sum(self.elos())
     }
@@ -79,7 +80,7 @@ impl CountedGame {
     }
 }
 
-/// All games of a run, with consecutive ids.
+/// The games that a run adds, with consecutive ids.
 #[derive(Debug)]
 pub(crate) struct CountedGames {
     first: GameId,
@@ -87,7 +88,7 @@ pub(crate) struct CountedGames {
 }
 
 impl CountedGames {
-    /// An empty list. `first` will be the id of the first game.
+    /// An empty list. `first` is the id that the first game will have.
     pub(crate) const fn new(first: GameId) -> Self {
         Self { first, counted_games: Vec::new() }
     }
@@ -97,7 +98,6 @@ impl CountedGames {
         GameId(self.first.0 - 1)
     }
 
-    /// The number of games.
     pub(crate) fn count(&self) -> u32 {
         u32::try_from(self.counted_games.len()).unwrap_or(u32::MAX)
     }
@@ -113,7 +113,7 @@ impl CountedGames {
     }
 }
 
-/// The database at `target` as it was before the run. It is opened when it is first needed.
+/// The database at `target`, as it was before the run. Opens it at the first call.
 pub(crate) fn opened<'k>(known: &'k mut Option<Snapshot>, target: &Path) -> Result<&'k Snapshot> {
     Ok(match known {
         Some(known) => known,
@@ -121,14 +121,15 @@ pub(crate) fn opened<'k>(known: &'k mut Option<Snapshot>, target: &Path) -> Resu
     })
 }
 
-/// The outcomes of the games of a database, as it was before the run. Columns of games are read one block at a
-/// time: nearly all blocks are needed, and reading rows of `game` takes far longer.
+/// The outcomes of the games of a database, as the database was before the run. Columns of games are read one
+/// block at a time: nearly all blocks are needed, and reading rows of `game` takes far longer.
 #[derive(Debug)]
 pub(crate) struct KnownOutcomes<'t> {
     target: &'t Path,
     known: Mutex<Option<Snapshot>>,
-    /// One entry for each possible block; `None` if the columns do not have the data of the block. A game that
-    /// is missing from the columns may still exist, if a user changed the columns.
+    /// One entry for each possible block, set once the block was read; `None` if the columns do not have the
+    /// data of the block. A game that is missing from the columns may still exist, if a user changed the
+    /// columns.
     blocks: Vec<OnceLock<Option<Box<Outcomes>>>>,
     /// The number of cached blocks.
     kept: AtomicUsize,

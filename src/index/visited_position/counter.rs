@@ -1,5 +1,5 @@
-//! Counts the moves played from visited positions, from sorted occurrences. Also collects data of these
-//! positions while games are read, so that their rows need not be read again.
+//! Counts, from sorted occurrences, the moves played from visited positions. Also collects data of visited
+//! positions while games are read, so that the rows of these positions need not be read later.
 
 use std::fmt::Write as _;
 
@@ -16,9 +16,10 @@ use crate::store::visit_set::{PackingBuffers, PlayedMove, Visits};
 pub(crate) struct VisitedPosition {
     pub(crate) key: PositionKey,
     pub(crate) fens: Fens,
-    /// An occurrence in a game from the standard start.
+    /// An occurrence in a game from the standard start, if there is one.
     pub(crate) standard: Option<(GameId, Ply)>,
-    /// Occurrences in games from set-up positions: at least one of each position that these games reached.
+    /// Occurrences in games from set-up positions: at least one for each distinct position with this key that
+    /// these games reached.
     pub(crate) to_compare: Vec<(GameId, Ply)>,
     pub(crate) counts: ResultCounts,
     pub(crate) unfinished: u32,
@@ -33,7 +34,7 @@ pub(crate) struct VisitedPosition {
     pub(crate) visits: Visits,
 }
 
-/// The FENs of the positions with a key, as far as they were read.
+/// The FENs of the positions with a key, as far as they are known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Fens {
     #[default]
@@ -69,7 +70,7 @@ impl Fens {
     }
 }
 
-/// Games' ids as a JSON array.
+/// The ids of games as a JSON array.
 pub(crate) fn to_json(games: &[GameId]) -> String {
     let mut text = String::from("[");
     for (index, game) in games.iter().enumerate() {
@@ -107,8 +108,8 @@ impl VisitedPosition {
         }
     }
 
-    /// Counts a game by the last occurrence at which it played a move, or by its last occurrence if it never
-    /// played a move from this position.
+    /// Counts a game. `last` is the last occurrence from which the game played a move or, if it never played
+    /// a move from this position, its last occurrence.
     pub(crate) fn count(&mut self, last: PlayedOccurrence, counted_game: CountedGame) {
         match last.played() {
             Played::Nothing => self.visits.push(last.game(), PlayedMove::NOTHING),
@@ -151,8 +152,8 @@ pub(crate) struct Counter<'o> {
     counted_games: &'o CountedGames,
     /// The minimum number of games of a visited position.
     threshold: usize,
-    /// The occurrences of the latest key, if they are fewer than the threshold and the next piece may have more
-    /// of them.
+    /// The occurrences of the latest key, if they are fewer than the threshold and the next piece can contain
+    /// more occurrences of this key.
     pending: Vec<PlayedOccurrence>,
     /// The position of the latest key, once the key has at least `threshold` occurrences.
     open: Option<Open>,
@@ -171,8 +172,8 @@ pub(crate) struct Counted {
     pub(crate) visited: Vec<VisitedPosition>,
 }
 
-/// A position being counted, and its latest occurrence. This occurrence counts, unless the same game plays
-/// another move from the position later.
+/// A position that is being counted, and its latest occurrence. The game counts by this occurrence, unless
+/// the same game plays another move from the position later.
 struct Open {
     visited: VisitedPosition,
     latest: PlayedOccurrence,
@@ -180,7 +181,7 @@ struct Open {
 
 impl<'o> Counter<'o> {
     /// A counter of positions that at least `threshold` games reached; `counted_games` has the data of all
-    /// games.
+    /// games read.
     pub(crate) fn new(counted_games: &'o CountedGames, threshold: u32) -> Self {
         Self {
             counted_games,
@@ -208,7 +209,8 @@ impl<'o> Counter<'o> {
                 self.end_key();
                 self.last_key = Some(key);
                 self.distinct += 1;
-                // Nearly all keys have too few occurrences, all of them in this piece.
+                // This is so for nearly all keys: they have too few occurrences, and all of these are in this
+                // piece.
                 if length < self.threshold && !rest.is_empty() {
                     continue;
                 }
@@ -263,7 +265,8 @@ impl<'o> Counter<'o> {
     }
 }
 
-/// The visited positions that games from the standard start reached.
+/// Data of the visited positions that games from the standard start reached, collected while the games are
+/// read.
 #[derive(Debug, Default)]
 pub(crate) struct ReachedPositions(KeyMap<ReachedPosition>);
 
@@ -289,7 +292,7 @@ impl ReachedPosition {
 }
 
 impl ReachedPositions {
-    /// Records a position, if it has one of the `visited` keys.
+    /// Records a position if its key is in `visited` and its game starts from the standard position.
     #[inline]
     pub(crate) fn observe(&mut self, view: &PositionView<'_>, visited: &KeySet) {
         if view.is_setup {
@@ -316,7 +319,7 @@ impl ReachedPositions {
         }
     }
 
-    /// The data of the positions with a key; `None` if no game from the standard start reached such a position.
+    /// The data of the positions with a key; `None` if no position with this key was recorded.
     pub(crate) fn of(&self, key: PositionKey) -> Option<&ReachedPosition> {
         self.0.get(&key)
     }

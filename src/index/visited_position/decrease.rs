@@ -14,15 +14,16 @@ use crate::store::row::{GameId, GameList, LISTED_GAMES, ResultCounts};
 use crate::store::visit_set::PlayedMove;
 use crate::store::{BulkLoader, GameSet, Snapshot, VisitedCounts};
 
-/// The decrease of the rows of one position.
+/// The changes of the rows of one position.
 #[derive(Debug, Default)]
 struct Decrease {
     counts: ResultCounts,
     unfinished: u32,
     moves: Vec<(MoveCode, ResultCounts)>,
-    /// The blocks that contain the removed games.
+    /// The blocks that contain removed games.
     blocks: Vec<u32>,
-    /// Whether too few games are left: the rows are removed, and the position is recounted.
+    /// Whether too few games are left. The rows are then removed, and the position is recounted if new games
+    /// reach it.
     goes: bool,
     /// The best-rated and the latest games as JSON, if they change.
     lists: Option<[String; 2]>,
@@ -67,7 +68,7 @@ pub(crate) struct Decreases {
     /// The decrease of each position that has a row and that removed games reached, in ascending order of
     /// keys.
     visited: Vec<(PositionKey, Decrease)>,
-    /// Keys to be recounted: too few games are left for these positions, unless new games reach them.
+    /// The keys of positions for which too few games are left. If new games reach them, they are recounted.
     pub(crate) doubtful: KeySet,
     /// The number of positions of the removed games.
     pub(crate) positions: u64,
@@ -126,7 +127,7 @@ impl Decreases {
         Ok(all)
     }
 
-    /// Subtracts the `removed` games from the rows. Must be called before new games are added to the rows.
+    /// Subtracts the games in `removed` from the rows. Must be called before new games are added to the rows.
     pub(crate) fn write(
         &self,
         progress: &Progress,
@@ -169,7 +170,7 @@ impl WorkerState<'_> {
         opened(&mut self.known, removed.target)
     }
 
-    /// The decreases by some of the removed games, and the number of their positions.
+    /// The decreases by some of the removed games, and the number of positions of these games.
     fn games(&mut self, removed: Removed<'_>, games: &[GameId]) -> Result<(KeyMap<Decrease>, u64)> {
         let outcomes = self.outcomes;
         let known = self.of(removed)?;
@@ -195,7 +196,8 @@ impl WorkerState<'_> {
         Ok((decreases, positions))
     }
 
-    /// Finds the changes of a position's rows in addition to the decrease of their counts.
+    /// Completes the changes of a position's rows: whether they are removed, the lists of games, and the
+    /// years of moves.
     fn complete(&mut self, removed: Removed<'_>, key: PositionKey, decrease: &mut Decrease) -> Result<()> {
         let Some(row) = self.of(removed)?.visited_counts(key)? else { return Ok(()) };
         let VisitedCounts { games, listed, years } = row;
@@ -205,7 +207,7 @@ impl WorkerState<'_> {
             return Ok(());
         }
         let is_listed = listed.into_iter().any(|game| removed.games.contains(game));
-        // A removed game may have been the only game with this move in its first or last year.
+        // A removed game may have been the only game in the first or last year of its move.
         let is_doubtful = |(code, gone): &&(MoveCode, ResultCounts)| {
             let known = years.iter().find(|(other, ..)| other == code);
             known.is_some_and(|&(_, first, last)| {

@@ -1,4 +1,4 @@
-//! Writes the rows of visited positions: finds their FENs and full move codes, and writes the counts.
+//! Writes the rows of visited positions. Finds their FENs and full move codes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,13 +10,14 @@ use crate::store::BulkLoader;
 use crate::store::row::{ContinuationRow, Text, VisitedPositionBatch, VisitedPositionRow};
 use crate::store::visit_set::{PackingBuffers, PlayedMove, Visits};
 
-/// Writes the rows of `visited_position` and `continuation`. All other tables must be complete.
+/// Writes the rows of visited positions to `visited_position`, `continuation` and `visit_set`. All other
+/// tables must be complete.
 ///
-/// The counts contain only the key of a position and its short moves. Nearly always, the position is one move
-/// away from another visited position, so that it can be found by walking from the start position. For other
-/// positions, and for positions that games from set-ups reached, rows of `game_position` are read. If two
-/// positions share a key, neither gets a row. This is detected if the FENs read differ, if walks lead to
-/// different positions with this key, or if a move is impossible.
+/// The counts contain only the key of a position and the short codes of the moves. Nearly always, a move from
+/// another visited position leads to the position, so that it can be found by walking from the start
+/// position. For other positions, and for positions that games from set-ups reached, rows of `game_position`
+/// are read. If two positions share a key, neither gets a row. This is detected if the FENs that were read
+/// differ, if walks lead to different positions with this key, or if a move is impossible.
 pub(crate) fn write(mut visited: Vec<VisitedPosition>, loader: &mut BulkLoader<'_>) -> Result<()> {
     for visited in &mut visited {
         compare_fens(visited, loader)?;
@@ -48,8 +49,8 @@ pub(crate) fn write(mut visited: Vec<VisitedPosition>, loader: &mut BulkLoader<'
     write_visits(&visits, loader)
 }
 
-/// Writes the games that reached positions. The input is in key order; the rows are written in the order of
-/// their table: by block, then by key.
+/// Writes the games that reached each position. The input is in key order. The rows are written in the order
+/// of their table: by block, then by key.
 fn write_visits(visits: &[(PositionKey, Visits)], loader: &BulkLoader<'_>) -> Result<()> {
     let mut sets: Vec<_> = visits.iter().map(|(_, visits)| visits.blocks().peekable()).collect();
     let mut order = BinaryHeap::new();
@@ -66,8 +67,9 @@ fn write_visits(visits: &[(PositionKey, Visits)], loader: &BulkLoader<'_>) -> Re
     Ok(())
 }
 
-/// Compares the positions that games from set-ups reached with each other, with the positions of other games
-/// and with known FENs. If there are no such games and no known FENs, nothing is read.
+/// Compares the FENs of the occurrences in games from set-up positions with each other, with that of an
+/// occurrence in another game, and with known FENs. If there are neither such occurrences nor known FENs,
+/// reads nothing.
 pub(crate) fn compare_fens(visited: &mut VisitedPosition, loader: &BulkLoader<'_>) -> Result<()> {
     let places = std::mem::take(&mut visited.to_compare);
     if places.is_empty() && visited.fens == Fens::Unknown {
@@ -81,7 +83,7 @@ pub(crate) fn compare_fens(visited: &mut VisitedPosition, loader: &BulkLoader<'_
     Ok(())
 }
 
-/// Looks up and counts the moves that the sorted occurrences do not contain.
+/// Looks up and counts the moves that the sorted occurrences could not store.
 pub(crate) fn count_to_look_up(visited: &mut VisitedPosition, loader: &BulkLoader<'_>) -> Result<()> {
     for (game, ply, counted_game) in std::mem::take(&mut visited.to_look_up) {
         let played = loader.position_at(game, ply)?.move_code.map(ShortMove::new);
@@ -159,7 +161,7 @@ impl<'c> Walk<'c> {
         }
     }
 
-    /// Processes a position that a game reached.
+    /// Processes a position to which a walk leads.
     fn reach(&mut self, position: Position) {
         if let Some(&index) = self.indexes.get(&position.key()) {
             let is_first = self.fens[index] == Fens::Unknown;

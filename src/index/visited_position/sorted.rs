@@ -18,10 +18,10 @@ use crate::store::pages::PositionTrees;
 use crate::store::row::VisitedPositionBatch;
 use crate::store::sink::{NewOccurrences, OccurrenceRows, SortedOccurrences, UnsortedOccurrences};
 
-/// The occurrences of a new database: everything is counted here.
+/// The occurrences of a new database. All of its visited positions are counted here.
 pub(crate) struct FreshOccurrences<'r> {
     sorting: Sorting<'r>,
-    /// The counts of each partition.
+    /// The index of each drained partition, and its counts.
     counted: Mutex<Vec<(usize, Counted)>>,
 }
 
@@ -66,11 +66,11 @@ impl SortedOccurrences for FreshOccurrences<'_> {
 /// The occurrences to add to an existing database, whose counts are updated.
 pub(crate) struct AddedOccurrences<'r> {
     tracker: Tracker<'r>,
-    /// The channels of `found` and `now_visited`; `None` once all partitions are drained.
+    /// The senders for `found` and `now_visited`; `None` once no more partitions will be drained.
     outlets: Mutex<Option<[Sender<Vec<VisitedPosition>>; 2]>>,
     /// New occurrences of positions that have a row.
     found: Receiver<Vec<VisitedPosition>>,
-    /// New occurrences of positions that will get a row.
+    /// New occurrences of positions that may get a row.
     now_visited: Receiver<Vec<VisitedPosition>>,
     recounts: Mutex<Recounts>,
     distinct: AtomicU64,
@@ -78,7 +78,7 @@ pub(crate) struct AddedOccurrences<'r> {
 
 #[derive(Default)]
 struct Recounts {
-    /// New occurrences of keys to recount.
+    /// New occurrences of the keys whose rows were removed because too few games were left.
     again: Vec<VisitedPosition>,
     /// Keys without a row that may have enough occurrences.
     to_look_up: Vec<PositionKey>,
@@ -111,14 +111,14 @@ impl SortedOccurrences for AddedOccurrences<'_> {
     }
 
     fn drain<R: OccurrenceRows>(&self, partition: usize, rows: &mut R) -> Result<()> {
-        // If the channels are gone, the thread that receives the results has failed.
+        // If the senders are gone, the thread that receives the results has failed.
         let Some([to_found, to_now_visited]) = lock(&self.outlets).clone() else {
             return Err(Error::Stopped);
         };
         let Sorting { partitions, at_once, progress, .. } = self.tracker.sorting;
         let mut watch = self.tracker.watch();
         progress.check()?;
-        // When rows are merged, twice as many threads sort.
+        // While rows are merged, twice as many threads sort, so each of them sorts half as much at once.
         partitions.drain_sorted(partition, at_once / 2, |piece| {
             progress.check()?;
             piece.chunk_by(|a, b| a.key() == b.key()).try_for_each(|run| {
@@ -146,7 +146,7 @@ impl SortedOccurrences for AddedOccurrences<'_> {
         let new = |recount: &mut Recount<'_>, new: VisitedPosition| recount.add(new.key, Some(new));
         counted.extend(self.tracker.recount_all(again, new)?);
         keys.retain(|key| !rising.contains(key));
-        // The keys are recounted in the order of the rows.
+        // The keys are recounted in the order of the rows of `occurrence`.
         keys.sort_unstable_by_key(|key| key.as_i64());
         keys.dedup();
         counted.extend(self.tracker.recount_keys(keys)?);
@@ -184,7 +184,8 @@ impl NewOccurrences for AddedOccurrences<'_> {
         std::thread::scope(|scope| {
             let counts: Vec<_> =
                 (0..threads).map(|_| scope.spawn(|| count(tracker.recount(before)))).collect();
-            // Rows that removed games change can be read only after the changes are written.
+            // If games are removed, rows can be read only after the decreases are written, so no change is
+            // precomputed.
             let makers = if tracker.removed_games.is_empty() { threads } else { 0 };
             let makers: Vec<_> = (0..makers)
                 .map(|_| {
@@ -198,7 +199,7 @@ impl NewOccurrences for AddedOccurrences<'_> {
                 update.decreases.write(sorting.progress, removed_games, loader)?;
                 let mut writer = ChangeWriter { tracker, loader, batch: VisitedPositionBatch::default() };
                 ready.iter().flatten().try_for_each(|change| writer.write(change))?;
-                // Then the results that no other thread has processed.
+                // Then write the results that no other thread has processed.
                 self.found.iter().flatten().try_for_each(|visited| writer.write_new(visited))?;
                 writer.finish()
             });

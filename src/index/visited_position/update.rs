@@ -17,11 +17,11 @@ use crate::store::sink::{Replaced, UnsortedOccurrences};
 use crate::store::visit_set::PackingBuffers;
 use crate::store::{GameSet, Snapshot};
 
-/// The data of a run after all games are read.
+/// The unsorted occurrences of a run, and the parameters for sorting and counting them.
 #[derive(Clone, Copy)]
 pub(crate) struct Sorting<'r> {
     pub(crate) partitions: &'r Partitions<PlayedOccurrence>,
-    /// The number of records of a partition to sort at once.
+    /// The maximum number of records of a partition to sort at once.
     pub(crate) at_once: usize,
     /// The minimum number of games of a visited position.
     pub(crate) threshold: u32,
@@ -67,11 +67,11 @@ impl UnsortedOccurrences for Sorting<'_> {
 /// What to update in an existing database.
 #[derive(Clone, Copy)]
 pub(crate) struct Update<'u> {
-    /// The keys of the positions whose continuations are counted.
+    /// The keys that have a row of `visited_position`.
     pub(crate) visited: &'u KeySet,
     /// The changes that removed games make.
     pub(crate) decreases: &'u Decreases,
-    /// Removed games that are read again. Their duplicates are reassigned to the games as read now.
+    /// Removed games that are read again. Their duplicates are reassigned to the games that are read instead.
     pub(crate) replaced: &'u [Replaced],
 }
 
@@ -83,23 +83,24 @@ pub(crate) struct Tracker<'o> {
     pub(crate) sorting: Sorting<'o>,
     /// The existing database.
     pub(crate) target: &'o Path,
-    /// Games removed from the database.
+    /// Games that the run removes from the database.
     pub(crate) removed_games: &'o GameSet,
     /// The outcomes of the games of the existing database.
     pub(crate) outcomes: KnownOutcomes<'o>,
 }
 
-/// Counts the occurrences of a range of keys, in order.
+/// Counts the new occurrences of a range of keys, in order.
 pub(crate) struct RangeCounter<'t> {
     tracker: &'t Tracker<'t>,
     /// Counts the new occurrences of positions that have a row.
     counter: Counter<'t>,
-    /// Counts the new occurrences of other positions that will get a row, and of doubtful keys.
+    /// Counts the new occurrences of other positions that may get a row, and of doubtful keys.
     rising: Counter<'t>,
     /// The last key, and the number of its occurrences so far.
     last: Option<(PositionKey, u32)>,
     /// The occurrences of the last key that are not yet counted, because the key may have too few of them.
     pending: Vec<PlayedOccurrence>,
+    /// Whether `rising` counts the last key.
     is_rising: bool,
     distinct: u64,
 }
@@ -111,9 +112,9 @@ pub(crate) struct Found {
     pub(crate) distinct: u64,
     /// New occurrences of positions that have a row, to be added to it.
     pub(crate) visited: Vec<VisitedPosition>,
-    /// New occurrences of positions that now have enough games.
+    /// New occurrences of positions that may now have enough games.
     pub(crate) now_visited: Vec<VisitedPosition>,
-    /// New occurrences of keys to recount.
+    /// New occurrences of the keys whose rows were removed because too few games were left.
     pub(crate) again: Vec<VisitedPosition>,
 }
 
@@ -158,7 +159,7 @@ impl RangeCounter<'_> {
 }
 
 impl<'o> Tracker<'o> {
-    /// A tracker for the database at `target`, from which some games were removed.
+    /// A tracker for the database at `target`, from which the run removes the games in `removed_games`.
     pub(crate) fn new(
         sorting: Sorting<'o>,
         update: Update<'o>,
@@ -182,7 +183,8 @@ impl<'o> Tracker<'o> {
         }
     }
 
-    /// Prepares to recount positions.
+    /// A recount of positions. `before` contains the trees of positions before the run, if their pages may be
+    /// read.
     pub(crate) fn recount<'r>(&'r self, before: Option<PositionTrees<'r>>) -> Recount<'r> {
         Recount {
             tracker: self,
@@ -219,7 +221,7 @@ impl<'o> Tracker<'o> {
     }
 }
 
-/// Recounts positions from all games except removed ones.
+/// Recounts positions from all games, except removed games.
 ///
 /// The moves are in rows of `game_position`, nearly every row on a different page. But positions that become
 /// visited at the same time are often consecutive in the same games. So the rows of many positions are read
@@ -260,7 +262,7 @@ impl Recount<'_> {
     /// together they have enough games.
     pub(crate) fn add(&mut self, key: PositionKey, new: Option<VisitedPosition>) -> Result<()> {
         let Self { tracker, known, positions, waiting, visits, .. } = self;
-        // Most keys without new occurrences have too few.
+        // Most keys without new occurrences have too few occurrences.
         if new.is_none() && !Self::open(tracker, known)?.has_occurrences(key, tracker.sorting.threshold)? {
             return Ok(());
         }
@@ -286,7 +288,8 @@ impl Recount<'_> {
             let known = Self::open(tracker, known)?;
             known.for_each_occurrence(key, |game, ply| visit(visits, game, ply))?;
         }
-        // Nearly always there are too few games, because the number of rows of a key was known only approximately.
+        // There can be too few games: the number of rows of a key was only an upper bound, a game can have
+        // several of these rows, and removed games do not count.
         let games = (visits.len() - before) as u64 + new.as_ref().map_or(0, VisitedPosition::games);
         if games < u64::from(tracker.sorting.threshold) {
             visits.truncate(before);

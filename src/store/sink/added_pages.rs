@@ -179,7 +179,8 @@ impl<'d> AddedPages<'d> {
         let (root, positions) = (pages.root_page("occurrence")?, pages.root_page("game_position")?);
         let tree = &Tree::read(file, root).map_err(Error::from)?;
         let before = PositionTrees { file, positions, occurrences: tree, levels: &kept.levels };
-        let counts_gone = left_out.is_some() && leaving.counts_positions(self.database)?;
+        let counts_positions = leaving.counts_positions(self.database)?;
+        let counts_gone = left_out.is_some() && counts_positions;
         let changed = target.map(|target| ChangedLevels { file, tree, kept, target, removed, counts_gone });
         let room = changed.as_ref().map_or(0, |changed| changed.max_pages(sorted));
         let loader = self.publish(&mut pages, trees, &indexes, room)?;
@@ -190,11 +191,9 @@ impl<'d> AddedPages<'d> {
             None if is_level_gone => RemainingRows::InGamePosition,
             None => RemainingRows::There,
         };
-        // If no index is rewritten, no other thread needs the rows to remove. A removal that counts the positions
-        // reads `occurrence`, which SQL must not read until it is replaced: SQLite would keep parts of the old root
-        // page.
-        let is_removed_meanwhile =
-            is_level_gone && indexes.is_empty() && !leaving.counts_positions(self.database)?;
+        // If no index is rewritten, no other thread needs the rows to remove. But counting positions reads
+        // `occurrence`, which SQL must not read before it is replaced: SQLite would keep data of the old root page.
+        let is_removed_meanwhile = is_level_gone && indexes.is_empty() && !counts_positions;
         let (merged, built) = std::thread::scope(|scope| {
             let merged = scope.spawn(|| merge_trees(file, changed.as_ref(), &indexes, sorted));
             let written = sorted.update_visited(loader, Some(before), |loader| {
