@@ -179,8 +179,8 @@ impl<'d> AddedPages<'d> {
         let (root, positions) = (pages.root_page("occurrence")?, pages.root_page("game_position")?);
         let tree = &Tree::read(file, root).map_err(Error::from)?;
         let before = PositionTrees { file, positions, occurrences: tree, levels: &kept.levels };
-        let counts_positions = leaving.counts_positions(self.database)?;
-        let counts_gone = left_out.is_some() && counts_positions;
+        let counts = leaving.counts_positions(self.database)?;
+        let counts_gone = counts && left_out.is_some();
         let changed = target.map(|target| ChangedLevels { file, tree, kept, target, removed, counts_gone });
         let room = changed.as_ref().map_or(0, |changed| changed.max_pages(sorted));
         let loader = self.publish(&mut pages, trees, &indexes, room)?;
@@ -191,9 +191,8 @@ impl<'d> AddedPages<'d> {
             None if is_level_gone => RemainingRows::InGamePosition,
             None => RemainingRows::There,
         };
-        // If no index is rewritten, no other thread needs the rows to remove. But counting positions reads
-        // `occurrence`, which SQL must not read before it is replaced: SQLite would keep data of the old root page.
-        let is_removed_meanwhile = is_level_gone && indexes.is_empty() && !counts_positions;
+        // Indexes may need the rows; counting positions must not read the old rows of `occurrence`.
+        let is_removed_meanwhile = is_level_gone && indexes.is_empty() && !counts;
         let (merged, built) = std::thread::scope(|scope| {
             let merged = scope.spawn(|| merge_trees(file, changed.as_ref(), &indexes, sorted));
             let written = sorted.update_visited(loader, Some(before), |loader| {
@@ -206,8 +205,7 @@ impl<'d> AddedPages<'d> {
             written.inspect_err(|_| sorted.drained())?;
             merged.join().map_err(|_| sorted.unsorted().panicked())?
         })?;
-        let mut changed_trees = Vec::new();
-        let (mut frequent_keys, mut gone) = (None, 0);
+        let (mut changed_trees, mut frequent_keys, mut gone) = (Vec::new(), None, 0);
         if let Some(merged) = merged {
             if kept.levels.last() > target.as_ref() {
                 sorted.set_recounted_keys(merged.frequent_keys.with_rows(sorted.threshold()));
