@@ -65,15 +65,15 @@ pub(crate) fn assert_whole(path: &Path) {
     assert_eq!(lines(&database, "PRAGMA foreign_key_check"), Vec::<String>::new());
     assert_eq!(lines(&database, "PRAGMA journal_mode"), ["delete"]);
     for column in ["games", "plies", "problems"] {
-        let sums = |table: &str| number(&database, &format!("SELECT sum({column}) FROM {table}"));
+        let sums = |table: &str| number(&database, &format!("SELECT ifnull(sum({column}), 0) FROM {table}"));
         assert_eq!(sums("source"), sums("import"), "{column}");
     }
     assert_eq!(
-        number(&database, "SELECT sum(games) FROM source"),
+        number(&database, "SELECT ifnull(sum(games), 0) FROM source"),
         number(&database, "SELECT count(*) FROM game")
     );
     assert_eq!(
-        number(&database, "SELECT sum(problems) FROM source"),
+        number(&database, "SELECT ifnull(sum(problems), 0) FROM source"),
         number(&database, "SELECT count(*) FROM problem")
     );
 }

@@ -105,9 +105,10 @@ impl Collection {
         let mut paths = Vec::new();
         for (name, gone) in &self.indexed {
             let games = self.files[name].iter().enumerate();
-            let left: String =
-                games.filter(|(index, _)| !gone.contains(index)).map(|(_, game)| &**game).collect();
-            // A file of which no game is left counts as a file without games.
+            // A file of which no game is left counts as a file without games. The last line makes its text different
+            // from that of other such files: a file with a known text is not read.
+            let left = games.filter(|(index, _)| !gone.contains(index)).map(|(_, game)| game.clone());
+            let left: String = left.chain([format!("% {name}\n")]).collect();
             let path = fresh.path().join(name);
             fs::write(&path, left).expect("written");
             paths.push(path);
