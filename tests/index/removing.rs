@@ -249,7 +249,7 @@ fn positions_are_counted_when_a_duplicate_replaces_a_removed_game() {
     let knights = |number: u64| {
         let (out, home) = ([["Nc3", "Nf3"], ["Nc6", "Nf6"]], [["Nb1", "Ng1"], ["Nb8", "Ng8"]]);
         let (mut are_out, mut bits) = ([[false; 2]; 2], number);
-        let mut moves = if number % 3 == 0 { vec!["e3", "f5"] } else { Vec::new() };
+        let mut moves = if number.is_multiple_of(3) { vec!["e3", "f5"] } else { Vec::new() };
         for ply in 0..100 {
             bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let (side, knight) = (ply % 2, (bits >> 63) as usize);
