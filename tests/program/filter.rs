@@ -178,13 +178,13 @@ fn names_that_do_not_occur_are_reported_with_similar_ones() {
     "#);
     insta::assert_snapshot!(reported(&["--player", "anand", "--opponent", "Polgra"]), @r#"
     pgndex: note: --player matches 2 players, and the games of each are counted: "Anand, V" (5), "Anand, Akhil" (2); for one only, write "=Anand, V"
-    pgndex: note: no player has a name that matches "Polgra" (--opponent (the second --player)); did you mean "Polgar, Judit" or "Polgar, Sofia"?
+    pgndex: note: no player has a name that matches "Polgra" (the opponent); did you mean "Polgar, Judit" or "Polgar, Sofia"?
     pgndex: note: 8 games reached the position, but none passes the filters
-    pgndex: note: there would be 6 games without --opponent (the second --player)
+    pgndex: note: there would be 6 games without the opponent
     "#);
     insta::assert_snapshot!(reported(&["--player", "annad", "--player", "Polgra, J"]), @r#"
     pgndex: note: no player has a name that matches "annad" (--player); did you mean "Anand, V" or "Anand, Akhil"?
-    pgndex: note: no player has a name that matches "Polgra, J" (--opponent (the second --player)); did you mean "Polgar, Judit" or "Polgar, Sofia"?
+    pgndex: note: no player has a name that matches "Polgra, J" (the opponent); did you mean "Polgar, Judit" or "Polgar, Sofia"?
     pgndex: note: 8 games reached the position, but none passes the filters
     "#);
 }

@@ -194,7 +194,7 @@ impl FilterArgs {
 /// The option that sets a field of [`GameFilter`].
 pub(crate) fn filter_option(field: &str) -> String {
     match field {
-        "opponent" => "--opponent (the second --player)".to_owned(),
+        "opponent" => "the opponent".to_owned(),
         "speeds" => "--speed".to_owned(),
         "sources" => "--source".to_owned(),
         field => format!("--{}", field.replace('_', "-")),
