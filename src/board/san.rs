@@ -30,7 +30,8 @@ pub(super) enum San {
         short: bool,
     },
     Move {
-        /// `None` for long algebraic text without a piece letter: whatever piece is on the only origin moves.
+        /// `None` for long algebraic text with neither a piece letter nor a promotion: the piece on the only
+        /// origin square makes the move, whatever its kind.
         kind: Option<PieceKind>,
         origins: SquareSet,
         to: Square,

@@ -301,7 +301,7 @@ mod tests {
         "there".into()
     }
 
-    /// Errors that an option can solve, some of them wrapped in errors of other modules.
+    /// Errors that the user can avoid with an option, some of them wrapped in errors of other modules.
     fn errors() -> Vec<Box<dyn Error>> {
         let exists = || ErrorKind::TargetExists.at(&directory());
         let corrupt = || ErrorKind::Corrupt.at(&directory());

@@ -125,7 +125,8 @@ fn is_plausible(bytes: &[u8], at: usize) -> bool {
 /// A byte order mark. It also occurs within files that were concatenated.
 pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// Whether a byte is white space or another control character, which has no meaning between tokens.
+/// Whether a byte is a space or an ASCII control character below it, such as a tab or a line end. Between tokens
+/// these have no meaning.
 #[inline]
 pub(super) const fn is_blank(byte: u8) -> bool {
     byte <= b' '

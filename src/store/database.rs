@@ -182,8 +182,8 @@ impl Database {
             .map_err(failed)
     }
 
-    /// Writes the write-ahead log back into the database file, as far as readers allow, synced to disk, and
-    /// removes the log if no other connection uses the database. Committed data is durable in any case.
+    /// Writes the write-ahead log back into the database file as far as readers allow, and syncs the file to
+    /// disk. Removes the log if no other connection uses the database. Committed data is durable in any case.
     ///
     /// # Errors
     /// Errors of SQLite.

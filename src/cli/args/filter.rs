@@ -191,7 +191,7 @@ impl FilterArgs {
     }
 }
 
-/// The option that sets a field of [`GameFilter`].
+/// The option that sets a field of [`GameFilter`], or a word for the field if several options can set it.
 pub(crate) fn filter_option(field: &str) -> String {
     match field {
         "opponent" => "the opponent".to_owned(),

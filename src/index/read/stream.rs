@@ -179,7 +179,7 @@ struct Cutter {
     is_damaged: bool,
     /// Whether reading was given up before the end of the source.
     is_given_up: bool,
-    /// Whether the source is read only in part, and all games of this part have been cut.
+    /// Whether only a part of the source is to be read, and all games of this part have been cut into chunks.
     is_complete: bool,
     /// The number of bytes of the source that were read for the chunks sent so far.
     input: u64,

@@ -149,8 +149,8 @@ impl Aliases {
         self.names.insert(spelling, name.to_owned());
     }
 
-    /// Adds a list. Its rows must not contradict each other. A row can contradict an existing alias only if
-    /// the list also makes the name in that alias a spelling of the new name.
+    /// Adds a list. Its rows must not contradict each other. If a spelling
+    /// already belongs to a name B, a row can give it to another name C only if the list also makes B a spelling of C.
     ///
     /// # Errors
     /// An [`AliasError`] with the index of the wrong row. The aliases are then unchanged.

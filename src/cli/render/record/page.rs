@@ -454,7 +454,7 @@ struct Field<'r> {
     up: Scale,
 }
 
-/// A drawn line, its description in words, and its sign in the caption.
+/// A drawn line, its description in words, and its legend entry in the caption.
 struct Drawn {
     svg: String,
     words: String,
