@@ -156,6 +156,10 @@ fn a_file_with_removed_games_can_grow() {
     assert_sound(&workspace);
     let failure = workspace.stderr_of(1, &["index", "--reread", "games.db"]);
     assert!(failure.contains("1 game was removed from it and would be added again"), "{failure}");
+    // A file that was removed is not read again.
+    remove(&workspace, &["--source", "all.pgn"]);
+    workspace.stdout_of(&["index", "--quiet", "--reread", "games.db"]);
+    assert_eq!(workspace.number("games.db", "SELECT count(*) FROM source"), 1);
 }
 
 #[test]

@@ -129,7 +129,7 @@ pub(crate) fn repair(args: &MaintenanceArgs) -> anyhow::Result<Status> {
     };
     report_done(args.report, Done::Repair(done), || {
         format!(
-            "removed {}, {} and {}; corrected the length of {}; recomputed {}, and the `explore` counts of {}; took {:.1} s\n{}: {}; \
+            "removed {}, {} and {}; corrected the length of {}; corrected {}; counted {} for `explore` again, as always; took {:.1} s\n{}: {}; \
              check the result with `pgndex verify`",
             counted(counts.rows, "row"),
             counted(counts.names, "name"),

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use crate::id::{GameId, ImportId, SourceId};
 use crate::sorted::sort_by_key;
-use crate::store::cell::{DUPLICATE, GAME, IMPORT, SETTING, SOURCE};
+use crate::store::cell::{DUPLICATE, GAME, IMPORT, SOURCE};
 use crate::store::{Database, ErrorKind, GameSet, Result, Snapshot};
 
 /// A reading of a file in which games were skipped as duplicates.
@@ -127,14 +127,15 @@ fn skipped_source(
 }
 
 impl Database {
-    /// The number of games removed from the database so far.
+    /// The number of removed games whose files are still sources of the database. Games that were removed with
+    /// their whole file are not counted.
     ///
     /// # Errors
     /// Errors of SQLite.
     pub fn removed_games(&self) -> Result<u64> {
-        let sql = "SELECT name, value FROM setting WHERE name = 'removed_games'";
-        let found = SETTING.first(self.connection(), sql, [], |cells| cells.get("value"));
-        Ok(found.map_err(self.failed("read table setting"))?.unwrap_or(0))
+        let sql = "SELECT count(*) FROM removed_game";
+        let counted = self.connection().query_row(sql, [], |row| row.get(0).map(i64::cast_unsigned));
+        counted.map_err(self.failed("read table removed_game"))
     }
 
     /// The games that were read from these sources.
