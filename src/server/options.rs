@@ -35,7 +35,7 @@ pub struct Options {
     /// The time in which a client must read 512 KiB of an answer, or the rest of the answer if that is
     /// shorter.
     pub reading_time: Duration,
-    /// How long running requests can continue after the server was told to stop. Users' SQL statements get
+    /// How long running requests can continue after the request to stop the server. Users' SQL statements get
     /// half a second.
     pub grace: Duration,
     /// The maximum number of connections.

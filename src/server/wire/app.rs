@@ -23,7 +23,7 @@ use crate::server::pool::{Pool, PoolOptions};
 use crate::server::route::Lane;
 use crate::server::{api, page};
 
-/// How long a user's SQL statement can continue after the server was told to stop. At the end, the server
+/// How long a user's SQL statement can continue after the request to stop the server. At the end, the server
 /// also waits this long for its threads.
 const LAST_MOMENT: Duration = Duration::from_millis(500);
 
