@@ -21,7 +21,8 @@ NAMES = """
     (SELECT name FROM opening WHERE opening.opening_id = game.opening_id) AS opening"""
 TABLES = {
     "game": ("game_id", f"(SELECT *, {NAMES} FROM game)"),
-    "tag": ("game_id, name", "tag"),
+    # The column `name` of the database is ordered without regard to case; an expression is not.
+    "tag": ("game_id, name", "(SELECT game_id, name || '' AS name, value FROM tag)"),
     "game_position": ("game_id, ply", "game_position"),
     "move_eval": ("game_id, ply", "move_eval"),
     "comment": ("game_id, line, ply, number", "comment"),
