@@ -46,7 +46,7 @@ impl DamagedGame {
 /// The maximum number of characters of a value in a message.
 const QUOTED: usize = 200;
 
-/// A value, shortened to at most 200 characters for a message.
+/// The first 200 characters of a value for a message, followed by an ellipsis if the value is longer.
 #[must_use]
 pub fn brief(value: &str) -> Cow<'_, str> {
     cut(value, QUOTED)

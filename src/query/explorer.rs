@@ -106,7 +106,7 @@ pub struct ExplorerGame {
     pub black: ExplorerPlayer,
     /// Year; 0 if it is unknown.
     pub year: u16,
-    /// Year and month, such as `2024-02`; January if only the year is known.
+    /// Year and month, such as `2024-02`; January if the month is unknown.
     pub month: String,
 }
 
@@ -204,8 +204,8 @@ pub fn game_code(game: GameId, marks: &GameMarks) -> String {
     }
 }
 
-/// The game with an id as returned by [`game_code`]. A game's number in decimal digits is accepted too, if it
-/// has fewer than eight digits.
+/// The game with an id as returned by [`game_code`]; `None` if there is no such game. A game's number in
+/// decimal digits is accepted too, if it has fewer than eight digits.
 ///
 /// # Errors
 /// Errors of SQLite.

@@ -131,9 +131,9 @@ pub struct GameFields<'a> {
     pub eco: Option<&'a str>,
     /// The ECO code of the opening that the positions of the game determine.
     pub opening_eco: Option<&'a str>,
-    /// The name of that opening.
+    /// The name of the opening that the positions of the game determine.
     pub opening: Option<&'a str>,
-    /// PGN time control.
+    /// The time control, as in the PGN.
     pub time_control: Option<&'a str>,
     /// Variant, as the PGN names it.
     pub variant: Option<&'a str>,
@@ -222,7 +222,8 @@ pub enum Positions<'a> {
     Within(RangeInclusive<u32>),
     /// The last position.
     Last,
-    /// The position at which a game completes a sequence, as [`FindQuery`](crate::query::FindQuery) finds it.
+    /// The position at which the main line of a game completes a sequence, as
+    /// [`FindQuery`](crate::query::FindQuery) finds it.
     First(&'a PositionSequence),
 }
 
@@ -266,7 +267,7 @@ pub enum PositionFormat {
     /// Six-field FEN.
     Fen,
     /// EPD: the canonical four fields, then full-move number (`fmvn`), half-move clock (`hmvc`), game and ply
-    /// (`id`) and the move played (`sm`).
+    /// (`id`) and, if there is one, the move played (`sm`).
     Epd,
 }
 
@@ -319,13 +320,13 @@ fn replay_at(
 pub struct PositionFields {
     /// Six-field FEN.
     pub fen: String,
-    /// The game.
+    /// The id of the game.
     pub game_id: GameId,
     /// The ply in the game; 0 is the start position.
     pub ply: Ply,
-    /// The move played from the position, in UCI notation; `None` after the last move.
+    /// The move played from the position, in UCI notation; `None` in the last position.
     pub uci: Option<String>,
-    /// The same move in SAN.
+    /// The move played from the position, in SAN; `None` in the last position.
     pub san: Option<String>,
     /// The result of the game: `1-0`, `0-1`, `1/2-1/2` or `*`.
     pub result: &'static str,

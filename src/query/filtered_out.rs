@@ -6,18 +6,18 @@ use crate::sorted::sort_by_key;
 use crate::store::read_rows;
 use crate::store::{self, Database, GameFilter, ListLengths};
 
-/// A field of a filter that no game passes. Some games pass all other fields.
+/// A field of a filter. No game passes the whole filter, but some games pass it without this field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WithoutFilter {
-    /// The field of [`GameFilter`].
+    /// The name of the field in [`GameFilter`].
     pub field: &'static str,
-    /// The number of games that pass the remaining filters.
+    /// The number of games that pass the filter without this field.
     pub games: u64,
 }
 
-/// For a filter that no game passes. Omits one field at a time, and returns each field without which some
-/// games pass the remaining ones, in descending order of the number of these games. With a position, only
-/// games that reached it are counted.
+/// For a filter that no game passes: omits one field at a time, and counts the games that pass the other
+/// fields. Returns the fields for which there are such games, in descending order of the number of games.
+/// With a position, only games that reached it are counted.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -48,11 +48,11 @@ pub fn without_one_filter(
 /// If no game passes a filter: values that would let games pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AlternativeValues {
-    /// The first and the last date; `None` if no game has a date.
+    /// The first and the last date of the games; `None` if no game has a date.
     Dates(Option<(String, String)>),
     /// There is no game in which both ratings are known.
     NoRatings,
-    /// For `elo_min`, the highest value that a game passes; for `elo_max`, the lowest one.
+    /// For `elo_min`, the highest value with which a game passes; for `elo_max`, the lowest.
     Rating(String),
     /// At most five values: the most frequent ones in the first 100,000 games.
     Values(Vec<String>),

@@ -36,21 +36,21 @@ pub enum FindTarget {
 /// A query for games.
 ///
 /// Without a position, a game is found at its first position. A position is found each time a game reached it
-/// and, if variations are searched, each time a variation of the game reached it. A sequence is found at its
-/// first completion in each game, at the first position of the last step; variations are used only if the
-/// main line does not complete it. The nearest positions are found in main lines, one per game, in ascending
-/// order of their distance.
+/// and, if variations are searched, each time a variation of the game reached it. A sequence is found once
+/// per game, where the game first completes it: the hit is the first position of the last step. Variations
+/// count only if the main line does not complete the sequence. The nearest positions are found in main lines
+/// only, one per game, in ascending order of their distance.
 #[derive(Clone, Copy, Debug)]
 pub struct FindQuery<'a> {
     /// The database.
     pub database: &'a Database,
     /// The target of the search.
     pub target: &'a FindTarget,
-    /// The lines to search.
+    /// The lines to search; ignored for the nearest positions.
     pub lines: Lines,
     /// The games to search.
     pub selection: &'a Selection,
-    /// The order of the hits.
+    /// The order of the hits; ignored for the nearest positions.
     pub order: HitOrder,
     /// The maximum number of hits; `None`: all.
     pub limit: Option<u32>,
@@ -58,24 +58,25 @@ pub struct FindQuery<'a> {
     pub offset: u32,
 }
 
-/// The hits of an answer, counted as they are visited.
+/// Counts of the hits that were visited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
-    /// Hits.
+    /// The number of hits.
     pub occurrences: u64,
-    /// Games with a hit.
+    /// The number of games with a hit.
     pub games: u64,
     last: Option<GameId>,
-    /// Whether there was another hit after the last one.
+    /// Whether the search found a hit beyond the maximum number.
     is_more: bool,
-    /// For the nearest positions: the smallest distance that a position of an unread game can have. Hits with
-    /// a greater distance may thus not be the nearest. `None` if all games were read.
+    /// For the nearest positions: a lower bound of the distances in the games that were not read because too
+    /// many games would have been read. A hit with a greater distance is possibly not one of the nearest.
+    /// `None` if there are no such games.
     pub unseen: Option<u32>,
 }
 
 impl Shown {
-    /// Whether there was another hit after the last one. Always `false` for a position if stored counts give
-    /// the number of its hits: no further hit is then searched for.
+    /// Whether the search found a hit beyond the maximum number. Always `false` for a position in the main
+    /// lines of all games: its hits can be counted, so no further hit is searched for.
     #[must_use]
     pub const fn is_more(&self) -> bool {
         self.is_more
@@ -102,8 +103,7 @@ pub struct Total {
     pub is_more: bool,
 }
 
-/// The number of all hits of a query, regardless of limit and offset, as far as it can be found in a few
-/// milliseconds.
+/// The number of all hits of a query, regardless of limit and offset, if it can be computed quickly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -117,7 +117,7 @@ pub enum AllHits {
         /// Number of games with a hit.
         games: u64,
     },
-    /// The number of games with a hit. How often each game reached the position is not known.
+    /// The number of games with a hit. In a search for a position, a game can have several hits.
     Games(u64),
     /// A lower bound for the number of games with a hit.
     AtLeast(u64),
@@ -134,8 +134,8 @@ pub enum NoHits {
     NotReached {
         /// Canonical FEN of the position: the first four fields.
         fen: String,
-        /// How far games followed the line that leads to the position; `null` if the position was not given
-        /// by at least two moves.
+        /// How far games followed the line that leads to the position; `null` if the position was given by
+        /// fewer than two moves.
         line: Option<LineMatch>,
     },
     /// Games reached the position, but none of them passes the filters.
@@ -149,7 +149,7 @@ pub enum NoHits {
     PassedOver {
         /// Number of games that reached the position, without filters.
         reached: HitCount,
-        /// Number of skipped hits.
+        /// Number of hits to skip.
         offset: u32,
         /// Names in the filters that do not occur in the database.
         unknown_names: Vec<SimilarNames>,
@@ -158,7 +158,7 @@ pub enum NoHits {
     AllSkipped {
         /// Number of games that pass the filters.
         games: u64,
-        /// Number of skipped games.
+        /// Number of games to skip.
         offset: u32,
     },
     /// No game passes the filters.
@@ -174,7 +174,7 @@ pub enum NoHits {
     /// Games that pass the filters have positions that match the description, but the offset skips all of
     /// them.
     MatchesSkipped {
-        /// Number of skipped games.
+        /// Number of games to skip.
         offset: u32,
     },
 }
@@ -223,8 +223,8 @@ impl FindQuery<'_> {
             FindTarget::Position(query) => {
                 let fen = query.position.canonical_fen();
                 let search = self.search(query, &fen)?;
-                // If stored counts do not give the number of hits, search for one more hit to find out
-                // whether there are more.
+                // If the hits will not be counted, search for one more hit to find out whether there are
+                // more.
                 let limit = if is_counted(&search) { self.limit } else { self.one_more() };
                 self.database.visit_hits(&Search { limit, ..search }, see)?;
             }
@@ -250,8 +250,8 @@ impl FindQuery<'_> {
 
     fn search<'s>(&'s self, query: &PositionQuery, fen: &'s str) -> store::Result<Search<'s>> {
         let key = query.position.key();
-        // The data of visited positions covers main lines only. If variations are to be searched but none
-        // reaches the position, the main lines alone give the same hits.
+        // Hits can be counted from stored data only in main lines. If variations are to be searched but none
+        // reaches the position, a search of the main lines finds the same hits.
         let in_variations = self.lines == Lines::All && self.database.has_in_variations(key)?;
         let lines = if in_variations { Lines::All } else { Lines::Main };
         let Self { selection, order, limit, offset, .. } = *self;
@@ -304,7 +304,7 @@ impl FindQuery<'_> {
         })
     }
 
-    /// The reason why there is no hit, as far as known.
+    /// The reason why the query has no hits. Must be called only if it has none.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -361,7 +361,7 @@ pub fn match_line(
     Ok((!before.is_empty()).then_some(LineMatch::Nowhere))
 }
 
-/// Whether a search covers the main lines of all games, so that stored counts give the number of its hits.
+/// Whether a search covers only main lines, and those of all games. Its hits can be counted quickly.
 fn is_counted(search: &Search<'_>) -> bool {
     search.selection.is_all() && search.lines == Lines::Main
 }
@@ -396,26 +396,26 @@ pub struct FoundPosition<'h> {
     /// in the order of the PGN text. Missing if only main lines were searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// Number of half-moves before the position, in the game or up to this point of the variation.
+    /// Number of half-moves that lead from the start of the game to the position.
     pub ply: Ply,
     /// Number of the next move.
     pub move_number: u32,
     /// Side to move: `w` or `b`.
     pub side: &'static str,
-    /// The next move of that line in SAN; `null` at the end of the line.
+    /// The next move in SAN; `null` at the end of the main line or variation.
     pub next_san: Option<String>,
-    /// The next move of that line in UCI notation; `null` at the end of the line.
+    /// The next move in UCI notation; `null` at the end of the main line or variation.
     pub next_uci: Option<String>,
     /// Canonical FEN of the position: the first four fields.
     pub fen: &'h str,
-    /// Distance from the position in the query, a sum of weights of the differences; 0 if all pieces and the
-    /// side to move are the same. Missing unless the nearest positions were searched for.
+    /// Distance from the position in the query: the sum of the weights of all differences; 0 if all pieces
+    /// and the side to move are the same. Missing unless the nearest positions were searched for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distance: Option<u32>,
 }
 
 impl<'h> FoundPosition<'h> {
-    /// Converts a hit of a search in `lines`.
+    /// Converts a hit. `lines` are the lines that were searched.
     ///
     /// # Errors
     /// [`Error::Damaged`](crate::query::Error::Damaged) if the stored position is invalid.
@@ -450,7 +450,8 @@ impl<'h> FoundPosition<'h> {
     }
 }
 
-/// Many more games reached one position than another if the ratio of their numbers exceeds this.
+/// Many more games reached one position than another if the ratio of the two numbers of games is greater than
+/// this.
 const MANY: u64 = 10;
 
 /// A position with the same pieces on the same squares as a given position.
@@ -464,7 +465,7 @@ pub struct Variant {
     pub reached: HitCount,
 }
 
-/// A field of a FEN in which positions with the same placement differ.
+/// A field of a FEN in which positions with the same placement can differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Difference {
@@ -476,9 +477,9 @@ pub enum Difference {
     EnPassant,
 }
 
-/// Finds positions with the same pieces on the same squares as a given position that many more games reached.
-/// `lines` says which lines of the games count. If no game reached the given position, a single game counts
-/// as many more.
+/// Finds variants of a position: positions with the same pieces on the same squares, but with many more
+/// games. `lines` says which lines of the games count. If no game reached the given position, a variant needs
+/// only one game.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -489,7 +490,7 @@ pub fn variants(database: &Database, position: &Position, lines: Lines) -> store
         HitCount::AtLeast(_) => return Ok(Vec::new()),
     };
     if database.last_game()?.is_none_or(|last| many >= last.0.into()) {
-        // The database does not have enough games.
+        // The database does not have enough games for a variant.
         return Ok(Vec::new());
     }
     let mut variants = Vec::new();

@@ -16,7 +16,8 @@ use crate::store::{
     OpeningName, PositionAnnotations, StoredPosition, StoredVariation,
 };
 
-/// Replays a game. `visit` is called with each position and its row, whose move, if any, is legal.
+/// Replays a game. Calls `visit` with each position of the game and its stored row. The move in the row, if
+/// there is one, is legal.
 ///
 /// # Errors
 /// If a stored position or move is invalid. `visit` is not called with the position at which the error was
@@ -118,8 +119,8 @@ pub fn visit_games<E: From<Error>>(
             }
             next = game.checked_add(1);
         }
-        // In a range of several numbers, a missing number is ignored: a game that was incomplete and was read
-        // again left a gap.
+        // In a range of several numbers, a missing number is ignored: an incomplete game that was read again
+        // later left a gap, for example.
         if first == last && !is_found {
             missing.get_or_insert(first);
         }
@@ -198,8 +199,8 @@ fn as_object<S: Serializer>(tags: &[(String, String)], serializer: S) -> Result<
     serializer.collect_map(tags.iter().map(|(name, value)| (name, value)))
 }
 
-/// The positions of a game, computed while they are serialised: in memory together, those of the longest
-/// games would need gigabytes.
+/// The positions of a game. They are computed while they are serialized, because all positions of a very long
+/// game would need gigabytes of memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Plies<'a> {
     record: &'a GameRecord,
@@ -369,11 +370,11 @@ impl PlyRemarks {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Novelty {
-    /// A move led to it: the first new move of the game.
+    /// The position after a move, which is the first new move of the game.
     Move(NewMove),
-    /// It is the start position of the game.
+    /// The start position of the game.
     Start,
-    /// There is none: earlier games had reached all positions of the game.
+    /// No position: games of earlier days had reached all positions of the game.
     Nothing,
     /// Not determined, because the year of the game is unknown.
     NoDate,
@@ -391,14 +392,15 @@ pub struct NewMove {
     pub san: String,
     /// The move in UCI notation.
     pub uci: String,
-    /// Number of earlier games that had the position before the move.
+    /// Number of games of earlier days that reached the position before the move.
     pub games: u64,
-    /// Number of the latest of these games that has a result; `null` if none has one.
+    /// `game_id` of the latest game of an earlier day that reached the position before the move and has a
+    /// result; `null` if there is none.
     pub last_game: Option<GameId>,
 }
 
 /// Finds the first new move of a game, compared with all games of earlier days. An unknown month or day
-/// counts as the earliest possible in their dates, and in the date of the game itself.
+/// counts as the earliest possible one, in the date of this game and in those of the others.
 ///
 /// # Errors
 /// [`Error::Damaged`]; errors of SQLite.

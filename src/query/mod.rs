@@ -1,5 +1,5 @@
-//! Queries on a database. The answers are data, not text. This module defines the meaning, the length and the
-//! order of an answer, and finds the reason for an empty one.
+//! Queries on a database. Most answers are data, not text. This module defines the meaning, the length and
+//! the order of an answer, and finds the reason if an answer is empty.
 //!
 //! | to … | use |
 //! |---|---|
@@ -17,7 +17,7 @@
 //! | suggest similar names for a name that does not occur | [`similar_names`] |
 //! | find the filters without which some games would pass | [`without_one_filter`] |
 //! | find players with a similar name and many more games | [`similar_players`] |
-//! | find the players that a filter's name matches | [`several_players`] |
+//! | find the names in filters that match several players | [`several_players`] |
 //! | list the players | [`PlayersQuery`] |
 //! | show a player's record | [`PlayerQuery`] |
 //! | compare a repertoire with the games | [`RepertoireQuery`] |
@@ -26,8 +26,8 @@
 //! | run a user's SQL query | [`SqlRows`] |
 //! | find positions with the same placement | [`variants`] |
 //!
-//! Answers serialise as described in `docs/json.md`. All callers use the same answers, and format the text
-//! for people themselves.
+//! `docs/json.md` describes the answers as JSON. All callers use the same answers. Each caller converts them
+//! to its own text for people.
 
 mod error;
 mod explore;

@@ -7,8 +7,8 @@ use crate::store::PlayedGame;
 use crate::store::row::RatedScore;
 
 /// For each percentage scored, from 50 to 100, the difference between the performance rating and the
-/// opponents' mean rating. Below 50 percent, it is the negative of the difference for the opponents'
-/// percentage.
+/// opponents' mean rating. Below 50 percent, the difference is that of the opponents' percentage with a minus
+/// sign.
 const ABOVE: [i32; 51] = [
     0, 7, 14, 21, 29, 36, 43, 50, 57, 65, //
     72, 80, 87, 95, 102, 110, 117, 125, 133, 141, //
@@ -48,8 +48,8 @@ const fn rounded(number: u64, by: u64) -> u64 {
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(with = "RecordFields"))]
 #[serde(into = "RecordFields")]
 pub struct Record {
-    /// Number of games, with or without a result. A game of the player against himself counts once here, and
-    /// for both sides in all other numbers.
+    /// Number of games, with or without a result. A game with the player on both sides counts once here, and
+    /// once for each side in all other numbers.
     pub games: u64,
     /// Number of games won.
     pub wins: u32,
@@ -59,7 +59,7 @@ pub struct Record {
     pub losses: u32,
     /// Number of games without a result.
     pub unfinished: u32,
-    /// Sum of the player's known ratings, and their number.
+    /// The sum and the number of the player's known ratings.
     ratings: (u64, u32),
     rated: RatedScore,
     /// The game that was counted last. A game with the player on both sides is counted twice in succession.
@@ -111,14 +111,14 @@ impl Record {
         (ratings > 0).then(|| rounded(sum, ratings.into()))
     }
 
-    /// The mean of the opponents' known ratings, in games with a result.
+    /// The mean of the opponents' known ratings, in games with a result; `None` if there are none.
     #[must_use]
     pub fn opponent_rating(&self) -> Option<u64> {
         opponent_rating(&self.rated)
     }
 
     /// The performance rating by FIDE's table, from games with a result against opponents whose ratings are
-    /// known.
+    /// known; `None` if there are none.
     #[must_use]
     pub fn performance(&self) -> Option<i32> {
         performance(&self.rated)
@@ -135,8 +135,8 @@ impl Record {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct RecordFields {
-    /// Number of games, with or without a result. A game of the player against himself counts once here, and
-    /// for both sides in all other numbers.
+    /// Number of games, with or without a result. A game with the player on both sides counts once here, and
+    /// once for each side in all other numbers.
     games: u64,
     /// Number of games that the player won.
     wins: u32,
@@ -150,7 +150,8 @@ struct RecordFields {
     rating: Option<u64>,
     /// Mean rating of the opponents in the games counted by `performance_games`; `null` if there are none.
     opponent_rating: Option<u64>,
-    /// Performance rating by FIDE's table, from the same games; `null` if there are none.
+    /// Performance rating by FIDE's table, from the games counted by `performance_games`; `null` if there are
+    /// none.
     performance: Option<i32>,
     /// Number of games with a result against opponents with a known rating.
     performance_games: u64,

@@ -10,9 +10,10 @@ use crate::store::{GameAnnotations, GameRecord, PositionAnnotations, StoredVaria
 /// Appends a game with its annotations to `text`, in PGN's export format and followed by a blank line. The
 /// same game always gives the same bytes.
 ///
-/// Reading the text again gives the same moves and annotations. Nothing is added to the PGN's data: clocks,
-/// times and evaluations are written as they were. If the game is not complete in the database, it gets the
-/// tag [`GameRecord::TRUNCATED`].
+/// Parsing the text gives the same moves and annotations again. Clocks, times and evaluations are written
+/// only in the form that they have in the stored comments, if parsing this form restores their values.
+/// Otherwise they are written as commands. A game that is not complete in the database gets the tag
+/// [`GameRecord::TRUNCATED`].
 ///
 /// # Errors
 /// If a stored position or move is invalid; `text` is then unchanged.
@@ -24,8 +25,8 @@ pub fn write_pgn(
     write(text, record, annotations, false)
 }
 
-/// Like [`write_pgn`], but writes all clocks, times and evaluations as `%clk`, `%emt` and `%eval`, whatever
-/// their form in the original PGN.
+/// Like [`write_pgn`], but writes all clocks, times and evaluations of the main line as `%clk`, `%emt` and
+/// `%eval`, whatever their form in the original PGN.
 ///
 /// # Errors
 /// As [`write_pgn`].
@@ -65,8 +66,8 @@ fn write(
     played
 }
 
-/// A variation as text for people, in lines of at most `columns` columns. It branches off at the given ply,
-/// where the game or the outer variation has the given position.
+/// A variation as text for people. The text is at most `columns` columns wide. `ply` and `position` say where
+/// the variation branches off from the main line or from an outer variation.
 ///
 /// # Errors
 /// If a stored move is invalid.
@@ -89,15 +90,16 @@ struct Writer<'t, 'a> {
     game: GameWriter<'t>,
     record: &'a GameRecord,
     annotations: &'a GameAnnotations,
-    /// Whether clocks, times and evaluations are always written as commands.
+    /// Whether the clocks, times and evaluations of the main line are always written as commands.
     is_normalized: bool,
-    /// Parses the written comments, to find out what they mean after the comments before them.
+    /// Parses the comments of the main line in the order in which they are written. The meaning of an
+    /// evaluation can depend on earlier comments.
     reader: CommentReader,
 }
 
 impl Writer<'_, '_> {
-    /// Writes the move from a position at a ply, its annotations, and the variations that begin there. At the
-    /// end of a line, there is no move, so writes only variations.
+    /// Writes the move played from a position, its annotations, and the variations that begin in the
+    /// position. If `code` is `None`, the line has ended, and only the variations are written.
     fn play_or_end(
         &mut self,
         line: u32,
@@ -126,8 +128,8 @@ impl Writer<'_, '_> {
         comments.iter().for_each(|comment| self.game.comment(comment));
     }
 
-    /// The comments after a ply of the main line. Numbers that the comments do not already contain are added
-    /// as commands; if normalized, all numbers are.
+    /// The comments to write for a position of the main line. Clocks, times and evaluations that the stored
+    /// comments do not contain are added as commands. If `is_normalized`, all of them are added as commands.
     fn main_comments(&mut self, remarks: &PositionAnnotations, mover: Option<Color>) -> Vec<String> {
         if self.is_normalized {
             let is_number = |name: &str| matches!(name, "eval" | "clk" | "emt" | "timestamp");
@@ -138,8 +140,8 @@ impl Writer<'_, '_> {
         if !remarks.numbers.is_empty() {
             said = meaning_of(&mut self.reader.clone(), &comments(said, remarks), mover).0;
         }
-        // Add the numbers that the comments do not contain. If the result would have another meaning, add all
-        // numbers.
+        // Add the numbers that the comments do not contain. If parsing the result would not restore the
+        // numbers and commands, add all numbers.
         let left = remarks.numbers.without(said);
         let (least, all) = (comments(left, remarks), || comments(remarks.numbers, remarks));
         let mut trial = self.reader.clone();
@@ -165,7 +167,7 @@ impl Writer<'_, '_> {
     }
 }
 
-/// The comments to write after a move. The first comment begins with all commands.
+/// The comments to write for a position. The first comment begins with all commands.
 fn comments(numbers: MoveNumbers, remarks: &PositionAnnotations) -> Vec<String> {
     let PositionAnnotations { comments, commands, .. } = remarks;
     let numbers = numbers.commands().map(|(name, value)| format!("[%{name} {value}]"));
@@ -173,8 +175,8 @@ fn comments(numbers: MoveNumbers, remarks: &PositionAnnotations) -> Vec<String> 
         "" => format!("[%{name}]"),
         value => format!("[%{name} {value}]"),
     });
-    // The commands of the numbers come first: when the text is parsed again, a second clock or evaluation is
-    // stored as an ordinary command.
+    // The commands of `numbers` come first. A parser takes the first clock or evaluation as the number, and
+    // stores a second one as an ordinary command.
     let mut parts: Vec<String> = numbers.chain(others).collect();
     let mut comments = comments.iter();
     parts.extend(comments.next().cloned());
@@ -182,7 +184,7 @@ fn comments(numbers: MoveNumbers, remarks: &PositionAnnotations) -> Vec<String> 
     first.into_iter().chain(comments.cloned()).collect()
 }
 
-/// The meaning of comments when parsed: numbers, and the commands that these numbers do not include.
+/// The result of parsing comments: the numbers, and the commands that cannot be restored from these numbers.
 fn meaning_of(
     reader: &mut CommentReader,
     comments: &[String],

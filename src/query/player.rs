@@ -29,7 +29,7 @@ pub struct PlayerQuery<'a> {
     /// The games to count. The selection's filter must have `name` as its `player`, so that all games are the
     /// player's.
     pub selection: &'a Selection,
-    /// The maximum length of each list of openings, opponents and games.
+    /// The maximum length of each of the lists of openings, opponents and best wins.
     pub limit: usize,
     /// The maximum length of the lines, in half-moves.
     pub depth: u32,
@@ -64,7 +64,7 @@ pub struct PlayerRecord {
     pub opponents: Vec<OpponentRecord>,
     /// Number of different opponents with a known name, including those that are not listed.
     pub opponent_count: u64,
-    /// Wins against the highest rated opponents: the highest rating first, for equal ratings the latest game
+    /// Wins against the highest-rated opponents: the highest rating first; for equal ratings, the latest game
     /// first.
     pub best_wins: Vec<PlayerGame>,
 }
@@ -183,7 +183,7 @@ pub struct PlayerGame {
     pub opening: Option<String>,
 }
 
-/// A move in the player's games that begin with the same earlier moves.
+/// The last move of a line, and the record of the player's games that begin with this line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LineNode {
@@ -193,8 +193,8 @@ pub struct LineNode {
     pub san: String,
     /// The move in UCI notation.
     pub uci: String,
-    /// The most frequent line of the tree that reaches the same position by other moves: `1. d4 Nf6 2. c4`.
-    /// The games of both lines are counted separately. `null` if this line is the most frequent one.
+    /// The most frequent line of the tree, such as `1. d4 Nf6 2. c4`, that reaches the same position by other
+    /// moves. The games of both lines are counted separately. `null` if this line is the most frequent one.
     pub transposes_to: Option<String>,
     /// Record of the games with this line.
     #[serde(flatten)]
@@ -344,7 +344,7 @@ impl PlayerQuery<'_> {
     }
 }
 
-/// The records of the games with each value, in no particular order.
+/// For each value that `what` returns, the record of the games with this value; in no particular order.
 fn grouped<'g, T: Eq + std::hash::Hash + Clone>(
     games: impl IntoIterator<Item = &'g PlayedGame>,
     what: impl Fn(&'g PlayedGame) -> Option<T>,
@@ -373,7 +373,7 @@ struct Node {
 
 impl TreeBuilder<'_> {
     /// The moves of at least `fewest` games, as a tree. If there are more than [`MOST_MOVES`], the tree has
-    /// only the most frequent ones. Also returns whether moves were omitted.
+    /// only the most frequent ones, and the second value is `true`.
     fn tree(mut self, fewest: u64) -> (Vec<LineNode>, bool) {
         sort_by(&mut self.games, |(one, _), (other, _)| {
             one.iter().map(|code| code.bits()).cmp(other.iter().map(|code| code.bits()))
@@ -396,7 +396,8 @@ impl TreeBuilder<'_> {
     }
 
     /// The most frequent moves; among equally frequent ones, those of the shortest lines. The first node is
-    /// the root, without a move. Also returns whether moves were omitted.
+    /// the root, without a move. The second value is whether moves were omitted because there are more than
+    /// [`MOST_MOVES`].
     fn most_frequent(&self, fewest: u64) -> (Vec<Node>, bool) {
         let mut taken =
             vec![Node { code: MoveCode::NULL, games: 0..self.games.len(), ply: 0, next: Vec::new() }];

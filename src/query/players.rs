@@ -23,13 +23,13 @@ pub enum PlayerOrder {
 pub struct PlayersQuery<'a> {
     /// The database.
     pub database: &'a Database,
-    /// The name; `None` for all players.
+    /// The name that the players must match; `None`: all players.
     pub name: Option<&'a NameFilter>,
     /// The order of the players.
     pub order: PlayerOrder,
-    /// The maximum number of players.
+    /// The maximum number of players; `None`: all.
     pub limit: Option<u32>,
-    /// How many players to skip.
+    /// How many players to skip first.
     pub offset: u32,
 }
 
@@ -136,7 +136,8 @@ impl PlayersQuery<'_> {
         Ok(groups)
     }
 
-    /// Players with their spellings. The games of each spelling are counted only if the player has several.
+    /// Players with their spellings. The games of each spelling are counted only for players with several
+    /// spellings.
     fn with_spellings(&self, players: Vec<(Group, PlayerGames)>) -> store::Result<Vec<ListedPlayer>> {
         let several = players.iter().filter(|(group, _)| group.ids.len() > 1);
         let ids: Vec<Vec<NameId>> = several.flat_map(|(group, _)| &group.ids).map(|&id| vec![id]).collect();

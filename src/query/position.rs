@@ -1,5 +1,5 @@
-//! Parses the position of a query: a FEN, PGN moves or UCI moves. Describes it for a board on a screen, which can then
-//! show it without knowing the rules of chess.
+//! Parses the position of a query: a FEN, PGN moves or UCI moves. Describes it for a board on a screen, which
+//! can then show it without knowing the rules of chess.
 
 use std::fmt;
 
@@ -17,10 +17,10 @@ use crate::store::{self, Database};
 pub struct PositionQuery {
     /// The position.
     pub position: Position,
-    /// The start of its line; the position itself if no moves were given.
+    /// The first position of the line that leads to `position`; `position` itself if no moves were given.
     pub start: Position,
-    /// The corrections made to the given FEN. Counters that were missing are not included, because look-ups
-    /// do not need them.
+    /// The corrections made to the given FEN. Added move counters are not included, because look-ups do not
+    /// need the counters.
     pub changes: Vec<FenChange>,
     /// Assumptions made when moves were not read exactly as written.
     pub notes: Vec<MovesNote>,
@@ -95,7 +95,7 @@ pub enum PositionError {
         /// The other language, and the move that the word means in it.
         other: (&'static str, String),
     },
-    /// A move is not legal.
+    /// A word cannot be played: the move is illegal, or the word is unreadable or ambiguous.
     #[error("cannot play {number} {} (ply {ply}) in the position {fen}", brief(word))]
     Move {
         /// The number of the move, as written in front of it.
@@ -202,7 +202,7 @@ impl PositionQuery {
     }
 }
 
-/// A move's number as written in front of it: `3.`, or `3...` for Black's.
+/// A move's number as written in front of it: `3.`, or `3...` for a move of Black.
 #[must_use]
 pub fn number_before(number: u32, side: Color) -> String {
     format!("{number}{}", if side == Color::White { "." } else { "..." })
@@ -263,7 +263,7 @@ pub enum MovesNote {
         /// The FEN of the tag pair.
         fen: String,
     },
-    /// Two dashes are a null move.
+    /// Two dashes are read as a null move.
     NullMove {
         /// The word as typed.
         word: String,
@@ -304,7 +304,8 @@ impl fmt::Display for MovesNote {
     }
 }
 
-/// Joins several names, with `or` before the last. Only the first names of a long list are named.
+/// Joins several names, with `or` before the last. Replaces all but the first names of a long list with `and
+/// others`.
 fn either(names: &[&str]) -> String {
     const NAMED: usize = 4;
     match names {

@@ -6,14 +6,14 @@ use crate::store::GameSet;
 /// A random sample of positions, without repetition.
 ///
 /// Each game offers at most `per_game` positions, drawn from its wanted ones. The sample is drawn from the
-/// offered positions of all games together. With the same seed and the same games, the sample is the same,
-/// and a larger sample begins with the positions of a smaller one.
+/// offered positions of all games together. With the same games, `per_game` and `seed`, the sample is the
+/// same, and a larger sample begins with the positions of a smaller one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// The number of positions in the sample. There are fewer if the games offer fewer.
     pub positions: u64,
-    /// The maximum number of positions per game. A greater number than [`MOST_PER_GAME`](Self::MOST_PER_GAME)
-    /// counts as that one.
+    /// The maximum number of positions per game. A number above [`MOST_PER_GAME`](Self::MOST_PER_GAME) has
+    /// the same effect as `MOST_PER_GAME`.
     pub per_game: u32,
     /// The seed of the random numbers.
     pub seed: u64,
@@ -39,8 +39,8 @@ impl Draw {
 impl Sample {
     /// The maximum number of positions per game.
     pub const MOST_PER_GAME: u32 = 100;
-    /// The maximum number of draws that `visit` gets at a time. The caller keeps their rows, about 150 bytes
-    /// each, in memory until all of them are read.
+    /// The maximum number of draws in one call of the caller's `visit`. The caller keeps their rows, about
+    /// 150 bytes each, in memory until all of them are read.
     pub const MOST_AT_A_TIME: usize = 1 << 18;
 
     /// The approximate maximum number of draws in a part, unless this needs more than [`PARTS`](Self::PARTS)
@@ -51,9 +51,9 @@ impl Sample {
     const PARTS: u64 = 256;
 
     /// Passes the draws to `visit`, the lowest rank first, several at a time, so that `visit` can read their
-    /// games in the order of the database. `visit` returns how many of these draws have an existing position.
-    /// It gets at most as many draws as positions are still needed, and at most
-    /// [`MOST_AT_A_TIME`](Self::MOST_AT_A_TIME). Returns the total number of existing positions.
+    /// games in the order of the database. One call of `visit` gets at most as many draws as positions are
+    /// still needed, and at most [`MOST_AT_A_TIME`](Self::MOST_AT_A_TIME). It returns how many of these draws
+    /// have an existing position. This function returns the sum of these numbers.
     ///
     /// # Errors
     /// Errors of `visit`.

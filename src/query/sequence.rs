@@ -27,8 +27,8 @@ pub struct PositionSequence {
 }
 
 impl PositionSequence {
-    /// A sequence of at least one step. On request, it also has the forms with `reversed` colours, or
-    /// `mirrored` left to right.
+    /// A sequence of at least one step. If `reversed`, it also has the form with exchanged colours; if
+    /// `mirrored`, the form mirrored left to right; if both, also the form with both changes.
     #[must_use]
     pub fn new(steps: Vec<Step>, reversed: bool, mirrored: bool) -> Self {
         let mut ways = vec![steps];
@@ -47,7 +47,7 @@ impl PositionSequence {
     }
 
     /// The ply at which a game's main line completes the sequence: the ply of the first position of the last
-    /// step.
+    /// step. `None` if the main line does not complete it.
     pub(in crate::query) fn place_in(&self, record: &GameRecord) -> Option<Ply> {
         let mut line = self.begin();
         record.positions.iter().find_map(|position| {
@@ -69,7 +69,7 @@ pub struct Reached {
     done: usize,
     /// How many consecutive positions have matched the next step so far.
     lasted: u32,
-    /// The ply of the first of these consecutive positions.
+    /// The ply of the first of the positions counted in `lasted`.
     first: Ply,
 }
 

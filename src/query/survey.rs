@@ -52,10 +52,10 @@ pub struct DatabaseContents {
     pub years: SortedMap<u16, u64>,
     /// Number of games without a year.
     pub undated: u64,
-    /// Number of players by rating, in steps of 100: `2400` is 2400 to 2499. Each game counts for both of its
-    /// players.
+    /// Number of players by rating, in steps of 100: `2400` is 2400 to 2499. A player counts once for each
+    /// game with a rating.
     pub ratings: SortedMap<u16, u64>,
-    /// Number of players without a rating, counted in the same way.
+    /// Number of players without a rating. A player counts once for each game without a rating.
     pub unrated: u64,
     /// The ten most frequent openings, most games first.
     pub openings: Vec<OpeningCount>,
@@ -104,8 +104,8 @@ pub struct GamesByResult {
 }
 
 impl DatabaseContents {
-    /// Reads the data. The sizes of tables and indexes are read only if requested, because this takes a
-    /// while.
+    /// Reads the data. The sizes of tables and indexes are read only if `with_sizes` is set, because this
+    /// takes a while.
     ///
     /// # Errors
     /// Errors of SQLite or the system.
@@ -159,7 +159,7 @@ pub struct Statistics {
     pub rating_step: u16,
     /// Games by the mean rating of both players, in ascending order. Steps without games are omitted.
     pub ratings: Vec<RatingCount>,
-    /// Games in which a player's rating is unknown.
+    /// Games in which at least one player's rating is unknown.
     pub unrated: GameCounts,
     /// Width of each step of `lengths`, in half-moves.
     pub length_step: u32,
@@ -173,7 +173,7 @@ pub struct Statistics {
 pub struct YearCount {
     /// The year.
     pub year: u16,
-    /// Its games.
+    /// The games of this year.
     #[serde(flatten)]
     pub counted: GameCounts,
 }
@@ -251,7 +251,7 @@ pub struct OpeningShare {
 }
 
 impl OpeningList {
-    /// Reads the openings of a selection's games, and lists at most `limit` of them. The positions of a game
+    /// Reads the openings of a selection's games, and lists at most `limit` openings. The positions of a game
     /// determine its opening.
     ///
     /// # Errors
@@ -274,18 +274,20 @@ impl OpeningList {
     }
 }
 
-/// The maximum number of names to compare with a text. Each takes some hundred nanoseconds.
+/// The maximum number of names to compare with a text. Each comparison takes a few hundred nanoseconds.
 const COMPARED: usize = 500_000;
 
 /// Names that begin with a text, or have a word that begins with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FoundNames {
-    /// The names: first those that begin with the text, then those with another word that does.
+    /// The names: first those that begin with the text as typed or with its first letter as a capital, then
+    /// the others.
     pub names: Vec<String>,
 }
 
-/// Searches for names, at most `limit`. Every name matches an empty text.
+/// Finds at most `limit` names that begin with the text `typed`, or have a word that does. Every name matches
+/// an empty text.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -327,8 +329,8 @@ pub fn find_names(database: &Database, named: Named, typed: &str, limit: usize) 
 pub struct FoundProblems {
     /// The problems, in the order in which they were found.
     pub problems: Vec<FoundProblem>,
-    /// Value of the parameter `cursor` for the next page, which can be empty; `null` if this is the last
-    /// page.
+    /// Value of the parameter `cursor` for the next page; `null` if this is the last page. The next page can
+    /// be empty.
     pub next_cursor: Option<String>,
 }
 

@@ -65,9 +65,9 @@ pub struct PositionStatistics {
     /// Number of games without a result that reached the position. The numbers of results do not include
     /// them.
     pub unfinished: u64,
-    /// Number of games with a result that reached the position in another move order than the given one: they
-    /// did not have all positions on the way. Missing if fewer than two moves were given, or if the number is
-    /// not known.
+    /// Number of games with a result that reached the position in another move order than the given one, that
+    /// is, without reaching all positions on the way. Missing if fewer than two moves were given, or if the
+    /// number is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transposed: Option<u64>,
     /// Number of games, with or without a result, with a variation that reaches the position or begins there.
@@ -96,8 +96,9 @@ pub struct ExploreAnswer {
     /// The moves played from the position.
     #[serde(flatten)]
     pub explored: PositionStatistics,
-    /// Games by year, in ascending order, unknown years last. Years without games that reached the position
-    /// are listed if they lie in between and have other games. Missing unless requested.
+    /// Games by year, in ascending order, unknown years last. A year without games that reached the position
+    /// is listed if it lies between two years with games that reached it, and has other games. Missing unless
+    /// requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<HistoryYear>>,
     /// The moves played from the position in the games to compare with. Missing unless requested.
@@ -188,7 +189,8 @@ pub struct SideScore {
     /// Mean rating of the side's opponents, from games with a result and a known opponent's rating; `null` if
     /// there are none.
     pub average_opponent_rating: Option<u64>,
-    /// The side's performance rating by FIDE's table, from the same games; `null` if there are none.
+    /// The side's performance rating by FIDE's table, from games with a result and a known opponent's rating;
+    /// `null` if there are none.
     pub performance: Option<i32>,
 }
 
@@ -220,7 +222,7 @@ impl SideScore {
 pub struct ListedGame {
     /// The move played from the position, in UCI notation; `null` if the game ended there.
     pub uci: Option<String>,
-    /// The same move in SAN.
+    /// The move played from the position, in SAN; `None` if the game ended there.
     #[serde(skip)]
     pub san: Option<String>,
     /// The game.
@@ -331,7 +333,7 @@ fn as_text<S: Serializer>(game: &GameId, serializer: S) -> Result<S::Ok, S::Erro
     serializer.collect_str(&game.0)
 }
 
-/// The games of a year, and its moves with their numbers of games.
+/// The results of the games of one year, and the number of games with each move.
 #[derive(Default)]
 struct Counted {
     results: ResultCounts,
@@ -381,7 +383,7 @@ impl ExploreQuery<'_> {
         })
     }
 
-    /// The name of the position or, if it has none, of the last named position on its line.
+    /// The opening of the position or, if it has no name, of the last named position on its line.
     fn opening(&self) -> store::Result<Option<Opening>> {
         self.query.opening(|position| self.name(position))
     }

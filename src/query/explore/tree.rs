@@ -57,11 +57,11 @@ pub struct TreeMove {
     /// The side that makes the move.
     #[serde(skip)]
     pub side: Color,
-    /// Number of games with a result that had the position before the move.
+    /// Number of games with a result that reached the position before the move.
     pub games_before: u64,
-    /// If the next moves are listed at another place in the tree, which has the same position: the line from
-    /// the first position of the tree to that place; empty if that place is the first position. Otherwise
-    /// missing.
+    /// If the position after this move is also at another place in the tree, and the next moves are listed
+    /// only there: the line from the first position of the tree to that place, or an empty string for the
+    /// first position itself. Otherwise missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_as: Option<String>,
     /// The moves played after this one, the most frequent first.
@@ -69,7 +69,8 @@ pub struct TreeMove {
 }
 
 impl TreeMove {
-    /// The moves that lead to the position after this move. `line` must lead to the position before it.
+    /// The moves that lead to the position after this move. `line` must lead to the position before this
+    /// move.
     #[must_use]
     pub fn line_after(&self, line: &str) -> String {
         let mut line = line.to_owned();
@@ -93,10 +94,10 @@ impl MoveTree {
 }
 
 impl ExploreQuery<'_> {
-    /// Counts the moves played from the position, `depth` half-moves deep. A move is included if at least
-    /// `least_share` percent of the games with the first position played it, and at least one game. Only
-    /// games with a result count. If there are more moves than a tree can have, it contains the most frequent
-    /// ones. Lists of games and variations are not included.
+    /// Counts the moves played from the position, `depth` half-moves deep. A move is included if the number
+    /// of games that played it is at least 1, and at least `least_share` percent of the number of games that
+    /// reached the first position. Only games with a result count. If there are more moves than a tree can
+    /// have, it contains the most frequent ones. Lists of games and variations are not included.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -238,8 +239,8 @@ impl TreeBuilder {
         let mut lines: Vec<Option<String>> = vec![None; self.nodes.len()];
         lines[0] = Some(String::new());
         let mut moves: Vec<Vec<TreeMove>> = self.nodes.iter().map(|_| Vec::new()).collect();
-        // Each listed node, with the node before it and the index of the move between them in `moves` of that
-        // node.
+        // For each listed node: its index, the index of the node before it, and the index of the move between
+        // them in `moves` of the node before it.
         let mut order = vec![(0, 0, 0)];
         let mut visited = 0;
         while let Some(&(index, ..)) = order.get(visited) {

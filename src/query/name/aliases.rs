@@ -9,7 +9,7 @@ use crate::store::{self, Database, NameFilter, Named, PlayerAlias, UnknownName, 
 /// The maximum number of names that an error lists.
 const LISTED: usize = 5;
 
-/// Why names cannot be merged into one player.
+/// Why aliases cannot be changed, or why a text does not determine a name.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AliasError {
@@ -24,7 +24,8 @@ pub enum AliasError {
         /// The most similar names.
         near: Vec<String>,
     },
-    /// A name is empty, is ambiguous, or contradicts another alias; or the FIDE numbers differ.
+    /// Another reason, given by the message: a name is empty or ambiguous, contradicts another alias, or has
+    /// no other spellings; or the FIDE numbers differ.
     #[error("{0}")]
     Name(String),
 }
@@ -48,7 +49,7 @@ type Result<T, E = AliasError> = std::result::Result<T, E>;
 pub struct Aliases {
     /// For each other spelling, the player's name. A player's name is never a key of this map.
     names: HashMap<String, String>,
-    /// The other spellings of each player's name that has any.
+    /// For each player's name that has other spellings, these spellings.
     spellings: HashMap<String, HashSet<String>>,
     /// The FIDE numbers of players' names, if known.
     fide_ids: HashMap<String, u32>,
@@ -107,8 +108,8 @@ impl Aliases {
         self.names.get(spelling).map_or(spelling, String::as_str)
     }
 
-    /// Merges two names into one player, who then has the name `name`. All other spellings of both names are
-    /// included.
+    /// Merges two names into one player, who then has the name `name`. All other spellings of the two names
+    /// become spellings of `name`.
     ///
     /// # Errors
     /// [`AliasError::Name`].
@@ -138,8 +139,8 @@ impl Aliases {
         Ok(())
     }
 
-    /// Makes `spelling`, which must not have other spellings, a spelling of `name`. If the two are equal,
-    /// only makes the name no longer a spelling of another name.
+    /// Makes `spelling`, which must not have other spellings, a spelling of `name`. If `spelling` equals
+    /// `name`, it only ceases to be a spelling of another name.
     fn set_name(&mut self, spelling: String, name: &str) {
         if spelling == name {
             self.names.remove(name);
@@ -149,8 +150,8 @@ impl Aliases {
         self.names.insert(spelling, name.to_owned());
     }
 
-    /// Adds a list. Its rows must not contradict each other. If a spelling
-    /// already belongs to a name B, a row can give it to another name C only if the list also makes B a spelling of C.
+    /// Adds a list of aliases. Its rows must not contradict each other. If a spelling already belongs to a
+    /// name B, a row can give it to another name C only if the list also makes B a spelling of C.
     ///
     /// # Errors
     /// An [`AliasError`] with the index of the wrong row. The aliases are then unchanged.
@@ -201,8 +202,8 @@ impl Aliases {
         Ok(())
     }
 
-    /// Removes all other spellings of the player's name `spelling`. If it is not a player's name, removes it
-    /// from its player. Returns the removed aliases.
+    /// If `spelling` is a player's name, removes all its other spellings. Otherwise, removes `spelling` from
+    /// its player. Returns the removed aliases.
     ///
     /// # Errors
     /// [`AliasError::Name`].

@@ -1,13 +1,13 @@
-//! Finds names of players that may be the same name in another spelling: Kortschnoj and Korchnoi, Wiktor and
-//! Viktor.
+//! Finds players' names that are probably spellings of the same name, such as Kortschnoj and Korchnoi, or
+//! Wiktor and Viktor.
 
 use crate::store::{PlayerWords, is_initial};
 
-/// How many letters of a name are read to find its first three sounds. Usually fewer are enough: `tschtsche`
-/// has nine letters.
+/// The maximum number of letters that are read to find the first three sounds of a name. Usually fewer are
+/// enough, although `tsch` is a single sound.
 const LOOKED_AT: usize = 12;
 
-/// One way to read a name, with its words as sounds.
+/// One way to divide a name into surname and given names. The words are stored as sounds.
 struct Sounds {
     surname: String,
     /// The first word of the surname. Another spelling can omit a second surname, as in Spanish names.
@@ -70,8 +70,8 @@ pub(crate) struct PhoneticMatcher {
 }
 
 impl PhoneticMatcher {
-    /// The index of the first name in `others` to which a name is similar. The first word of the name must be
-    /// its surname or a part of the surname, as in most files.
+    /// The index of the first name in `others` to which `name` is similar; `None` if there is none. The first
+    /// word of `name` must be its surname or a part of the surname, as in most files.
     pub(crate) fn find_similar(&mut self, name: &str, others: &[PhoneticName]) -> Option<usize> {
         // Compare the first sounds first: most names differ in them.
         self.first.clear();
@@ -91,13 +91,13 @@ impl PhoneticMatcher {
     }
 }
 
-/// Whether two words begin with the same three sounds. If one word has fewer, whether the other word begins
-/// with all sounds of it.
+/// Whether two words, given as sounds, begin with the same three sounds. If one word has fewer than three,
+/// whether the other begins with all sounds of this word.
 fn share_prefix(one: &str, other: &str) -> bool {
     one.chars().zip(other.chars()).take(3).all(|(one, other)| one == other)
 }
 
-/// All ways to read a name; none if there is no given name.
+/// All ways to divide a name into surname and given names; none if the name has only one word.
 fn readings(words: &PlayerWords) -> Vec<Sounds> {
     let read = |(surname, given): (std::ops::Range<usize>, std::ops::Range<usize>)| {
         let sounds = |index| {
@@ -138,9 +138,9 @@ fn differ_little(one: &str, other: &str, letters: usize) -> bool {
     one == other || (one.len().abs_diff(other.len()) <= most && strsim::osa_distance(one, other) <= most)
 }
 
-/// Converts a folded word to sounds that are nearly the same in all transliterations: `tsch`, `tch`, `ch`,
-/// `cz`, `sh`, `sz` and `z` become one sign; `y`, `j` and `i` become another. A doubled letter becomes one
-/// sign.
+/// Converts a word in lower case, without accents, to sounds that are nearly the same in all
+/// transliterations: `tsch`, `tch`, `ch`, `cz`, `sh`, `sz` and `z` become one sign; `y`, `j` and `i` become
+/// another. A doubled letter becomes one sign.
 ///
 /// Reads at most `most` letters, and appends their sounds to `sounds`.
 fn push_sounds(word: impl Iterator<Item = char>, most: usize, sounds: &mut String) {
@@ -182,7 +182,7 @@ mod tests {
         let beginning = [letters.next(), letters.next()].map(Option::unwrap_or_default);
         let is_like =
             PhoneticMatcher::default().find_similar(other, std::slice::from_ref(&likeness)).is_some();
-        // Similar names are found by their first letters.
+        // Similar names are looked up by their first two letters.
         assert!(
             !is_like || !beginning[1].is_ascii() || likeness.beginnings().contains(&beginning),
             "{other}"

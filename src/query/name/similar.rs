@@ -15,7 +15,7 @@ use crate::store::{
 
 /// The maximum number of suggested names.
 const SUGGESTED: usize = 3;
-/// The maximum number of names to compare. Each takes about a microsecond.
+/// The maximum number of names to compare. Each comparison takes about a microsecond.
 const COMPARED_NAMES: usize = 1_000_000;
 
 /// A name in a filter that does not occur in the database, with similar names.
@@ -38,7 +38,7 @@ pub struct SimilarNames {
     pub elsewhere: Option<OtherField>,
 }
 
-/// A field in which games have the name of a filter.
+/// A field other than the filter's, in which games have the name that the filter contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OtherField {
@@ -79,8 +79,8 @@ fn other_field(database: &Database, unknown: &UnknownName) -> store::Result<Opti
     Ok((games > 0).then_some(OtherField { field, games }))
 }
 
-/// The names most similar to an unknown one. The nearest come first; among equally near ones, those that
-/// match at an earlier word, then those that were added to the database first.
+/// The names most similar to an unknown name, the most similar first. Among equally similar names, those that
+/// match at an earlier word come first, then those that were added to the database first.
 pub(crate) fn near(database: &Database, unknown: &UnknownName) -> store::Result<Vec<String>> {
     let wanted = orders(unknown.filter.text(), unknown.named);
     let mut nearest: Vec<((usize, usize), String)> = Vec::new();
@@ -102,8 +102,8 @@ pub(crate) fn near(database: &Database, unknown: &UnknownName) -> store::Result<
     Ok(nearest.into_iter().map(|(_, name)| name).collect())
 }
 
-/// The words of an unknown name as typed and, for a player, also with the last word first, because surnames come
-/// first in most files.
+/// The words of an unknown name as typed and, for a player, also with the last word first, because surnames
+/// come first in most files.
 fn orders(name: &str, named: Named) -> Vec<Vec<String>> {
     let typed: Vec<_> = words(&fold(name)).map(str::to_owned).collect();
     let mut orders = vec![typed.clone()];
@@ -115,9 +115,9 @@ fn orders(name: &str, named: Named) -> Vec<Vec<String>> {
     orders
 }
 
-/// Compares the wanted words, in each of the given orders, with all equally long sequences of consecutive
-/// words of a name. Returns the number of letters to change in the most similar sequence, and the index of
-/// its first word; `None` if no sequence is similar.
+/// Compares the wanted words, in each of the given orders, with each sequence of as many consecutive words of
+/// a name. Returns the number of letters to change in the most similar sequence, and the index of its first
+/// word; `None` if no sequence is similar.
 fn nearest_words(orders: &[Vec<String>], name: &str) -> Option<(usize, usize)> {
     let name = fold(name);
     let words: Vec<_> = words(&name).collect();
@@ -156,46 +156,46 @@ fn distance(words: &[&str], wanted: &[String]) -> Option<usize> {
             _ => return None,
         };
     }
-    // Initials alone would be similar to too many names. For the same reason, a wanted word of two letters
-    // must match exactly.
+    // Initials alone would be similar to too many names. For the same reason, two letters must match exactly
+    // if they are the only wanted word.
     (letters > 0 && wrong <= letters / 3).then_some(wrong)
 }
 
-/// The words of a folded name. The `s` of `Keene's` is not an initial.
+/// The words of a name that `fold` has normalized. The `s` of `Keene's` is not an initial, so it is omitted.
 fn words(name: &str) -> impl Iterator<Item = &str> {
     let parts = name.split(|letter: char| !letter.is_alphanumeric() && letter != '\'');
     let words = parts.flat_map(|part| part.strip_suffix("'s").unwrap_or(part).split('\''));
     words.filter(|word| !word.is_empty())
 }
 
-/// If the name in a filter matches more spellings than this, no similar name is suggested: they probably do
-/// not belong to one player.
+/// If the name in a filter matches more spellings than this, no similar name is suggested: the spellings
+/// probably do not belong to one player.
 const MOST_SPELLINGS: usize = 16;
-/// If the name in a filter matches more spellings than this, their games are not counted, because each spelling
-/// takes some microseconds.
+/// If the name in a filter matches more spellings than this, their games are not counted, because counting
+/// takes some microseconds per spelling.
 const MOST_COUNTED: usize = 500;
-/// If the matching names have more games than this, no similar name is suggested: it is unlikely to have many
-/// more.
+/// If the matching names together have more games than this, no similar name is suggested: a name with many
+/// more games is unlikely.
 const MOST_GAMES: u64 = 5_000;
-/// The maximum number of similar names whose games are counted.
+/// The search for similar names stops when about this many are found. The games of each are counted.
 const MOST_LIKE: usize = 32;
-/// The maximum number of names to compare. Each takes about half a microsecond. Only names that begin with
-/// the right letters are compared.
+/// The approximate maximum number of names to compare. Each comparison takes about half a microsecond. Only
+/// names that begin with the right letters are compared.
 const COMPARED_PLAYERS: usize = 200_000;
-/// A name has many more games if it has at least this many times as many ...
+/// A name does not have many more games than another unless it has at least this many times as many.
 const TIMES: u64 = 2;
-/// ... and at least this many more. Otherwise there would be too many suggestions for players with very few
-/// games.
+/// A name does not have many more games than another unless it has at least this many more. Without this
+/// minimum, there would be too many suggestions for players with very few games.
 const MORE: u64 = 4;
 
-/// A name in a filter, and a similar one that has many more games.
+/// A name in a filter, and a similar name that has many more games.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SimilarPlayer {
     /// The filter's field: `white`, `black`, `player` or `opponent`.
     pub field: &'static str,
     /// The name that the filter matches and that `near` is similar to.
     pub found: String,
-    /// The number of games of all players that match, on either side.
+    /// The number of games of all players that the filter matches, on either side.
     pub found_games: u64,
     /// The similar name, which the filter does not match.
     pub near: String,
@@ -317,7 +317,8 @@ fn similar_player(database: &Database, known: &KnownPlayers) -> store::Result<Op
     Ok(best)
 }
 
-/// Ranges of names that contain all similar ones, so that an index can find them.
+/// The ranges of the names that begin like a similar name: the first letter can be small or capital, and the
+/// second one can have an accent. An index finds the names of a range.
 fn ranges(likeness: &[PhoneticName]) -> Vec<(String, String)> {
     let beginnings = distinct(likeness.iter().flat_map(PhoneticName::beginnings).collect());
     let initials = distinct(beginnings.iter().map(|[first, _]| *first).collect());
@@ -329,7 +330,7 @@ fn ranges(likeness: &[PhoneticName]) -> Vec<(String, String)> {
         let next = char::from_u32(u32::from(second) + 1).unwrap_or(char::MAX);
         (String::from_iter([first, second]), String::from_iter([first, next]))
     });
-    // The second letter can have any accent.
+    // Names whose second letter has an accent.
     let accented = initials
         .iter()
         .flat_map(|&first| [upper(first), first])

@@ -11,7 +11,7 @@ use crate::store::{self, Database, GamePlayers, Named, PlayerWords, can_be_one_p
 
 /// The maximum span of years in which one player has games.
 const YEARS: u16 = 80;
-/// Names whose ratings in the same years differ by more than this belong to two players.
+/// Two names whose years overlap belong to two players if their ratings differ by more than this.
 const RATINGS_APART: u16 = 400;
 /// The maximum number of omitted names that are listed.
 const NAMED: usize = 3;
@@ -21,9 +21,9 @@ const NAMED: usize = 3;
 pub struct SuggestedAliases {
     /// The suggestions, ordered by name, then by alias.
     pub aliases: Vec<SuggestedAlias>,
-    /// Names that could belong to any of several players.
+    /// Names that are omitted because each could belong to any of several players.
     pub unclear: LeftOut,
-    /// Names whose games have several FIDE numbers.
+    /// Names that are omitted because the games of each have several FIDE numbers.
     pub several_fide_ids: LeftOut,
 }
 
@@ -43,7 +43,7 @@ pub struct SuggestedAlias {
     pub name: String,
     /// The other spelling.
     pub alias: String,
-    /// The player's FIDE number.
+    /// The player's FIDE number; `None` if it is not known for certain.
     pub fide_id: Option<u32>,
     /// Why both names probably belong to one player.
     pub reason: Reason,
@@ -65,8 +65,8 @@ pub enum Reason {
     /// One given name is a prefix of the other, or a middle name is missing, and no other player's name
     /// matches.
     ShorterGivenNames,
-    /// The two names are not similar to each other. But other spellings, which certainly belong to the same
-    /// players, are similar.
+    /// The two names are not similar to each other. But one of them, or another spelling of its player, is
+    /// similar to another spelling of the other name's player.
     LikeOthers,
 }
 
@@ -132,7 +132,8 @@ struct Candidate {
     /// The player's name, if existing aliases contain the candidate's name.
     player: Option<String>,
     games: SpellingGames,
-    /// The FIDE numbers in the games with this name, or the player's FIDE number if aliases define it.
+    /// The FIDE numbers in the games with this name. A name in existing aliases has at most one: the number
+    /// in the aliases or, if they have none, the first one in its games.
     fide_ids: Vec<u32>,
 }
 
@@ -147,7 +148,7 @@ struct Unit {
 /// Groups names that probably belong to one player: names with the same FIDE number, and names that match
 /// each other, unless one of them also matches the name of yet another person. The name of a group is the
 /// player's name in existing aliases, or otherwise the name with the most games. Names in existing aliases
-/// are not suggested as spellings of other names, but other names can be suggested for them.
+/// are not suggested as spellings of other names, but other names can be suggested as spellings of them.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -200,14 +201,14 @@ impl SimilarPairs {
     }
 }
 
-/// The first word of the surname and the first initial, for each way to read a name. Spellings of one person
-/// share such a pair.
+/// The first word of the surname and the first initial, for each way to read a name. Two spellings of one
+/// person's name share at least one of these pairs.
 fn keys(words: &PlayerWords) -> Vec<(&str, char)> {
     let key = |surname: usize, given: usize| Some((words.word(surname), words.word(given).chars().next()?));
     let keys = match words.surname() {
         Some(length) => {
             let particles = words.len() - words.particles();
-            // First and last name may be swapped.
+            // Surname and given name can be swapped.
             vec![key(0, length), key(particles % words.len(), length), key(length, 0)]
         }
         None => (1..words.len()).flat_map(|index| [key(0, index), key(index, 0)]).collect(),
@@ -282,8 +283,8 @@ fn can_be_of_one_person(name: &str, words: &PlayerWords) -> bool {
         && (0..words.len()).all(|index| is_name(words.word(index)))
 }
 
-/// Adds the games to the candidates. Names of players who met in a game are no longer similar: they do not
-/// belong to one player.
+/// Adds the data of all games to the candidates. If the two players of a game have names that form a pair in
+/// `alike`, removes the pair: the names do not belong to one player.
 fn add_games(
     database: &Database,
     candidates: &mut [Candidate],
@@ -380,7 +381,8 @@ impl Groups {
             && all_like(other_unit, other, one)
     }
 
-    /// Whether a unit and all units that it matches can be one player.
+    /// Whether a unit and all units that it matches can be one player: all of them match each other, and none
+    /// has several FIDE numbers.
     fn is_clear(&self, unit: usize) -> bool {
         let near: Vec<usize> = self.near[unit].iter().copied().chain([unit]).collect();
         let fit = |one: usize, other: usize| self.near[one].binary_search(&other).is_ok();
@@ -429,8 +431,8 @@ impl Groups {
         let units = || group.iter().map(|&unit| &self.units[unit]);
         let members =
             || units().flat_map(|unit| &unit.members).map(|&place| (place, &self.candidates[place]));
-        // The name from existing aliases; otherwise the name with the most games or, among those, the longest
-        // name.
+        // The name from existing aliases; otherwise the name with the most games. Of several names with the
+        // most games, the longest.
         let Some((head, first)) = members().min_by(|(_, one), (_, other)| {
             let key = |candidate: &Candidate| {
                 let is_name = candidate.player.as_ref() == Some(&candidate.name);

@@ -1,5 +1,5 @@
-//! Characters of pasted texts: invisible characters, separators, variants of plain characters, and the piece letters of
-//! the languages in which moves are written.
+//! Characters of pasted texts: invisible characters, separators, variants of plain characters, and the piece
+//! letters of the languages in which moves are written.
 
 use crate::board::PieceKind;
 
@@ -83,8 +83,9 @@ pub(super) fn is_heading(word: &str) -> bool {
 pub(super) struct Language {
     /// The English name of the language. One language represents all languages with the same letters.
     pub(super) name: &'static str,
-    /// King, queen, rook, bishop, knight; in English also the pawn. Other languages have a letter for the
-    /// pawn too, but it is rarely written, and can mean another piece in another language.
+    /// The letters of king, queen, rook, bishop and knight, in this order; in English also of the pawn. Other
+    /// languages have a letter for the pawn too, but it is rarely written, and can mean another piece in
+    /// another language.
     letters: &'static [&'static str],
 }
 
@@ -142,8 +143,8 @@ impl Language {
         self.joined(kind, rest, any_case)
     }
 
-    /// Translates a move of a kind of piece or, without `kind`, of a pawn into English letters. With
-    /// `any_case`, the squares can be in capital letters.
+    /// Translates a move into English letters. `kind` is the kind of its piece, or `None` for a pawn; `rest`
+    /// is the word without the piece letter. With `any_case`, the squares can be in capital letters.
     pub(super) fn joined(&self, kind: Option<PieceKind>, rest: &str, any_case: bool) -> Option<String> {
         let (squares, promotion) = self.promotion(rest);
         let squares = if any_case { squares.to_lowercase() } else { squares.to_owned() };

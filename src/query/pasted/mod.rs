@@ -1,9 +1,9 @@
 //! Parses pasted positions: FENs in quotes, in a tag pair, in the URL of a board, or followed by EPD
 //! operations; and moves in the letters and signs of many books and programs.
 //!
-//! Moves are parsed in three steps: `scan` splits the text into words, a reading plays the words with the piece letters
-//! of one language, and `from_moves` chooses the language. PGN files are parsed by [`pgn`](crate::pgn) instead: programs
-//! write them, so they need less tolerance and more speed.
+//! Moves are parsed in three steps: `scan` splits the text into words, `Reading` plays the words with the
+//! piece letters of one language, and `from_moves` chooses the language. PGN files are parsed by
+//! [`pgn`](crate::pgn) instead: programs write them, so they need less tolerance and more speed.
 
 mod letters;
 mod moves;
@@ -30,7 +30,7 @@ pub(super) fn pasted_fen(text: &str) -> Cow<'_, str> {
     for (index, word) in words.iter().enumerate() {
         let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
         if index >= 3 && !is_number && behind.contains(';') {
-            // EPD operations.
+            // The rest consists of EPD operations.
             break;
         }
         fen.push(' ');
@@ -86,7 +86,7 @@ fn is_of_rank(letter: char) -> bool {
     "pnbrqkPNBRQK12345678".contains(letter)
 }
 
-/// Decodes `%20` and the like. If one of these sequences is not an ASCII character, returns the text
+/// Decodes sequences such as `%20`. If one of these sequences is not an ASCII character, returns the text
 /// unchanged.
 fn percent_decoded(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {

@@ -66,8 +66,9 @@ impl PositionQuery {
     }
 }
 
-/// Reads the words in the language in which all of them are moves, English first; otherwise in the language
-/// that gets furthest.
+/// Chooses the language in which all words are moves, English first. If there is no such language, chooses
+/// the one in which the most words at the beginning are moves. Also returns the names of all languages in
+/// which all words are the same moves; no names for English.
 fn choose(scanned: &Scanned, start: &Position) -> Result<(Reading, Vec<&'static str>), PositionError> {
     let words = &scanned.words;
     let english = Reading::new(&ENGLISH, start, words);
@@ -270,8 +271,8 @@ impl Reading {
         Ok(())
     }
 
-    /// The move that a word means. If the text has no `capitals` for pieces, a small letter can be a piece or
-    /// a file.
+    /// The move that a word means. `capitals`: whether the text names pieces with capital letters or symbols.
+    /// If not, a small letter can be a piece or a file.
     fn find(&self, word: &str, capitals: bool) -> Result<Found, WordRefusal> {
         let language = self.language;
         let strict = self.strict(word);
@@ -307,7 +308,7 @@ impl Reading {
         }
     }
 
-    /// The word in English letters, if its capitalization is that of the language.
+    /// The word in English letters, if it has the form of a move without a change of capitalization.
     fn strict(&self, word: &str) -> Option<String> {
         if let Some(castling) = castling(word) {
             return Some(castling.to_owned());

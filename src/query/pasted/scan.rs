@@ -5,7 +5,7 @@ use crate::board::GameResult;
 use crate::pgn::is_known_variant;
 use crate::query::error::brief;
 
-/// A word that may be a move.
+/// A word that is possibly a move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Word {
     /// The word as typed, without annotation signs.
@@ -16,8 +16,8 @@ pub(super) struct Word {
     pub(super) number: Option<u32>,
 }
 
-/// Why scanning stopped before the end of the text, as an error message. If `end` is `Some`, the message also
-/// names the place where scanning stopped, between `begin` and `end`.
+/// Why scanning stopped before the end of the text, as an error message. The message consists of `begin`, the
+/// place where scanning stopped, and `end`; or only of `begin` if `end` is `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stop {
     pub(super) begin: String,
@@ -77,7 +77,7 @@ const MOST_SQUARES: usize = 8;
 struct Scanner<'t> {
     text: &'t str,
     at: usize,
-    /// The number of the next move.
+    /// The number that the text gives for the next move.
     number: Option<u32>,
     /// A chess symbol that is separated from the square after it.
     symbol: Option<char>,
@@ -172,7 +172,8 @@ impl<'t> Scanner<'t> {
         self.at += line.len();
     }
 
-    /// Reads an opening bracket. It can enclose the whole text, a remark or a variation.
+    /// Reads an opening bracket. It begins a remark, a variation, or a pair of brackets around the whole
+    /// text.
     fn bracket(&mut self) -> Result<(), Stop> {
         let length = closed_length(self.rest(), '(', ')')
             .ok_or_else(|| Stop::text("a variation is not closed; add ')'"))?;
@@ -436,7 +437,7 @@ fn value_length(text: &str) -> Option<usize> {
     let whole = length(text, is_value);
     let behind = &text[whole..];
     if behind.starts_with(['-', DASH]) {
-        // `1.0-0` is castling.
+        // The `0-0` of `1.0-0` is castling.
         return None;
     }
     let parts: Vec<&str> = text[digits..whole].split(':').skip(1).collect();

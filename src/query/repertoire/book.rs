@@ -10,9 +10,9 @@ use crate::query::error::cut;
 use crate::query::position::number_before;
 
 /// If a repertoire has this many moves and start positions, another move is an error. A repertoire has some
-/// thousands of moves; a text with more than this is a collection of games.
+/// thousands of moves; a text with more than the maximum is a collection of games.
 const MOST_MOVES: usize = 200_000;
-/// The maximum nesting depth of variations.
+/// The maximum depth to which variations can be nested in a variation of the main line.
 const MOST_DEPTH: usize = 1000;
 /// The maximum number of problems that are stored.
 const MOST_PROBLEMS: usize = 1000;
@@ -39,7 +39,7 @@ pub struct TooLong;
 /// merged.
 #[derive(Clone, Debug, Default)]
 pub struct Book {
-    /// The names of the games of the text.
+    /// The names of the games of the text; `None` for a game without a name.
     pub(super) chapters: Vec<Option<String>>,
     pub(super) nodes: Vec<Node>,
     /// The start positions: for each, the side of the repertoire, if known, and the node.
@@ -59,7 +59,7 @@ pub(super) struct Node {
     /// The number of half-moves that lead to it from its start position.
     pub(super) ply: u32,
     pub(super) children: Vec<usize>,
-    /// The first chapter that contains it.
+    /// The index, from 0, of the first game of the text that contains it.
     pub(super) chapter: usize,
 }
 
@@ -178,7 +178,7 @@ impl<'t> Reading<'t> {
             }
         };
         let mut at = At::new(self.root(start, side));
-        // A game without tags begins with the first word that can be a move. A misspelt move may precede it.
+        // A game without tags begins with the first word that can be a move. A misspelt move can precede it.
         if tags.is_empty()
             && let Some((word, end)) = misspelt_move(self.text, before..reader.game_start())
         {
@@ -245,7 +245,8 @@ impl<'t> Reading<'t> {
         }
     }
 
-    /// Plays a word, which must be a move or a remark. It ends at the offset `end`.
+    /// Plays a word that ends at the offset `end`. Ignores a remark. Any other word that cannot be played
+    /// breaks the line off.
     fn play(&mut self, at: &mut At, word: &[u8], end: usize) -> Result<(), TooLong> {
         if at.is_broken {
             return Ok(());
@@ -265,7 +266,7 @@ impl<'t> Reading<'t> {
         Ok(())
     }
 
-    /// Ignores a sign or a remark. Any other word may be an intended move, so the rest of the line is
+    /// Ignores a sign or a remark. Any other word could be an intended move, so the rest of the line is
     /// ignored: its moves would be played from a wrong position.
     fn skip_word(&mut self, at: &mut At, word: &[u8], end: usize) {
         let is_word = || decode(word).contains(char::is_alphanumeric);
@@ -340,8 +341,7 @@ impl<'t> Reading<'t> {
     }
 }
 
-/// The first word in a part of a text that would have the form of a move with other letters, and the offset
-/// of its end.
+/// The first word in a part of a text that looks like a misspelt move, and the offset of its end.
 fn misspelt_move(text: &[u8], part: std::ops::Range<usize>) -> Option<(&[u8], usize)> {
     let within = text.get(part)?;
     let words = within.split(|byte| byte.is_ascii_whitespace() || *byte == b'.');

@@ -1,5 +1,6 @@
-//! Compares a repertoire with the games of a database: how often each line was reached, its score, where
-//! games left it, and which frequent moves it does not answer.
+//! Compares a repertoire with the games of a database: how often games reached the end of each line, the
+//! score of the line, the moves with which games left the repertoire, and the frequent moves that it does not
+//! answer.
 
 mod book;
 
@@ -25,15 +26,17 @@ pub struct RepertoireQuery<'a> {
     pub book: &'a Book,
     /// The games to count.
     pub selection: &'a Selection,
-    /// Moves outside the repertoire are reported if at least this many games played them ...
+    /// A move outside the repertoire is reported only if it was played in at least this many games.
     pub least_games: u64,
-    /// ... and at least this percentage of the games that reached the position.
+    /// A move outside the repertoire is reported only if it was played in at least this percentage of the
+    /// games that reached the position before it.
     pub least_share: u64,
     /// The maximum length of each list of moves outside the repertoire.
     pub limit: usize,
     /// The maximum number of games to list, latest first.
     pub games: usize,
-    /// Games are listed if they followed the repertoire for at least this many half-moves.
+    /// A game is listed only if it reached a position of the repertoire that is at least this many half-moves
+    /// after the start position of its line.
     pub least_plies: u32,
 }
 
@@ -58,28 +61,28 @@ pub struct Repertoire {
     #[serde(serialize_with = "as_letter")]
     #[cfg_attr(test, schemars(with = "String", extend("enum" = ["w", "b"])))]
     pub side: Color,
-    /// Whether the side was given, in the request or in the PGN's tags. `false`: it was derived, as the side
-    /// with fewer alternative moves or, if both have equally many, the side that makes the last move of more
-    /// lines.
+    /// Whether the side was given, in the request or in the PGN's tags. `false`: it was derived from the
+    /// moves. It is the side that has several moves in fewer positions or, if both have equally many such
+    /// positions, the side that makes the last move of more lines.
     pub is_side_told: bool,
     /// Number of different positions in the repertoire.
     pub positions: u64,
     /// The lines of the repertoire, in the order of its text: each from a start position to the last move of
     /// a variation. No line is the beginning of another.
     pub lines: Vec<RepertoireLine>,
-    /// Opponent moves that the repertoire has no answer to, the most frequent first. Moves that are rarer
-    /// than the request demands are omitted.
+    /// Opponent moves outside the repertoire, the most frequent first. Moves that are rarer than the request
+    /// demands are omitted.
     pub unanswered: Vec<Departure>,
     /// Number of moves that `unanswered` would have without its limit.
     pub unanswered_count: u64,
-    /// Own moves that differ from the repertoire, the most frequent first. Moves that are rarer than the
-    /// request demands are omitted.
+    /// Moves of the repertoire's side that differ from the repertoire, the most frequent first. Moves that
+    /// are rarer than the request demands are omitted.
     pub departures: Vec<Departure>,
     /// Number of moves that `departures` would have without its limit.
     pub departure_count: u64,
     /// The latest games that followed the repertoire, the latest first.
     pub games: Vec<FollowingGame>,
-    /// Whether more games followed the repertoire than are listed.
+    /// Whether more games followed the repertoire than are listed; `false` if no games were requested.
     pub more_games: bool,
 }
 
@@ -87,9 +90,9 @@ pub struct Repertoire {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RepertoireLine {
-    /// Number of the first game with this line in the repertoire's text, from 1.
+    /// Index, from 1, of the first game in the repertoire's text that contains this line.
     pub chapter: u32,
-    /// Name of that game; `null` if it has none.
+    /// Name of the game with the index `chapter`; `null` if it has none.
     pub name: Option<String>,
     /// FEN of the line's first position, all six fields; `null` for the standard start position.
     pub start_fen: Option<String>,
@@ -98,10 +101,10 @@ pub struct RepertoireLine {
     /// The games that reached the last position of the line, in any move order.
     #[serde(flatten)]
     pub score: Score,
-    /// Number of half-moves of the line up to the last of its moves that any game made in the same position;
-    /// 0 if no game made any.
+    /// Number of half-moves of the line, up to and including the last one that any game played from the same
+    /// position; 0 if no game played any of them.
     pub followed: u32,
-    /// Whether the line ends with an opponent move, so that the repertoire has no reply to it.
+    /// Whether the line ends with an opponent move, without a reply to it.
     pub is_open: bool,
     /// The most frequent opponent move outside the repertoire in one position of the line: the last position
     /// in which such a move is frequent enough. `null` if there is none.
@@ -122,7 +125,7 @@ pub struct RepertoireMove {
     pub san: String,
     /// The move in UCI notation.
     pub uci: String,
-    /// Number of games that made the move in that position.
+    /// Number of games in which the move was played from the position before it.
     pub games: u64,
 }
 
@@ -130,7 +133,7 @@ pub struct RepertoireMove {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Departure {
-    /// The repertoire's moves that lead to the position before the move: `1. e4 c5 2. Nf3`.
+    /// The repertoire's moves that lead to the position before the move, such as `1. e4 c5 2. Nf3`.
     pub after: String,
     /// Number of the move.
     pub move_number: u32,
@@ -144,12 +147,12 @@ pub struct Departure {
     pub san: String,
     /// The move in UCI notation.
     pub uci: String,
-    /// The games that made the move there.
+    /// The results of the games in which the move was played from that position.
     #[serde(flatten)]
     pub score: Score,
     /// Number of games that reached the position before the move.
     pub reached: u64,
-    /// The repertoire's moves in that position, in SAN; empty if it has none.
+    /// The moves that the repertoire has in the position instead of this move, in SAN.
     pub expected: Vec<String>,
 }
 
@@ -173,11 +176,13 @@ pub struct FollowingGame {
     pub result: &'static str,
     /// Name of the event; `null` if unknown.
     pub event: Option<String>,
-    /// The repertoire's moves up to the deepest of its positions that the game reached: `1. e4 c5 2. Nf3`.
+    /// The repertoire's moves, such as `1. e4 c5 2. Nf3`, up to the deepest of its positions that the game
+    /// reached.
     pub followed: String,
-    /// The game's move in that position, in SAN; `null` if the game ended there.
+    /// The game's move in the deepest position of the repertoire that it reached, in SAN; `null` if the game
+    /// ended there.
     pub next: Option<String>,
-    /// Whether a line of the repertoire ends in that position.
+    /// Whether the repertoire has no move in the deepest of its positions that the game reached.
     pub is_end: bool,
 }
 
@@ -220,8 +225,8 @@ impl Score {
 }
 
 impl RepertoireQuery<'_> {
-    /// Compares the repertoire with the games. A text can contain a repertoire for each side; all are
-    /// returned.
+    /// Compares the repertoire with the games. A text can contain up to three repertoires, all of which are
+    /// returned: one for White, one for Black, and one whose side is not given.
     ///
     /// # Errors
     /// [`RepertoireError`].
@@ -381,7 +386,8 @@ impl RepertoireQuery<'_> {
     /// such moves.
     fn most(&self, mut found: Vec<(&RepertoirePosition, MoveCode, Score)>) -> (Vec<Departure>, u64) {
         found.retain(|(place, _, score)| self.is_frequent(*score, place));
-        // The sort is stable: moves with equal keys stay in the order of the text.
+        // The sort is stable: moves with equal keys stay in the order in which the text reaches their
+        // positions.
         sort_by_key(&mut found, |(place, _, score)| (Reverse(score.games), self.book.nodes[place.node].ply));
         let count = found.len() as u64;
         let departure = |(place, code, score): (&RepertoirePosition, MoveCode, Score)| {
@@ -449,19 +455,17 @@ struct RepertoirePosition {
     moves: Vec<MoveCode>,
     /// The score of the games that reached the position.
     score: Score,
-    /// For each move played from the position, the score of the games in which it was the last move played
-    /// from there.
+    /// For each move, the score of the games in which it was the last move played from the position.
     played: SortedMap<MoveCode, Score>,
-    /// The played moves that leave the repertoire, most frequent first, then by UCI notation.
+    /// The moves of games that leave the repertoire, most frequent first, then by UCI notation.
     leaving: Vec<(MoveCode, Score)>,
 }
 
-/// The positions of all lines that begin at some start positions.
+/// The positions of all lines that begin at one of the given start positions.
 #[derive(Default)]
 struct RepertoirePositions {
     places: Vec<RepertoirePosition>,
-    /// All nodes in the order of the text, each line to its end before the next one. Each node has the index
-    /// of its position in `places`.
+    /// All nodes, depth first, in the order of the text; each with the index of its position in `places`.
     nodes: Vec<(usize, usize)>,
     by_node: HashMap<usize, usize>,
     by_fen: HashMap<String, usize>,
