@@ -17,7 +17,8 @@ use crate::store::{self, SourceContent};
 /// The result of a run, or of a part of a run.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a run failed. The target is then unchanged, unless the error is [`Partial`](Error::Partial).
+/// Why a run failed. The database then contains what it contained before, unless the error is
+/// [`Partial`](Error::Partial).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -55,9 +56,9 @@ pub enum Error {
     Space {
         /// The directory.
         directory: PathBuf,
-        /// The estimated number of bytes needed.
+        /// The estimated number of bytes that the run needs in this directory.
         needed: u64,
-        /// The number of free bytes.
+        /// The number of free bytes in this directory.
         free: u64,
     },
     /// The database uses another list of openings.
@@ -89,7 +90,7 @@ pub enum Error {
     #[error("cannot start another thread; try fewer")]
     Thread(#[source] io::Error),
     /// A worker thread panicked.
-    #[error("a worker thread failed; this is a bug in pgndex, please report it with the PGN that causes it")]
+    #[error("a worker thread failed; this is a bug in pgndex. Please report it with the PGN that causes it")]
     Panicked,
     /// There are more games than the database can number.
     #[error("more than {} games in one database; index the files into several databases", u32::MAX)]
@@ -171,11 +172,11 @@ pub enum Error {
         had.bytes.map(|had| format!("; bytes of text: {bytes} now, {had} then")).unwrap_or_default()
     )]
     Shrunk {
-        /// The required content.
+        /// The required minimum.
         had: SourceContent,
-        /// The number of games found.
+        /// The number of games found in the source.
         games: u64,
-        /// The number of bytes of text found.
+        /// The number of bytes of text found in the source.
         bytes: u64,
     },
     /// Positions are to be sampled from a stream.
@@ -189,13 +190,13 @@ pub enum Error {
     /// A part of the work is committed, but the rest is not done.
     #[error("{done}; {rest} {}; {advice}", if source.is_some() { "failed" } else { "was stopped" })]
     Partial {
-        /// The committed part.
+        /// What was committed.
         done: String,
-        /// The missing part.
+        /// What was not done.
         rest: &'static str,
-        /// How to complete the missing part.
+        /// How to do the rest.
         advice: &'static str,
-        /// The reason; `None` if the run was stopped by the caller.
+        /// The error that ended the run; `None` if the caller stopped the run.
         source: Option<Box<Error>>,
     },
 }
@@ -217,8 +218,8 @@ pub fn problem_summary(errors: u64, warnings: u64, first: &str) -> String {
 }
 
 impl Error {
-    /// An error [`Partial`](Self::Partial). Its reason is this error, or `None` if this error says that the
-    /// run was stopped.
+    /// Converts this error to [`Partial`](Self::Partial). If this error is [`Stopped`](Self::Stopped), the
+    /// new error has no source; otherwise, this error is its source.
     #[must_use]
     pub fn after(self, done: String, rest: &'static str, advice: &'static str) -> Self {
         let source = if matches!(self, Self::Stopped) { None } else { Some(Box::new(self)) };
@@ -226,7 +227,7 @@ impl Error {
     }
 
     /// If the error says that the disk is full, adds to it how much space the run needs. If `is_all_known` is
-    /// not set, the size of some input was unknown, so the estimate is a lower bound.
+    /// `false`, the size of some input was unknown, so the estimate is a lower bound.
     pub(crate) fn needing(self, estimate: &Estimate, is_all_known: bool) -> Self {
         let need = |bytes| match (bytes, is_all_known) {
             (0, _) => None,
@@ -256,7 +257,7 @@ impl Error {
     }
 }
 
-/// The place of a problem in a source.
+/// The location of a problem in a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProblemLocation {
     /// The source.
@@ -267,9 +268,9 @@ pub struct ProblemLocation {
     pub column: u64,
     /// The offset in the source's text, from 0.
     pub byte_offset: u64,
-    /// The number of the game in the source, from 1.
+    /// The number of the game, counted from 1 in its source.
     pub game_number: u32,
-    /// The ply in the game, if the problem concerns a place in the moves.
+    /// The number of half-moves before the problem; `None` if the problem does not concern the moves.
     pub ply: Option<Ply>,
 }
 

@@ -35,8 +35,8 @@ impl Plan<'_> {
     /// `target` is unchanged. The same sources in the same order give the same tables (except for times),
     /// whatever the number of threads, the memory limit and the chunk size.
     ///
-    /// If the database exists, the new games of the sources are added in one transaction. Readers see the old
-    /// state until the transaction is committed.
+    /// Games are added to an existing database in one transaction. Readers see the old state until the
+    /// transaction is committed.
     ///
     /// # Errors
     /// If the database cannot be written, if there is clearly not enough space for it, if no source can be
@@ -69,8 +69,8 @@ impl Plan<'_> {
         }
     }
 
-    /// Reads and replays all games of the sources and finds the same problems as [`run`](Self::run) for a new
-    /// database, but writes no database.
+    /// Reads and replays all games of the sources. Finds the same problems as [`run`](Self::run) finds for a
+    /// new database, but writes no database.
     ///
     /// # Errors
     /// Errors of [`run`](Self::run) about the sources and about the options on problems.

@@ -10,8 +10,8 @@ use crate::store::{Database, PlayerAlias, SourceContent};
 /// Options of a run.
 #[derive(Clone, Debug)]
 pub struct IndexOptions {
-    /// The number of worker threads, 1 to [`MAX_THREADS`](Self::MAX_THREADS); other values are clamped to this
-    /// range. At most one thread per chunk is started.
+    /// The maximum number of worker threads, from 1 to [`MAX_THREADS`](Self::MAX_THREADS); other values are
+    /// clamped to this range. Fewer threads are started if the input has fewer chunks.
     pub threads: usize,
     /// The memory limit of the run, in bytes. Data beyond it is written to temporary files.
     pub memory: u64,
@@ -32,28 +32,29 @@ pub struct IndexOptions {
     pub most_errors: Option<u64>,
     /// A file to which all problems are written as they are found: JSON, one object per line.
     pub problems: Option<PathBuf>,
-    /// A file for the texts of all games with an error, exactly as in the source.
+    /// A file for the texts of all games with an error. The texts are unchanged, but in UTF-8 if the source
+    /// had to be converted.
     pub rejects: Option<PathBuf>,
     /// What to do with games that repeat an earlier game.
     pub duplicates: Duplicates,
     /// A position gets rows in `visited_position` and `continuation` only if at least this number of games
     /// reached it. An existing database keeps its own minimum.
     pub continuation_threshold: u32,
-    /// Whether the minimum of an existing database may differ from `continuation_threshold`. If not, a
-    /// different minimum is an error.
+    /// Whether an existing database is accepted if its minimum differs from `continuation_threshold`. If not,
+    /// a different minimum is an error.
     pub any_threshold: bool,
     /// Levels of `occurrence` with at most this many games are always rewritten when games are added. Query
     /// results do not depend on this number.
     pub small_level: u32,
-    /// The openings for classifying games. The opening of a game is that of the last of its positions that
-    /// has an opening name, whatever moves led to the position.
+    /// The openings for classifying games. A game has the opening of its last position that has an opening
+    /// name, whatever moves led to this position.
     pub openings: Arc<OpeningBook>,
     /// The size of the chunks of PGN text, in bytes. The result does not depend on this size.
     pub chunk_size: usize,
     /// The encoding of all sources without a byte order mark; `None`: UTF-8, or Windows-1252 for bytes that are
     /// not valid UTF-8.
     pub encoding: Option<TextEncoding>,
-    /// Which annotations to store.
+    /// Which annotations are stored.
     pub annotations: Annotations,
     /// The aliases of players for a new database.
     pub player_aliases: Vec<PlayerAlias>,
@@ -64,17 +65,18 @@ pub struct IndexOptions {
 
 /// What to do with a game that repeats an earlier game of the same run or of the existing database.
 ///
-/// A game without moves is never a duplicate. Of two duplicates, both or neither can be replayed to the end.
+/// A game without moves is never a duplicate. A game that can be replayed to the end never repeats a game
+/// that cannot, and vice versa.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Duplicates {
     /// Keep the game like any other; duplicates are not searched for.
     Keep,
-    /// Skip the game, and add a row to `duplicate`, if start position, moves, date, result and both players
-    /// are the same. The players must be known.
+    /// If start position, moves, date, result and both players are the same, skip the game, and add a row to
+    /// `duplicate`. Both players must be known.
     #[default]
     Skip,
-    /// Like `Skip`. In addition, skip the game if it has at least 20 plies and the same start position and
-    /// moves, even if players, date or result differ.
+    /// Like `Skip`. Also skip a game of at least 20 plies with the same start position and moves, even if
+    /// players, date or result differ.
     Moves,
 }
 
@@ -99,7 +101,7 @@ impl Duplicates {
     }
 }
 
-/// Which annotations to store.
+/// Which annotations are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Annotations {
     /// All: clocks, times, evaluations, comments, NAGs, commands, variations.
@@ -139,7 +141,7 @@ impl Annotations {
 pub struct DatabaseSettings {
     /// What to do with games that repeat an earlier game.
     pub duplicates: Duplicates,
-    /// Which annotations to store.
+    /// Which annotations are stored.
     pub annotations: Annotations,
     /// The encoding of sources without a byte order mark.
     pub encoding: Option<TextEncoding>,
@@ -240,7 +242,7 @@ fn default_memory() -> u64 {
 }
 
 /// The expected output of a run, estimated from samples. Streams are not included, because their size is
-/// unknown. Errors of 25 percent are normal.
+/// unknown. Deviations of up to 25 percent are normal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
     /// Number of games to read from all sources.
@@ -249,12 +251,12 @@ pub struct Estimate {
     pub plies: u64,
     /// Size of the PGN text to read from all sources, decompressed, in bytes.
     pub text_bytes: u64,
-    /// Size of a new database or of the Parquet files, in bytes. For an existing database, the space that it
-    /// needs in addition.
+    /// Size of a new database or of the Parquet files, in bytes; for an existing database, the additional
+    /// space that it needs.
     pub database_bytes: u64,
     /// Size of the temporary files beside the database, in bytes.
     pub beside_bytes: u64,
-    /// Size of the files with data beyond the memory limit, in bytes. They are in the directory for temporary
-    /// files.
+    /// Size of the temporary files for data beyond the memory limit, in bytes. These files are in the
+    /// directory for temporary files.
     pub spill_bytes: u64,
 }

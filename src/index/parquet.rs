@@ -19,10 +19,10 @@ use crate::opening::OpeningBook;
 /// The output directory for Parquet files, and how games are distributed to the files.
 #[derive(Clone, Debug, Default)]
 pub struct ParquetOptions {
-    /// The directory.
+    /// The output directory.
     pub directory: PathBuf,
-    /// The number of this run, which must be unique among the runs whose files are used together. It is the
-    /// upper half of each `game_id`.
+    /// A number that distinguishes this run from other runs whose files are used together with its files. It
+    /// is the upper half of each `game_id`.
     pub shard: u32,
     /// The part of the date by which games are partitioned into directories.
     pub partition_by: PartitionBy,
@@ -41,8 +41,8 @@ impl Plan<'_> {
     /// number of threads and the memory limit.
     ///
     /// # Errors
-    /// If the files cannot be written, if there are existing files that must not be replaced, or if the run
-    /// is [stopped](Progress::stop).
+    /// The same errors as [`run`](Self::run), about the Parquet files instead of a database; also if existing
+    /// files must not be replaced.
     pub fn write_parquet(self, parquet: &ParquetOptions, progress: &Progress) -> Result<Summary> {
         let started = Instant::now();
         let options = self.options;
@@ -79,13 +79,14 @@ impl Plan<'_> {
         })
     }
 
-    /// Reads the sources and passes the requested rows to `take`, in the order of the games, until `take` breaks.
+    /// Reads the sources and passes the requested rows to `take`, in the order of the games, until `take`
+    /// returns [`Break`](ControlFlow::Break).
     ///
     /// Rows and batches do not depend on the number of threads. Duplicate games are included. To sample
     /// positions, the sources are read twice.
     ///
     /// # Errors
-    /// Errors of [`run`](Self::run) about the sources; [`Error::Stopped`] if `take` breaks;
+    /// Errors of [`run`](Self::run) about the sources; [`Error::Stopped`] if `take` returns `Break`;
     /// [`Error::ReadOnce`] if positions are to be sampled from a source that can be read only once.
     pub fn stream(
         self,

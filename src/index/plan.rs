@@ -18,7 +18,7 @@ pub struct Plan<'o> {
     pub(crate) sources: Sources,
     pub(crate) options: &'o IndexOptions,
     pub(crate) estimate: Estimate,
-    /// The number of bits used of each hash: all, except in tests.
+    /// The number of bits of each hash that are used: all, except in tests.
     pub(crate) hash_bits: u32,
 }
 
@@ -27,7 +27,7 @@ impl<'o> Plan<'o> {
     /// them.
     ///
     /// # Errors
-    /// If none of the sources can be read, or the run is [stopped](Progress::stop).
+    /// If there are no sources, if none of them can be read, or if the run is [stopped](Progress::stop).
     pub fn new<P: AsRef<Path>>(paths: &[P], options: &'o IndexOptions, progress: &Progress) -> Result<Self> {
         progress.enter(Phase::Looking);
         let decode = DecodeOptions { threads: options.threads, memory: options.memory };
@@ -61,7 +61,7 @@ impl<'o> Plan<'o> {
         Self { sources: Sources::default(), options, estimate, hash_bits: KeyHash::BITS }
     }
 
-    /// Notes on ignored sources and on files with similar names, one sentence each.
+    /// Notes on the listing of the sources, one sentence each: for example, why a file is ignored.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.sources.notes
@@ -175,7 +175,7 @@ impl Estimate {
         Self { database_bytes: self.database_bytes.saturating_add(copy), ..self }
     }
 
-    /// Fails if there is clearly not enough free space: less than four fifths of the estimate.
+    /// Fails if there is clearly not enough free space: less than four fifths of the estimated need.
     pub(crate) fn check(&self, target: &Path, spill: &Path) -> Result<()> {
         let beside =
             target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -208,7 +208,7 @@ struct Sample {
     /// The estimated number of bytes in the tables for annotations other than clocks, times and evaluations.
     said: u64,
     annotations: Annotations,
-    /// The number of samples per file.
+    /// The maximum number of samples per file.
     places: usize,
     comments: CommentReader,
     /// The total size of the sampled files, and that of their text, in bytes.
@@ -218,9 +218,10 @@ struct Sample {
 
 impl Sample {
     const WINDOW: usize = 64 << 10;
-    /// The intended number of samples from all files together, and the minimum and maximum from one file.
-    /// Collections are mixed: with three samples, estimates of one file were up to 25 percent off.
+    /// The intended number of samples from all files together. Collections are mixed: with only three
+    /// samples, estimates for one file were up to 25 percent off.
     const PLACES: usize = 48;
+    /// The minimum and the maximum number of samples from one file.
     const PLACES_OF_A_FILE: [usize; 2] = [3, 16];
 
     /// Samples at most sixteen files.
@@ -264,8 +265,8 @@ impl Sample {
     /// Samples the beginning of an archive of `bytes` bytes. Returns the estimated size of its whole text.
     fn decode(&mut self, packed: Packed, bytes: u64, memory: u64) -> u64 {
         const TEXT: usize = 8 << 20;
-        /// The size of the beginning of the text, which is compressed less than the rest, because there is
-        /// little text before it to which it can refer.
+        /// The size of the beginning of the text. The beginning is compressed less than the rest, because
+        /// there is little text before it to which it can refer.
         const BEGINNING: usize = 2 << 20;
         /// The maximum compression ratio assumed. Games are hardly ever compressed more than this. A beginning
         /// with a higher ratio is not typical, and must not make a run fail.
@@ -290,8 +291,8 @@ impl Sample {
     }
 
     fn annotation(&mut self, annotation: Annotation<'_>) {
-        // Measured, in bytes: the size of a comment's row without the comment, and the space in the database
-        // for each byte of a variation's text, mostly for FENs.
+        // Measured, in bytes: the size of a comment's row without the comment, and the database space for
+        // each byte of a variation's text. Most of this space is for FENs.
         const BYTES_A_ROW: u64 = 14;
         const BYTES_A_VARIATION_BYTE: u64 = 14;
         let is_all = self.annotations == Annotations::All;

@@ -72,7 +72,7 @@ kinds! {
     InvalidTag => "invalid-tag",
     /// A tag that occurs more than once in a game.
     DuplicateTag => "duplicate-tag",
-    /// Text in an unknown encoding, or with some bytes in another encoding.
+    /// Text in an unknown encoding, text with some bytes in another encoding, or text with U+FFFD.
     InvalidText => "invalid-text",
     /// A start position with more than 16 pieces of one side.
     ManyPieces => "many-pieces",
@@ -129,8 +129,8 @@ mod tests {
         assert_eq!(ProblemKind::parse("no-kind"), None);
     }
 
-    /// The documentation lists each kind in a table, the errors before the warnings. Each name in the tables is
-    /// the word of a kind with that severity.
+    /// The documentation lists the kinds in two tables: first the errors, then the warnings. Each name in a
+    /// table must be the word of a kind with the severity of the table.
     #[test]
     fn all_kinds_are_documented_and_read() {
         let document = include_str!("../../docs/indexing.md");

@@ -69,7 +69,7 @@ impl Signals {
     /// Whether the run must stop. A thread that calls this function is working, so each call counts as
     /// progress.
     fn is_stopped(&self) -> bool {
-        // All threads call this function, so it writes only if the value changes.
+        // All threads call this function, so the flag is written only if it changes.
         if !self.has_moved.load(Ordering::Relaxed) {
             self.has_moved.store(true, Ordering::Relaxed);
         }
@@ -168,8 +168,10 @@ impl Progress {
         }
     }
 
-    /// Asks the run or check to stop soon. A run then fails with [`Error::Stopped`](crate::index::Error::Stopped)
-    /// and leaves no incomplete output and no temporary files behind. A check fails with
+    /// Asks the run or check to stop soon. A run then fails with
+    /// [`Error::Stopped`](crate::index::Error::Stopped), or with
+    /// [`Error::Partial`](crate::index::Error::Partial) if a part of its work is committed. It leaves no
+    /// incomplete output and no temporary files behind. A check fails with
     /// [`Error::Stopped`](crate::verify::Error::Stopped).
     pub fn stop(&self) {
         self.signs.stop.store(true, Ordering::Relaxed);
@@ -198,8 +200,8 @@ impl Progress {
 
     /// Makes a stop request also interrupt the SQL statements of a connection.
     pub(crate) fn watch(&self, connection: &Connection) {
-        // The number of instructions of SQLite's virtual machine between two checks. They take a few
-        // milliseconds.
+        // The number of instructions that SQLite's virtual machine executes between two checks. This takes a
+        // few milliseconds.
         const INTERVAL: i32 = 100_000;
         let signs = Arc::clone(&self.signs);
         connection

@@ -19,8 +19,8 @@ pub(crate) struct Reports {
     rejects: Option<Output>,
     errors: u64,
     most_errors: Option<u64>,
-    /// The first errors in games, each with its place, at most three. Errors of whole sources are reported
-    /// separately.
+    /// The first errors in games, each with its place: at most three. Errors of whole sources are not
+    /// included, because they are reported separately.
     pub(crate) first_errors: Vec<String>,
     /// The first problem, with its place.
     pub(crate) first: Option<String>,
@@ -189,7 +189,7 @@ impl Output {
     }
 }
 
-/// Whether a file is empty, or begins with these bytes.
+/// Whether a file can be read, and is empty or begins with these bytes.
 fn is_replaceable(path: &Path, beginning: Option<&[u8]>) -> bool {
     let mut found = Vec::new();
     let length = beginning.map_or(1, <[u8]>::len) as u64;

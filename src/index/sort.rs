@@ -8,11 +8,11 @@ use crate::store::visit_set::PlayedMove;
 
 /// One occurrence of a position in a game.
 ///
-/// One 128-bit number, so that sorting needs a single comparison: the key (biased, so that unsigned order is
-/// SQLite's signed order), the game, the ply. The ply's 32 bits also contain the move and the origin: 14 bits
-/// of ply, 15 of move and 2 of origin. From ply 16,384 on, which no real game reaches, the top bit is set,
-/// followed by 28 bits of ply, a bit for the end of the game, and the origin. So the occurrences of a key in
-/// a game are always in the order of their plies.
+/// One 128-bit number, so that two occurrences are compared in one step: the key (biased, so that unsigned
+/// order is SQLite's signed order), the game, and 32 bits for the rest. Up to ply 16,383, the rest is a zero
+/// bit, 14 bits for the ply, 15 for the move and 2 for the origin. For later plies, which no real game
+/// reaches, it is a one bit, 28 bits for the ply, a bit for the end of the game, and the origin. So the
+/// occurrences of a key in a game are always in the order of their plies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PlayedOccurrence(u128);
 
@@ -38,7 +38,7 @@ pub(crate) enum Played {
     /// No move: the game ended there.
     Nothing,
     Move(ShortMove),
-    /// A move that is not stored, because the ply takes its bits.
+    /// A move that is not stored, because the ply needs the bits of the move.
     NotKept,
 }
 
@@ -47,7 +47,7 @@ impl PlayedOccurrence {
     const LONG: u32 = 1 << 31;
     /// The last ply that can be stored with a move.
     const LAST_SHORT: u32 = (1 << 14) - 1;
-    /// The bits for no move.
+    /// The bits that are stored instead of a move if the game ended in the position.
     const NOTHING: u16 = PlayedMove::NOTHING.bits();
 
     #[inline]
@@ -147,7 +147,7 @@ pub(crate) struct RecentSetups {
 struct Entry {
     key: PositionKey,
     position: Exact,
-    /// How many other positions are rejected before another position replaces this entry.
+    /// The number of look-ups of other positions after which the next such look-up replaces this entry.
     stay: u8,
 }
 
@@ -177,7 +177,8 @@ impl Exact {
 
 impl RecentSetups {
     const ENTRIES: usize = 1 << 12;
-    /// The maximum of `stay`, which protects frequent positions from being replaced by positions that occur once.
+    /// The maximum of `stay`. The field protects frequent positions from being replaced by positions that
+    /// occur once.
     const MOST_STAY: u8 = 16;
 
     /// The origin of an occurrence of the position.

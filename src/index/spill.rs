@@ -51,7 +51,7 @@ impl SpillMap {
         found.map_err(|source| self.failed(source))
     }
 
-    /// Adds a key that is not in the map.
+    /// Adds a key and its number. The map must not contain the key yet.
     pub(crate) fn insert(&mut self, hash: u64, key: &[u8], value: u32) -> Result<()> {
         let added = self.log.append(value, key, &self.directory);
         let added = added.and_then(|place| self.table.insert(hash, place, &self.directory));
@@ -77,7 +77,7 @@ struct Log {
 }
 
 impl Log {
-    /// The total size of the number and of the key's length, in bytes.
+    /// The size of a record without its key, in bytes: the number, and the length of the key.
     const HEADER: usize = 8;
 
     /// Adds a record. Returns its place.
@@ -128,7 +128,7 @@ impl Log {
         Ok(is_found.then_some(value))
     }
 
-    /// The bytes at a place.
+    /// Reads `length` bytes at a place.
     fn read(&mut self, place: u64, length: usize) -> io::Result<&[u8]> {
         if let Some(at) = place.checked_sub(self.written) {
             return Ok(&self.tail[at as usize..][..length]);
@@ -176,7 +176,7 @@ impl KeyHash {
         self.narrow(hasher.finish())
     }
 
-    /// The bits of a hash that are used.
+    /// Clears the bits of a hash that are not used.
     pub(crate) const fn narrow(&self, hash: u64) -> u64 {
         hash & self.mask
     }
@@ -198,11 +198,11 @@ struct Table {
 #[derive(Debug)]
 enum Slots {
     Memory(Vec<Slot>),
-    /// In a file. One byte per slot is in memory, unless these bytes exceed the memory limit.
+    /// In a file. One byte per slot is also in memory, unless these bytes exceed the memory limit.
     File(File, Option<Vec<u8>>),
 }
 
-/// A hash, and the place of a record plus one; 0 marks an empty slot.
+/// A hash, and the place of a record plus one. In an empty slot, `record` is 0.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     hash: u64,
@@ -226,7 +226,7 @@ impl Slot {
     }
 
     /// A byte that differs for most pairs of slots; 0 for an empty slot. A slot is read from the file only if
-    /// its byte matches.
+    /// its byte is that of the wanted hash.
     const fn tag(self) -> u8 {
         if self.is_empty() { 0 } else { tag(self.hash) }
     }
@@ -241,7 +241,7 @@ impl Table {
         Self { memory, slots, bits: Self::FIRST_BITS, taken: 0 }
     }
 
-    /// Calls `see` with the places of the records that have a hash, until it returns a result.
+    /// Calls `see` with the place of each record that has this hash, until `see` returns a result.
     fn find<T>(&self, hash: u64, mut see: impl FnMut(u64) -> io::Result<Option<T>>) -> io::Result<Option<T>> {
         let mut see_slot = |slot: Slot| match slot.record.checked_sub(1) {
             None => Ok(Some(None)),
@@ -300,7 +300,8 @@ impl Table {
     /// The number of slots of a file read at once if many are needed.
     const MANY: usize = 4096;
 
-    /// Calls `see` with the slots from index `from` on, wrapping around at the end, until it returns a result.
+    /// Calls `see` with the slots from index `from` on, wrapping around at the end, until `see` returns a
+    /// result.
     fn walk<T>(
         &self,
         from: usize,
@@ -373,7 +374,8 @@ impl Table {
         left_over.into_iter().try_for_each(|slot| self.put(slot))
     }
 
-    /// Calls `see` with all slots whose hashes belong to the indexes from `from` to `to`, exclusive.
+    /// Calls `see` with each occupied slot whose hash belongs to one of the indexes from `from` to `to`,
+    /// exclusive.
     fn for_each_of(&self, from: usize, to: usize, mut see: impl FnMut(Slot)) -> io::Result<()> {
         let mut seen = 0;
         self.walk(from, Self::MANY, |_, slot| {

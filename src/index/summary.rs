@@ -27,7 +27,8 @@ pub struct Summary {
     pub threads: usize,
     /// Positions of games: rows of `game_position`.
     pub positions: u64,
-    /// Distinct positions among them, by their keys; 0 in a dry run.
+    /// Distinct positions among those that `positions` counts; positions with the same key count once. 0 in a
+    /// dry run.
     pub distinct_positions: u64,
     /// Problems, by severity and kind.
     pub problems: ProblemCounts,
@@ -112,9 +113,9 @@ pub struct Stages {
     pub sort: Duration,
     /// Completing the small tables and their indexes.
     pub headers: Duration,
-    /// Recording relations between games, and writing the counts of visited positions.
+    /// Recording relations between games and, in a new database, writing the counts of visited positions.
     pub continuations: Duration,
-    /// Syncing and renaming the file, or writing the log back into the database.
+    /// Syncing and renaming the file, or writing the write-ahead log back into the database.
     pub sync: Duration,
 }
 
@@ -125,8 +126,8 @@ pub struct DuplicateCounts {
     pub same: u64,
     /// Skipped: the moves are those of an earlier game.
     pub moves: u64,
-    /// Kept, although all their moves are the first moves of a longer game by the same players on the same
-    /// date. Can include games that an existing database had before.
+    /// Kept, although all moves are the first moves of a longer game by the same players on the same date.
+    /// Can include games that were in the database before the run.
     pub prefix: u64,
 }
 
@@ -208,7 +209,7 @@ pub struct SummaryObject {
     pub threads: usize,
     /// Number of positions in the games that `games` counts.
     pub positions: u64,
-    /// Number of different positions among them; 0 in a dry run, which does not count them.
+    /// Number of different positions among those that `positions` counts; always 0 in a dry run.
     pub distinct_positions: u64,
     /// Number of games skipped because they repeat other games.
     pub duplicates: u64,
@@ -216,9 +217,9 @@ pub struct SummaryObject {
     pub duplicate_kinds: Vec<KindCount>,
     /// Number of all problems.
     pub problems: u64,
-    /// Number of problems by which a part of a game or file was lost.
+    /// Number of problems of severity `error`: a part of a game or file was lost, or a file has no game.
     pub errors: u64,
-    /// Number of problems that were corrected or ignored without loss.
+    /// Number of problems of severity `warning`: they were corrected or ignored.
     pub warnings: u64,
     /// Number of problems by kind.
     pub problem_kinds: Vec<ProblemCount>,
@@ -232,7 +233,7 @@ pub struct SummaryObject {
     pub added: bool,
     /// Number of sources skipped because the database already had them.
     pub known_sources: u64,
-    /// Number of sources with text but without games.
+    /// Number of sources with text but without games; empty standard input counts, too.
     pub sources_without_games: usize,
     /// Number of bytes written to temporary files.
     pub spilled_bytes: u64,
@@ -276,9 +277,10 @@ pub struct StageSeconds {
     pub sort_s: f64,
     /// Completing the small tables and their indexes.
     pub headers_s: f64,
-    /// Writing the moves played from positions that many games reached.
+    /// Recording relations between games and, in a new database, writing the moves played from positions that
+    /// many games reached.
     pub continuations_s: f64,
-    /// Syncing the files to disk and renaming them.
+    /// Syncing and renaming the files, or writing the write-ahead log back into the database.
     pub sync_s: f64,
 }
 
@@ -335,7 +337,7 @@ mod tests {
     use super::*;
     use crate::generated_file::compare_with_file;
 
-    /// The schema of the log contains this schema.
+    /// `docs/log.schema.json` contains this schema, too.
     #[test]
     fn the_published_schema_matches_the_object() {
         let mut settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();

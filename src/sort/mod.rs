@@ -27,8 +27,8 @@ pub(crate) trait Record: Copy + Default + Ord + Send + Sync {
     /// The size of a record in temporary files, in bytes.
     const BYTES: usize;
 
-    /// A number in the order of `Ord`: a lesser record never has a greater number. Its top bits choose the
-    /// partition.
+    /// A number in the order of `Ord`: a lesser record never has a greater number. The top bits of the number
+    /// choose the partition.
     fn sort_key(self) -> u128;
 
     /// Appends the encoded record.
@@ -110,8 +110,8 @@ impl<R: Record> Partitions<R> {
         (0..self.len()).map(|index| self.lock(index).len() as u64).sum()
     }
 
-    /// The least sort key that belongs to a partition, and that of the next partition, if there is a next
-    /// one.
+    /// The least sort key that belongs to a partition, and the least sort key of the next partition, if there
+    /// is one.
     pub(crate) fn range(&self, index: usize) -> (u128, Option<u128>) {
         let first = |index: usize| (index as u128) << (128 - self.bits);
         (first(index), (index + 1 < self.len()).then(|| first(index + 1)))
@@ -184,7 +184,7 @@ impl<R: Record> Partitions<R> {
         Ok(())
     }
 
-    /// Sort keys, chosen from a sample, that split a large partition into pieces of about half of `most`
+    /// Chooses sort keys from a sample. They split a large partition into pieces of about half of `most`
     /// records, so that hardly any piece exceeds `most`.
     fn splitters(&self, partition: &Partition<R>, total: usize, most: usize) -> Result<Vec<u128>> {
         const SAMPLES_PER_PIECE: usize = 256;

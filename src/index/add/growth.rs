@@ -11,74 +11,77 @@ pub(crate) struct EarlierReading<'k> {
     pub(crate) bytes: u64,
     /// The digest of this text.
     pub(crate) digest: &'k str,
-    /// The offset of the last game, in bytes.
+    /// The offset of the last game in this text, in bytes; 0 if the text has no game.
     pub(crate) last_game: u64,
 }
 
+/// A place in the text of a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TextLocation {
-    /// The number of bytes before the place.
+    /// The number of bytes before this place.
     pub(crate) offset: u64,
-    /// The number of line ends before the place.
+    /// The number of line ends before this place.
     pub(crate) lines: u64,
-    /// The number of bytes between the start of the line and the place.
+    /// The number of bytes between the start of the line and this place.
     pub(crate) columns: u64,
 }
 
-/// How a text that begins with the whole earlier text continues after it.
+/// How the text of a source continues, if it begins with the whole text of an earlier reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Growth {
-    /// The start of the last game of the earlier text.
+    /// The start of the last game that the earlier reading found.
     pub(crate) last_game: TextLocation,
-    /// The start of the first game after the earlier text, or the end of the text.
+    /// The start of the first game after the earlier text; if there is none, the end of the whole text.
     pub(crate) next_game: TextLocation,
-    /// Whether the last game, or the text after it, continues: there is more than whitespace between the
-    /// earlier text and the next game.
+    /// Whether there is text other than whitespace between the earlier text and the next game. Such text
+    /// continues the last game, or the text after that game.
     pub(crate) goes_on: bool,
 }
 
-/// Whether the earlier text is still the beginning of the text.
+/// Whether the text of a source still begins with the text of an earlier reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PrefixCheck {
-    /// The text begins with the whole earlier text.
+    /// The source begins with the whole earlier text.
     Same(Growth),
-    /// The text begins differently.
+    /// The source is at least as long as the earlier text, but begins differently.
     Other,
-    /// The text is shorter than the earlier text; its size in bytes.
+    /// The source is shorter than the earlier text: it has only this number of bytes.
     Shorter(u64),
 }
 
-/// Checks a text piece by piece. Keeps no more of the text than is needed to find the starts of games.
+/// Compares a text with earlier texts, piece by piece. Keeps only as much of the text as is needed to find
+/// the starts of games.
 #[derive(Debug, Default)]
 pub(crate) struct GrowthCheck<'k> {
     earlier: Option<EarlierReading<'k>>,
-    /// The length of the longest text in the database to which the text can be equal, in bytes; `None` if
-    /// there is no such text.
+    /// The length, in bytes, of the longest text in the database that can be equal to the checked text;
+    /// `None` if there is no such text.
     longest: Option<u64>,
     hasher: blake3::Hasher,
     bytes: u64,
     lines: LineStream,
-    /// Whether the text begins with the earlier text; known once enough has been read.
+    /// Whether the text begins with the earlier text; `None` until enough of the text was read to decide
+    /// this.
     is_same: Option<bool>,
     growth: Growth,
     has_next_game: bool,
-    /// The last part of the text read so far. It begins shortly before the place up to which the next game
-    /// was searched for.
+    /// The last part of the text read so far, from at most [`KEPT`] bytes before `searched` on. It is emptied
+    /// when the next game is found.
     window: Vec<u8>,
-    /// The offset in the window up to which lines have been counted, and the same place as an offset in the
-    /// text.
+    /// Lines have been counted up to this place: its offset in the window, and its offset in the text.
     counted: usize,
     counted_to: u64,
     /// The offset in the window at which the search for the next game continues.
     searched: usize,
 }
 
-/// The number of bytes before a place that are needed to decide whether a game starts there.
+/// The number of bytes before an offset that are needed to decide whether a game starts at the offset.
 const KEPT: usize = LOOK_BACK + 8;
 
 impl<'k> GrowthCheck<'k> {
-    /// Checks a text against an earlier reading, if there is one, and against the texts of the database to
-    /// which it can be equal. The longest of these has `longest` bytes (`None`: there are no such texts).
+    /// Begins to compare a text with an earlier reading, if there is one, and with those texts of the
+    /// database that can be equal to it. The longest of these texts has `longest` bytes; `None`: there are no
+    /// such texts.
     pub(crate) fn new(earlier: Option<EarlierReading<'k>>, longest: Option<u64>) -> Self {
         Self { earlier, longest, ..Self::default() }
     }
@@ -104,9 +107,9 @@ impl<'k> GrowthCheck<'k> {
         !may_be_known && is_told
     }
 
-    /// Ends the check of a text that was read completely, or until the check [was done](Self::is_done). Returns
-    /// its size and digest, if the database may have this text, and the comparison with the earlier reading, if
-    /// there is one.
+    /// Ends the check of a text that was read completely, or until the check [was done](Self::is_done).
+    /// Returns two results: the size and the digest of the text, if the size is at most `longest`; and the
+    /// comparison with the earlier reading, if there is one.
     pub(crate) fn finish(mut self) -> (Option<(u64, SourceDigest)>, Option<PrefixCheck>) {
         if self.is_same == Some(true) && !self.has_next_game {
             self.search(true);
@@ -130,7 +133,7 @@ impl<'k> GrowthCheck<'k> {
         SourceDigest(*self.hasher.finalize().as_bytes())
     }
 
-    /// Processes a piece that is not beyond the length of the earlier text.
+    /// Processes a piece that ends within the length of the earlier text.
     fn take_known(&mut self, text: &[u8], earlier: EarlierReading<'_>) {
         let at = within(earlier.last_game, self.bytes, text);
         self.lines.pass(&text[..at]);
@@ -149,8 +152,8 @@ impl<'k> GrowthCheck<'k> {
         }
     }
 
-    /// Searches for the first game after the end of the earlier text. Whether a game starts near the end of
-    /// the window is decided when more text has arrived, unless the text ends there (`is_end`).
+    /// Searches for the first game after the end of the earlier text. Near the end of the window, the start
+    /// of a game can be found only when more text has arrived, or if the whole text ends there (`is_end`).
     fn search(&mut self, is_end: bool) {
         let length = self.window.len();
         let end = if is_end { length } else { length.saturating_sub(LOOK_AHEAD) };
@@ -179,8 +182,8 @@ impl<'k> GrowthCheck<'k> {
     }
 }
 
-/// The index in `piece` of the byte at `offset` in the text, clamped to the piece. The piece begins at byte
-/// `start` of the text.
+/// Converts `offset` in a text to an index in `piece`, which begins at byte `start` of this text. An offset
+/// before the piece gives 0, and an offset after it gives the length of the piece.
 fn within(offset: u64, start: u64, piece: &[u8]) -> usize {
     usize::try_from(offset.saturating_sub(start)).unwrap_or(usize::MAX).min(piece.len())
 }

@@ -91,7 +91,7 @@ struct Addition<'a> {
 
 impl Addition<'_> {
     /// Adds the games of the intake. Also removes the `tails` of files and the `replaced` games in these
-    /// tails, because both are read again.
+    /// tails: both are read again.
     fn fill(
         &self,
         intake: Intake<'_>,
@@ -109,8 +109,8 @@ impl Addition<'_> {
         keep_temporary_files_in(&spill, database.connection());
         let merged =
             games_to_merge(&database.levels()?, last_game, plan.estimate.games, plan.options.small_level);
-        // The minimum size of a row, in bytes. It limits the number of rows, because the table `import` can
-        // state more rows than the file can contain.
+        // The minimum size of a row of `occurrence`, in bytes. It limits the assumed number of rows: `rows`
+        // comes from the table `import`, which can state more rows than the file can contain.
         const FEWEST_BYTES_A_ROW: u64 = 12;
         let file_bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
         let there = rows.min(file_bytes / FEWEST_BYTES_A_ROW);
@@ -143,7 +143,7 @@ fn rewritten_note(path: &Path, what: &str, options: &IndexOptions) -> String {
     format!("{} has changed since it was indexed ({what}) and is read as a new file; {games}", path.display())
 }
 
-/// The removed games, and where they are read again.
+/// The removed games, each with the source and the offset at which it is read again.
 fn replaced(again: &[(usize, Tail)], last_source: SourceId) -> Vec<Replaced> {
     let replaced = |(file, Tail { byte_offset, game, .. }): &(usize, Tail)| {
         let source = SourceId((last_source.0 + 1).saturating_add(u32::try_from(*file).unwrap_or(u32::MAX)));
@@ -177,13 +177,15 @@ fn settled(options: &IndexOptions, database: &Database) -> Result<IndexOptions> 
 #[derive(Debug, Default)]
 struct Selection {
     files: Vec<source::Result<SourceFile>>,
-    /// For each file, the counts of games and lines with which reading starts.
+    /// For each file, the numbers of games and lines before the first byte to read.
     starts: Vec<SourceStart>,
-    /// Tails of files that have grown, each with the index of its file. The tails are read again.
+    /// Tails of grown files that are read again, each with the index of its file. A tail is the last game
+    /// that an earlier run found, and everything after it.
     again: Vec<(usize, Tail)>,
-    /// The number of ignored files that the database already has.
+    /// The number of files that are ignored because the database has their whole text.
     known_sources: u64,
-    /// Files that were rewritten, with a description of the difference.
+    /// Files that no longer begin with the text that was read before, each with a description of the
+    /// difference.
     rewritten: Vec<(PathBuf, String)>,
 }
 
@@ -232,7 +234,7 @@ impl Selection {
         known: &Snapshot,
     ) -> Result<()> {
         let (mut place, mut games) = (growth.next_game, source.games);
-        // Text before the next game belongs to the last game.
+        // New text before the first new game belongs to the last old game, which is therefore read again.
         if growth.goes_on {
             let tail = known.tail(sources, source)?;
             (place, games) = (growth.last_game, tail.games);
@@ -249,16 +251,16 @@ impl Selection {
 enum FileState<'k> {
     /// The database has the whole text of the file.
     Unchanged,
-    /// The file begins with the whole earlier text.
+    /// The file begins with the whole text of its latest reading.
     Grown(&'k KnownSource, Growth),
-    /// The file does not begin with the earlier text; a description of the difference.
+    /// The file does not begin with the text of its latest reading. The value describes the difference.
     Rewritten(String),
     New,
 }
 
 impl<'k> FileState<'k> {
     fn of(file: &SourceFile, known: &'k KnownSources, decode: DecodeOptions, progress: &Progress) -> Self {
-        // A stream can be read only once.
+        // A stream cannot be compared first, because it can be read only once.
         let Some(size) = file.bytes else { return Self::New };
         let earlier = known.latest(&file.path).filter(|source| source.bytes > 0);
         let longest =
@@ -292,8 +294,8 @@ impl<'k> FileState<'k> {
     }
 }
 
-/// Reads the text of a file until the check is done. Returns `false`, so that there is no result, if the file
-/// is unreadable or the run is stopped.
+/// Reads the text of a file until the check is done. Returns `false` if the check has no result, because no
+/// text can be read or the run is stopped.
 fn read(
     file: &SourceFile,
     options: DecodeOptions,
@@ -328,7 +330,7 @@ fn read(
         match read {
             Ok(0) => break,
             Ok(_) => {}
-            // Of a damaged archive, only the decoded part counts.
+            // Of a damaged archive, only the text that can be decoded is compared.
             Err(_) => is_damaged = true,
         }
     }

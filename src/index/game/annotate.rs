@@ -10,8 +10,8 @@ use crate::store::row::{
     VariationRow,
 };
 
-/// The maximum size of the stored annotations of one game, in bytes. Each row counts as 32 bytes more than
-/// its text. Garbage must not fill the memory.
+/// The maximum size of the stored annotations of one game, in bytes: garbage must not fill the memory. The
+/// size of a row is about that of its text plus `BYTES_A_ROW`.
 const MOST_BYTES: usize = 64 << 20;
 const BYTES_A_ROW: usize = 32;
 
@@ -34,7 +34,7 @@ pub(crate) struct AnnotationProblem {
     pub(crate) message: String,
 }
 
-/// A place in a game, and how many comments and commands have been stored at this place.
+/// A place in a game: a line and a ply. Also the numbers of comments and commands stored at this place.
 #[derive(Clone, Copy, Debug, Default)]
 struct LineLocation {
     line: u32,
@@ -44,7 +44,7 @@ struct LineLocation {
 }
 
 impl LineLocation {
-    /// Moves to a ply of the same line.
+    /// Sets the place to a ply of the same line. At another ply than before, the counts begin at 0.
     fn go_to(&mut self, ply: u32) {
         if self.ply != ply {
             *self = Self { line: self.line, ply, ..Self::default() };
@@ -52,7 +52,7 @@ impl LineLocation {
     }
 }
 
-/// An open variation.
+/// A variation that is being read.
 #[derive(Debug)]
 struct Level {
     place: LineLocation,
@@ -60,11 +60,11 @@ struct Level {
     /// position of the variation.
     before: (Position, u32),
     position: Position,
-    /// The index of the row of the last move in the batch.
+    /// The index, in the batch, of the row of the variation's last move; `None` if no move was played yet.
     last_move: Option<usize>,
     /// Whether a move could not be played or stored, so that the rest of the variation is ignored.
     is_broken: bool,
-    /// How many rows the batch had when the variation was opened.
+    /// The number of rows of each table in the batch when the variation was opened.
     rows: GameRows,
 }
 
@@ -81,12 +81,12 @@ pub(crate) struct Annotator {
     /// An earlier position of the main line, and its ply; `None` if the game is not replayed. The position at
     /// which a variation branches off is computed from this position.
     behind: Option<(Position, usize)>,
-    /// The open variations, outermost first. Empty between variations of the main line; the memory is reused.
+    /// An empty list, whose memory `variation` reuses for the open variations.
     levels: Vec<Level>,
     pub(crate) problems: Vec<AnnotationProblem>,
     is_told: bool,
     is_encoding_reported: bool,
-    /// How many rows the batch had before the game.
+    /// The number of rows of each table in the batch before the current game.
     first: GameRows,
 }
 
@@ -113,8 +113,8 @@ impl Annotator {
         self.first = headers.game_rows();
     }
 
-    /// Ends a game: sorts its rows by key, and removes repeated NAGs. Returns the number of evaluations and
-    /// the number of clocks of the game.
+    /// Ends a game: sorts its rows by key, and removes repeated NAGs. Returns the number of plies with an
+    /// evaluation, and the number of plies with a clock.
     pub(crate) fn end(&mut self, headers: &mut HeaderBatch) -> (u32, u32) {
         let first = self.first;
         let nags = &mut headers.nags;
@@ -171,7 +171,7 @@ impl Annotator {
         }
     }
 
-    /// The position of the main line after these moves, and its ply.
+    /// The position of the main line after these moves, and its ply; `None` if the game is not replayed.
     fn position_after(&mut self, codes: &[MoveCode]) -> Option<(Position, u32)> {
         let (behind, ply) = self.behind.as_mut()?;
         // Each move is replayed here once, however many variations there are.
@@ -180,8 +180,8 @@ impl Annotator {
         Some((behind.clone(), u32::try_from(*ply).unwrap_or(u32::MAX)))
     }
 
-    /// Reserves memory for a row with `bytes` bytes of text. Returns whether the row fits within the limit;
-    /// reports a problem if it does not.
+    /// Counts a row with `bytes` bytes of text towards the limit of the game. Returns whether the row fits
+    /// within the limit. If it does not, reports a problem.
     fn fits(&mut self, bytes: usize, offset: usize, ply: u32) -> bool {
         let left = self.left.checked_sub(bytes + BYTES_A_ROW);
         match left {
@@ -215,7 +215,8 @@ impl Annotator {
         headers: &mut HeaderBatch,
     ) {
         let is_all = self.kept == Annotations::All;
-        // If comments are not stored, only numbers are: a row of 48 bytes, however long the comment is.
+        // If the text of comments is not stored, a comment of any length takes only 48 bytes: a row with
+        // numbers.
         if !self.fits(if is_all { comment.len() } else { 16 }, offset, place.ply) {
             return;
         }
@@ -226,7 +227,7 @@ impl Annotator {
         let mut numbers = before;
         let (text, commands) = (&mut headers.text, &mut headers.commands);
         let (free, mut is_full) = (&mut self.left, false);
-        // Numbers are stored only for positions of the main line.
+        // Numbers are stored only for the main line of a replayed game.
         let has_numbers = line == 0 && self.behind.is_some();
         let left = self.reader.read(comment, mover, has_numbers.then_some(&mut numbers), |name, value| {
             if !is_all {
@@ -261,7 +262,8 @@ impl Annotator {
         self.report_flaw(comment, offset, place.ply);
     }
 
-    /// Reports that a comment has bytes that are not valid in a known encoding.
+    /// Reports bytes of a comment that are not text in a known encoding, or U+FFFD. Of a game's comments in
+    /// an unknown encoding, only the first is reported.
     fn report_flaw(&mut self, comment: &[u8], offset: usize, ply: u32) {
         let Some(flaw) = TextFlaw::find(comment) else { return };
         if flaw.is_encoding && std::mem::replace(&mut self.is_encoding_reported, true) {
@@ -334,7 +336,7 @@ impl Annotator {
         self.levels = levels;
     }
 
-    /// Opens a variation, if it fits within the limit.
+    /// Opens a variation that branches off at `from`, if it fits within the limit.
     fn open(
         &mut self,
         parent_line: u32,
@@ -424,7 +426,8 @@ impl Annotator {
         None
     }
 
-    /// Reports an unknown word, unless annotators often write it.
+    /// Reports an unknown word, unless it is a usual remark of annotators or too many problems have been
+    /// reported.
     fn unknown_word(&mut self, level: &Level, word: &[u8], end: usize) {
         if is_remark(word) || self.problems.len() >= MOST_PROBLEMS {
             return;
@@ -435,7 +438,7 @@ impl Annotator {
         self.problems.push(AnnotationProblem { kind, offset, ply, word_end: Some(end), message });
     }
 
-    /// Ends a variation at a word that cannot be played.
+    /// Reports a word that cannot be played. The variation ends before it.
     fn break_off(&mut self, level: &mut Level, word: &[u8], end: usize, reason: SanError) {
         level.is_broken = true;
         let position = &level.position;
@@ -451,8 +454,8 @@ impl Annotator {
     }
 }
 
-/// Whether a variation begins with the number of the move to be played from `after`, and not with that of the
-/// last move, which was played from `before`. Some programs write a variation before the move that it
+/// Whether a variation begins with the move number of the position `after`, and not with that of the position
+/// `before`, from which the last move was played. Some programs write a variation before the move that it
 /// replaces.
 fn is_numbered_as_next(variation: &[u8], before: &Position, after: &Position) -> bool {
     let text = variation.trim_ascii_start();

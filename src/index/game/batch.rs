@@ -13,10 +13,10 @@ pub(crate) struct ReadGame {
     pub(crate) names: GameNames,
     /// The line in the chunk at which the game begins, from 0.
     pub(crate) line: u64,
-    /// The number of the game in the batch, from 1. Omitted games are numbered too.
+    /// The number of the game, counted from 1 in the batch, including omitted games.
     pub(crate) number: u32,
     pub(crate) counted: CountedGame,
-    /// The number of the batch's codes that belong to this game. They follow the codes of the previous game.
+    /// The number of the game's move codes in the batch. They follow the codes of the previous game.
     pub(crate) moves: usize,
     pub(crate) start: Start,
 }
@@ -25,7 +25,8 @@ pub(crate) struct ReadGame {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
     Standard,
-    /// The next set-up position of the batch.
+    /// A set-up position. `GameBatch::setups` has one position for each game with this start, in the same
+    /// order.
     Setup,
     /// No start position: the game could not be replayed and has no positions.
     Nowhere,
@@ -48,7 +49,7 @@ pub(crate) struct GameBatch {
     pub(crate) last_game: Option<u64>,
     /// The texts of games with an error, as byte ranges of the chunk.
     pub(crate) rejects: Vec<Range<usize>>,
-    /// The number of problems of severity error, and of those of severity warning.
+    /// The number of problems of severity error, and the number of problems of severity warning.
     pub(crate) errors: u64,
     pub(crate) warnings: u64,
 }
@@ -68,8 +69,8 @@ impl GameBatch {
         self.warnings = 0;
     }
 
-    /// Removes the games whose flag is set, and renumbers the other games. Keeps the problems of removed
-    /// games.
+    /// Removes each game whose entry in `is_removed` is `true`, and renumbers the other games. Keeps the
+    /// problems of removed games.
     pub(crate) fn remove(&mut self, is_removed: &[bool]) {
         fn retain<T>(rows: &mut Vec<T>, is_removed: impl Fn(usize) -> bool) {
             let mut index = 0..;

@@ -18,12 +18,13 @@ pub(crate) struct Header {
     pub(crate) fen: Option<Text>,
     /// The result in the tag `Result`, if it is valid.
     pub(crate) result: Option<GameResult>,
-    /// Whether the tag `Result` says that both players lost: `0-0`.
+    /// Whether the tag `Result` says that both players lost (`0-0`), or that one lost and the other drew
+    /// (`0-1/2`).
     pub(crate) both_lost: bool,
     /// The value of the tag with which an exported game states that moves are missing.
     pub(crate) truncated: Option<Text>,
     utc_date: Option<Text>,
-    /// The index in the batch of the game's first row of `tag`.
+    /// The index, in the batch, of the game's first row of `tag`.
     first_tag: usize,
 }
 
@@ -45,8 +46,8 @@ impl Header {
         header.row.game = game;
         header.first_tag = batch.headers.tags.len();
         let mut left = MOST_TEXT;
-        // The bits of the names seen so far. Different names can have the same bit, so names are compared if
-        // a bit was seen before.
+        // The bits of all tag names so far, as given by `letter_bit`. Different names can have the same bit,
+        // so names are compared if their bit was seen before.
         let (mut seen, mut is_encoding_reported) = (0, false);
         for (index, tag) in tags.iter().enumerate() {
             let token = || format!("[{}", String::from_utf8_lossy(tag.name));
@@ -136,7 +137,7 @@ impl Header {
         Ok(())
     }
 
-    /// Sets the columns derived from other columns and from stored tags.
+    /// Sets the columns derived from other columns, from stored tags, and from the first clock of the game.
     fn set_facts(&mut self, moves: &Reader<'_>, batch: &mut GameBatch) {
         let (text, row) = (&batch.headers.text, &mut self.row);
         let tags =
@@ -169,7 +170,7 @@ impl Header {
     }
 }
 
-/// The first clock of a game, in centiseconds; `None` if none of its first moves has a clock.
+/// The first clock of a game, in centiseconds; `None` if there is no clock at the first moves.
 fn first_clock(mut reader: Reader<'_>) -> Option<u32> {
     const MOST_MOVES: usize = 8;
     let (mut comments, mut moves) = (CommentReader::default(), 0);
@@ -200,8 +201,9 @@ fn first_clock(mut reader: Reader<'_>) -> Option<u32> {
     None
 }
 
-/// The maximum size of a tag's stored value, and of all tags of a game, in bytes.
+/// The maximum size of a tag's stored value, in bytes.
 const MOST_VALUE: usize = 64 << 10;
+/// The maximum size of all stored tags of a game, in bytes.
 const MOST_TEXT: usize = 1 << 20;
 const TOO_LONG: &str = "only 64 KiB of a tag and 1 MiB of all tags of a game are kept";
 
@@ -222,12 +224,12 @@ const NAMES: [&str; 41] = [
     "Section", "Stage", "Board", "WhiteTeam", "BlackTeam", "Source",
 ];
 
-/// The usual spelling of a name, ignoring case.
+/// The name in `NAMES` that equals `name` except for letter case; `None` if there is no such name.
 fn usual_spelling(name: &[u8]) -> Option<&'static [u8]> {
     NAMES.into_iter().map(str::as_bytes).find(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// A bit that depends on some letters of a name, ignoring case, and on its length.
+/// One of 64 bits, chosen by some letters of a name, ignoring case, and by the length of the name.
 fn letter_bit(name: &[u8]) -> u64 {
     let letter = |at: usize| u64::from(name.get(at).map_or(0, u8::to_ascii_lowercase));
     let length = name.len();

@@ -39,9 +39,10 @@ pub(crate) struct ChunkParser<'a> {
     lines: LineCounter,
     /// How many warnings about the current game can still be recorded.
     warnings_left: u32,
-    /// The index in the batch of the first move of the current game.
+    /// The index, in the batch, of the current game's first move.
     pub(super) first_code: usize,
-    /// Whether the result tag of the current game says that both players lost.
+    /// Whether the result tag of the current game says that both players lost, or that one lost and the other
+    /// drew.
     pub(super) both_lost: bool,
     /// The first ignored word of the current game that may have been a move.
     pub(super) doubtful: Option<SuspectWord>,
@@ -49,8 +50,8 @@ pub(crate) struct ChunkParser<'a> {
     pub(super) annotator: Annotator,
 }
 
-/// The maximum number of recorded warnings per game, apart from unsupported variants: garbage must not fill
-/// the database.
+/// The maximum number of recorded warnings per game: garbage must not fill the database. Warnings about an
+/// unsupported variant do not count.
 const MOST_WARNINGS: u32 = 100;
 
 pub(super) struct SuspectWord {
@@ -200,7 +201,8 @@ impl<'a> ChunkParser<'a> {
         batch.headers.games.push(row);
     }
 
-    /// Adds the signature with which the game is compared.
+    /// Adds the signature with which the game is compared with others. In tests, also shortens the row's
+    /// hashes.
     fn sign(&self, names: &GameNames, row: &mut GameRow, batch: &mut GameBatch) {
         let Some(comparison) = self.options.comparison else {
             batch.signatures.push_none();
@@ -217,7 +219,7 @@ impl<'a> ChunkParser<'a> {
         batch.signatures.push(comparison, row.status, start_fen, moves, pairing);
     }
 
-    /// The start position from the tags; a set-up position is added to the batch.
+    /// Finds the start position in the tags. Adds a set-up position to the batch.
     fn start_position(&mut self, header: &mut Header, batch: &mut GameBatch) -> Start {
         if let Some(variant) = header.row.variant
             && !is_known_variant(variant.of(&batch.headers.text))
@@ -253,8 +255,8 @@ impl<'a> ChunkParser<'a> {
         }
     }
 
-    /// How much of the game could be replayed. If this program exported an incomplete game, a tag states
-    /// which part is missing.
+    /// How much of the game could be replayed. When this program exports an incomplete game, it adds a tag
+    /// that states which part is missing. With this tag, a completely replayed game counts as truncated.
     fn status(
         &self,
         header: &mut Header,
@@ -355,8 +357,8 @@ impl<'a> ChunkParser<'a> {
         message: &str,
     ) {
         let mut message = shorten(message);
-        // Games of unsupported variants are counted by problems of this kind, so none of these problems must
-        // be left out.
+        // Games of unsupported variants are counted by problems of this kind, so all of these problems must
+        // be recorded.
         if kind.severity() == Severity::Warning && kind != ProblemKind::UnsupportedVariant {
             let Some(left) = self.warnings_left.checked_sub(1) else { return };
             self.warnings_left = left;

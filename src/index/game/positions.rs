@@ -1,4 +1,5 @@
-//! Passes on the positions of replayed games, and computes the games' features: the second half of a worker's work.
+//! Passes the positions of replayed games to a sink, and computes the games' features: the second half of a
+//! worker's work.
 
 use crate::board::{
     Color, FenText, Material, MoveCode, PawnStructure, Piece, PieceKind, Position, Special, Square,

@@ -105,7 +105,8 @@ impl ChunkParser<'_> {
         ending
     }
 
-    /// Plays the moves of a game on `position` up to its result, or up to a move that cannot be played.
+    /// Plays the moves of a game on `position`, up to the end of the game or up to a move that cannot be
+    /// played or stored.
     fn replay_moves<const ANNOTATED: bool>(
         &mut self,
         position: &mut Position,
@@ -183,8 +184,9 @@ impl ChunkParser<'_> {
         self.problem(batch, kind, offset, Subject::Ply(ply), token, message);
     }
 
-    /// Whether the word just read, which may be castling, is the result of a game that both players lost. If
-    /// castling is legal, the result tag decides.
+    /// Whether the word just read is a result by which both players lost, or one lost and the other drew.
+    /// `0-0` can also be castling: if castling is legal, the caller calls this only if the result tag is such
+    /// a result.
     fn is_double_loss(&self, token: &[u8]) -> bool {
         let is_result = GameResult::read_scores(token) == Some((GameResult::Unknown, token.len()));
         token[0] == b'0'
@@ -192,7 +194,8 @@ impl ChunkParser<'_> {
             && self.reader.is_at_last_token(self.both_lost)
     }
 
-    /// Skips the rest of the moves, which are lost. Returns the result after them.
+    /// Skips the rest of the moves, which are lost. Returns the result after them, if there is one, and the
+    /// status of the game.
     fn skip_moves(&mut self) -> (Option<GameResult>, GameStatus) {
         let result = loop {
             match self.reader.next_token() {
@@ -205,7 +208,7 @@ impl ChunkParser<'_> {
     }
 
     /// If a move is followed by the next move, a move number or the result without a space (`Nf3Nc6`, `d62.`,
-    /// `Qd61-0`), plays the move. The rest is then read as the next token.
+    /// `Qd61-0`), plays the move and returns its code. The rest is then read as the next token.
     #[cold]
     fn play_glued(
         &mut self,
@@ -224,8 +227,8 @@ impl ChunkParser<'_> {
         Some(code)
     }
 
-    /// Reports a token that is not a playable move. Returns whether the replay must end there; words that are
-    /// not meant as moves are ignored.
+    /// Reports a token that is not a playable move. Returns whether the replay must end there. A word that is
+    /// not meant as a move does not end the replay.
     #[cold]
     fn unplayable(
         &mut self,

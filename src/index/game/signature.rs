@@ -7,7 +7,7 @@ use crate::board::{GameResult, MoveCode, ShortMove};
 use crate::index::{Duplicates, KeyHash};
 use crate::store::row::{GameNames, GameRow, GameStatus};
 
-/// The minimum number of plies of a game that can be a duplicate because of its moves alone.
+/// The minimum number of plies with which a game can be a duplicate because of its moves alone.
 pub(crate) const MIN_PLIES_OF_MOVES: u32 = 20;
 
 /// How games are compared and hashed.
@@ -62,7 +62,7 @@ pub(crate) struct Signatures {
 
 impl Signatures {
     /// Adds a game: its status, its start position as in `game.start_fen`, its moves, and its pairing, if
-    /// known.
+    /// known. A game that cannot be a duplicate gets no signature.
     pub(crate) fn push(
         &mut self,
         comparison: &Comparison,
@@ -145,7 +145,7 @@ pub(crate) fn canonical(fen: &str) -> &str {
     if &fen[..end] == STANDARD { "" } else { &fen[..end] }
 }
 
-/// The minimum number of plies of a game that can be a prefix of longer games.
+/// The minimum number of plies with which a game can be a prefix of longer games.
 pub(crate) const PREFIX_PLIES: usize = 16;
 
 /// Adds a number to a hash. The database stores such hashes, so this function must not change.

@@ -37,7 +37,8 @@ impl Default for SingleGameParser {
 }
 
 impl SingleGameParser {
-    /// Parses the first game of a text, if there is one, with these annotations.
+    /// Parses the first game of a text; `None` if the text has no game. `annotations` says which annotations
+    /// to read.
     pub(crate) fn read(&mut self, text: &[u8], annotations: Annotations) -> Option<GameText<'_>> {
         let (start, openings) = (&self.start, &*self.openings);
         let options = ParseOptions { start, openings, annotations, leave_out: false, comparison: None };
@@ -76,8 +77,8 @@ impl<'r> GameText<'r> {
         &self.batch.codes[..self.batch.games[0].moves]
     }
 
-    /// The columns of `game` that are compared with the text, with their indexes. Names are given instead of
-    /// ids.
+    /// The values of the row of `game` that are compared with the text, each with the index of its column.
+    /// For players, event and site, the value is the name instead of the id.
     pub(crate) fn columns(&self) -> impl Iterator<Item = (usize, Cell<'r>)> {
         let columns = GameRow::COLUMNS.iter().enumerate();
         let told = columns.filter(|(_, column)| !NOT_COMPARED_WITH_TEXT.contains(column));
@@ -96,7 +97,8 @@ impl<'r> GameText<'r> {
         Some(name.map_or(Cell::Null, |name| Cell::Text(name.of(&headers.text))))
     }
 
-    /// The game's rows in a side table, without the game's id.
+    /// The game's rows in a side table of `game` (a table with rows that belong to games), without the game's
+    /// id.
     pub(crate) fn side_rows(&self, table: &SideTable) -> impl Iterator<Item = Vec<Cell<'r>>> {
         let SideTable { columns, cell, len, .. } = *table;
         let headers = &self.batch.headers;

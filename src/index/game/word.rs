@@ -25,7 +25,8 @@ fn glued_moves(word: &[u8]) -> Option<usize> {
     })
 }
 
-/// Whether a short word could be a move in any notation: it contains a letter and the number of a rank.
+/// Whether a word could be a move in any notation: it is short, and contains a letter and a digit from 1 to
+/// 8.
 pub(crate) fn may_be_move(word: &str) -> bool {
     const LONGEST: usize = 24;
     word.len() <= LONGEST
@@ -79,7 +80,7 @@ pub(crate) fn shown(token: &[u8]) -> Cow<'_, str> {
         return decode(token);
     }
     let begin = &token[..MOST_SHOWN];
-    // The last character may be incomplete.
+    // The last character can be incomplete.
     let whole = begin.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len());
     let begin = if whole + 4 > MOST_SHOWN { &begin[..whole] } else { begin };
     format!("{}…", decode(begin)).into()

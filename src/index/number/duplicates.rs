@@ -7,18 +7,19 @@ use crate::index::{Duplicates, Error, Result, SpillMap};
 use crate::store::row::{GameId, NameId};
 use crate::store::{ComparedGame, GameSet, Snapshot};
 
-/// The first game of each group of equal games: games of this run, and those games of the existing database
+/// The games that later games can repeat: kept games of this run, and those games of the existing database
 /// that have been read.
 ///
-/// Each game is searched for before it is added, so no two games of the set are equal.
+/// Each game is searched for before it is added. So the set contains only the first of several equal games.
 #[derive(Debug)]
 pub(crate) struct Originals {
     comparison: Comparison,
-    /// The games by their whole signatures.
+    /// The ids of games, by their whole signatures.
     same: SpillMap,
-    /// The games by start position and moves.
+    /// The ids of games, by the first parts of their signatures: start position and moves.
     moves: SpillMap,
-    /// The groups of games of the database that have been read, by hash of moves and White player.
+    /// The groups of database games that have been read. A group is the games with one hash of moves and, in
+    /// some groups, one White player.
     groups: SpillMap,
     /// Games that the run removes from the database.
     removed: GameSet,
@@ -27,20 +28,20 @@ pub(crate) struct Originals {
 impl Originals {
     /// An empty set. Data beyond about `memory` bytes is written to files in `directory`.
     pub(crate) fn new(comparison: Comparison, removed: &GameSet, memory: u64, directory: &Path) -> Self {
-        // Two maps are filled only if games are also searched for by moves alone.
+        // The map `moves` is filled only if games are also searched for by moves alone.
         let share = if comparison.rule == Duplicates::Moves { memory / 2 } else { memory };
         let map = |memory| SpillMap::new(memory, directory.to_owned());
         let (same, moves, groups) = (map(share), map(share), map(memory / 8));
         Self { comparison, same, moves, groups, removed: removed.clone() }
     }
 
-    /// The first game that is equal to the game with this signature in `games`.
+    /// Finds the first game that is equal to another game, whose `signature` is in `games`.
     pub(crate) fn same(&mut self, games: &Signatures, signature: &Signature) -> Result<Option<GameId>> {
         let Some(hash) = signature.hash else { return Ok(None) };
         Ok(self.same.find(hash, games.bytes(signature))?.map(GameId))
     }
 
-    /// The first game with the same moves as the game with this signature in `games`.
+    /// Finds the first game with the same moves as another game, whose `signature` is in `games`.
     pub(crate) fn with_moves(&mut self, games: &Signatures, signature: &Signature) -> Result<Option<GameId>> {
         let Some(hash) = signature.moves_hash else { return Ok(None) };
         Ok(self.moves.find(hash, games.moves(signature))?.map(GameId))

@@ -1,4 +1,4 @@
-//! Numbers games and names in input order, and finds duplicates.
+//! Assigns ids to games and names in input order, and finds duplicates.
 
 pub(crate) mod duplicates;
 pub(crate) mod prefixes;

@@ -1,4 +1,4 @@
-//! Finds games of which the database also has a longer version, once all rows are written.
+//! Once all rows are written, finds games of which the database also has a longer version.
 
 use std::collections::HashSet;
 use std::hash::Hasher as _;
@@ -8,16 +8,17 @@ use crate::index::{KeyHash, PREFIX_PLIES, Progress, Result, SpillMap};
 use crate::store::row::GameId;
 use crate::store::{BulkLoader, ComparedGame, PrefixCandidate};
 
-/// Searches for games whose moves are the first moves of a longer game by the same players on the same date.
+/// Searches for games whose moves are the first moves of a longer game by the same players on the same date,
+/// from the same start position.
 ///
 /// The short games are stored by start position, players, date and moves, and each prefix of each long game
-/// is looked up. So the time depends on the total number of moves of these games, and not on how many of them
-/// begin alike.
+/// is looked up among them. So the time depends on the total number of moves of all these games, and not on
+/// how many games begin alike.
 #[derive(Debug)]
 pub(crate) struct Prefixes<'p> {
-    /// The numbers of the distinct short games, from 0.
+    /// The index in `longer` of each distinct short game.
     keys: SpillMap,
-    /// For each distinct short game, the first longer game, and the first longer game that is later than
+    /// For each distinct short game: the first longer game, and the first longer game that is later than
     /// `last`.
     longer: Vec<[Option<GameId>; 2]>,
     /// The last game that existed before the run.
@@ -36,8 +37,8 @@ impl<'p> Prefixes<'p> {
     }
 
     /// Searches for longer games, and records the short games as duplicates of the kind `prefix`. `freed`
-    /// contains existing games for which a longer game must be searched for again. All other tables must be
-    /// complete. Returns the number of games recorded.
+    /// contains the existing short games for which longer games must be searched for again. All other tables
+    /// must be complete. Returns the number of short games recorded.
     pub(crate) fn note(mut self, loader: &BulkLoader<'_>, freed: &[GameId]) -> Result<u64> {
         let freed: HashSet<GameId> = freed.iter().copied().collect();
         let candidates = loader.prefix_candidates(self.last, &freed)?;
@@ -85,7 +86,7 @@ impl<'p> Prefixes<'p> {
         begin
     }
 
-    /// The number of a short game: the number of an earlier equal game, or the next number.
+    /// The index of a short game in `longer`: that of an earlier equal game, or a new one.
     fn number(&mut self, game: &ComparedGame) -> Result<u32> {
         let begin = self.begin(game);
         let mut hasher = self.hash.begin();
@@ -96,14 +97,15 @@ impl<'p> Prefixes<'p> {
         if let Some(number) = self.keys.find(hash, &self.key)? {
             return Ok(number);
         }
-        // The number fits: there are no more short games than games.
+        // The index fits in 32 bits: there are fewer short games than game ids.
         let number = self.longer.len() as u32;
         self.keys.insert(hash, &self.key, number)?;
         self.longer.push([None; 2]);
         Ok(number)
     }
 
-    /// Searches for the short games that are prefixes of a long game. Long games must be passed in ascending order.
+    /// Searches for the short games that are prefixes of a long game. Long games must be passed in ascending
+    /// order of their ids.
     fn find_prefixes_of(&mut self, game: &ComparedGame) -> Result<()> {
         let begin = self.begin(game);
         let Self { keys, longer, last, hash, key, .. } = self;

@@ -1,4 +1,5 @@
-//! Numbers games, names and lines in input order, whatever order the chunks were parsed in.
+//! Assigns ids to games and names, and counts lines: in input order, whatever order the chunks were parsed
+//! in.
 
 use crate::index::game::{GameBatch, ReadGame, Signature};
 use crate::index::number::Originals;
@@ -11,7 +12,7 @@ use crate::store::{NameTable, Snapshot, SourceTotals};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SourceCount {
-    /// The counts, without the text's size and digest.
+    /// The counts. The size and digest of the text, and whether it is damaged, are not set here.
     pub(crate) totals: SourceTotals,
     /// Omitted games, which are not counted in `totals.games`.
     pub(crate) left_out: u64,
@@ -30,16 +31,17 @@ impl SourceCount {
     }
 }
 
-/// The counts with which reading a source starts: those of the text that earlier runs read.
+/// The numbers of games and lines in the text before the first byte to read. Earlier runs have read this
+/// text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SourceStart {
     pub(crate) games: u32,
     pub(crate) lines: u64,
-    /// The number of bytes of the current line that were read.
+    /// The number of bytes between the start of the line and the first byte to read.
     pub(crate) columns: u64,
 }
 
-/// Numbers batches in input order.
+/// Assigns ids to the games and names of batches, in input order.
 #[derive(Debug)]
 pub(crate) struct Sequencer {
     /// What the run keeps. If it [keeps](Takes::keeps) games, ids are assigned to games and names. With
@@ -48,7 +50,7 @@ pub(crate) struct Sequencer {
     takes: Takes,
     games: u32,
     names: Names,
-    /// The existing database, if there is one, and its last player.
+    /// The existing database, if there is one, and the id of its last player.
     known: Option<Snapshot>,
     last_player: NameId,
     originals: Originals,
@@ -95,8 +97,8 @@ impl Sequencer {
         })
     }
 
-    /// Numbers the games of a batch, after removing duplicates if games are kept. Returns the id of the first
-    /// game.
+    /// Assigns ids to the games of a batch. If games are kept, removes duplicates first. Returns the id of
+    /// the first game that is left or, if none is left, of the next game.
     pub(crate) fn number(&mut self, source: SourceId, batch: &mut GameBatch) -> Result<GameId> {
         let source_index = (source.0 - self.last_source.0) as usize - 1;
         if source != self.source {
@@ -152,8 +154,8 @@ impl Sequencer {
         }
     }
 
-    /// The problem of a completely read source, if it has text but no game, or if it is empty and `is_stream`
-    /// is set: the program that writes to the stream may have failed.
+    /// The problem of a completely read source without a game: it has other text, or it is an empty stream
+    /// (`is_stream`). The program that writes to an empty stream may have failed.
     pub(crate) fn without_game(&self, source: SourceId, is_stream: bool) -> Option<&'static str> {
         let count = &self.sources[(source.0 - self.last_source.0) as usize - 1];
         let has_text_alone = count.has_text_outside || count.other_text.is_some();
@@ -166,7 +168,8 @@ impl Sequencer {
         }
     }
 
-    /// Numbers the names of a batch's games, and removes games that repeat an earlier game.
+    /// Removes games that repeat an earlier game from a batch, and assigns ids to the names of the other
+    /// games.
     fn number_names_and_skip_duplicates(&mut self, batch: &mut GameBatch) -> Result<()> {
         let mut is_duplicate = vec![false; batch.games.len()];
         for (index, is_duplicate) in is_duplicate.iter_mut().enumerate() {
@@ -222,8 +225,8 @@ impl Sequencer {
         if let Some(game) = same {
             return Ok(Some((game, DuplicateKind::Same)));
         }
-        // A game of this run is an original only if no game of the existing database has the same moves, so a
-        // game found here is the earliest one.
+        // A game of this run is added to the originals only if no game of the existing database has the same
+        // moves. So a game found here is the earliest one.
         let mut alike = self.originals.with_moves(games, signature)?;
         if alike.is_none()
             && signature.moves_hash.is_some()
@@ -249,7 +252,7 @@ impl Sequencer {
         Ok(if white.is_some() && player(black)?.is_some() { white } else { None })
     }
 
-    /// Counts the line ends of a completely read chunk.
+    /// Adds the number of line ends of a completely read chunk.
     pub(crate) const fn pass_lines(&mut self, lines: u64) {
         self.source_lines += lines;
     }
@@ -286,7 +289,7 @@ struct Names {
     hash: KeyHash,
     /// The last assigned ids of players, events and sites.
     last: [u32; 3],
-    /// A buffer for a key of `ids`: the number of the table, followed by the name.
+    /// A buffer for a key of `ids`: one byte for the table, followed by the name.
     key: Vec<u8>,
 }
 

@@ -26,7 +26,7 @@ pub(crate) enum Task {
     /// Whole games of a source.
     Chunk(Chunk),
     Report(SourceProblem),
-    /// The end of a source that was read completely, with its path.
+    /// The end of a source that was read from its beginning to its end; the path of the source.
     End(PathBuf),
 }
 
@@ -38,9 +38,9 @@ pub(crate) struct Feed<'s> {
     number: u64,
     source: SourceId,
     open: Option<Open>,
-    /// The path of the open source, if it is read completely.
+    /// The path of the open source, if the source is to be read from its beginning to its end.
     path: Option<PathBuf>,
-    /// The results of the sources that were read, in order.
+    /// The results of the sources that were read to the end or could not be opened, in order.
     pub(crate) ends: Vec<SourceEnd>,
 }
 
@@ -76,7 +76,7 @@ impl<'s> Feed<'s> {
         }
     }
 
-    /// Opens `file`, the next source. Returns a report if the source cannot be read.
+    /// Opens `file`, the next source. Returns a report if the source cannot be opened, otherwise `None`.
     fn open_source(&mut self, file: &crate::source::Result<SourceFile>) -> Result<Option<Task>> {
         self.source.0 += 1;
         let opened = file
@@ -104,14 +104,15 @@ impl<'s> Feed<'s> {
         Ok(None)
     }
 
-    /// Cuts the next chunk off a plain file, or reports its end. Returns `None` at an end that needs no work.
+    /// Cuts the next chunk off a plain file. After the last chunk, returns [`Task::End`] if the file was read
+    /// completely, otherwise `None`.
     fn cut(
         &mut self,
         map: Arc<Mapped>,
         Range { start, end: last }: Range<usize>,
         is_stopped: impl Fn() -> bool,
     ) -> Result<Option<Task>> {
-        /// The amount of text to search before the searched part is released.
+        /// The number of bytes to search before the searched part is released from memory.
         const WINDOW: usize = 8 << 20;
         let text = map.bytes();
         if start >= last {
@@ -139,7 +140,8 @@ impl<'s> Feed<'s> {
         Ok(Some(Task::Chunk(Chunk { text, offset: start as u64, size: self.options.chunk_size, input })))
     }
 
-    /// Waits for the next piece of a decoded source. Returns `None` at an end that needs no work.
+    /// Waits for the next piece of a decoded source. After the last chunk, returns [`Task::End`] if the
+    /// source was read completely, otherwise `None`.
     fn receive(&mut self, pieces: Receiver<Piece>, is_stopped: impl Fn() -> bool) -> Result<Option<Task>> {
         /// The interval for checking whether to stop. Nothing else ends the wait for input from a terminal.
         const PATIENCE: Duration = Duration::from_millis(50);

@@ -2,8 +2,8 @@
 
 /// The number of line ends in a part of a text: `\n`, `\r\n`, or `\r` alone.
 pub(crate) fn count_lines(text: &[u8], range: std::ops::Range<usize>) -> u64 {
-    /// The greatest number that fits in a byte. The line ends of a piece are counted in one byte, so that one
-    /// instruction of the processor can count at many places.
+    /// The size of a piece of text, in bytes. The line ends of a piece are counted in one byte, in which 255
+    /// is the greatest number. So one processor instruction can count at many places.
     const PIECE: usize = 255;
     let text = &text[range.start..];
     let length = range.end - range.start;
@@ -54,7 +54,8 @@ impl LineCounter {
 /// Counts the line ends of a text that arrives in pieces.
 #[derive(Debug, Default)]
 pub(crate) struct LineStream {
-    /// The number of line ends, except a carriage return at the end, which may be the first half of a line end.
+    /// The number of line ends, except a carriage return at the end of the text so far: it can be the first
+    /// half of a line end.
     lines: u64,
     ends_in_return: bool,
     /// The number of bytes of the current line so far.

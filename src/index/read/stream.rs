@@ -17,7 +17,7 @@ use crate::store::SourceDigest;
 #[derive(Debug)]
 pub(crate) struct SourceProblem {
     pub(crate) kind: ProblemKind,
-    /// The offset in the text of the source.
+    /// The offset of the problem in the text of the source.
     pub(crate) offset: u64,
     pub(crate) message: String,
 }
@@ -26,9 +26,9 @@ pub(crate) struct SourceProblem {
 #[derive(Debug)]
 pub(crate) struct Chunk {
     pub(crate) text: Text,
-    /// The offset in the text of its source.
+    /// The offset of the chunk in the text of its source.
     pub(crate) offset: u64,
-    /// Beyond this many bytes from its start, no game of the chunk begins.
+    /// No game of the chunk begins this number of bytes, or more, after the start of the chunk.
     pub(crate) size: usize,
     /// The number of bytes of the source from which the chunk was read; for an archive, compressed bytes.
     /// Used to report progress.
@@ -97,10 +97,10 @@ pub(crate) enum Piece {
 /// The result of reading a source.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SourceEnd {
-    /// Size of the source's text, in bytes; `None` if no text could be read.
+    /// Size of the source's text, in bytes; `None` if the source could not be read.
     pub(crate) bytes: Option<u64>,
-    /// Digest of the text, as far as it could be decoded; `None` if no text could be read, if decoding was
-    /// given up, if only a part of the source is read, or if the digest is computed elsewhere.
+    /// Digest of the text, as far as it could be decoded; `None` if the source could not be read, if decoding
+    /// was given up, if only a part of the source is read, or if the digest is computed elsewhere.
     pub(crate) digest: Option<SourceDigest>,
     /// Whether a part of the source could not be decoded.
     pub(crate) is_damaged: bool,
@@ -145,12 +145,13 @@ pub(crate) fn start(
         }
     };
     if is_small {
-        // A zip archive may contain very many files: starting a thread for each would take longer than
-        // reading.
+        // A zip archive can contain very many small files: starting a thread for each file would take longer
+        // than reading it.
         read();
         return Ok(receiver);
     }
-    // The thread is not joined: it may be reading from a terminal, and ends when nobody receives its pieces.
+    // The thread is not joined, because it can wait for input from a terminal. It ends when it sends a piece
+    // that nobody receives.
     std::thread::Builder::new().name("read".into()).spawn(read).map_err(Error::Thread)?;
     Ok(receiver)
 }
@@ -163,18 +164,18 @@ struct Cutter {
     options: CutOptions,
     pieces: Sender<Piece>,
     hasher: blake3::Hasher,
-    /// Text that is not yet cut. The beginning of a long chunk is in `spill` instead.
+    /// Text that is not yet cut into chunks. If the next chunk is long, its beginning is in `spill` instead.
     text: Vec<u8>,
     /// The offset of `text` in the text of the source.
     offset: u64,
     /// The offset in `text` at which the search for a boundary continues.
     searched: usize,
-    /// The beginning of a long chunk.
+    /// The beginning of the next chunk, if the chunk is long.
     spill: Option<Spill>,
-    /// Whether `text` must be dropped up to the next boundary: it is the rest of a damaged game, or belongs
-    /// to the previous part.
+    /// Whether `text` must be dropped up to the next boundary, because this text is the rest of a damaged
+    /// game or belongs to the previous part.
     is_torn: bool,
-    /// Messages about damage before any text.
+    /// Messages about damage that was found before any text could be decoded.
     early: Vec<String>,
     is_damaged: bool,
     /// Whether reading was given up before the end of the source.
@@ -193,7 +194,7 @@ struct Spill {
 
 /// Why reading stopped before the end.
 enum Stop {
-    /// Nobody receives more pieces.
+    /// The receiver of the pieces is gone.
     HungUp,
     Failed(Error),
 }
@@ -201,8 +202,8 @@ enum Stop {
 type Cut = std::result::Result<(), Stop>;
 
 impl Cutter {
-    /// The end of the part as an offset in `text`, if it is known. Games that start after it do not belong to
-    /// the part.
+    /// If only a part of the source is read: the greatest offset in `text` at which a game of this part can
+    /// start, once this offset is known.
     fn end_of_part(&self) -> Option<usize> {
         let end = (self.decoded.end_of_part()? + LOOK_BACK as u64).saturating_sub(self.offset);
         usize::try_from(end).ok()
@@ -218,9 +219,9 @@ impl Cutter {
         let at_once = (self.options.chunk_size / 16).clamp(4 << 10, 1 << 20);
         self.pass_known()?;
         if self.decoded.begins_within() {
-            // A part of a file begins at the first game that starts at least `LOOK_BACK` bytes after the start
-            // of the text; the previous part contains the games before. Only text of this part determines where
-            // that game starts.
+            // The first game of a part is the first one that starts more than `LOOK_BACK` bytes after the
+            // start of the part's text; the previous part contains the games before it. So this part has all
+            // the text that is needed to find the start of its first game.
             self.is_torn = true;
             self.searched = LOOK_BACK;
         }
@@ -252,14 +253,16 @@ impl Cutter {
         self.end()
     }
 
-    /// Skips the text that an earlier run read. That run reported any damage in this text.
+    /// Skips the text that an earlier run read. Damage in this text is not reported, because that run
+    /// reported it.
     fn pass_known(&mut self) -> Cut {
         const PIECE: u64 = 1 << 20;
         while self.offset < self.first_byte {
             let most = (self.first_byte - self.offset).min(PIECE);
             let read = self.decoded.read(&mut self.text, most as usize);
             self.hasher.update(&self.text);
-            // The first piece contains a few bytes more, which were used to detect the format.
+            // The first piece can contain a few bytes more than `most`, because it includes the bytes from
+            // which the format was detected.
             let passed =
                 self.text.len().min(usize::try_from(self.first_byte - self.offset).unwrap_or(usize::MAX));
             self.text.drain(..passed);
@@ -318,7 +321,7 @@ impl Cutter {
 
     /// Sends all text up to `end` as a chunk, or drops the text if its beginning is lost.
     fn cut_at(&mut self, end: usize) -> Cut {
-        // Capacity for a chunk and the text after it up to the boundary.
+        // Capacity for a chunk, and for the text between the intended end of the chunk and the next boundary.
         let mut rest =
             Vec::with_capacity(self.options.chunk_size.min(1 << 20) / 8 * 9 + self.text.len() - end);
         rest.extend_from_slice(&self.text[end..]);
@@ -449,7 +452,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.zip");
         let mut archive = zip::ZipWriter::new(File::create(&path).unwrap());
-        // Like some programs, the writer deflates even an empty file.
+        // Like some other programs, this zip writer deflates even an empty file.
         for (name, text) in [("a.pgn", ""), ("b.pgn", "[White \"A\"]\n\n1. e4 *\n")] {
             archive.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
             archive.write_all(text.as_bytes()).unwrap();
@@ -463,7 +466,7 @@ mod tests {
         };
         let read = |file: &crate::source::Result<crate::source::SourceFile>| {
             let Opened::Packed(packed) = open(file.as_ref().unwrap()).unwrap() else { panic!("an archive") };
-            // Text that a thread decodes would not have arrived yet.
+            // If a thread decoded the text, its pieces would not have arrived yet.
             let receiver = start(packed, "a".into(), 0, options.clone()).unwrap();
             let pieces: Vec<Piece> = std::iter::from_fn(|| receiver.try_recv().ok()).collect();
             assert!(

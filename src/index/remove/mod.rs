@@ -85,7 +85,8 @@ pub fn remove(
     options: &IndexOptions,
     progress: &Progress,
 ) -> Result<RemovalSummary> {
-    // Each page of the database is written to the log at most once.
+    // Each page of the database is written to the log at most once, so the log is hardly larger than the
+    // database.
     let bytes = std::fs::metadata(target).map_or(0, |metadata| metadata.len());
     let mut summary = RemovalSummary::default();
     let removed = take_all(target, removal, options, progress, &mut summary)
@@ -97,7 +98,7 @@ pub fn remove(
     }
 }
 
-/// Removes the games. The summary describes the committed part, even if the rest fails.
+/// Removes the games. `summary` describes what was committed, even if this function fails later.
 fn take_all(
     target: &Path,
     removal: &Removal,
@@ -146,7 +147,7 @@ fn take_all(
     Ok(())
 }
 
-/// Fails if a view has the name of a necessary table, or if the counts of games in tables are inconsistent.
+/// Fails if a view has the name of a necessary table, or if tables disagree about the number of games.
 fn check_known(target: &Path, progress: &Progress) -> Result<()> {
     let known = Snapshot::open(target)?;
     progress.watch(known.connection());
@@ -155,7 +156,7 @@ fn check_known(target: &Path, progress: &Progress) -> Result<()> {
 }
 
 impl RemovalSummary {
-    /// The committed part, in a sentence.
+    /// What was committed, in a sentence.
     #[must_use]
     pub fn done(&self) -> String {
         match self.games {
@@ -164,7 +165,7 @@ impl RemovalSummary {
         }
     }
 
-    /// The error, if a part was committed before it occurred.
+    /// Converts an error that occurred after a part was committed.
     fn incomplete(&self, error: Error) -> Error {
         if self.asks_again {
             let done =
@@ -180,7 +181,7 @@ impl RemovalSummary {
 const WRITING_BACK: &str = "writing the write-ahead log back into the database";
 const NEXT_RUN: &str = "nothing is lost, and the next run does this step";
 
-/// Merges the levels of the lock's target into one. Returns how many levels there were.
+/// Merges the levels of the locked database into one. Returns the number of levels before that.
 ///
 /// # Errors
 /// The same as for [`remove`].
@@ -279,8 +280,8 @@ struct RemovalTransaction<'t> {
 }
 
 impl RemovalTransaction<'_> {
-    /// Runs the transaction. If `may_write_pages` is set and the database allows it, writes pages directly;
-    /// otherwise uses SQLite.
+    /// Runs the transaction. If `may_write_pages` is `true` and the database allows it, writes pages
+    /// directly; otherwise uses SQLite.
     fn run(&self, chosen: &Chosen, may_write_pages: bool) -> Result<RemovalSummary> {
         let Self { database, lock, options, progress } = *self;
         let Chosen { games, sources } = chosen;
@@ -332,7 +333,7 @@ impl RemovalTransaction<'_> {
 
 impl Run<'_> {
     /// Removes games through the sink, and restores the games that had been skipped as duplicates of removed
-    /// games. Returns the number of restored games. If `takes_out` is not set, only merges levels.
+    /// games. Returns the number of restored games. If `takes_out` is `false`, only merges levels.
     fn remove_games(
         &self,
         mut sink: AddedPages<'_>,
@@ -362,7 +363,7 @@ impl Run<'_> {
         let mut encoder = sink.encoder();
         let mut scatter = Scatter::new(&self.partitions, self.scatter_bytes());
         let (mut setups, mut batch) = (RecentSetups::default(), GameBatch::default());
-        // Each text is numbered as a separate source.
+        // Each restored game is numbered as if its text were a separate source.
         let mut own = SourceId(0);
         returning.for_each(self.options, |RestoredFile { source, rules, .. }, byte_offset, text| {
             self.progress.check()?;
@@ -424,7 +425,8 @@ pub fn optimize(target: &Path, options: &IndexOptions, progress: &Progress) -> R
     let size = || std::fs::metadata(target).map_or(0, |metadata| metadata.len());
     let bytes_before = size();
     let lock = WriterLock::acquire(target)?;
-    // Each page of the database is written to the log at most once.
+    // Each page of the database is written to the log at most once, so the log is hardly larger than the
+    // database.
     let levels = merge_levels(&lock, options, progress)
         .map_err(|error| error.with_needed_space(Need::UpTo(bytes_before)))?;
     drop(lock);

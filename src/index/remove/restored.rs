@@ -62,7 +62,7 @@ pub(crate) struct RestoredFile {
 }
 
 impl RestoredGames {
-    /// Counts the games whose files exist, and lists the other games.
+    /// Counts the games whose files exist. Lists the other games by file.
     pub(crate) fn find_files(sources: Vec<SkippedSource>, finder: &Finder) -> (u64, Vec<LostDuplicates>) {
         let (mut there, mut lost) = (0, Vec::new());
         for source in sources {
@@ -100,7 +100,7 @@ impl RestoredGames {
         self.files.iter().flat_map(|file| file.source.games.iter().map(|game| (file.source.id, game)))
     }
 
-    /// For each game, the numbers of games and lines before it in its source.
+    /// For each game, the number of games and the number of lines before it in its source.
     pub(crate) fn starts(&self) -> Vec<SourceStart> {
         let start = |(_, game): (_, &SkippedDuplicate)| SourceStart {
             games: game.game_number.saturating_sub(1),
@@ -110,12 +110,13 @@ impl RestoredGames {
         self.games().map(start).collect()
     }
 
-    /// The source of each game, and its offset and number in this source.
+    /// For each game: its source, its offset in the source's text, and its number in the source.
     pub(crate) fn places(&self) -> Vec<(SourceId, u64, u32)> {
         self.games().map(|(source, game)| (source, game.byte_offset, game.game_number)).collect()
     }
 
-    /// Calls `see` with each game to restore: its file, its offset in the file's text, and its own text.
+    /// Calls `see` with each game to restore: the file, the offset of the game in the file's text, and the
+    /// game's text.
     pub(crate) fn for_each(
         &self,
         options: &IndexOptions,
@@ -168,7 +169,7 @@ enum Text {
     Mapped(source::Mapped),
     Decoded {
         decoded: Box<Decoded>,
-        /// Decoded text that has not been dropped yet, and its offset in the text.
+        /// Decoded text that has not been dropped yet, and its offset in the whole text.
         window: Vec<u8>,
         start: u64,
     },
@@ -187,7 +188,7 @@ impl Text {
         })
     }
 
-    /// Reads a part of the text. It must not begin before the part that was read last.
+    /// Reads a part of the text. This part must not begin before the part that was read last.
     fn piece(&mut self, offset: u64, length: u64) -> std::result::Result<&[u8], String> {
         const PIECE: usize = 1 << 20;
         let too_short = || "it is shorter than when it was indexed".to_owned();

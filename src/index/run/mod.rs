@@ -35,7 +35,7 @@ use crate::store::{BulkLoader, GameSet, ImportTotals, SourceTotals};
 #[derive(Debug)]
 pub(crate) struct Intake<'s> {
     pub(crate) sources: &'s Sources,
-    /// For each source, the counts of games and lines with which reading starts.
+    /// For each source, the numbers of games and lines before the first byte to read.
     pub(crate) starts: Vec<SourceStart>,
     /// The greatest existing source id; 0 if there is none.
     pub(crate) last_source: SourceId,
@@ -47,7 +47,8 @@ pub(crate) struct Intake<'s> {
     pub(crate) replaced: Option<PathBuf>,
     /// Games that the run removes from the database.
     pub(crate) removed: GameSet,
-    /// Whether other sources were ignored because the database already has them.
+    /// Whether other sources were ignored because the database already has their texts. Also set for
+    /// removals, which read no sources.
     pub(crate) has_known: bool,
 }
 
@@ -133,7 +134,7 @@ impl<'r> Run<'r> {
         Ok(self.summary(&self.read_all(&mut sink, None)?))
     }
 
-    /// Writes everything through `sink`: reads the sources, sorts the occurrences, completes all tables.
+    /// Writes everything through `sink`: reads the sources, sorts the occurrences, and completes all tables.
     pub(crate) fn fill<S>(&self, mut sink: S) -> Result<Summary>
     where
         S: for<'s> KeepingSink<FreshOccurrences<'s>>,
@@ -303,7 +304,7 @@ impl<'r> Run<'r> {
         for ((file, count), end) in self.intake.sources.files.iter().zip(&read.counts).zip(&read.ends) {
             let path = file.as_ref().map_or_else(source::Error::path, |file| &file.path);
             let (games, bytes) = contents.entry(path).or_default();
-            // A zip archive may contain two files with the same name.
+            // A zip archive can contain two files with the same name.
             *games += count.games_found();
             *bytes = end.bytes.unwrap_or(0).max(*bytes);
         }
@@ -342,8 +343,8 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// The memory for each worker's unsorted occurrences, in bytes: 8 MiB, but for all workers together at
-    /// most an eighth of the memory limit.
+    /// The memory for each worker's unsorted occurrences, in bytes: the worker's share of an eighth of the
+    /// memory limit, but at most 8 MiB.
     pub(crate) fn scatter_bytes(&self) -> usize {
         const BYTES: u64 = 8 << 20;
         (self.options.memory / 8 / self.pool.current_num_threads() as u64).min(BYTES) as usize

@@ -89,8 +89,8 @@ impl Run<'_> {
         })
     }
 
-    /// For each source, its size in bytes and its digest, if it is a readable plain file. Digests of other
-    /// sources are computed while the sources are decoded.
+    /// For each source, its size in bytes and its digest, if the source is a readable plain file. Digests of
+    /// other sources are computed while the sources are decoded.
     fn digests(&self, shared: &Shared<'_>) -> Vec<Option<(u64, SourceDigest)>> {
         let of = |path: &Path| {
             let map = Mapped::open(path).ok()?;
@@ -103,8 +103,8 @@ impl Run<'_> {
         self.intake.sources.files.iter().map(file).collect()
     }
 
-    /// The end of a source with its digest. `digested` is the result of [`digests`](Self::digests) for this
-    /// source. If a plain file had another size when it was read, the digest is computed again.
+    /// Adds the digest to the end of a source. `digested` is the result of [`digests`](Self::digests) for
+    /// this source. If a plain file had another size when it was read, the digest is computed again.
     fn end_of(&self, index: usize, end: SourceEnd, digested: Option<(u64, SourceDigest)>) -> SourceEnd {
         let again = |bytes: u64| {
             let map = Mapped::open(&self.intake.sources.files[index].as_ref().ok()?.path).ok()?;

@@ -23,9 +23,9 @@ pub(crate) struct Shared<'s> {
     pub(crate) run: &'s Run<'s>,
     pub(crate) feed: Mutex<Feed<'s>>,
     pub(crate) sequencer: Mutex<Sequencer>,
-    /// Orders the chunks for numbering games.
+    /// Lets the workers number the games of one chunk after the other, in the order of the chunks.
     pub(crate) turn: OrderedQueue,
-    /// Orders the chunks for sending positions, if the sink requires this order.
+    /// Lets the workers send the positions of one chunk after the other, if the sink requires this order.
     pub(crate) append_turn: OrderedQueue,
     pub(crate) standard: Standard,
     pub(crate) comparison: Comparison,
@@ -42,8 +42,8 @@ pub(crate) enum SinkMessage<B> {
     Positions(BatchNumber, B),
 }
 
-/// The channel from a worker to the sink, and the channels from which it takes emptied headers and encoded
-/// data for reuse.
+/// The channel from a worker to the sink, and the channels that return emptied headers and encoded data to
+/// the workers for reuse.
 #[derive(Clone, Debug)]
 pub(crate) struct SinkSender<B> {
     pub(crate) messages: Sender<SinkMessage<B>>,
@@ -69,7 +69,7 @@ impl Drop for StopOnDrop<'_, '_> {
 }
 
 impl Shared<'_> {
-    /// Stops all waiting workers.
+    /// Stops all workers that wait for their turn.
     pub(crate) fn stop(&self) {
         self.turn.stop();
         self.append_turn.stop();
@@ -177,9 +177,10 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
             if matches!(E::TAKES, Takes::Moves | Takes::Games) {
                 self.batch.headers.names.extend(self.batch.games.iter().map(|game| game.names));
             }
-            // Headers are sent before the turn passes on, because sinks need them in the order of the games.
-            // This also sets `evals`, which `positions` encodes. With `Takes::Games`, headers are sent later,
-            // because the encoder still reads them; the sink ignores them.
+            // Headers are sent before the turn ends, because sinks need them in the order of the games.
+            // `send_headers` also sets `evals`, which `positions` encodes. With `Takes::Games`, headers are
+            // sent later, because the encoder still reads them; the order does not matter, because the sink
+            // ignores them.
             if E::TAKES != Takes::Games {
                 self.send_headers()?;
             }
@@ -238,7 +239,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         sender.send(SinkMessage::Positions(BatchNumber { chunk, batch: batch_number }, encoded))
     }
 
-    /// Numbers and sends a problem of a whole source. Must be called in the turn of this worker.
+    /// Records and sends a problem of a whole source. Must be called in the turn of this worker.
     fn report(&mut self, source: SourceId, problem: &SourceProblem) -> Result<()> {
         let &SourceProblem { kind, offset, ref message } = problem;
         self.batch.clear();

@@ -60,7 +60,8 @@ fn game() -> impl Strategy<Value = Game> {
     let date = prop_oneof![3 => Just(None), 1 => Just(Some("2001.01.01"))];
     let result = prop_oneof![3 => Just("1-0"), 1 => Just("*")];
     let fen = prop_oneof![4 => Just(None), 1 => Just(Some(FEN))];
-    // Three sequences of moves, which are equal up to the twelfth or the sixteenth ply.
+    // The beginning of one of three sequences of moves. One sequence differs from the first after 12 plies,
+    // the other after 16 plies.
     let plies = prop_oneof![0..3_usize, 13..26_usize];
     let moves = (plies, prop_oneof![Just(12), Just(16), Just(usize::MAX)]).prop_map(|(plies, parting)| {
         let (one, two) = (["Nf3", "Nf6", "Ng1", "Ng8"], ["Nc3", "Nc6", "Nb1", "Nb8"]);
@@ -79,12 +80,13 @@ fn game() -> impl Strategy<Value = Game> {
     )
 }
 
-/// The expected database after some runs, found by comparing all games.
+/// The expected database after some runs, computed by comparing all games.
 #[derive(Default)]
 struct Expected {
     kept: Vec<Game>,
-    /// The expected rows of `duplicate`, by run and byte offset in the run's file: the kind, the id of the
-    /// short game (only for `prefix`), and the id of the longer or repeated game.
+    /// The expected rows of `duplicate`. The keys are the run and the byte offset in the run's file. The
+    /// values are the kind, the id of the short game (only for `prefix`), and the id of the longer or
+    /// repeated game.
     rows: BTreeMap<(usize, usize), (&'static str, Option<usize>, usize)>,
     places: Vec<(usize, usize)>,
 }

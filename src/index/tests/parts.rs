@@ -13,8 +13,9 @@ use crate::properties::cases;
 use crate::source::{DecodeOptions, list, parts};
 use crate::store::row::SourceId;
 
-/// The first bytes of zstd frames, and of skippable frames of four bytes.
+/// The first bytes of a zstd frame.
 const FRAME: &[u8] = b"\x28\xb5\x2f\xfd";
+/// The beginning of a skippable zstd frame with four bytes of data.
 const SKIPPABLE: &[u8] = b"\x50\x2a\x4d\x18\x04\0\0\0";
 
 /// The text of the games in a part of a file, and the reported problems.
@@ -240,7 +241,7 @@ fn a_damaged_frame_is_reported_once_and_the_others_are_read() {
         }
         assert_eq!(told.len(), 1, "{pieces}: {told:?}");
         let events = memchr::memmem::find_iter(&text, b"[Event \"").count();
-        // All games of the other frames are read, except games that extend into the lost frame.
+        // The games of the other seven frames are read, except at most 700 near the damaged frame.
         assert!((1500 * 7 - 700..=1500 * 7).contains(&events), "{pieces}: {events}");
     }
 }

@@ -12,9 +12,9 @@ use crate::store::row::{ContinuationRow, ResultCounts, Text, VisitedPositionBatc
 use crate::store::visit_set::{PackingBuffers, add_to_block};
 use crate::store::{BulkLoader, Snapshot};
 
-/// A change of a visited position's row. It is sent to the writing thread.
+/// A change of a visited position's row, to be sent to the writing thread.
 pub(crate) enum Change {
-    /// The position has no row.
+    /// The position has no row, so nothing changes.
     Nothing,
     /// Two positions share the key: the row is removed.
     Remove(PositionKey),
@@ -29,17 +29,18 @@ pub(crate) struct Addition {
     key: PositionKey,
     counts: ResultCounts,
     unfinished: u32,
-    /// The new list of best-rated games, and that of the latest games, as JSON; `None` if the list does not
-    /// change.
+    /// The new list of the best-rated games, and the new list of the latest games, as JSON; `None` if a list
+    /// does not change.
     top_games: Option<String>,
     recent_games: Option<String>,
     moves: Vec<(MoveCode, ResultCounts)>,
-    /// Blocks of the games that reached the position, which replace the existing blocks.
+    /// The games that reached the position, in blocks: for each changed block, its index and its new
+    /// contents.
     visits: Vec<(u32, Vec<u8>)>,
 }
 
 /// Receives the counts of the new games from `found`, in pieces, and sends the changes to `ready`. Computes
-/// the changes that depend only on the database as it was before the run; the others are sent as
+/// each change that depends only on the database as it was before the run; sends the others as
 /// [`Change::ToRead`]. Ends when there are no more pieces, or when the receiver of `ready` is gone.
 pub(crate) fn precompute(
     tracker: &Tracker<'_>,
@@ -70,8 +71,8 @@ fn reads_new_rows(visited: &VisitedPosition, tracker: &Tracker<'_>) -> bool {
 }
 
 impl Change {
-    /// The change of a position's row, if `rows` has this row. Two positions share the key if the new games
-    /// reached a position with another FEN, or if one of the new moves is impossible.
+    /// The change of a position's row; `Nothing` if `rows` does not have this row. Two positions share the
+    /// key if the new games reached a position with another FEN, or if one of the new moves is impossible.
     fn of(mut visited: VisitedPosition, tracker: &Tracker<'_>, rows: &impl VisitedRows) -> Result<Self> {
         let key = visited.key;
         let Some(old) = rows.lists(key)? else { return Ok(Self::Nothing) };
@@ -136,7 +137,7 @@ impl ChangeWriter<'_, '_> {
     /// Writes the new data of a position, using the current rows.
     pub(crate) fn write_new(&mut self, mut visited: VisitedPosition) -> Result<()> {
         count_to_look_up(&mut visited, self.loader)?;
-        // Positions that were not recorded while games were read are compared too.
+        // Positions that were not recorded while games were read are compared, too.
         let standard = visited.standard.take();
         if self.tracker.reached.of(visited.key).is_none() {
             visited.to_compare.extend(standard);

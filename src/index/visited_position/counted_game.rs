@@ -1,5 +1,5 @@
-//! The counted data of a game in one number: result, ratings and date. With it, the row of the game need not
-//! be read.
+//! The counted data of a game in one number: result, ratings and date. With this number, the row of the game
+//! need not be read.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -113,7 +113,7 @@ impl CountedGames {
     }
 }
 
-/// The database at `target`, as it was before the run. Opens it at the first call.
+/// The database at `target`, as it was before the run. The first call opens it and sets `known`.
 pub(crate) fn opened<'k>(known: &'k mut Option<Snapshot>, target: &Path) -> Result<&'k Snapshot> {
     Ok(match known {
         Some(known) => known,
@@ -121,8 +121,9 @@ pub(crate) fn opened<'k>(known: &'k mut Option<Snapshot>, target: &Path) -> Resu
     })
 }
 
-/// The outcomes of the games of a database, as the database was before the run. Columns of games are read one
-/// block at a time: nearly all blocks are needed, and reading rows of `game` takes far longer.
+/// The outcomes (result, ratings and date) of the games of a database, as it was before the run. Columns of
+/// games are read one block at a time: nearly all blocks are needed, and reading rows of `game` takes far
+/// longer.
 #[derive(Debug)]
 pub(crate) struct KnownOutcomes<'t> {
     target: &'t Path,
@@ -131,7 +132,7 @@ pub(crate) struct KnownOutcomes<'t> {
     /// data of the block. A game that is missing from the columns may still exist, if a user changed the
     /// columns.
     blocks: Vec<OnceLock<Option<Box<Outcomes>>>>,
-    /// The number of cached blocks.
+    /// The number of entries in `blocks` that are set.
     kept: AtomicUsize,
 }
 

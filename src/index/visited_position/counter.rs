@@ -98,7 +98,7 @@ impl VisitedPosition {
         }
     }
 
-    /// Keeps an occurrence if its position may have to be compared with others that have the same key.
+    /// Keeps an occurrence if its position can be needed for a comparison of the positions with this key.
     fn note(&mut self, occurrence: PlayedOccurrence) {
         let place = (occurrence.game(), occurrence.ply());
         match occurrence.origin() {
@@ -147,7 +147,7 @@ impl VisitedPosition {
     }
 }
 
-/// Finds the visited positions among one partition's sorted occurrences, and counts distinct keys.
+/// Finds the visited positions in sorted occurrences, and counts distinct keys.
 pub(crate) struct Counter<'o> {
     counted_games: &'o CountedGames,
     /// The minimum number of games of a visited position.
@@ -172,8 +172,8 @@ pub(crate) struct Counted {
     pub(crate) visited: Vec<VisitedPosition>,
 }
 
-/// A position that is being counted, and its latest occurrence. The game counts by this occurrence, unless
-/// the same game plays another move from the position later.
+/// A position that is being counted, and the occurrence by which the current game will be counted: the latest
+/// one from which the game played a move or, if there is none, its only one.
 struct Open {
     visited: VisitedPosition,
     latest: PlayedOccurrence,
@@ -209,8 +209,8 @@ impl<'o> Counter<'o> {
                 self.end_key();
                 self.last_key = Some(key);
                 self.distinct += 1;
-                // This is so for nearly all keys: they have too few occurrences, and all of these are in this
-                // piece.
+                // Nearly all keys are ignored here: they have too few occurrences, and no more can follow in
+                // the next piece.
                 if length < self.threshold && !rest.is_empty() {
                     continue;
                 }

@@ -22,12 +22,12 @@ struct Decrease {
     moves: Vec<(MoveCode, ResultCounts)>,
     /// The blocks that contain removed games.
     blocks: Vec<u32>,
-    /// Whether too few games are left. The rows are then removed, and the position is recounted if new games
-    /// reach it.
+    /// Whether too few games are left. The rows are then removed, and the position is counted again if new
+    /// games reach it.
     goes: bool,
-    /// The best-rated and the latest games as JSON, if they change.
+    /// The lists of the best-rated and of the latest games, as JSON, if a listed game is removed.
     lists: Option<[String; 2]>,
-    /// The first and the last year of moves, if they change.
+    /// The first and last years of the moves for which these years can change.
     years: Vec<(MoveCode, ResultCounts)>,
 }
 
@@ -68,7 +68,8 @@ pub(crate) struct Decreases {
     /// The decrease of each position that has a row and that removed games reached, in ascending order of
     /// keys.
     visited: Vec<(PositionKey, Decrease)>,
-    /// The keys of positions for which too few games are left. If new games reach them, they are recounted.
+    /// The keys of positions for which too few games are left. If new games reach such a position, it is
+    /// counted again.
     pub(crate) doubtful: KeySet,
     /// The number of positions of the removed games.
     pub(crate) positions: u64,
@@ -196,8 +197,8 @@ impl WorkerState<'_> {
         Ok((decreases, positions))
     }
 
-    /// Completes the changes of a position's rows: whether they are removed, the lists of games, and the
-    /// years of moves.
+    /// Completes the changes of a position's rows: sets whether the rows are removed, the lists of games, and
+    /// the years of moves.
     fn complete(&mut self, removed: Removed<'_>, key: PositionKey, decrease: &mut Decrease) -> Result<()> {
         let Some(row) = self.of(removed)?.visited_counts(key)? else { return Ok(()) };
         let VisitedCounts { games, listed, years } = row;
@@ -224,7 +225,8 @@ impl WorkerState<'_> {
         Ok(())
     }
 
-    /// The remaining best-rated and latest games, and the first and last years of moves.
+    /// The lists of the remaining best-rated and latest games, and for each of `moves`, counts with its first
+    /// and last year.
     fn recount(
         &mut self,
         removed: Removed<'_>,

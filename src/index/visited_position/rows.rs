@@ -67,9 +67,9 @@ fn write_visits(visits: &[(PositionKey, Visits)], loader: &BulkLoader<'_>) -> Re
     Ok(())
 }
 
-/// Compares the FENs of the occurrences in games from set-up positions with each other, with that of an
-/// occurrence in another game, and with known FENs. If there are neither such occurrences nor known FENs,
-/// reads nothing.
+/// Compares the FENs of the occurrences in games from set-up positions with each other, with the FEN of an
+/// occurrence in a game from the standard start, and with known FENs. If there are neither occurrences in
+/// games from set-up positions nor known FENs, reads nothing.
 pub(crate) fn compare_fens(visited: &mut VisitedPosition, loader: &BulkLoader<'_>) -> Result<()> {
     let places = std::mem::take(&mut visited.to_compare);
     if places.is_empty() && visited.fens == Fens::Unknown {
@@ -130,8 +130,9 @@ impl<'c> Walk<'c> {
         Self { visited, indexes, fens, queue: Vec::new() }
     }
 
-    /// Returns, for each visited position in order, the FEN and the codes of the moves, if these are
-    /// consistent. `look_up` returns the FEN of a position that no walk leads to.
+    /// Returns, for each visited position in order, the FENs found and the codes of the moves. The codes are
+    /// `None` if a move is impossible or the position was not found. `look_up` returns the FEN of a position
+    /// to which no walk leads, if it is known.
     fn send(
         mut self,
         mut look_up: impl FnMut(&VisitedPosition) -> Result<Option<String>>,

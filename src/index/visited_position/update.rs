@@ -89,14 +89,14 @@ pub(crate) struct Tracker<'o> {
     pub(crate) outcomes: KnownOutcomes<'o>,
 }
 
-/// Counts the new occurrences of a range of keys, in order.
+/// Counts the new occurrences of the keys in a range, in the order of the keys.
 pub(crate) struct RangeCounter<'t> {
     tracker: &'t Tracker<'t>,
     /// Counts the new occurrences of positions that have a row.
     counter: Counter<'t>,
     /// Counts the new occurrences of other positions that may get a row, and of doubtful keys.
     rising: Counter<'t>,
-    /// The last key, and the number of its occurrences so far.
+    /// The last key, and the number of its new occurrences so far.
     last: Option<(PositionKey, u32)>,
     /// The occurrences of the last key that are not yet counted, because the key may have too few of them.
     pending: Vec<PlayedOccurrence>,
@@ -105,7 +105,7 @@ pub(crate) struct RangeCounter<'t> {
     distinct: u64,
 }
 
-/// The results from sorted occurrences.
+/// The results of a [`RangeCounter`].
 #[derive(Default)]
 pub(crate) struct Found {
     /// The number of distinct keys.
@@ -120,8 +120,8 @@ pub(crate) struct Found {
 
 impl RangeCounter<'_> {
     /// Processes the next occurrences, all of one key. `has` is called with the minimum number of occurrences
-    /// and the number of new ones; it returns whether the key has at least the minimum in total, including
-    /// existing occurrences.
+    /// and the number of new ones. It returns whether the key has the minimum, including existing
+    /// occurrences, and enough of them in the level being written.
     pub(crate) fn observe(
         &mut self,
         run: &[PlayedOccurrence],
@@ -183,8 +183,8 @@ impl<'o> Tracker<'o> {
         }
     }
 
-    /// A recount of positions. `before` contains the trees of positions before the run, if their pages may be
-    /// read.
+    /// Begins to count positions again. `before` contains the trees of positions as they were before the run;
+    /// `None` if their pages must not be read directly.
     pub(crate) fn recount<'r>(&'r self, before: Option<PositionTrees<'r>>) -> Recount<'r> {
         Recount {
             tracker: self,
@@ -241,8 +241,8 @@ pub(crate) struct Recount<'r> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct GameAtPosition {
     game: GameId,
-    /// The plies of the last visit and of the visit before. If the game ended in this position, it counts with
-    /// the move that it played at the earlier visit.
+    /// The plies of the game's last visit and of the visit before, if there is one. A game that ended at its
+    /// last visit counts with the move that it played at the earlier visit.
     last: Ply,
     before: Option<Ply>,
     /// The index of the waiting position.
@@ -258,8 +258,8 @@ impl Recount<'_> {
         opened(known, tracker.target)
     }
 
-    /// Adds all occurrences in existing games, except removed ones, to the new occurrences of a position, if
-    /// together they have enough games.
+    /// Adds all occurrences in existing games, except removed games, to the new occurrences of a position, if
+    /// they all together have enough games.
     pub(crate) fn add(&mut self, key: PositionKey, new: Option<VisitedPosition>) -> Result<()> {
         let Self { tracker, known, positions, waiting, visits, .. } = self;
         // Most keys without new occurrences have too few occurrences.
