@@ -13,7 +13,7 @@ use crate::store::{Database, Result};
 /// The maximum nesting depth of variations.
 pub(crate) const MOST_DEPTH: usize = 1000;
 
-/// The annotations of a game. Line 0 is the main line, all other lines are variations.
+/// The annotations of a game. Line 0 is the main line; all other lines are variations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameAnnotations {
     /// The annotations of positions, by line and ply.
@@ -31,7 +31,8 @@ pub struct PositionAnnotations {
     pub nags: Vec<u32>,
     /// Comments, without their commands.
     pub comments: Vec<String>,
-    /// Commands of the comments (`[%name value]`) that `numbers` does not reproduce exactly: name and value.
+    /// The commands in comments (`[%name value]`), as name and value. Commands that `numbers` reproduces
+    /// exactly are omitted.
     pub commands: Vec<(String, String)>,
 }
 
@@ -63,8 +64,8 @@ impl GameAnnotations {
         self.remarks.is_empty() && self.variations.is_empty()
     }
 
-    /// Clock, time used and evaluation at the positions of the main line, by ply; positions without any of
-    /// them are omitted.
+    /// The clock, the time used and the evaluation at each position of the main line, by ply. Positions that
+    /// have none of these are omitted.
     pub fn numbers(&self) -> impl Iterator<Item = (Ply, MoveNumbers)> {
         let remarks = self.remarks.iter().filter(|((line, _), _)| *line == 0);
         remarks.map(|((_, ply), remarks)| (*ply, remarks.numbers)).filter(|(_, numbers)| !numbers.is_empty())
@@ -154,8 +155,8 @@ fn game_variations(
     let sql = "SELECT game_id, line, parent_line, ply FROM variation WHERE game_id = ?1 ORDER BY line";
     VARIATION.each(connection, sql, [game.0], |cells| {
         let (line, parent): (u32, u32) = (cells.get("line")?, cells.get("parent_line")?);
-        // This program gives a line a greater number than its parent, and limits the depth. Rows that break
-        // these rules were written by another program, and are ignored.
+        // This program gives a line a greater number than its parent line, and limits the nesting depth. Rows
+        // that break these rules were written by another program, and are ignored.
         let depth = depths.get(&parent).filter(|_| parent < line).map(|depth| depth + 1);
         if let Some(depth) = depth.filter(|&depth| depth <= MOST_DEPTH) {
             depths.insert(line, depth);

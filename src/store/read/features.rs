@@ -1,4 +1,4 @@
-//! Reads sets of games by feature, block by block.
+//! Reads the sets of games that have a feature, one block of games at a time.
 
 use std::ops::RangeInclusive;
 
@@ -13,11 +13,11 @@ use crate::store::block_set::{block_of, decode_whole, games_of};
 use crate::store::cell::{Cells, GAME_POSITION, GAME_SET};
 use crate::store::features::{BlockSets, FeatureBlock, FeatureKind, FeatureRows, each_set};
 
-/// The games of a block that can match: games in the sets, and games whose features are unknown.
+/// The games of a block that can match a query: games in the sets, and games whose features are unknown.
 pub(crate) struct FeatureMatches {
     /// Games that match according to the sets.
     pub(crate) matching: BlockGames,
-    /// Games whose features are unknown. The set can contain numbers without a game.
+    /// Games whose features are unknown. The set can also contain numbers that no game has.
     pub(crate) unknown: BlockGames,
 }
 
@@ -25,7 +25,7 @@ impl FeatureMatches {
     /// Evaluates a query on the sets of a block.
     ///
     /// # Errors
-    /// Errors of SQLite; a wrong cell.
+    /// Errors of SQLite; a cell with an invalid value.
     pub(crate) fn read(connection: &Connection, block: u32, query: &FeatureQuery) -> rusqlite::Result<Self> {
         let mut known = BlockGames::default();
         let all_games = (block, FeatureKind::Game);
@@ -40,8 +40,9 @@ impl FeatureMatches {
     }
 }
 
-/// Calls `see` with the value and each game of every set of this kind whose value is in `values` and passes
-/// `is_wanted`.
+/// Reads the sets of this kind whose value is in the range `values`, and for whose value `is_wanted` returns
+/// true. Calls `see` for each game in each of these sets, with the value of the set and the number of the
+/// game in the block.
 pub(crate) fn visit_sets(
     connection: &Connection,
     (block, kind): (u32, FeatureKind),
@@ -49,8 +50,8 @@ pub(crate) fn visit_sets(
     is_wanted: &dyn Fn(i64) -> bool,
     mut see: impl FnMut(i64, u16),
 ) -> rusqlite::Result<()> {
-    // A row has the sets of several values, and the first of these values as `value`. So the first wanted set
-    // can be in the middle of a row.
+    // A row contains the sets of several values. Its column `value` is the first of these values, so the
+    // first wanted set can be in the middle of a row.
     let sql = "SELECT block, kind, value, sets FROM game_set WHERE block = ?1 AND kind = ?2 AND value <= ?4 AND value >= ifnull(
                    (SELECT max(value) FROM game_set WHERE block = ?1 AND kind = ?2 AND value <= ?3), ?3)";
     GAME_SET.each(connection, sql, params![block, kind.as_str(), values.start(), values.end()], |cells| {
@@ -84,8 +85,8 @@ pub(crate) fn block_sets(connection: &Connection, schema: &str, block: u32) -> r
     Ok(sets)
 }
 
-/// Passes each set of a block to `see`, in stored form. `see` returns `None` if the set is invalid; this is
-/// an error.
+/// Passes each set of a block to `see`, in stored form. `see` returns `None` if the set is invalid; then this
+/// function fails.
 pub(crate) fn each_block_set(
     connection: &Connection,
     schema: &str,
@@ -104,8 +105,8 @@ pub(crate) fn each_block_set(
     })
 }
 
-/// Adds the wanted games of block `number` to `block`, with features computed from their rows in
-/// `game_position`. Games with an unreadable row are not added.
+/// Adds the games of block `number` for which `is_wanted` returns true to `block`. Computes their features
+/// from their rows in `game_position`; a game with an unreadable row is not added.
 pub(crate) fn fill_block(
     connection: &Connection,
     number: u32,
@@ -133,7 +134,7 @@ pub(crate) fn fill_block(
         {
             push(&mut passed, last);
         }
-        // A skipped game has no positions.
+        // A game with the status `skipped` has no positions.
         if matches!(row.get_ref(1)?, ValueRef::Null) {
             continue;
         }
@@ -149,7 +150,7 @@ pub(crate) fn fill_block(
     Ok(())
 }
 
-/// The blocks that have sets.
+/// The numbers of the blocks that have sets, in ascending order.
 #[cfg(feature = "index")]
 pub(crate) fn blocks(connection: &Connection) -> rusqlite::Result<Vec<u32>> {
     let last = block_of(GameId(u32::MAX)).0;

@@ -1,16 +1,16 @@
-//! Values of filters on games: parsing, and errors.
+//! Parses the values of filters on games, and defines the errors of filters.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Why a text is not a valid filter value.
+/// Why a filter on games, or the text of one of its values, is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FilterError {
     /// The name is empty.
     #[error("the name is empty")]
     EmptyName,
-    /// Not a date.
+    /// The text is not a date.
     #[error("not a date; write YYYY, YYYY.MM or YYYY.MM.DD")]
     Date,
     /// The day is after the last day of its month.
@@ -19,7 +19,7 @@ pub enum FilterError {
         /// The number of days of the month.
         days: u32,
     },
-    /// Not an ECO code or a range of ECO codes.
+    /// The text is neither an ECO code nor a range of ECO codes.
     #[error("not an ECO code; write B90, B9 for B90 to B99, or B90-C19")]
     Eco,
     /// The range ends before it begins.
@@ -42,7 +42,7 @@ pub enum FilterError {
         most: u32,
     },
     /// The player of one side is given twice: as `white` or `black`, and also as `player` or `opponent`.
-    #[error("{field} already names the player of this side; give only one of them")]
+    #[error("{field} already names the player of this side; leave out {field}, or player and opponent")]
     SideTold {
         /// The field: `white` or `black`.
         field: &'static str,
@@ -96,9 +96,9 @@ impl FromStr for DatePrefix {
 }
 
 impl DatePrefix {
-    /// The day, month or year that ends just before a game's date `YYYY.MM.DD`. If the month is unknown, the
-    /// result is a year; otherwise, if the day is unknown or 1, it is a month. `None` if the year is unknown
-    /// or less than 2.
+    /// The last day, month or year before a game's date `YYYY.MM.DD`. If the month is unknown, the result is
+    /// a year. If the month is known, but the day is unknown or 1, the result is a month. `None` if the year
+    /// is unknown or less than 2.
     #[must_use]
     pub fn before(date: &str) -> Option<Self> {
         let mut fields = date.split('.').map(|field| field.parse::<u32>().ok());
@@ -165,8 +165,8 @@ impl fmt::Display for EcoRange {
 }
 
 impl EcoRange {
-    /// A text that sorts after all codes of the range. Some files append letters to a code; such codes sort
-    /// before this text, too.
+    /// A text that sorts after all codes of the range, including codes with appended letters, which some
+    /// files contain.
     pub(super) fn end(&self) -> String {
         format!("{}~", self.last)
     }

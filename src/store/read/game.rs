@@ -1,4 +1,5 @@
-//! Single games: as shown to users, and as compared with other games. Also searches for variants.
+//! Reads single games, to show them or to compare them with other games. Also finds out whether any game has
+//! a variant.
 
 use std::path::PathBuf;
 
@@ -12,7 +13,7 @@ use crate::store::cell::{Cells, GAME, GAME_POSITION, GAMES, PROBLEM, Stored, TAG
 use crate::store::row::{GameId, GameStatus, Ply};
 use crate::store::{Database, ErrorKind, Result};
 
-/// The columns of [`GameSummary`]. They need the joins of `summary_joins`.
+/// The columns from which a [`GameSummary`] is read. A query for them needs the joins of `summary_joins`.
 macro_rules! summary_columns {
     () => {
         "game.game_id, white.name AS white, black.name AS black, white_elo, black_elo, white_title, black_title, result, \
@@ -30,8 +31,8 @@ macro_rules! summary_joins {
 
 pub(crate) use {summary_columns, summary_joins};
 
-/// A game in a list of games. `None`: the PGN does not give the value, gives it as unknown (such as `?`), or
-/// has a text that could not be parsed.
+/// A game in a list of games. A field is `None` if the PGN does not give the value, marks it as unknown (by
+/// `?`, for example), or has a value that could not be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GameSummary {
     /// The game.
@@ -50,7 +51,7 @@ pub struct GameSummary {
     pub black_title: Option<String>,
     /// Result.
     pub result: GameResult,
-    /// `YYYY.MM.DD`, unknown parts `??`.
+    /// The date, `YYYY.MM.DD` with question marks for unknown parts.
     pub date: Option<String>,
     /// Event.
     pub event: Option<String>,
@@ -85,7 +86,8 @@ pub struct GameRecord {
     pub byte_offset: u64,
     /// The length of the game's text, in bytes.
     pub byte_length: u64,
-    /// The game's other tag pairs, by name.
+    /// The tag pairs that have no field here, or whose value could not be parsed or has an unusual form, in
+    /// the order of their names.
     pub other_tags: Vec<(String, String)>,
     /// The game's positions, by ply, beginning with the start position.
     pub positions: Vec<StoredPosition>,
@@ -164,14 +166,14 @@ pub struct GameMarks {
     pub speed: Option<String>,
 }
 
-/// A game's result, ratings and date; `None` if unknown.
+/// A game's result, ratings and date. Unknown ratings and dates are `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GameOutcome {
     /// The result.
     pub result: GameResult,
     /// White's rating, then Black's.
     pub elos: [Option<u16>; 2],
-    /// The date, `YYYY.MM.DD` with `??` for unknown parts.
+    /// The date, `YYYY.MM.DD` with question marks for unknown parts.
     pub date: Option<String>,
 }
 
@@ -202,7 +204,7 @@ impl ComparedGame {
         "game_id, status, start_fen, (SELECT name FROM player WHERE player_id = white_id),
          (SELECT name FROM player WHERE player_id = black_id), date, result";
 
-    /// Reads a row of [`COLUMNS`](Self::COLUMNS), and the moves of the game.
+    /// Reads a game from a row with the columns [`COLUMNS`](Self::COLUMNS), and looks up its moves.
     pub(crate) fn read(row: &Row<'_>, connection: &Connection) -> rusqlite::Result<Self> {
         const MOVES: &str =
             "SELECT move_code FROM game_position WHERE game_id = ?1 AND move_code IS NOT NULL ORDER BY ply";
@@ -224,14 +226,14 @@ impl ComparedGame {
 }
 
 impl GameRecord {
-    /// The tag that says which part of a game is missing from the database.
+    /// The name of the tag that says which part of a game is missing from the database.
     pub const TRUNCATED: &str = GameStatus::LOSS_TAG;
 
     /// All tag pairs in the order of PGN's export format: the Seven Tag Roster (`?` or `????.??.??` for
     /// unknown values), then the others by name. Each name occurs once.
     ///
-    /// A value that could not be parsed, or is written in an unusual way, is returned as written. A game that
-    /// is not complete in the database has the tag [`TRUNCATED`](Self::TRUNCATED).
+    /// A value that could not be parsed, and a date or a result in an unusual form, are returned as written.
+    /// A game that is not complete in the database has the tag [`TRUNCATED`](Self::TRUNCATED).
     #[must_use]
     pub fn tags(&self) -> Vec<(String, String)> {
         let mut others: SortedMap<&str, String> =
@@ -272,7 +274,7 @@ impl GameRecord {
         tags
     }
 
-    /// The part of the game that is in the PGN but not in the database, in words; `None` if the game is
+    /// Describes in words which part of the game is in the PGN but not in the database; `None` if the game is
     /// complete.
     #[must_use]
     pub fn loss(&self) -> Option<String> {
@@ -303,8 +305,8 @@ impl Database {
         }
     }
 
-    /// The game with the greatest id. Ids begin with 1. A game that was read again has a new id, and its old
-    /// id stays unused.
+    /// The game with the greatest id; `None` if there are no games. Ids begin with 1. A game that was read
+    /// again has a new id, and its old id stays unused.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -312,7 +314,7 @@ impl Database {
         self.game_number("SELECT max(game_id) AS game_id FROM game", [])
     }
 
-    /// The first game with this id or a greater one. Some ids can be unused.
+    /// The first game whose id is this id or greater; `None` if there is none. Some ids can be unused.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -362,14 +364,14 @@ impl Database {
         game.map_err(self.failed("look up a game of Lichess"))
     }
 
-    /// Whether a game has a variant other than standard chess.
+    /// Whether any game has a variant other than standard chess.
     ///
     /// # Errors
     /// Errors of SQLite.
     pub fn has_variants(&self) -> Result<bool> {
         const OTHER: &str = "IS NOT NULL AND lower(value) <> 'standard'";
-        // A stored column has each distinct value only once per block. All games of a block are read only if
-        // the block does not have the column.
+        // A row of `game_column` contains each distinct value of a block once. The games of a block are read
+        // only if the block has no such row.
         let sql = format!(
             "WITH RECURSIVE block (number) AS (
                  SELECT 0 UNION ALL
@@ -438,7 +440,7 @@ fn opening(cells: Cells<'_>) -> rusqlite::Result<Option<OpeningName>> {
     Ok(eco.zip(name).map(|(eco, name)| OpeningName { eco, name }))
 }
 
-/// The summary in a row. `T` determines whether texts are read completely or
+/// Reads the summary of a game from a row. `T` determines whether texts are read completely or
 /// [truncated](crate::store::cell::TruncatedText).
 pub(crate) fn summary<'r, T: Stored<'r> + Into<String>>(cells: Cells<'r>) -> rusqlite::Result<GameSummary> {
     let text = |column: usize| Ok::<_, rusqlite::Error>(cells.get::<Option<T>>(column)?.map(Into::into));

@@ -1,5 +1,5 @@
-//! Reads columns of games, one block at a time, to find the games that match a selection, and the results of
-//! games.
+//! Reads the stored columns of `game`, one block of games at a time: to find the games that match a
+//! selection, and to look up results, ratings and dates.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -23,7 +23,8 @@ use crate::store::row::virtual_table::Cell;
 pub(crate) struct BlockColumns<'c> {
     connection: &'c Connection,
     block: u32,
-    /// For each name, the column read last, with its block. The column's memory is reused for the next block.
+    /// For each column name, the column that was read last, and its block. The column's memory is reused for
+    /// the next block.
     read: RefCell<HashMap<&'static str, (u32, Arc<StoredColumn>)>>,
 }
 
@@ -82,7 +83,7 @@ impl<'c> BlockColumns<'c> {
         Ok(is_there.then_some(columns))
     }
 
-    /// The games of the block that match. The set can contain numbers without a game.
+    /// The games of the block that match a selection. The set can also contain numbers that no game has.
     pub(crate) fn selected(&self, selection: &Selection) -> Result<BlockGames, ColumnError> {
         let mut selected = BlockGames::default();
         selected.fill();
@@ -95,8 +96,8 @@ impl<'c> BlockColumns<'c> {
         Ok(selected)
     }
 
-    /// The games in which `column`, White's or Black's player, has one of these ids, found by an index;
-    /// `None` if there are so many games that reading the column is faster.
+    /// Finds the games in which the player in `column`, White's or Black's, has one of these ids. Uses an
+    /// index. `None` if there are so many games that reading the column is faster.
     fn with_players(&self, column: &str, ids: &[i64]) -> rusqlite::Result<Option<BlockGames>> {
         /// The maximum number of games to look up in the index. A look-up takes less than a microsecond per
         /// game; reading the column of players takes several hundred microseconds.

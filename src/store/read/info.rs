@@ -1,4 +1,4 @@
-//! The contents of a database, without counting the rows of large tables: runs, sources, problems.
+//! Describes the contents of a database: runs, sources, problems. Does not count the rows of large tables.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ pub struct Info {
     pub sources: Vec<SourceInfo>,
     /// The kinds of problems found, the most frequent kind first.
     pub problems: Vec<ProblemCount>,
-    /// Games that repeat others, by kind, most frequent first.
+    /// The kinds of duplicates found, the most frequent kind first.
     pub duplicates: Vec<DuplicateCount>,
 }
 
@@ -46,7 +46,8 @@ pub struct SourceContent {
     pub path: PathBuf,
     /// The number of games from this file that are in the database.
     pub games: u64,
-    /// The size of the text in bytes, the largest of all readings; `None` if it could not be read.
+    /// The size of the text in bytes: the greatest size that a reading found; `None` if no reading could read
+    /// the text.
     pub bytes: Option<u64>,
 }
 
@@ -59,12 +60,12 @@ pub struct Totals {
     pub plies: u64,
     /// The number of positions of the games.
     pub positions: u64,
-    /// The number of distinct positions of the games; `None` unless there is exactly one run, because runs
-    /// count separately and may share positions.
+    /// The number of distinct positions of the games; `None` unless there is exactly one run. Each run counts
+    /// its own distinct positions, and several runs can have the same ones.
     pub distinct_positions: Option<u64>,
-    /// Problems found.
+    /// The number of problems found.
     pub problems: u64,
-    /// Time taken.
+    /// The sum of the times that the runs took.
     pub elapsed: Duration,
 }
 
@@ -72,7 +73,7 @@ pub struct Totals {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ImportInfo {
-    /// Number of the run: the row of `import`.
+    /// Number of the run: the id of its row in `import`.
     #[serde(rename = "import_id")]
     pub import: ImportId,
     /// Start of the run in UTC, `YYYY-MM-DDTHH:MM:SSZ`.
@@ -90,11 +91,11 @@ pub struct ImportInfo {
     pub totals: ImportTotals,
 }
 
-/// One reading of an input file, and what it added. A file that grew has one for each reading.
+/// One reading of an input file, and what it added. A file that grew is listed once per reading.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SourceInfo {
-    /// Number of the reading: the row of `source`.
+    /// Number of the reading: the id of its row in `source`.
     #[serde(rename = "source_id")]
     pub source: SourceId,
     /// Path of the file, as given to `index`.
@@ -106,7 +107,7 @@ pub struct SourceInfo {
     pub bytes: Option<u64>,
     /// BLAKE3 digest of this text, in hexadecimal; `null` if it was not read to its end.
     pub digest: Option<String>,
-    /// Number of games from this reading in the database.
+    /// Number of games from this reading that are in the database.
     pub games: u64,
     /// Number of half-moves of these games.
     pub plies: u64,
@@ -114,7 +115,8 @@ pub struct SourceInfo {
     pub problems: u64,
     /// Number of games skipped as duplicates.
     pub duplicates: u64,
-    /// Time in UTC when the file was completely indexed; `null` if it was not, as for a damaged file.
+    /// Time in UTC when the file was completely indexed; `null` if it was not, for example because it is
+    /// damaged.
     pub indexed_at: Option<String>,
 }
 
@@ -124,7 +126,7 @@ pub struct SourceInfo {
 pub struct DuplicateCount {
     /// Kind of duplicate: `same`, `moves`, `prefix` or `cut`.
     pub kind: String,
-    /// Number of games of this kind.
+    /// Number of duplicates of this kind.
     pub count: u64,
 }
 
@@ -173,7 +175,7 @@ pub const PROBLEM_KINDS: &[&str] = &[
 /// Selects the problems to list.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProblemPage<'a> {
-    /// Only problems with a greater id.
+    /// Only problems whose id is greater than this.
     pub after: u64,
     /// The maximum number of problems.
     pub limit: u32,
@@ -187,11 +189,12 @@ pub struct ProblemPage<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FoundProblem {
-    /// Number of the problem: the row of `problem`.
+    /// Number of the problem: the id of its row in `problem`.
     pub problem_id: u64,
     /// Path of the file, as given to `index`; `null` if unknown.
     pub source: Option<String>,
-    /// Number of the game; `null` if it is not stored, or if the problem is outside any game.
+    /// Number of the game in the database; `null` if the game is not stored, or if the problem is outside any
+    /// game.
     pub game_id: Option<GameId>,
     /// Number of the game in the file, from 1; `null` if the problem is outside any game.
     pub game_number: Option<u64>,
@@ -213,7 +216,8 @@ fn as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error>
 }
 
 impl Database {
-    /// The contents of the database. The totals come from the rows of the runs: no large table is counted.
+    /// The contents of the database. The totals are sums over the rows of `import`: no large table is
+    /// counted.
     ///
     /// # Errors
     /// Errors of SQLite or the system.
@@ -293,13 +297,13 @@ impl Database {
     }
 
     fn number(&self, sql: &str) -> Result<u64> {
-        // An error concerns the whole database: there is no row to name.
+        // The number is about the whole database, so an error cannot name a row.
         let whole = Table::new("the database", &[]);
         let number = whole.first(self.connection(), sql, [], |cells| cells.get(0));
         Ok(number.map_err(self.failed("read what the database holds"))?.unwrap_or_default())
     }
 
-    /// The games and size of each file, in the order in which the files were first read.
+    /// The number of games and the size of each file, in the order in which the files were first read.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -311,7 +315,7 @@ impl Database {
         })
     }
 
-    /// The problems of a page, in the order of their ids.
+    /// The problems that `page` selects, in the order of their ids.
     ///
     /// # Errors
     /// Errors of SQLite.

@@ -12,9 +12,9 @@ use crate::store::{Database, FilterError, Result};
 
 /// A name to look for.
 ///
-/// A name matches if it contains the text from the start of a word on: `carlsen` and `magnus` match `Carlsen,
-/// Magnus`. Letter case, accents and blanks around commas are ignored ([`fold`]). A text with `=` in front
-/// matches only the name with exactly these letters. Names of players
+/// A name matches if it contains the typed text from the start of a word on: `carlsen` and `magnus` match
+/// `Carlsen, Magnus`. Letter case, accents and blanks around commas are ignored ([`fold`]). A text with `=`
+/// in front matches only the name with exactly these letters. Names of players
 /// ([`matches_player`](Self::matches_player)) and of openings match more loosely: the words of an opening can
 /// be in any order and in any usual spelling.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum NameFilter {
     Exactly(String),
     /// This name, ignoring only letter case: the name of an account.
     Account(String),
-    /// These letters, as typed, from the beginning of a word on.
+    /// Names that contain this text, given as typed, from the beginning of a word on.
     Word(String),
 }
 
@@ -48,13 +48,13 @@ impl NameFilter {
         }
     }
 
-    /// Whether a name of an event or a site matches.
+    /// Whether a name of an event or a site matches. For an opening, a search in a database matches more.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
         self.matcher()(name)
     }
 
-    /// The letters to search for, as typed.
+    /// The text to search for, as typed.
     #[must_use]
     pub fn text(&self) -> &str {
         match self {
@@ -62,7 +62,7 @@ impl NameFilter {
         }
     }
 
-    /// The only name that matches, if there is only one.
+    /// The exact name that the filter gives; `None` for other filters.
     pub(crate) const fn only(&self) -> Option<&str> {
         match self {
             Self::Exactly(name) => Some(name.as_str()),
@@ -70,7 +70,7 @@ impl NameFilter {
         }
     }
 
-    /// A matcher for many names.
+    /// A function that checks whether names match. It keeps its memory for the next name.
     fn matcher(&self) -> impl FnMut(&str) -> bool {
         let wanted = match self {
             Self::Exactly(wanted) | Self::Account(wanted) => wanted.clone(),
@@ -197,7 +197,7 @@ impl Database {
         let table = named.table();
         let (name, id) = (table.name, table.key[0]);
         let sql = match named {
-            // Several openings can have one name.
+            // Several openings can have the same name.
             Named::Opening => {
                 format!("SELECT min({id}) AS {id}, name FROM {name} WHERE name >= ?1 GROUP BY name")
             }
@@ -206,8 +206,8 @@ impl Database {
         self.walk_rows(table, &sql, [from], &mut |_, name| visit(name))
     }
 
-    /// The ids of the names that match. For players and openings see [`players`](Self::players) and
-    /// [`openings`](Self::openings).
+    /// The ids of the names that match. For names of players or openings, use [`players`](Self::players) or
+    /// [`openings`](Self::openings) instead.
     pub(crate) fn names(&self, named: Named, filter: &NameFilter) -> Result<Vec<u32>> {
         let (mut ids, mut fits) = (Vec::new(), filter.matcher());
         self.walk_names(named, filter.only(), &mut |id, name| {
@@ -233,8 +233,8 @@ impl Database {
         walked.map_err(self.failed("look up a name"))
     }
 
-    /// Visits the name `exactly` or, if it is `None`, all names, with their ids, until `visit` returns
-    /// `false`.
+    /// Visits all names or, if `exactly` is given, only this name. Passes each name and its id to `visit`
+    /// until `visit` returns `false`.
     pub(crate) fn walk_names(
         &self,
         named: Named,

@@ -78,7 +78,8 @@ impl Selection {
                 rank_sql(order)
             ),
         };
-        // Columns cannot evaluate this condition. An alternative without tests lets all games pass there.
+        // The stored columns cannot evaluate this condition. For them, it is an alternative without tests,
+        // which all games match.
         let params = [
             (":from_game", i64::from(place.game.0).into()),
             (":from_unfinished", i64::from(place.is_unfinished).into()),

@@ -23,8 +23,8 @@ impl Database {
         Ok(OpeningBook::from_positions(openings))
     }
 
-    /// The opening with this position, from the list that the database was built with. `fen` is the canonical
-    /// FEN.
+    /// The opening with this position, from the list that the database was built with; `None` if the position
+    /// has no name. `fen` is the canonical FEN.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -73,7 +73,7 @@ fn opening(cells: Cells<'_>) -> rusqlite::Result<Opening> {
 enum Fit {
     /// The name contains the typed words one after the other; the last typed word can be a prefix.
     Phrase,
-    /// Each typed word is a word of the name, or a prefix of one, in any order.
+    /// Each typed word is a word of the name or the beginning of one. Their order does not matter.
     Words,
 }
 

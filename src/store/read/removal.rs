@@ -1,4 +1,4 @@
-//! Queries for the removal of games; counts are also checked before games are added.
+//! Queries for the removal of games. The check of counts also runs before games are added.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -90,8 +90,9 @@ impl Snapshot {
         sum().map_err(|source| self.failed(source))
     }
 
-    /// Fails if the number of games differs from the sum of the counts in the rows of sources or of runs, or
-    /// if the database [has orphans](Self::has_orphans). Then somebody has changed rows through SQL.
+    /// Fails if the counts of games in the rows of `source`, or those in the rows of `import`, do not add up
+    /// to the number of games. Also fails if the database [has orphans](Self::has_orphans). In all these
+    /// cases, somebody has changed rows through SQL.
     ///
     /// # Errors
     /// [`ErrorKind::CountsDiffer`]; errors of SQLite.

@@ -5,7 +5,8 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Params, Rows
 use crate::store::cell::{Cells, Table};
 use crate::store::{Database, Error, Result};
 
-/// Queries whose rows are rows of this table, so that a message about a wrong cell can name the row.
+/// Queries that return rows of this table. If a cell has an invalid value, the message names the table and
+/// the row.
 impl Table {
     /// Passes rows to `see` until `see` returns `false`.
     pub(crate) fn walk(
@@ -76,12 +77,12 @@ pub(super) fn prepare<'c, 'v>(
 }
 
 impl Database {
-    /// Adds the path and the action to an error of SQLite.
+    /// Returns a function that adds the path of the database and the action to an error of SQLite.
     pub(super) fn failed(&self, action: &'static str) -> impl Fn(rusqlite::Error) -> Error + Copy {
         move |source| Error::sqlite(self.path(), action, source)
     }
 
-    /// All rows of a query. An error mentions the action.
+    /// All rows of a query. The message of an error mentions `action`.
     pub(super) fn all<T>(
         &self,
         action: &'static str,

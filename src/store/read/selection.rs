@@ -28,9 +28,8 @@ pub struct GameFilter {
     pub black: Option<NameFilter>,
     /// A player, on either side.
     pub player: Option<NameFilter>,
-    /// The opponent of `player`, on either side. If both are given, one side must match `player` and the
-    /// other side `opponent`; one name that matches both is not enough. Without `player`, `opponent` has the
-    /// effect of `player`.
+    /// The opponent of `player`, on either side. If both are given, `player` must match the name of one side,
+    /// and `opponent` the name of the other side. Without `player`, `opponent` has the effect of `player`.
     pub opponent: Option<NameFilter>,
     /// Both ratings are known and at least this.
     pub elo_min: Option<u16>,
@@ -67,7 +66,8 @@ pub struct GameFilter {
     pub plies_max: Option<u32>,
     /// The PGN has an engine evaluation of at least one position.
     pub with_evals: bool,
-    /// Read from one of these files, as for [`Database::readings_of`]. Empty: all games.
+    /// Read from one of these files, given by their paths or by ids of readings, as for
+    /// [`Database::readings_of`]. Empty: all games.
     pub sources: Vec<PathBuf>,
     /// The PGN's tag `Variant`, such as `Chess960`, ignoring the case of the letters A to Z. `standard` also
     /// matches games without a variant.
@@ -111,7 +111,7 @@ impl GameFilter {
             return Err(FilterError::NoLength { least, most });
         }
         match (&self.since, &self.until) {
-            // `since` may be more precise than `until`: from 1992.05 until 1992 is possible.
+            // `since` can be more precise than `until`: `1992.05` to `1992` is a valid range.
             (Some(since), Some(until)) if since > until && !since.0.starts_with(&until.0) => {
                 Err(FilterError::NoDate { since: since.clone(), until: until.clone() })
             }
@@ -155,11 +155,11 @@ pub struct KnownPlayers {
 /// A condition on a row of `game`.
 #[derive(Clone, Debug)]
 struct Condition {
-    /// As SQL. Values of the filter are parameters, except for the bounds of mean ratings.
+    /// The condition as SQL. Values of the filter are parameters, except for the bounds of mean ratings.
     sql: Cow<'static, str>,
     /// Whether an index finds the rows that match.
     indexed: bool,
-    /// The same condition for columns of games.
+    /// The same condition for the stored columns of `game`.
     on_columns: ColumnCondition,
 }
 
@@ -176,7 +176,7 @@ impl Selection {
         &self.unknown
     }
 
-    /// The players that the names match.
+    /// The players that the names in the filter match.
     #[must_use]
     pub fn players(&self) -> &[KnownPlayers] {
         &self.players
@@ -220,13 +220,14 @@ impl Selection {
         table.walk(statement.raw_query(), |cells| see(cells).map(|()| true))
     }
 
-    /// The conditions, for columns of games.
+    /// The conditions, for the stored columns of `game`.
     pub(crate) fn conditions(&self) -> impl Iterator<Item = &ColumnCondition> {
         self.conditions.iter().map(|condition| &condition.on_columns)
     }
 
-    /// The conditions on a game's row that need no look-up. These are all conditions except those on names,
-    /// on sources, and on the code of the opening that the positions determine.
+    /// The conditions of `filter` that can be checked without looking up anything in a database. These are
+    /// all conditions except those on names, on sources, and on the code of the opening that the positions
+    /// determine.
     #[cfg(feature = "parquet")]
     pub(super) fn of_rows(filter: &GameFilter) -> Self {
         let mut selection = Self::default();
@@ -258,8 +259,8 @@ impl Selection {
         self.conditions.push(Condition { sql, indexed, on_columns });
     }
 
-    /// Whether the selection is the rest of a list. If it is, the parameter `:from_game` is the first game of
-    /// the rest.
+    /// Whether [`begin_at`](Self::begin_at) reduced the selection to the rest of a list. If so, the parameter
+    /// `:from_game` is the first game of the rest.
     pub(super) fn is_rest(&self) -> bool {
         self.params.iter().any(|(name, _)| *name == ":from_game")
     }
@@ -340,7 +341,8 @@ impl Database {
     }
 
     /// Looks up the ids of a name, adds them as a parameter, and returns a test for them. The parameter is
-    /// named after the filter's field. Also records unknown names, and the players that a name matches.
+    /// named after the filter's field. Also records the name if it is unknown, or the players that it
+    /// matches.
     fn look_up(
         &self,
         selection: &mut Selection,
@@ -493,7 +495,7 @@ impl Selection {
         }
     }
 
-    /// Adds the condition that the value of each of some columns is within a bound.
+    /// Adds the condition that the values in all these columns are within a bound.
     fn add_bound(
         &mut self,
         sql: &'static str,

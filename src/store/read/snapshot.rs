@@ -80,7 +80,7 @@ impl Snapshot {
     /// Errors of SQLite.
     pub fn open_snapshot(path: &Path) -> Result<Self> {
         let known = Self::open(path)?;
-        // SQLite maps as much of the file as it supports, so that pages need not be copied.
+        // SQLite maps as much of the file into memory as it supports, so that pages need not be copied.
         let mapped = known.connection.pragma_update_and_check(None, "mmap_size", isize::MAX, |_| Ok(()));
         mapped
             .and_then(|()| known.connection.execute_batch("BEGIN"))
@@ -195,7 +195,7 @@ impl Snapshot {
         })
     }
 
-    /// The data of a visited position; `None` if it has no row.
+    /// The counts, lists and years of a visited position; `None` if `visited_position` has no row for it.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -234,7 +234,7 @@ impl Snapshot {
         seen.map_err(|source| self.failed(source))
     }
 
-    /// Whether `position_game` has at least `count` rows of a key. `count` must be at least 1.
+    /// Whether `position_game` has at least `count` rows with this key. `count` must be at least 1.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -242,7 +242,7 @@ impl Snapshot {
         has_occurrences(&self.connection, key, count).map_err(|source| self.failed(source))
     }
 
-    /// Calls `see` with each game and ply in which a key occurs, in order.
+    /// Calls `see` with the game and the ply of each occurrence of a key, in the order of games and plies.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -250,8 +250,8 @@ impl Snapshot {
         for_each_occurrence(&self.connection, key, see).map_err(|source| self.failed(source))
     }
 
-    /// Calls `see` with the FEN of a position of a game and the move played there. Returns `None` if the
-    /// position has no row.
+    /// Calls `see` with the FEN of a position of a game and the move played there, and returns the result of
+    /// `see`. Returns `None` if the position has no row.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -346,7 +346,7 @@ impl Snapshot {
         Ok(self.row(table, find, [name], |cells| cells.get(0))?.map(NameId))
     }
 
-    /// All readings with a known digest.
+    /// All rows of `source` that have a digest.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -378,7 +378,8 @@ impl Snapshot {
         Ok(sources)
     }
 
-    /// The tail of a file's text. `source` must be the latest reading of the file.
+    /// The [`Tail`] of a file's text: the last game found, and everything after it. `source` must be the
+    /// latest reading of the file.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -398,8 +399,8 @@ impl Snapshot {
             Ok((GameId(cells.get(0)?), cells.get::<i64>(1)?))
         })?;
         let game = kept.filter(|(_, offset)| *offset == byte_offset).map(|(game, _)| game);
-        // Perhaps the text at `last_game` no longer counts as a game: text that was appended to the file
-        // later can show that it is not one.
+        // The text at `last_game` is perhaps not a game: text that was appended to the file later can show
+        // this. Then `games` does not count it.
         let other = "SELECT 1 FROM duplicate
              WHERE source_id IN reading AND byte_offset >= ?2 AND game_id IS NULL
              UNION ALL SELECT 1 FROM removed_game WHERE source_id IN reading AND byte_offset >= ?2
@@ -423,8 +424,8 @@ impl Snapshot {
         self.row(table, &format!("WITH reading AS ({READINGS}) {sql}"), params, read)
     }
 
-    /// Calls `see` with each game that has this hash of its moves and, if `white` is given, this player with
-    /// White, in the order of ids. Games with the same hash can have different moves.
+    /// Calls `see` with each game that has this hash of its moves, in the order of ids. If `white` is given,
+    /// omits games in which White is another player. Games with the same hash can have different moves.
     ///
     /// # Errors
     /// Errors of SQLite and of `see`.

@@ -27,7 +27,7 @@ pub struct KnownSource {
     pub(super) before: Option<usize>,
 }
 
-/// All readings with a known digest. Looking up a path or a text takes constant time.
+/// All rows of `source` that have a digest. Looking up a path or a text takes constant time.
 #[derive(Debug, Default)]
 pub struct KnownSources {
     /// In the order of their ids.
@@ -102,7 +102,7 @@ pub struct Tail {
     pub game: Option<GameId>,
 }
 
-/// SQL for the readings of a file, given as the JSON array `?1`.
+/// SQL that returns the ids of readings in the JSON array `?1`, one per row.
 pub(crate) const READINGS: &str = "SELECT value AS source_id FROM json_each(?1)";
 
 /// The maximum number of suggested paths.
@@ -138,8 +138,8 @@ impl Database {
     }
 }
 
-/// Similar paths, at most [`SUGGESTED`]: first paths with the same file name, then paths for which at most a
-/// third of the letters of `wanted` must be changed, added, removed or swapped.
+/// Paths similar to `wanted`, at most [`SUGGESTED`]: first paths with the same file name, then paths that
+/// differ from it in at most a third of its letters (changed, added, removed or swapped).
 fn near(wanted: &Path, paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
     let text = wanted.to_string_lossy();
     let likeness = |path: &Path| match path.file_name() {

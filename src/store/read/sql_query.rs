@@ -31,7 +31,7 @@ fn is_attaching(statement: &Statement<'_>) -> bool {
 
 /// The statements of an SQL text, one after the other.
 ///
-/// Each statement is prepared when it is requested. Run it before requesting the next one, which may depend
+/// Each statement is prepared when it is requested. Run it before you request the next one, which can depend
 /// on its changes.
 pub struct Statements<'db, 'sql> {
     database: &'db Database,
@@ -149,14 +149,14 @@ impl Error {
         }
     }
 
-    /// Converts an error of SQLite. `sql` is the text with all statements; it is needed only for errors of
-    /// preparing a statement.
+    /// Converts an error of SQLite. `sql` is the text with all statements; it is needed only if the error
+    /// occurred when a statement was prepared.
     fn query(database: &Database, sql: &str, source: rusqlite::Error) -> Self {
         #[cfg(not(feature = "bundled"))]
         let _ = sql;
         match source {
-            // If the extension is loaded into an older SQLite, that SQLite does not report the place of an
-            // error.
+            // Without `bundled`, this is an extension that an SQLite of any version loads. Older versions do
+            // not report the place of an error.
             #[cfg(feature = "bundled")]
             rusqlite::Error::SqlInputError { error, msg, sql: rest, offset } => {
                 let start = sql.len().saturating_sub(rest.len());
@@ -167,7 +167,7 @@ impl Error {
             rusqlite::Error::SqliteFailure(ffi::Error { code: ErrorCode::OperationInterrupted, .. }, _) => {
                 Self::Interrupted
             }
-            // SQLite does not report which of the files has the error.
+            // SQLite does not report which database file has the error.
             rusqlite::Error::SqliteFailure(error, _) if is_of_file(error.code) && has_attached(database) => {
                 let message = format!("{source}, in the database or in one that is attached");
                 Self::Query { message, place: None, source }
@@ -301,8 +301,8 @@ fn did_you_mean(name: &str) -> String {
     format!("did you mean \"{name}\"?")
 }
 
-/// The name most similar to a mistyped one, if at most a third of the mistyped name's letters, or one letter,
-/// must be changed, added, removed or swapped.
+/// The name that is most similar to the mistyped `name`. `None` if more letters must be changed, added,
+/// removed or swapped than a third of the letters of `name`; one letter is always allowed.
 #[must_use]
 pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();
@@ -321,7 +321,7 @@ impl Database {
     /// The names of tables, views, their columns, and functions.
     ///
     /// # Errors
-    /// Errors of reading the schema.
+    /// Errors of SQLite.
     pub fn catalog(&self) -> Result<Catalog> {
         let functions =
             "SELECT DISTINCT name FROM pragma_function_list WHERE name GLOB '[a-z_]*' ORDER BY name";

@@ -8,10 +8,10 @@ use crate::store::cell::{Cells, GAME, OPENING, Table};
 use crate::store::row::{GameId, GameStatus};
 use crate::store::{Database, Result, Selection};
 
-/// Statistics of the games.
+/// Statistics of all games of a database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameStatistics {
-    /// Games.
+    /// The number of all games.
     pub games: u64,
     /// Games won by White.
     pub white_wins: u64,
@@ -21,7 +21,7 @@ pub struct GameStatistics {
     pub black_wins: u64,
     /// Games with the result `*`.
     pub unfinished: u64,
-    /// Games stored only up to an illegal or unreadable move.
+    /// Games of which only the moves before an error in the PGN are stored.
     pub truncated: u64,
     /// Games that were not replayed, because of their variant or an invalid start position.
     pub skipped: u64,
@@ -147,7 +147,7 @@ pub struct GameCharts {
     pub lengths: SortedMap<u32, GameCounts>,
 }
 
-/// An opening, with counts of the games of a selection that reached it.
+/// An opening, and the results of the games of a selection that have this opening.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlayedOpening {
     /// ECO code; `None` for games without a named opening.

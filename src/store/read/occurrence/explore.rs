@@ -40,7 +40,7 @@ pub struct PositionCounts {
     pub rated: RatedScore,
     /// The number of games that reached the position and have no result.
     pub unfinished: u64,
-    /// The number of games counted in `results` that did not have all the positions in
+    /// The number of games counted in `results` that did not reach all positions in
     /// [`ExploreOptions::before`]. `None` if no positions were given, or if counting could take seconds
     /// because sets or columns of games cannot be used.
     pub transposed: Option<u64>,
@@ -64,7 +64,7 @@ pub struct ExploreOptions<'a> {
     /// The side whose score is computed, if any.
     pub side: Option<Color>,
     /// Positions before the explored position. [`PositionCounts::transposed`] counts the games that did not
-    /// have all of them.
+    /// reach all of them.
     pub before: &'a [Position],
 }
 
@@ -145,10 +145,10 @@ impl Database {
 }
 
 impl ExploreTarget<'_> {
-    /// The counts in the tables of visited positions and, if wanted and known, the games with a result.
-    /// `None` if the tables do not have this position, or if a listed game does not exist or did not reach
-    /// it. Also `None` if another position has the same key: older versions of this program wrote rows that
-    /// mix both positions.
+    /// The counts in the tables of visited positions. If `wants_games`, also the games with a result, if they
+    /// are known. `None` if the tables do not have this position, or if a listed game does not exist or did
+    /// not reach the position. Also `None` if another position has the same key: older versions of this
+    /// program wrote rows that mix both positions.
     fn visited(
         &self,
         lists: ListLengths,
@@ -207,9 +207,9 @@ impl ExploreTarget<'_> {
         Ok(continuations)
     }
 
-    /// The game with a result that continued with a move; there must be only one. Searches the games with the
-    /// position after the move: usually few games have it, while many games have the position before the
-    /// move.
+    /// The game with a result that continued with a move; there must be only one. Searches the games that
+    /// reached the position after the move: usually these are few, while many games reached the position
+    /// before the move.
     fn only_game(&self, code: MoveCode) -> rusqlite::Result<Option<GameId>> {
         let Ok((mut next, _)) = Position::from_fen(self.fen.as_bytes()) else { return Ok(None) };
         if next.make(code).is_err() {
@@ -236,8 +236,8 @@ impl ExploreTarget<'_> {
         POSITION_GAME.first(self.database.connection(), sql, params, |cells| cells.get(0).map(GameId))
     }
 
-    /// Converts a tally. Looks up the listed games, and the game of each move that only one game played;
-    /// `None` if one of these games does not exist or did not reach the position.
+    /// Converts a tally. Looks up the listed games, and the game of each move that only one game with a
+    /// result played; `None` if one of these games does not exist or did not reach the position.
     fn exploration(&self, tally: Tally) -> rusqlite::Result<Option<(PositionCounts, Option<Games>)>> {
         let mut continuations = Vec::with_capacity(tally.moves.len());
         for (code, counted) in tally.moves {
@@ -260,13 +260,13 @@ impl ExploreTarget<'_> {
         Ok(Some((exploration, games)))
     }
 
-    /// The games, each with the occurrence that counts; `None` if a game has no such occurrence.
+    /// The games, each with its [counted occurrence](Self::counted_occurrence); `None` if a game has none.
     fn hits(&self, games: &[GameId]) -> rusqlite::Result<Option<Vec<Hit>>> {
         games.iter().map(|&game| self.hit(game)).collect()
     }
 
-    /// The ply of the occurrence that counts for a game: the last occurrence from which the game played a
-    /// move, or else the last occurrence; `None` if the game did not reach the position.
+    /// The ply of the only occurrence that counts for a game: the last one from which the game played a move
+    /// or, if it played none, the last one. `None` if the game did not reach the position.
     fn counted_occurrence(&self, game: GameId) -> rusqlite::Result<Option<Ply>> {
         let sql = "SELECT o.ply FROM position_game AS o
                    CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
@@ -276,7 +276,7 @@ impl ExploreTarget<'_> {
         POSITION_GAME.first(self.database.connection(), sql, params, |cells| cells.get(0).map(Ply))
     }
 
-    /// A game with the occurrence that counts; `None` if the game has no such occurrence.
+    /// A game with its [counted occurrence](Self::counted_occurrence); `None` if it has none.
     fn hit(&self, game: GameId) -> rusqlite::Result<Option<Hit>> {
         let place = self.counted_occurrence(game)?.map(|ply| HitLocation::played(game, ply));
         Ok(place.map(|place| self.database.hit(place, None)).transpose()?.flatten())

@@ -19,7 +19,7 @@ pub enum Lines {
     All,
 }
 
-/// A place in a game. Line 0 is the main line, all other lines are variations.
+/// A place in a game. Line 0 is the main line; all other lines are variations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct HitLocation {
     pub(crate) game: GameId,
@@ -49,7 +49,7 @@ pub struct Hit {
     pub next: Option<MoveCode>,
     /// Six-field FEN of the game's start position; `None`: the standard position.
     pub start_fen: Option<String>,
-    /// The distance from the target, in a search for the nearest positions.
+    /// The distance from the target in a search for the nearest positions; `None` in other searches.
     pub distance: Option<u32>,
 }
 
@@ -105,11 +105,12 @@ pub(crate) const fn rank_sql(order: HitOrder) -> &'static str {
     }
 }
 
-/// `occurrence AS o`, level by level. For the rows of one key, `ORDER BY l.level, o.game_id` is the order of
-/// the games, and SQLite need not sort them.
+/// SQL for the rows of `occurrence AS o`, level by level. The levels are in the order of games. So SQLite
+/// reads the rows of a key in the order `l.level, o.game_id`, which is the order of games, without sorting.
 pub(crate) const OCCURRENCES: &str = "occurrence_level AS l CROSS JOIN occurrence AS o ON o.level = l.level";
 
-/// Joins `game` and [`OCCURRENCES`]. SQLite reads the first table of the join first.
+/// SQL that joins `game` and [`OCCURRENCES`]. SQLite reads `game` first if `games_first`, else the
+/// occurrences.
 pub(crate) const fn join(games_first: bool) -> &'static str {
     if games_first {
         "game CROSS JOIN occurrence_level AS l CROSS JOIN occurrence AS o ON o.level = l.level AND o.game_id = game.game_id"
@@ -118,7 +119,8 @@ pub(crate) const fn join(games_first: bool) -> &'static str {
     }
 }
 
-/// Joins `game` and `variation_move AS o`. SQLite reads the first table of the join first.
+/// SQL that joins `game` and `variation_move AS o`. SQLite reads `game` first if `games_first`, else the
+/// variations.
 pub(crate) const fn join_variations(games_first: bool) -> &'static str {
     if games_first {
         "game CROSS JOIN variation_move AS o INDEXED BY variation_move_key ON o.game_id = game.game_id"
@@ -128,8 +130,8 @@ pub(crate) const fn join_variations(games_first: bool) -> &'static str {
 }
 
 impl Database {
-    /// The position at a place; `None` if it has no row, or if `fen` is given and the position has another
-    /// FEN.
+    /// The position at a place; `None` if the position or its game has no row, or if `fen` is given and the
+    /// position has another FEN.
     pub(crate) fn hit(&self, place: HitLocation, fen: Option<&str>) -> rusqlite::Result<Option<Hit>> {
         let played = concat!(
             "SELECT ",
@@ -193,7 +195,7 @@ impl Database {
     }
 }
 
-/// The games that a column of `visited_position` lists: a JSON array of their ids.
+/// The games in a list of `visited_position`. `column` contains the list, as a JSON array of the games' ids.
 pub(crate) fn listed_games(cells: Cells<'_>, column: &str) -> rusqlite::Result<Vec<GameId>> {
     let ids: Vec<u32> = cells
         .read(column, "a JSON array of game_ids", |value| serde_json::from_str(value.as_str().ok()?).ok())?;

@@ -38,7 +38,7 @@ pub struct Nearest<'a> {
     pub most_games: Option<u32>,
 }
 
-/// A game's nearest position, ordered by distance, then by game.
+/// A game's nearest position. Values of this type are ordered by distance, then by game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Near {
     distance: u32,
@@ -147,8 +147,8 @@ impl<'a> NearestSearch<'a> {
     }
 
     /// Reads games in the order of their bounds, until all are read, no unread game can be near enough, or
-    /// the maximum number is read. Returns whether the search is complete. Otherwise games that are not in
-    /// `games` must be searched too.
+    /// the maximum number is read. Returns whether the search is complete. If it is not, games that are not
+    /// in `games` must be searched too.
     fn read_games(&mut self, games: Bounded) -> Result<bool> {
         let mut games = games
             .into_iter()
@@ -184,7 +184,7 @@ impl<'a> NearestSearch<'a> {
         Ok(false)
     }
 
-    /// From `games`, takes the next ones that must be read, and returns them in at most `width` chunks.
+    /// Takes the next games to read from `games`, and returns them in at most `width` chunks.
     fn pieces(
         &mut self,
         games: &mut std::iter::Peekable<impl Iterator<Item = (u32, GameId)>>,
@@ -213,7 +213,7 @@ struct Block {
     /// Games that, according to the sets, can have the target's pawns in one position, and the target's
     /// material in the same or another position.
     alike: BlockGames,
-    /// Games whose features are unknown. The set can contain numbers without a game.
+    /// Games whose features are unknown. The set can also contain numbers that no game has.
     unknown: BlockGames,
     /// All other games of the block.
     others: BlockGames,
@@ -251,8 +251,8 @@ impl Block {
         Ok(block)
     }
 
-    /// The games that can have a position with the target's pawns and material, by the lower bound of their
-    /// distance.
+    /// The games that can have a position with the target's pawns and material, by the lower bound of the
+    /// distance of their positions.
     fn same_pawns_and_material(&self) -> Bounded {
         let mut bounded = Bounded::new();
         let mut add = |bound, number| {
@@ -265,8 +265,8 @@ impl Block {
         bounded
     }
 
-    /// The games that never have the target's pawns, or never its material, by the lower bound of their
-    /// distance.
+    /// The games in which no position has the target's pawns, or no position has its material, by the lower
+    /// bound of the distance of their positions.
     fn others(&self, connection: &Connection, to: &PositionDistance) -> rusqlite::Result<Bounded> {
         let mut bounded = Bounded::new();
         if self.others.is_empty() {
@@ -275,7 +275,7 @@ impl Block {
         let least = by_material(connection, self.number, to)?;
         for number in self.others.runs().into_iter().flatten() {
             let (apart, beside) = least[usize::from(number)];
-            // A game without a value for material has no positions.
+            // A game that is in no set of the kind `Material` has no positions.
             if apart < u8::MAX {
                 let missing = u32::from(self.missing[usize::from(number)]);
                 let bound = PositionDistance::OTHER + u32::from(apart).max(missing + u32::from(beside));
@@ -305,7 +305,7 @@ fn missing(connection: &Connection, block: u32, to: &PositionDistance) -> rusqli
 }
 
 /// For each game of a block, the minimum of each of the two [bounds](PositionDistance::bounds) over all
-/// materials of the game; `u8::MAX` for a game without a value for material.
+/// materials of the game; `u8::MAX` for a game that is in no set of the kind `Material`.
 fn by_material(
     connection: &Connection,
     block: u32,
@@ -316,7 +316,7 @@ fn by_material(
     let place = (block, FeatureKind::Material);
     visit_sets(connection, place, 0..=i64::MAX, &|_| true, |value, number| {
         if value != last.0 {
-            // A greater bound is reduced to `u8::MAX - 1`, and is still a lower bound.
+            // A bound above `u8::MAX - 1` is reduced to this number, which is still a lower bound.
             let [apart, beside] = to
                 .bounds(Material::from_packed(value.cast_unsigned()))
                 .map(|bound| u8::try_from(bound).unwrap_or(u8::MAX).min(u8::MAX - 1));
@@ -328,7 +328,7 @@ fn by_material(
     Ok(least)
 }
 
-/// The nearest position of each selected game in some ranges.
+/// The nearest position of each game of a selection in these ranges.
 fn nearest_of(
     connection: &Connection,
     selection: &Selection,

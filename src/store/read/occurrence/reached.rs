@@ -43,16 +43,17 @@ pub(super) struct ExploreTarget<'a> {
 }
 
 impl ExploreTarget<'_> {
-    /// Whether the position is a visited position whose sets cannot contain games of another position.
+    /// Whether the position has a row in `visited_position`, and its sets cannot contain games of another
+    /// position with the same key.
     pub(super) fn has_sets(&self) -> rusqlite::Result<bool> {
         let sql = "SELECT 1 FROM visited_position WHERE key = ?1 AND fen = ?2";
         let mut statement = self.database.connection().prepare_cached(sql)?;
         Ok(statement.exists(params![self.key.as_i64(), self.fen])? && !shares_key(self.fen))
     }
 
-    /// Calls `see` with each game of a selection that reached the position, in the order of ids, at the
-    /// occurrence that [counts](Self::counted_occurrence). If the position `may_be_frequent`, starts from the
-    /// games of the selection if they are much fewer than the occurrences of the position.
+    /// Calls `see` with each game of a selection that reached the position, in the order of ids, at its
+    /// [counted occurrence](Self::counted_occurrence). Starts from the games of the selection if
+    /// `may_be_frequent`, and if these games are much fewer than the occurrences of the position.
     pub(super) fn for_each_game(
         &self,
         selection: &Selection,
@@ -102,8 +103,8 @@ impl ExploreTarget<'_> {
     }
 }
 
-/// Finds the games of a selection that reached a position, for one position after another. For all positions
-/// with sets of games together, the filters are evaluated only once per block.
+/// Finds the games of a selection that reached a position, for one position after another. For positions that
+/// have sets of games, the filters are evaluated once per block, not once per block and position.
 pub struct ReachedGames<'d> {
     database: &'d Database,
     selection: &'d Selection,
@@ -154,7 +155,7 @@ impl<'d> ReachedGames<'d> {
         Ok(made)
     }
 
-    /// Calls `see` with the games of the selection that are in the sets of a visited position.
+    /// Calls `see` with each game of the selection that is in the sets of a visited position.
     fn visit_sets(
         &mut self,
         position: &Position,

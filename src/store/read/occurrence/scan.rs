@@ -23,8 +23,8 @@ use crate::store::{Database, FeatureQuery, Hit, HitOrder, Lines, Result, Selecti
 /// The number of games per chunk. A chunk has about 20,000 positions, and reading it takes a few
 /// milliseconds.
 pub(super) const GAMES: u32 = 250;
-/// Matches are counted by reading games only if at most this many games can match. Reading them takes about a
-/// tenth of a second.
+/// The maximum number of games that are read only to count matches. Reading them takes about a tenth of a
+/// second.
 const FEW: u32 = 12_000;
 /// The maximum number of chunks per thread that are read together before their hits are returned.
 const PIECES: usize = 16;
@@ -140,7 +140,7 @@ impl Database {
     /// until `visit` returns `false`. With [`Lines::All`], a game without a match in its main line is passed
     /// with the first match in its variations.
     ///
-    /// With [`HitOrder::Game`], stops as soon as there are enough hits. With another order, this is so only
+    /// With [`HitOrder::Game`], stops as soon as there are enough hits. With another order, it does so only
     /// if few games can match; otherwise all games that can match are read first.
     ///
     /// # Errors
@@ -207,8 +207,8 @@ impl Database {
         Ok(())
     }
 
-    /// The games that can match, if they are few enough to be sorted before they are read: their number is at
-    /// most a quarter of the last game's id.
+    /// The games that can match; `None` if they are too many to be sorted before they are read: more than a
+    /// quarter of the last game's id.
     fn few_candidates(&self, scan: &Scan<'_>, question: &FeatureQuery) -> Result<Option<Vec<GameRange>>> {
         let most = self.last_game()?.unwrap_or_default().0 / 4;
         let few = Candidates::new(self, question, scan.lines)?.take(most + 1)?;
@@ -227,7 +227,8 @@ impl Database {
         self.scan_pieces(look, &mut || candidates.take(GAMES), pass)
     }
 
-    /// Passes matches to `pass`, chunk by chunk, until `pass` returns `false`, or `next` returns no games.
+    /// Searches the chunks that `next` returns, and passes the matches to `pass`, until `pass` returns
+    /// `false` or `next` returns no games.
     fn scan_pieces(
         &self,
         look: &Look<'_>,
@@ -314,8 +315,8 @@ impl Database {
         Ok(Some(count))
     }
 
-    /// Searches main lines or, with [`Lines::All`], only variations. Adds the first match of each game of a
-    /// range for which `found` has no match yet.
+    /// Searches the games of a range: main lines or, with [`Lines::All`], only variations. Adds the first
+    /// match of each game that is not in `found` yet.
     fn scan_lines(
         &self,
         selection: &Selection,
@@ -402,7 +403,7 @@ impl<'c> Candidates<'c> {
         Ok(Self { database, question, lines, ranges: VecDeque::new(), next, last })
     }
 
-    /// The next ranges, with at most `most` ids; empty at the end.
+    /// The next ranges, with at most `most` ids in total; empty at the end.
     fn take(&mut self, most: u32) -> Result<Vec<GameRange>> {
         let (mut taken, mut left) = (Vec::new(), most);
         while left > 0 {

@@ -38,7 +38,7 @@ pub struct OccurrenceCount {
     pub occurrences: u64,
     /// Games counted.
     pub games: u64,
-    /// Whether counting stopped at the cap, so that there may be more.
+    /// Whether counting stopped at the maximum, so that there can be more.
     pub capped: bool,
 }
 
@@ -70,7 +70,7 @@ pub enum HitCount {
 }
 
 impl HitCount {
-    /// Adds the occurrences in variations, and the games that have the position only in variations.
+    /// Adds the occurrences in variations, and the games in which only variations reach the position.
     fn with(self, in_variations: OccurrenceCount) -> Self {
         let OccurrenceCount { occurrences: more, games: others, capped } = in_variations;
         match self {
@@ -99,7 +99,7 @@ enum Plan {
     Listed(Vec<GameId>),
 }
 
-/// A row of `visited_position`.
+/// Data from a row of `visited_position`: the number of games, and one of the two lists.
 struct Visited {
     games: u64,
     listed: Vec<GameId>,
@@ -191,7 +191,8 @@ impl Database {
     /// The number of hits in the main lines of all games, ignoring the selection.
     fn count_played(&self, search: &Search<'_>) -> Result<HitCount> {
         let failed = self.failed("count the games of a position");
-        // Often no game has the position: after the opening, most positions of a game occur in no other game.
+        // Often no game reached the position: after the opening, most positions of a game occur in no other
+        // game.
         if !has_occurrences(self.connection(), search.key, 1).map_err(failed)? {
             return Ok(HitCount::Exact { occurrences: 0, games: 0 });
         }
@@ -228,11 +229,11 @@ impl Database {
         /// The games of the selection are counted up to this number if the hits are in the order of games.
         /// Such a search can end early, so starting from the games gains little.
         const EARLY_END: u32 = 5_000;
-        /// The limit for other orders, in which all hits must be sorted first.
+        /// As `EARLY_END`, but for other orders, in which all hits must be sorted first.
         const NO_END: u32 = 50_000;
         if search.selection.is_all() {
             let wanted = search.limit.and_then(|limit| limit.checked_add(search.offset));
-            // The lists do not cover variations.
+            // The lists of `visited_position` do not cover variations.
             let (Some(wanted), HitOrder::Rating | HitOrder::Date, Lines::Main) =
                 (wanted, search.order, search.lines)
             else {

@@ -15,9 +15,9 @@ use crate::store::{ReachedGame, Selection};
 /// How many games [`Database::explore`](crate::store::Database::explore) lists at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListLengths {
-    /// The games with the highest mean rating.
+    /// The maximum number of games in the list of the best-rated games.
     pub top: u8,
-    /// The latest games.
+    /// The maximum number of games in the list of the latest games.
     pub recent: u8,
 }
 
@@ -36,7 +36,7 @@ pub(super) type Games = SortedMap<u32, BlockGames>;
 pub(super) struct Tally {
     /// The side whose score is counted, if any.
     pub(super) side: Option<Color>,
-    /// All games with a result.
+    /// The counts of all games with a result.
     pub(super) all: MoveTally,
     pub(super) unfinished: u64,
     /// The games with a result; `None` if they are not needed.
@@ -45,13 +45,13 @@ pub(super) struct Tally {
     pub(super) lists: GameLists,
 }
 
-/// The games that are listed.
+/// The lists of the best-rated and of the latest games.
 pub(super) struct GameLists {
     pub(super) top: GameList,
     pub(super) recent: GameList,
 }
 
-/// The counts of all games, or of the games with a move.
+/// The counts of all games, or of the games that played a certain move.
 #[derive(Default)]
 pub(super) struct MoveTally {
     pub(super) results: ResultCounts,

@@ -22,7 +22,7 @@ const FEW: u32 = 5_000;
 type Years = SortedMap<Option<u16>, u64>;
 
 impl Database {
-    /// The number of the given games that did not have all positions in `before`; `None` if one of the
+    /// The number of the given games that did not reach all positions in `before`; `None` if one of the
     /// positions has many occurrences and no usable visit sets.
     pub(super) fn count_transposed(
         &self,
@@ -31,7 +31,7 @@ impl Database {
     ) -> rusqlite::Result<Option<u64>> {
         let count = |games: &Games| games.values().map(|games| u64::from(games.len())).sum::<u64>();
         let mut by_line = games.clone();
-        // Check the last position first: most games with another move order did not have it.
+        // Check the last position first: most games with another move order did not reach it.
         for position in before.iter().rev() {
             if by_line.values().all(BlockGames::is_empty) {
                 break;
@@ -44,7 +44,7 @@ impl Database {
         Ok(Some(count(games) - count(&by_line)))
     }
 
-    /// The games among `some` that had the position; `None` if the position has many occurrences and no
+    /// The games among `some` that reached the position; `None` if the position has many occurrences and no
     /// usable visit sets.
     fn those_with(&self, some: &Games, position: &Position) -> rusqlite::Result<Option<Games>> {
         let fen = position.canonical_fen();
@@ -134,7 +134,7 @@ impl ExploreTarget<'_> {
         let in_block = |block| {
             let mut games = BlockGames::default();
             games.fill();
-            // Nearly always, all games have a result, and the column need not be read.
+            // Nearly always, all games in the sets have a result. Then the column need not be read.
             if unfinished > 0 {
                 columns.turn_to(block);
                 games.keep(&finished.games(&columns)?);
@@ -145,7 +145,7 @@ impl ExploreTarget<'_> {
     }
 
     /// The games in the sets of a visited position that are also in the set that `wanted` returns for their
-    /// block; `None` stands for an empty set.
+    /// block. `wanted` can return `None` instead of an empty set.
     fn in_sets(
         &self,
         mut wanted: impl FnMut(u32) -> Result<Option<BlockGames>, ColumnError>,

@@ -79,8 +79,8 @@ impl Database {
         count().map_err(self.failed(ACTION))
     }
 
-    /// The number of occurrences of a position in variations, and the number of games that have the position
-    /// only in variations. Reads at most `cap` moves of variations.
+    /// The number of occurrences of a position in variations, and the number of games in which only
+    /// variations reach the position. Reads at most `cap` moves of variations.
     pub(crate) fn count_in_variations(
         &self,
         key: PositionKey,

@@ -9,7 +9,7 @@ use crate::store::Result;
 use crate::store::block_set::block_of;
 use crate::store::cell::{Cells, GAME_POSITION, POSITION_GAME, VISIT_SET, VISITED_POSITION};
 
-/// The data of a visited position that can change when games are removed.
+/// Data of a visited position that can change when games are removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VisitedCounts {
     /// The number of games that reached the position, including games without a result.
@@ -64,7 +64,7 @@ pub(crate) fn visits(
     VISIT_SET.first(connection, sql, params, |cells| cells.get::<&[u8]>("games").map(<[u8]>::to_vec))
 }
 
-/// Whether `position_game` has at least `count` rows of a key. `count` must be at least 1.
+/// Whether `position_game` has at least `count` rows with this key. `count` must be at least 1.
 pub(crate) fn has_occurrences(
     connection: &Connection,
     key: PositionKey,
@@ -81,7 +81,8 @@ pub(crate) fn last_block(connection: &Connection) -> rusqlite::Result<u32> {
     Ok(block_of(GameId(u32::try_from(last).unwrap_or(u32::MAX))).0)
 }
 
-/// Calls `see` with the games that reached a visited position, block by block, in stored form.
+/// Calls `see` for each block with games that reached a visited position. Passes the number of the block, and
+/// these games in stored form.
 pub(crate) fn for_each_visit_set<E: From<rusqlite::Error>>(
     connection: &Connection,
     key: PositionKey,
@@ -99,7 +100,7 @@ pub(crate) fn for_each_visit_set<E: From<rusqlite::Error>>(
     Ok(())
 }
 
-/// Calls `see` with the game and the ply of each occurrence of a key, in order.
+/// Calls `see` with the game and the ply of each occurrence of a key, in the order of games and plies.
 pub(crate) fn for_each_occurrence(
     connection: &Connection,
     key: PositionKey,
@@ -114,8 +115,8 @@ pub(crate) fn for_each_occurrence(
     })
 }
 
-/// Calls `see` with the FEN of a position of a game and the move played there, and returns the result; `None`
-/// if the position has no row.
+/// Calls `see` with the FEN of a position of a game and the move played there, and returns the result of
+/// `see`. Returns `None` if the position has no row.
 pub(crate) fn played_at<T>(
     connection: &Connection,
     game: GameId,

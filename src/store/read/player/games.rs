@@ -58,7 +58,7 @@ pub struct PlayedGame {
     pub opponent: Option<String>,
     /// The rating of the opponent.
     pub opponent_rating: Option<u16>,
-    /// `YYYY.MM.DD`, unknown parts `??`.
+    /// The date, `YYYY.MM.DD` with question marks for unknown parts.
     pub date: Option<String>,
     /// The speed class, as on Lichess.
     pub speed: Option<String>,
@@ -134,7 +134,7 @@ impl Database {
         read.map_err(self.failed("read the players' data in games"))
     }
 
-    /// The number of games of a player, given as the ids of all spellings. Uses only the indexes.
+    /// The number of games of the player whose spellings have these ids. Reads only the indexes.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -147,8 +147,8 @@ impl Database {
         Ok(count.map_err(self.failed(COUNT))?.unwrap_or_default())
     }
 
-    /// Visits the names from `begin` up to, but not including, `end`, in the order of their bytes, with their
-    /// ids, until `visit` returns `false`.
+    /// Visits the players' names from `begin` up to, but not including, `end`, in the order of their bytes,
+    /// with their ids, until `visit` returns `false`.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -162,7 +162,7 @@ impl Database {
         self.walk_rows(PLAYER, sql, [begin, end], &mut |id, name| visit(NameId(id), name))
     }
 
-    /// The names with these ids, in ascending order of the ids.
+    /// The players' names with these ids, in ascending order of the ids.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -171,7 +171,7 @@ impl Database {
         self.all("look up a name", PLAYER, sql, [json(ids)], |cells| cells.get(1))
     }
 
-    /// Calls `see` with the games of a selection in which a side has one of these names, in the order of the
+    /// Calls `see` with each game of a selection in which a side has one of these names, in the order of the
     /// games' ids. `names` must be in ascending order. A game in which both sides have one of these names is
     /// passed twice: for White, then for Black.
     ///
@@ -244,7 +244,7 @@ impl Database {
     /// games must be in ascending order.
     ///
     /// # Errors
-    /// Errors of SQLite; a wrong cell.
+    /// Errors of SQLite; a cell with an invalid value.
     pub fn endings_of(&self, games: &[GameId]) -> Result<Vec<Endings>> {
         let connection = self.connection();
         let read = || -> rusqlite::Result<Vec<Endings>> {
@@ -278,8 +278,8 @@ fn depends_on_squares(told: Endings) -> bool {
     !Endings::where_each(|kind| told.contains(kind) && !kind.is_decided_by_material()).is_empty()
 }
 
-/// For each game of a block, the kinds of endings that it can have reached according to its materials; `None`
-/// if the features of the game are unknown.
+/// For each of these games, which must be in one block: the kinds of endings that the game can have reached
+/// according to its materials. `None` if the features of the game are unknown.
 fn candidates_of_block(connection: &Connection, games: &[GameId]) -> rusqlite::Result<Vec<Option<Endings>>> {
     let Some(&first) = games.first() else { return Ok(Vec::new()) };
     let block = block_of(first).0;

@@ -27,8 +27,9 @@ struct Wanted {
     beginning: Finder<'static>,
     /// The typed words.
     words: PlayerWords,
-    /// A name that matches only as another spelling contains one of these words: the longest word of the
-    /// surname or, if no comma shows the surname, the first or the last word. Initials are left out.
+    /// Words of the typed name: the longest word of the surname or, if no comma shows the surname, the first
+    /// and the last word. Initials are left out. A name that does not contain `beginning` matches only if it
+    /// contains one of these words.
     surnames: Vec<Finder<'static>>,
 }
 
@@ -93,9 +94,9 @@ impl<'f> PlayerMatcher<'f> {
 }
 
 impl NameFilter {
-    /// Whether a player's name matches. If the filter is a [`Word`](Self::Word), hyphens, dots and
-    /// apostrophes count as blanks. Then other spellings that can belong to the same person match too: with
-    /// first and last name in either order, and with initials or other prefixes of given names.
+    /// Whether a player's name matches. For a [`Word`](Self::Word), hyphens, dots and apostrophes count as
+    /// blanks, and other spellings that can belong to the same person match too: with first and last name in
+    /// either order, and with initials or other prefixes of given names.
     #[must_use]
     pub fn matches_player(&self, name: &str) -> bool {
         PlayerMatcher::new(self).fits(name)
@@ -136,7 +137,7 @@ impl Database {
             true
         })?;
         let aliases = self.player_aliases()?;
-        // A spelling is compared even if it does not occur in a game.
+        // An alias and its main name are compared even if they do not occur in a game.
         let mut fits = |alias: &&PlayerAlias| matcher.fits(&alias.alias) || matcher.fits(&alias.name);
         let names: HashSet<&str> =
             aliases.iter().filter(&mut fits).map(|alias| alias.name.as_str()).collect();

@@ -58,8 +58,8 @@ impl PlayerWords {
         self.split(name);
     }
 
-    /// Whether the folded name contains the letters of `wanted`, which `beginning` searches for, from the
-    /// beginning of a word on.
+    /// Whether the folded name contains all folded letters of `wanted`, one after the other, from the
+    /// beginning of a word on. `beginning` searches for these letters.
     pub(super) fn has_word_like(&self, wanted: &Self, beginning: &Finder<'_>) -> bool {
         let is_begin = |at: usize| !self.folded[..at].chars().next_back().is_some_and(char::is_alphanumeric);
         !wanted.folded.is_empty() && beginning.find_iter(self.folded.as_bytes()).any(is_begin)
@@ -101,7 +101,7 @@ impl PlayerWords {
         }
     }
 
-    /// Removes titles and generations, as long as a surname and a given name remain.
+    /// Removes titles and marks of generations (`Jr.`), as long as a surname and a given name remain.
     fn take_out_titles(&mut self) {
         let mut index = 0;
         while index < self.words.len() && self.words.len() > 2 {
@@ -128,7 +128,7 @@ impl PlayerWords {
         }
     }
 
-    /// Removes the number at the end of the last of the words that begin with a letter.
+    /// Finds the last word that begins with a letter, and removes the number at its end, if any.
     fn take_out_number(&mut self) {
         let has_letters =
             |word: &&mut Word| self.folded[word.letters.clone()].starts_with(char::is_alphabetic);
@@ -396,8 +396,8 @@ mod tests {
         &["Im, Sung", "Sung Im", "Im,S"],
     ];
 
-    /// Pairs of names that do not match in either direction. Only a second name that is the beginning of the
-    /// first may match it.
+    /// Pairs of names of which neither, typed as a filter, matches the other. Only a second name with which
+    /// the first name begins can match the first name.
     const DIFFERENT: &[[&str; 2]] = &[
         ["Caruana, Fabiano", "Caruana, Francesco"],
         ["Carlsen, Magnus", "Carlsen,H"],
