@@ -57,7 +57,7 @@ impl BlockGames {
         self.0.get(index).copied().unwrap_or(0)
     }
 
-    /// The games `n` for which `is_in(&things[n])` returns 1. For all other games it must return 0.
+    /// The games `n` for which `is_in(&things[n])` returns 1. For all other games `is_in` must return 0.
     pub(crate) fn of<T>(things: &[T], is_in: impl Fn(&T) -> u64) -> Self {
         let mut games = Self::default();
         for (word, things) in games.0.iter_mut().zip(things.chunks(64)) {

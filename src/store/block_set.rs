@@ -5,7 +5,7 @@
 //! follows. Then comes either a list or a bitmap:
 //!
 //! - a list: the first number, then for each further number its difference from the number before, minus 1;
-//! - a bitmap: its length in bytes, then its bytes. Bit 0 of the first byte is the number 0.
+//! - a bitmap: its length in bytes, then its bytes. Bit 0 of the first byte stands for the number 0.
 //!
 //! The bitmap is used only if it is clearly shorter than the list. Numbers are varints: seven bits per byte,
 //! lowest bits first; all bytes but the last have the top bit set.
@@ -29,7 +29,7 @@ pub const fn game_of(block: u32, number: u16) -> GameId {
     GameId(block * BLOCK_GAMES + number as u32)
 }
 
-/// The first and the last game of a block.
+/// The ids of the first and the last game that a block can contain.
 #[must_use]
 pub const fn games_of(block: u32) -> [u32; 2] {
     [game_of(block, 0).0, game_of(block, u16::MAX).0]
@@ -140,14 +140,14 @@ fn push_map(map: &[u8], numbers: &[u16], bytes: &mut Vec<u8>) {
 }
 
 /// Reads the set at the beginning of `bytes` and passes its numbers to `see` in ascending order. Returns the
-/// bytes after the set, or `None` if there is no valid set; `see` may have been called in that case too.
+/// bytes after the set, or `None` if there is no valid set; `see` can already have been called in that case.
 #[inline]
 pub fn decode(bytes: &[u8], see: impl FnMut(u16)) -> Option<&[u8]> {
     decode_within(bytes, |_| u64::MAX, see)
 }
 
-/// Like [`decode`], but only for the wanted numbers: `wanted(n)` returns the bits of the 64 numbers from
-/// `64 * n` on.
+/// Like [`decode`], but passes only the wanted numbers. `wanted(n)` returns one bit for each of the 64
+/// numbers from `64 * n` on; the bits of wanted numbers are set.
 #[inline]
 pub(crate) fn decode_within(
     bytes: &[u8],
@@ -312,7 +312,7 @@ mod tests {
             round_trip(&numbers.into_iter().collect::<Vec<_>>());
         }
 
-        /// Most numbers are close to each other, so that bitmaps occur. The added numbers may be smaller than
+        /// Most numbers are close to each other, so that bitmaps occur. The added numbers can be smaller than
         /// the others.
         #[test]
         fn adding_to_a_set_equals_encoding_it_at_once(

@@ -25,7 +25,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// rows to a table with an index that calls one of them.
 pub(crate) type SetUp = fn(&Connection) -> rusqlite::Result<()>;
 
-/// Decides whether the running query should stop. Any thread may call it at any time.
+/// Decides whether the running query should stop. Any thread can call it at any time.
 #[derive(Clone)]
 pub struct Stop(Arc<dyn Fn() -> bool + Send + Sync>);
 
@@ -42,7 +42,8 @@ impl fmt::Debug for Stop {
     }
 }
 
-/// SQLite calls the check once per this many steps of its virtual machine: about every ten microseconds.
+/// SQLite checks whether to stop once per this many steps of its virtual machine: about every ten
+/// microseconds.
 const STEPS: i32 = 1000;
 
 /// An open database with a schema of any released version.
@@ -119,7 +120,7 @@ impl Database {
         setting(&self.connection, &self.path, name)
     }
 
-    /// The minimum number of games of a visited position.
+    /// The number of games that must reach a position to make it a visited position.
     ///
     /// # Errors
     /// Errors of SQLite; if the setting is missing or has a wrong type.
@@ -154,9 +155,9 @@ impl Database {
         Ok(free + length.saturating_sub(pages))
     }
 
-    /// Prepares for a large transaction while other connections read: switches to a write-ahead log, which
-    /// [`end_adding`](Self::end_adding) or the end of this connection removes, and sets the size of the page
-    /// cache.
+    /// Prepares for a large transaction during which other connections can read: switches to a write-ahead
+    /// log, and sets the size of the page cache. [`end_adding`](Self::end_adding) removes the log. If it was
+    /// not called, dropping this `Database` does.
     ///
     /// # Errors
     /// [`ErrorKind::NoSharing`] if the file system does not support a write-ahead log; [`ErrorKind::Busy`] if another
@@ -266,7 +267,8 @@ impl Database {
         version.map_err(|source| Error::sqlite(&self.path, "look for changes", source))
     }
 
-    /// Sets the sizes of the caches for later queries: prepared statements, and bytes of pages.
+    /// Sets the sizes of two caches for later queries: the number of prepared statements, and the size of the
+    /// page cache in bytes.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -377,7 +379,8 @@ fn connect(path: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
 /// The number of threads that wait for another connection.
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 
-/// Waits a little for another connection. Returns false if the statement has waited long enough.
+/// Waits a little, so that another connection can release its lock. Returns false if the statement has waited
+/// long enough.
 fn wait(attempts: i32) -> bool {
     thread_local! {
         static BEGAN: Cell<Instant> = Cell::new(Instant::now());

@@ -175,7 +175,7 @@ pub enum ErrorKind {
         /// The game.
         game: GameId,
     },
-    /// The path of a copy is not UTF-8, which SQLite requires.
+    /// The path of a copy is not UTF-8, but SQLite requires UTF-8.
     #[error(
         "the path is not UTF-8, and SQLite cannot copy a database there; rename the directory or the database"
     )]
@@ -341,7 +341,7 @@ impl Error {
         source.as_ref()?.downcast_ref()
     }
 
-    /// Converts the error of a reader that may not recover a log or journal into
+    /// Converts the error of a reader that is not allowed to recover a log or journal into
     /// [`ErrorKind::NeedsWriting`]; other errors are returned unchanged.
     pub(super) fn during_recovery(self) -> Self {
         let code = self.of_sqlite().and_then(rusqlite::Error::sqlite_error_code);

@@ -1,5 +1,5 @@
-//! A compact list of the keys that many rows of a level of `occurrence` share. It gives an upper bound of the
-//! number of rows of any key without reading the level.
+//! A compact list of the keys that many rows of a level of `occurrence` share. With this list, an upper bound
+//! of the number of rows of any key is known without reading the level.
 //!
 //! A list is stored as
 //!
@@ -59,9 +59,9 @@ impl FrequentKeys {
         }
     }
 
-    /// The listed keys with enough rows in this level for a row of `visited_position`, provided that
-    /// `threshold` games in total reached the position. Empty if no such row is delayed with this threshold
-    /// (see `rows_in_level`).
+    /// The listed keys with at least `rows_in_level(threshold)` rows in this level. Their positions get a row
+    /// of `visited_position` if at least `threshold` games in total reached them. Empty if no row can be
+    /// delayed with this threshold (see `rows_in_level`).
     #[must_use]
     pub fn with_rows(&self, threshold: u32) -> Vec<PositionKey> {
         if !may_be_delayed(threshold) {
@@ -140,7 +140,7 @@ pub struct FrequentKeyCounter {
 }
 
 impl FrequentKeyCounter {
-    /// Counts the next rows, which share one key.
+    /// Counts the next `rows` rows, which all have this key.
     #[inline]
     pub fn observe(&mut self, key: PositionKey, rows: u32) {
         match &mut self.run {
@@ -205,19 +205,22 @@ impl<'k> FrequentKeyCursor<'k> {
     }
 }
 
-/// The lowest threshold at which rows of `visited_position` may be delayed (see [`rows_in_level`]). Half of
-/// it is the smallest number of rows of a key in a list of frequent keys (if the list does not get too long).
+/// The lowest threshold at which rows of `visited_position` can be delayed (see [`rows_in_level`]). It is
+/// twice [`FEWEST`], so that a list of frequent keys contains every key with at least
+/// `rows_in_level(threshold)` rows, unless the list gets too long.
 const MIN_DELAYED: u32 = 16;
 
-/// The minimum number of rows that a position's key must have in the level being written. Only then does the
-/// position get its row of `visited_position` when `threshold` games in total have reached it.
+/// The minimum number of rows that a position's key must have in the level being written, so that the
+/// position can get a row of `visited_position`. In addition, at least `threshold` games in total must have
+/// reached the position.
 ///
-/// A new position gets a row as soon as enough games have reached it. But when games are added level by
-/// level, each addition brings many old positions to that number of games. The games of these positions are
-/// spread over the whole database, so writing their rows and sets would take longer the larger the database
-/// is. Therefore a position that is already in older levels gets its row only when at least half that number
-/// of games reached it in the level being written. Until then, look-ups read its rows in `occurrence`, of
-/// which each level has few. Merging all levels writes all missing rows.
+/// A new position gets its row as soon as enough games have reached it. But when games are added level by
+/// level, each addition brings many old positions to the threshold. The games of these positions are spread
+/// over the whole database: the larger the database, the longer it would take to write the positions' rows
+/// and sets. Therefore a position that is already in older levels gets its row only when the level being
+/// written has at least half as many rows with its key as the threshold. Until then the row is delayed, and
+/// look-ups read the position's rows in `occurrence`. Each level has only few of these rows. Merging all
+/// levels writes all delayed rows.
 pub(crate) const fn rows_in_level(threshold: u32) -> u32 {
     if may_be_delayed(threshold) { threshold / 2 } else { 1 }
 }

@@ -24,9 +24,9 @@ const GAME_STATISTICS: &str =
      FROM (SELECT game_id AS games FROM main.game ORDER BY game_id DESC LIMIT 1) CROSS JOIN known
      WHERE games > 0 AND name IN (SELECT name FROM main.sqlite_schema WHERE type = 'index' AND tbl_name = 'game')";
 
-/// Statistics of the two largest tables. Without them SQLite assumes that these tables are small, and scans a
-/// table instead of looking up a key. The statistics assume two rows per key: only the order of magnitude
-/// matters.
+/// Writes statistics of the two largest tables. Without these statistics SQLite assumes that these tables are
+/// small, and scans a table instead of looking up a key. The statistics assume two rows per key: only the
+/// order of magnitude matters.
 const POSITION_STATISTICS: &str = "WITH counted (positions, games, levels) AS (
          SELECT (SELECT sum(positions) FROM main.import), (SELECT max(game_id) FROM main.game),
              (SELECT count(*) FROM main.occurrence_level))

@@ -16,8 +16,8 @@ use crate::store::file_id::FileId;
 const MARK: &str = ".pgndex-tmp";
 const LOCK: &str = ".lock";
 
-/// The maximum length of a database's name in bytes: 255, the limit of common file systems, minus the number
-/// of bytes that the longest name of a file beside it adds.
+/// The maximum length of a database's name in bytes. Common file systems limit names to 255 bytes, and files
+/// beside the database have longer names than the database.
 const MOST_NAME: usize = 255 - (1 + MARK.len() + "-headers-journal".len());
 
 /// The right to write a database: a lock file beside it, which this process has locked through the operating
@@ -76,8 +76,8 @@ impl WriterLock {
     }
 }
 
-/// Removes the temporary files of a database's writers, and those that SQLite left in its directory. This
-/// process must hold the lock of the database.
+/// Removes the temporary files of a database's writers, and the temporary files that SQLite left in the
+/// database's directory. This process must hold the lock of the database.
 fn clear_remains(target: &Path) -> Result<()> {
     let prefix = side_name(target.file_name().unwrap_or_default(), "");
     let directory = directory_of(target);
@@ -126,8 +126,8 @@ pub fn remove_temporary_files() {
 impl Drop for WriterLock {
     fn drop(&mut self) {
         held().retain(|target| *target != self.target);
-        // The file is removed before it is unlocked: a process that opened it meanwhile notices that it was
-        // removed, and creates a new one.
+        // The lock file is removed before it is unlocked: a process that opened the file meanwhile notices
+        // that it was removed, and creates a new one.
         if cfg!(unix) {
             let _ = fs::remove_file(beside(&self.target, LOCK));
         }
@@ -135,8 +135,8 @@ impl Drop for WriterLock {
     }
 }
 
-/// Whether `path` is the path of `database`, or of a file that belongs to it: its log, its journal, or a
-/// writer's lock file or temporary file.
+/// Whether `path` is the path of `database`, or of a file that belongs to it: a file of its write-ahead log,
+/// its journal, or a writer's lock file or temporary file.
 #[must_use]
 pub fn is_file_of(database: &Path, path: &Path) -> bool {
     let (database, path) = (resolved(database), resolved(path));
@@ -216,7 +216,7 @@ fn lock(target: &Path, lock_path: &Path) -> Result<File> {
                 }
             };
         }
-        // The previous process removed the file between our opening and locking it.
+        // The previous owner removed the file after this process opened it and before this process locked it.
     }
 }
 
@@ -227,14 +227,14 @@ fn this_process() -> rusqlite::Result<LockOwner> {
     Ok(LockOwner { process: std::process::id(), since })
 }
 
-/// Parses a lock file; `None` until its owner has written it.
+/// Parses the text of a lock file; `None` if the owner has not written all of it yet.
 fn parse(text: &str) -> Option<LockOwner> {
     let (process, since) = text.strip_suffix('\n')?.split_once(' ')?;
     Some(LockOwner { process: process.parse().ok()?, since: since.to_owned() })
 }
 
-/// Whether a path still leads to this file. On systems other than Unix, writers do not remove their lock
-/// files, so it always does.
+/// Whether a lock file is still at its path. This is always true on systems other than Unix, because writers
+/// do not remove their lock files there.
 fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
     match FileId::from_path(path) {
         _ if cfg!(not(unix)) => Ok(true),

@@ -62,7 +62,8 @@ fn inspect_for(connection: &Connection, path: &Path, supported: SchemaVersion) -
         if found > supported {
             return Err(ErrorKind::TooNew { found, supported }.at(path));
         }
-        // This program writes both numbers in one transaction, so this database is not its own.
+        // This program writes both numbers in one transaction, so a database with only the first number is
+        // not its own.
         if found < SchemaVersion::OLDEST {
             return Err(ErrorKind::OtherProgram.at(path));
         }
@@ -128,7 +129,8 @@ pub(crate) fn schema_of(version: SchemaVersion) -> rusqlite::Result<Connection> 
 /// Registers the function `exp` if SQLite does not have it. Views use this function: without it, SQLite
 /// cannot list their columns or alter tables.
 pub(crate) fn provide_exp(connection: &Connection) -> rusqlite::Result<()> {
-    // This runs each time a database is opened, and listing all functions would take far longer.
+    // This check runs each time a database is opened. Listing all functions would take far longer than this
+    // query.
     if connection.prepare("SELECT exp(0)").is_ok() {
         return Ok(());
     }

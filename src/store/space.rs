@@ -62,8 +62,8 @@ pub fn free_bytes(_: &Path) -> Option<u64> {
     None
 }
 
-/// Why the system does not let this user read a file; `None` if it does, or if unknown. This does not open
-/// the file: closing it would release the locks that SQLite holds on it.
+/// Why the system does not let this user read a file; `None` if the file can be read, or if the reason is
+/// unknown. This function does not open the file: closing it would release the locks that SQLite holds on it.
 #[cfg(all(unix, feature = "index"))]
 pub(crate) fn refusal(path: &Path) -> Option<io::Error> {
     // First check whether this process can open any file: the limit of open files may be reached.

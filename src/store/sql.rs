@@ -6,7 +6,7 @@ use std::fmt;
 use rusqlite::ffi;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// How much of a line an error shows before and after the place, in terminal columns.
+/// The maximum width of the text that an error shows before the place, and after it, in terminal columns.
 const CONTEXT: usize = 35;
 
 /// The place of an error in an SQL text.
@@ -84,8 +84,9 @@ pub fn is_complete(sql: &str) -> bool {
 }
 
 /// The words of a statement, without comments: names, numbers and quoted texts; each other character is a
-/// word of its own. Names joined by dots, such as `a.b`, are one word. Apart from that, words end where
-/// SQLite's tokens end. If they ended elsewhere, a statement could hide names from checks that count names.
+/// word of its own. Names joined by dots, such as `a.b`, are one word. Apart from that, names, quoted texts
+/// and comments end where SQLite ends them. Otherwise a statement could hide names from checks that count
+/// names.
 pub(crate) fn words(sql: &str) -> Vec<&str> {
     // To SQLite, a byte order mark is a space at the start of a word, and a letter inside a word.
     let space = |letter: char| letter.is_ascii_whitespace() || letter == '\u{feff}';
@@ -108,7 +109,7 @@ pub(crate) fn words(sql: &str) -> Vec<&str> {
     words
 }
 
-/// The length of the quoted text at the start. A doubled quote is an escaped quote.
+/// The length of the quoted text at the start of `text`, in bytes. A doubled quote is an escaped quote.
 fn quoted(text: &str, quote: char) -> usize {
     let mut length = 1;
     while let Some(end) = text[length..].find(quote) {

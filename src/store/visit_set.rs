@@ -174,7 +174,8 @@ pub(crate) fn for_each_visit_within(
 }
 
 /// Reads the move at the beginning of a stored block, or of the rest of a block. Returns the move and the
-/// remaining bytes, which begin with the set of games that played it.
+/// remaining bytes, which begin with the set of games that played the move; `None` if the bytes do not begin
+/// with a valid move.
 #[inline]
 pub(crate) fn take_move(bytes: &[u8]) -> Option<(PlayedMove, &[u8])> {
     let (bits, set) = take_number(bytes)?;
@@ -204,7 +205,7 @@ mod tests {
         let mut found = Vec::new();
         for (block, bytes) in visits.blocks() {
             assert!(for_each_visit(bytes, |number, played| found.push((game_of(block, number), played))));
-            // A truncated block is reported.
+            // A block that ends within a set is reported.
             assert!((1..bytes.len()).any(|end| !for_each_visit(&bytes[..end], |_, _| {})));
         }
         found.sort_unstable();

@@ -187,8 +187,8 @@ impl<'a> Check<'a> {
         Reader { connection, findings: &self.findings }
     }
 
-    /// The value of `result`. If the database is damaged there, reports that the data cannot be read, and
-    /// returns `None`. Other errors end the check.
+    /// The value of `result`. If `result` is an error because the database is damaged, reports that the data
+    /// from `row` on cannot be read, and returns `None`. Other errors end the check.
     pub(super) fn guard<T>(
         &self,
         table: &'static str,

@@ -54,14 +54,14 @@ const NUMBERED: [(&str, &str); 5] = [
     ("game", "game_id"),
 ];
 
-/// Runs SQLite's check of all pages and rows.
+/// Checks that the file is not cut off, and runs SQLite's check of all pages and rows.
 pub(crate) fn integrity(Reader { connection, findings }: Reader<'_>, path: &Path) -> rusqlite::Result<()> {
     // SQLite does not report a page that is cut off: it assumes that the rest of the page is zeros.
     let sql = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
     let told: i64 = connection.query_row(sql, [], |row| row.get(0))?;
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
-    // Data in a write-ahead log is perhaps not in the file yet.
+    // Data in a write-ahead log need not be in the file yet.
     let has_log = std::fs::metadata(&log).is_ok_and(|log| log.len() > 0);
     if let Ok(metadata) = std::fs::metadata(path)
         && !has_log
@@ -206,7 +206,7 @@ pub(crate) fn settings(reader: Reader<'_>) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Compares the list of openings with its digest, and the keys of openings with their positions.
+/// Compares the list of openings with its digest, and the keys and FENs of openings with their positions.
 pub(crate) fn openings(database: &Database, findings: &Collector) -> rusqlite::Result<()> {
     const NAME: &str = "openings";
     let mut is_legal = true;
@@ -334,7 +334,7 @@ pub(crate) fn unused_names(reader: Reader<'_>) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Reports rows of `removed_game` at the place of a row of `game` or `duplicate`.
+/// Reports rows of `removed_game` with the source and the offset of a row of `game` or `duplicate`.
 pub(crate) fn removed_games(reader: Reader<'_>) -> rusqlite::Result<()> {
     if !reader.connection.query_row("SELECT EXISTS (SELECT 1 FROM removed_game)", [], |row| row.get(0))? {
         return Ok(());

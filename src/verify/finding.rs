@@ -15,7 +15,7 @@ use crate::store::row::StoredId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum FindingKind {
-    /// SQLite reports that the file is damaged.
+    /// SQLite reports that the file is damaged, or the end of the file is missing.
     Integrity,
     /// Rows cannot be read.
     Unreadable,
@@ -29,7 +29,7 @@ pub enum FindingKind {
     DanglingLink,
     /// A count or total differs from the counted rows.
     WrongCount,
-    /// A value differs from the one that follows from other values.
+    /// A value differs from the value that follows from other values.
     WrongValue,
     /// A value differs from the PGN text.
     SourceText,
@@ -119,7 +119,7 @@ impl RowId {
         Self(columns.into_iter().map(|(name, id)| (name, id.into())).collect())
     }
 
-    /// The row whose key has these columns, which begin at the column `first` of a query's row.
+    /// Reads the key of a row: the columns `key`, whose values begin at the column `first` of a query's row.
     pub(crate) fn read(row: &Row<'_>, first: usize, key: &[&'static str]) -> rusqlite::Result<Self> {
         let cell = |(index, &name)| Ok((name, Id::of(row.get_ref(first + index)?)));
         key.iter().enumerate().map(cell).collect::<rusqlite::Result<_>>().map(Self)
@@ -132,12 +132,12 @@ impl RowId {
         self
     }
 
-    /// A row of `game`.
+    /// Identifies a row of `game`.
     pub(crate) fn game(game: StoredId<GameId>) -> Self {
         Self::new([("game_id", game)])
     }
 
-    /// A row of `game_position`.
+    /// Identifies a row of `game_position`.
     pub(crate) fn position(game: StoredId<GameId>, ply: StoredId<Ply>) -> Self {
         Self::game(game).and("ply", ply)
     }
@@ -156,7 +156,7 @@ pub struct Finding {
     pub column: Option<&'static str>,
     /// The expected value; empty if the finding concerns a row or table as a whole.
     pub expected: String,
-    /// The value found.
+    /// The value found, or a description of what is wrong with the row or table as a whole.
     pub found: String,
 }
 
@@ -258,7 +258,8 @@ impl Collector {
         }
     }
 
-    /// Adds the findings of another collector, which must keep at least as many findings as this one.
+    /// Adds the findings of another collector. The limit of that collector must be at least the limit of this
+    /// one.
     pub(crate) fn absorb(&self, others: Findings) {
         let mut findings = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
         for (kind, count) in others.counts {

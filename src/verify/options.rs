@@ -36,7 +36,7 @@ pub enum Sample {
 }
 
 impl Sample {
-    /// Whether item number `index` (from 0) of `count` items is in the sample.
+    /// Whether the item with the index `index` (from 0) is in the sample of `count` items.
     #[must_use]
     pub fn has(self, index: u64, count: u64) -> bool {
         let Self::Some(most) = self else { return true };

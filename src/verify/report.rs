@@ -44,14 +44,14 @@ impl Report {
     }
 }
 
-/// A source whose games could not be compared, which is not a finding.
+/// A source whose games could not be compared. This is not a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceNote {
     /// The path of the source, as stored in the database.
     pub path: PathBuf,
     /// The state of the source.
     pub state: SourceState,
-    /// An explanation of the state, to follow the path: `has changed since it was indexed`.
+    /// An explanation to write after the path, such as `has changed since it was indexed`.
     pub message: String,
 }
 

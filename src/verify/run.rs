@@ -27,7 +27,7 @@ enum Job {
     Integrity,
     Structure,
     Annotations,
-    /// The chain of readings of a file, by its index.
+    /// The readings of a file: a chain, given by its index.
     Source(usize),
     Games([StoredId<GameId>; 2]),
     Keys([i64; 2]),
@@ -236,8 +236,8 @@ impl Check<'_> {
         Ok(done)
     }
 
-    /// Checks a source file. If the file must be decoded, compares its games with it in the same pass.
-    /// Returns whether the games could be read.
+    /// Checks a source file. If the file must be decoded, also compares the games with the text in the same
+    /// pass. Returns whether the games could be read.
     fn source(&self, connection: &Connection, index: usize, outcome: &Mutex<Outcome>) -> Result<bool> {
         let chain = &self.sources.chains[index];
         let finder = &self.sources.finder;

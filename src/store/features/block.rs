@@ -8,24 +8,25 @@ use crate::store::block_set::BLOCK_GAMES;
 use crate::store::features::feature::{Feature, FeatureKind, PIECE_SQUARES};
 use crate::store::features::games::{FeaturesOfGame, PieceSquares};
 
-/// All non-empty sets of a block. The games of a set are numbers within the block, in ascending order.
+/// All non-empty sets of a block, by kind and value of the feature. A set is a list of games, given by their
+/// numbers within the block, in ascending order.
 pub(crate) type BlockSets = SortedMap<(FeatureKind, i64), Vec<u16>>;
 
-/// Receives sets.
+/// Receives a set: its kind, its value, and the numbers of its games.
 type Give<'g> = dyn FnMut(FeatureKind, i64, &[u16]) + 'g;
 
 /// The features of the games of a block. They take about 40 MB of memory for a block of long games.
 ///
-/// Features are recorded game by game, and sorted when the block is complete. With one list per feature,
-/// about 40,000 lists would have to grow all the time.
+/// Features are recorded game by game, and sorted when the block is complete. If each feature had its own
+/// list from the start, about 40,000 lists would have to grow all the time.
 #[derive(Debug, Default)]
 pub(crate) struct FeatureBlock {
-    /// Numbers within the block, in ascending order.
+    /// The games' numbers within the block, in ascending order.
     games: Vec<u16>,
     pieces: Vec<PieceSquares>,
-    /// Features, each with a game that has it.
+    /// Indexes of features, each with the number of a game that has the feature.
     features: Vec<(u16, u16)>,
-    /// Material numbers, each with a game that has the material.
+    /// Materials, as numbers from `material_numbers`, each with the number of a game that has the material.
     materials: Vec<(u32, u16)>,
     /// The number of each material. Materials are numbered in the order of their first appearance.
     material_numbers: HashMap<u64, u32, BuildHasherDefault<MaterialHasher>>,
@@ -88,7 +89,7 @@ impl FeatureBlock {
         }
     }
 
-    /// Converts the bits of each game into the list of games for each bit.
+    /// Converts the bits of the games into lists: for each bit, the games that have it.
     fn take_pieces(&self, give: &mut Give<'_>) {
         let mut numbers = Vec::with_capacity(BLOCK_GAMES as usize);
         let groups = self.pieces.len().div_ceil(64);
@@ -119,7 +120,7 @@ impl FeatureBlock {
     }
 }
 
-/// For each feature, or for each material, the list of games that have it.
+/// One list of games for each feature or each material.
 struct Lists {
     starts: Vec<u32>,
     ends: Vec<u32>,
@@ -127,7 +128,8 @@ struct Lists {
 }
 
 impl Lists {
-    /// Sorts games, given in order, into `lists` lists, each without repetitions.
+    /// Distributes games among `lists` lists. An item is the index of a list and the number of a game; the
+    /// numbers must be in ascending order. A list contains each game at most once.
     fn of(games: impl Iterator<Item = (usize, u16)> + Clone, lists: usize) -> Self {
         let mut starts = vec![0; lists];
         games.clone().for_each(|(list, _)| starts[list] += 1);

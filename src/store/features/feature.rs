@@ -1,4 +1,5 @@
-//! Kinds of features; and the features other than material and pieces on squares, numbered consecutively.
+//! Kinds of features, and the features of six kinds, which have consecutive indexes. Material and pieces on
+//! squares are represented in other ways.
 
 use crate::board::{Color, PawnStructure, Piece, Square};
 
@@ -15,9 +16,9 @@ pub(crate) enum FeatureKind {
     Game,
     /// A piece that moves to a square gives mate.
     Mate,
-    /// How many pieces of each kind are on the board.
+    /// How many pieces of each kind and side are on the board.
     Material,
-    /// The squares of all pawns, as the first bits of their [key](PawnStructure::key).
+    /// The squares of all pawns, represented by the first bits of the structure's [key](PawnStructure::key).
     Pawns,
     /// A piece is on a square.
     Piece,
@@ -52,15 +53,15 @@ impl FeatureKind {
 /// The number of pairs of a piece (codes 2 to 13) and a square.
 pub(super) const PIECE_SQUARES: u16 = 12 * 64;
 const CASTLINGS: u16 = 4;
-/// The number of leading bits of a pawn structure's key that identify a feature. Several structures share
-/// these bits.
+/// The number of leading bits of a pawn structure's key that identify a feature. Several structures can have
+/// the same leading bits.
 const PAWN_BITS: u32 = 12;
 
-/// A feature of a game other than material and pieces on squares.
+/// A feature of a game, except material and pieces on squares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Feature(u16);
 
-/// The kinds of these features in order, each with its number of features.
+/// The kinds that a [`Feature`] can have, in order, each with the number of its features.
 const PARTS: [(FeatureKind, u16); 6] = [
     (FeatureKind::Capture, PIECE_SQUARES),
     (FeatureKind::Castling, CASTLINGS),
@@ -137,7 +138,7 @@ impl Feature {
         Self(PROMOTION + piece_square(piece, square))
     }
 
-    /// The index of the feature among all features of this type, from 0.
+    /// The index of the feature among all values of this type, from 0.
     #[inline]
     pub(super) const fn index(self) -> u16 {
         self.0
@@ -148,7 +149,7 @@ impl Feature {
         (first_of(kind)..first_of(kind) + count).map(Self)
     }
 
-    /// The columns `kind` and `value` in `game_set`.
+    /// The kind and the value of the feature in `game_set`.
     pub(crate) fn place(self) -> (FeatureKind, i64) {
         let mut value = self.0;
         for (kind, count) in PARTS {

@@ -3,10 +3,11 @@
 use crate::board::{Material, MoveCode, PawnStructure, Piece, Special, Square};
 use crate::store::features::feature::{Feature, piece_square};
 
-/// The squares that each piece occupies at some time, by piece code minus 2.
+/// For each piece, the squares that it occupies at some point of the game, one bit per square. The index of a
+/// piece is its code minus 2.
 pub(crate) type PieceSquares = [u64; 12];
 
-/// The features of some games, in order. A feature that a game has several times may be listed several times.
+/// The features of some games, in order. A feature that a game has several times can be listed several times.
 #[derive(Debug, Default)]
 pub struct GameFeatures {
     games: Vec<FeatureCounts>,
@@ -111,7 +112,7 @@ impl FeatureRows {
         }
     }
 
-    /// Calls `see` with the features of the game, and starts the next game.
+    /// Calls `see` with the features of the game, and starts the next game. Returns the result of `see`.
     pub(crate) fn finish<T>(&mut self, see: impl FnOnce(FeaturesOfGame<'_>) -> T) -> T {
         self.last = None;
         self.game.push_game(std::mem::take(&mut self.pieces));

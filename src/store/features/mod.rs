@@ -1,8 +1,9 @@
 //! Features that games have at some point of the main line, as sets of games: the table `game_set`.
 //!
-//! Features are material, pieces on squares, captures and so on. They change little from ply to ply, and few
-//! games have the rare ones. So a search for a described position first finds the games that can contain it,
-//! and reads only the rows of these games, and of games whose features are not recorded.
+//! Features are material, pieces on squares, captures and so on. They change little from ply to ply, and rare
+//! features occur in few games. So a search for positions that match a description first finds the games that
+//! can contain such a position. It reads only the rows of these games, and of games whose features are not
+//! recorded.
 
 mod block;
 mod feature;

@@ -11,8 +11,9 @@ use crate::store::features::feature::{Feature, FeatureKind, piece_square};
 
 const COLORS: [Color; 2] = [Color::White, Color::Black];
 
-/// Selects the games that can contain what is searched for, by sets of games. A game outside the answer
-/// certainly does not contain it, unless the features of the game are unknown, which the caller must check.
+/// Uses sets of games to select the games that can contain what is searched for. A game outside the answer
+/// certainly does not contain it if the features of the game are known. The caller must check whether they
+/// are known.
 #[derive(Clone, Debug)]
 pub struct FeatureQuery {
     asked: Clauses,
@@ -42,7 +43,7 @@ impl FeatureQuery {
         Self { asked, is_exact: true }
     }
 
-    /// The games that can have a position matching a description.
+    /// A query for the games that can have a position that matches a description.
     #[must_use]
     pub fn from_description(description: &Description) -> Self {
         let Description { material, ending, pattern, structure, played } = description;
@@ -63,7 +64,8 @@ impl FeatureQuery {
         Self::all(parts)
     }
 
-    /// The games that can have the target's pawns, and the target's material, each in some position.
+    /// A query for the games that can have the pawns of `to` in some position, and the material of `to` in
+    /// the same or another position.
     pub(crate) fn same_pawns_and_material(to: &PositionDistance) -> Self {
         let structure = Feature::structure(to.structure()).place().1;
         let material = to.material().packed().cast_signed();
@@ -97,8 +99,8 @@ impl FeatureQuery {
         if let Some(becomes) = &asked.promotions {
             parts.push(Self::values(FeatureKind::Promotion, places(&pieces_of(becomes), asked.to)));
         }
-        // The answer is exact only for a single condition. Checks by castling are in the same sets as other
-        // checks by the king.
+        // The answer is exact only for a single condition. If castling is excluded, the answer for checks by
+        // the king is not exact: checks by castling are in the same sets.
         let castles = given > 0 && asked.is_other && kinds.contains(&PieceKind::King);
         let is_exact = parts.len() == 1 && asked.from.0 == u64::MAX && asked.captured.is_none() && !castles;
         if parts.is_empty() && asked.to.0 != u64::MAX {
@@ -161,7 +163,7 @@ impl FeatureQuery {
     }
 
     /// The games of a block that match. `read(kind, values, is_wanted, games)` adds to `games` the games of
-    /// all sets of this kind whose value is in the range `values` and passes `is_wanted`.
+    /// all sets of the kind `kind` whose value is in the range `values` and passes `is_wanted`.
     pub(crate) fn answer<E>(
         &self,
         read: &mut impl FnMut(

@@ -14,7 +14,7 @@ use crate::store::row::virtual_table::{Cell, Columns};
 pub(crate) struct ColumnBuilder {
     block: Option<u32>,
     columns: [OpenColumn; COLUMNS.len()],
-    /// Whether the current block differs from its stored form.
+    /// Whether games were added to the current block, or removed from it.
     is_changed: bool,
 }
 
@@ -84,7 +84,7 @@ impl OpenColumn {
         }
     }
 
-    /// Sets the value of a game number. Smaller numbers without a game get NULL.
+    /// Sets the value of a game number. Smaller numbers without an entry get NULL.
     fn set(&mut self, number: u16, cell: Cell<'_>) {
         self.fill(number.into());
         let index = self.index(cell);
@@ -94,8 +94,8 @@ impl OpenColumn {
         }
     }
 
-    /// The stored form: `cells` and `games`; `None` if the column has no entries. If all values are NULL,
-    /// `games` is empty.
+    /// The stored form, for the columns `cells` and `games` of `game_column`; `None` if there are no entries.
+    /// If all values are NULL, `games` is empty.
     fn encode(&self) -> Option<(String, Vec<u8>)> {
         let mut used = vec![false; self.values.len()];
         self.games.iter().for_each(|&index| used[index as usize] = true);
@@ -127,8 +127,8 @@ impl OpenColumn {
     }
 }
 
-/// A finished block of columns: its number, and the name and stored form of each column; `None` instead of
-/// the stored form if the block has no games.
+/// A finished block of columns: its number, and for each column the name and the stored form. The stored form
+/// is `None` if the block has no games.
 pub(crate) type StoredColumns = (u32, Vec<(&'static str, Option<(String, Vec<u8>)>)>);
 
 impl ColumnBuilder {
@@ -153,7 +153,7 @@ impl ColumnBuilder {
         done
     }
 
-    /// Clears a number whose game was removed.
+    /// Sets the columns of a game number to NULL, because the game was removed.
     pub(crate) fn remove(&mut self, number: u16) {
         self.is_changed = true;
         let columns = self.columns.iter_mut().filter(|column| usize::from(number) < column.games.len());

@@ -1,9 +1,9 @@
 //! Columns of `game` that filters use, each stored as one piece per block of games: a filter reads one or two
-//! bytes per game, not its row.
+//! bytes per game, not the game's row.
 //!
-//! A piece contains the distinct values of the block, and for each game number the index of its value. A game
-//! number is the number of a game within its block, from 0. So a condition is evaluated once per distinct
-//! value.
+//! A game number is the number of a game within its block, from 0. A piece contains the distinct values of
+//! the block, and for each game number the index of the game's value. So a condition is evaluated only once
+//! per distinct value.
 
 mod builder;
 mod stored;
@@ -58,14 +58,14 @@ pub(crate) enum Test {
     OneOfTexts(Vec<String>),
     AtLeast(i64),
     AtMost(i64),
-    /// From the first text up to, but not including, the second.
+    /// A text from the first one (inclusive) to the second one (exclusive).
     Between(String, String),
     /// This text, ignoring the case of the letters A to Z.
     AnyCase(String),
     /// NULL.
     Missing,
-    /// A date with a known year, from this date on. An unknown part matches if it could be late enough; the
-    /// parts after it are ignored.
+    /// A date with a known year, from this date on. An unknown part counts as late enough, and the parts
+    /// after it are ignored.
     Since(String),
     /// A date with a known year that sorts before this text, with unknown parts read as 0.
     Until(String),
@@ -121,7 +121,7 @@ pub(crate) trait ColumnSource {
 /// A condition on a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Condition {
-    /// All tests of one of the alternatives hold.
+    /// All tests of at least one alternative hold.
     Tests(Vec<Alternative>),
     /// The sum of two columns is in one of these ranges.
     SumIn([&'static str; 2], Vec<RangeInclusive<i64>>),

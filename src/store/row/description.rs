@@ -1,4 +1,4 @@
-//! The descriptions of tables: one list of columns per table.
+//! Macros that describe tables, with one list of columns per table.
 
 use rusqlite::Row;
 
@@ -17,7 +17,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// Appends `piece` to a batch's text.
+    /// Appends `piece` to `text`, the text of a batch, and returns its range there.
     ///
     /// # Panics
     /// If the batch's text, or `piece`, has 4 GiB or more.
@@ -27,7 +27,7 @@ impl Text {
         Self { start, len: u32::try_from(piece.len()).expect("text under 4 GiB") }
     }
 
-    /// The text itself.
+    /// The part of `text` in this range.
     #[must_use]
     pub fn of(self, text: &str) -> &str {
         &text[self.start as usize..][..self.len as usize]
@@ -36,11 +36,11 @@ impl Text {
 
 /// A value that a column can contain. Texts are stored in the batch's text.
 pub(crate) trait Value {
-    /// The type of the same value as read from a database, where a cell may have any value.
+    /// The type of the same value when it is read from a database, where a cell can contain any value.
     type Stored;
 
-    /// The value for SQL; `None` if it is a text that `text` does not contain. This is called from C code, so
-    /// it must not panic.
+    /// The value for SQL; `None` if it is a range that is not within `text`. This function is called from C
+    /// code, so it must not panic.
     fn cell<'a>(&self, text: &'a str) -> Option<Cell<'a>>;
 }
 
@@ -104,8 +104,8 @@ values! {
     GameResult: Text(result => result.as_str()), StoredText;
 }
 
-/// Declares the columns of a table, each with its name in SQL and its value in a row. The id of the run can
-/// be one more column (`with`).
+/// Declares the columns of a table, each with its name in SQL and its value in a row. `with` names one more
+/// column, for the id of the run.
 macro_rules! columns {
     (
         $kind:ident: $row:ident in $table:literal,
@@ -142,9 +142,11 @@ pub(super) use columns;
 
 /// Declares the row of a table: a struct whose fields are columns, each preceded by its name in SQL.
 ///
-/// `key` is the number of leading columns that are the primary key. `key` is given in two cases: for rows
-/// that are also read back from a database (`stored`: the same columns in the same order, then the run's id),
-/// and for rows of side tables of `game`, whose first column is the game.
+/// `key` is the number of columns of the primary key, which come first. It is given in two cases:
+///
+/// - With `stored as`, the macro also declares a type for rows read from a database. It has the same columns
+///   in the same order, then the id of the run.
+/// - Without `stored as`, the table is a side table of `game`, and its first column is `game_id`.
 macro_rules! table_row {
     (
         $(#[$meta:meta])*
@@ -221,17 +223,18 @@ pub(crate) trait StoredRow: Sized {
     /// The number of columns of the primary key.
     const KEY: usize;
 
-    /// Reads a row that has the columns in `COLUMNS`.
+    /// Reads a row that has the columns in `COLUMNS`, in this order. Calls `misfit` for each invalid cell.
     fn read(row: &Row<'_>, misfit: &mut OnInvalidCell<'_>) -> rusqlite::Result<Self>;
 
-    /// The value of a column.
+    /// The value of the column with this index; `None` if there is no such column.
     fn cell(&self, column: usize) -> Option<Cell<'_>>;
 }
 
-/// Declares the type of a row as stored in a database, from the columns of the row to write.
+/// Declares the type of a row read from a database. Each column is given with the type that is written, which
+/// determines the type that is read.
 macro_rules! stored_row {
     ($stored:ident in $table:literal, key $key:literal { $($column:literal $field:ident: $type:ty,)* }) => {
-        #[doc = concat!("A row of `", $table, "` as read from a database, in which its cells may have any value.")]
+        #[doc = concat!("A row of `", $table, "` as read from a database, where its cells can contain any value.")]
         #[derive(Clone, Debug, Default)]
         pub(crate) struct $stored {
             $(pub(crate) $field: <$type as super::description::Value>::Stored,)*

@@ -20,7 +20,8 @@ pub(crate) struct SideTable {
     pub(crate) key: usize,
     /// The number of the table's rows in a batch.
     pub(crate) len: fn(&HeaderBatch) -> usize,
-    /// The value in a row and column of the table, from a batch.
+    /// The value at a row index and a column index of the table in a batch; `None` if there is no such row,
+    /// column or text.
     pub(crate) cell: for<'b> fn(&'b HeaderBatch, usize, usize) -> Option<Cell<'b>>,
 }
 
@@ -34,12 +35,12 @@ impl SideTable {
 /// rows, and the type of a row.
 macro_rules! header_batch {
     ($($(#[$meta:meta])* $side:ident: $row:ident,)*) => {
-        /// Rows of the small tables, in game order. Texts are stored in the batch's own text.
+        /// Rows of the small tables, in the order of the games. Texts in rows are ranges of the field `text`.
         #[derive(Debug, Default)]
         pub struct HeaderBatch {
             /// Rows of `game`.
             pub games: Vec<GameRow>,
-            /// The names in each game, for sinks that take names together with the games.
+            /// The names in each game; empty unless the sink writes names together with the games.
             pub names: Vec<GameNames>,
             $($(#[$meta])* pub $side: Vec<$row>,)*
             /// Rows of `problem`, in input order.
@@ -108,8 +109,8 @@ macro_rules! header_batch {
                 GameRows { games: self.games.len(), $($side: self.$side.len()),* }
             }
 
-            /// Removes the rows of `game` and of its side tables that were added after the batch had these
-            /// numbers of rows.
+            /// Keeps only the first rows of `game` and of each of its side tables; `rows` says how many of
+            /// each.
             pub(crate) fn truncate_game_rows(&mut self, rows: &GameRows) {
                 self.games.truncate(rows.games);
                 $(self.$side.truncate(rows.$side);)*
@@ -124,7 +125,7 @@ macro_rules! header_batch {
         }
 
         impl RowTable<HeaderBatch> {
-            /// Registers the tables of a batch. Tables to which others refer come first.
+            /// Registers the tables of a batch. A table comes after the tables that it refers to.
             pub(in crate::store) fn register_all(connection: &Connection) -> rusqlite::Result<Vec<Self>> {
                 Ok(vec![
                     Self::register::<PlayerRows>(connection)?,
@@ -158,7 +159,7 @@ header_batch! {
 }
 
 impl HeaderBatch {
-    /// Adds a text.
+    /// Appends a text to the batch's text, and returns its range there.
     ///
     /// # Panics
     /// If the batch's text, or the new text, has 4 GiB or more.

@@ -23,12 +23,12 @@ pub struct NewImport<'a> {
 pub struct ImportTotals {
     /// Number of games added.
     pub games: u64,
-    /// Number of half-moves of these games.
+    /// Number of half-moves of the added games.
     pub plies: u64,
-    /// Number of positions of these games.
+    /// Number of positions of the added games.
     pub positions: u64,
     // Positions with the same key count as one.
-    /// Number of different positions among them.
+    /// Number of different positions in the added games.
     pub distinct_positions: u64,
     /// Number of problems found.
     pub problems: u64,
@@ -56,23 +56,23 @@ impl SourceDigest {
     }
 }
 
-/// The data of a source when the run has read it, even if only in part.
+/// The data of a source that a run has read, completely or in part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SourceTotals {
-    /// The size of the source's decompressed PGN text, in bytes; `None` if it could not be read.
+    /// The size of the source's decompressed PGN text, in bytes; `None` if the source could not be read.
     pub bytes: Option<u64>,
     /// Digest of the text; `None` if the source was not read to its end.
     pub digest: Option<SourceDigest>,
     /// Whether the source is a damaged archive, so that `bytes` and `digest` cover only the part that could
     /// be decoded.
     pub is_damaged: bool,
-    /// Games added from the source.
+    /// The number of games added from the source.
     pub games: u64,
-    /// Half-moves in the added games.
+    /// The number of half-moves in the added games.
     pub plies: u64,
-    /// Rows of `problem`.
+    /// The number of rows of `problem` for the source.
     pub problems: u64,
-    /// Games skipped as duplicates.
+    /// The number of games skipped as duplicates.
     pub duplicates: u64,
     /// The offset of the last game found, kept or not, in bytes; `None` if no game was found.
     pub last_game: Option<u64>,

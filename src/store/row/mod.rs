@@ -1,8 +1,8 @@
 //! Rows to write, in batches that are filled, written and reused.
 //!
-//! Most tables have one description here: its columns, in the order of the batch. Macros derive from it the
-//! struct of a row, the statement that inserts rows, the columns that SQL reads, and for some tables the
-//! struct of a row as read back from a database, where cells may have any value.
+//! Most tables are described here by one list of columns. Macros generate from this list the columns that SQL
+//! reads and inserts. For many tables they also generate the struct of a row. For some tables they generate a
+//! second struct, for a row read from a database, where a cell can contain any value.
 
 mod description;
 mod header;

@@ -8,13 +8,13 @@ use crate::store::row::{GameId, ResultCounts};
 /// The maximum number of best-rated games, and of latest games, that are listed for a visited position.
 pub const LISTED_GAMES: u8 = 15;
 
-/// How many day numbers each year takes: 13 months (0 is unknown) of 32 days.
+/// The number of day numbers per year: 13 months (0 is unknown) of 32 days.
 const YEAR: u32 = 13 * 32;
 
-/// A number that increases with a date `YYYY.MM.DD`; unknown parts count as 0.
+/// A number for a date `YYYY.MM.DD`: later dates have greater numbers. Unknown parts count as 0.
 pub(crate) fn day_number(date: &str) -> u32 {
     let [year, month, day] = match *date.as_bytes() {
-        // Nearly all dates look like this. A filtered query reads thousands of different ones.
+        // Nearly all dates look like this. A filtered query reads thousands of different dates.
         [a, b, c, d, b'.', e, f, b'.', g, h] => {
             [number_of(&[a, b, c, d]), number_of(&[e, f]), number_of(&[g, h])]
         }
@@ -55,8 +55,8 @@ impl ResultCounts {
     /// Counts a game: its result, White's and Black's rating, and its year.
     #[inline]
     pub(crate) fn count(&mut self, result: GameResult, [white, black]: [Option<u16>; 2], year: Option<u16>) {
-        // The results are counted without branches: they are unpredictable, and one query counts millions of
-        // them.
+        // The results are counted without branches: a branch could not be predicted, and one query counts
+        // millions of results.
         self.white_wins += u32::from(result == GameResult::White);
         self.draws += u32::from(result == GameResult::Draw);
         self.black_wins += u32::from(result == GameResult::Black);
@@ -109,12 +109,13 @@ pub(crate) struct GameList {
 }
 
 impl GameList {
-    /// Best-rated games: ranked by the sum of both ratings, then earlier games first.
+    /// Best-rated games: the greatest sums of both ratings first; games with equal sums in ascending order of
+    /// ids.
     pub(crate) const fn best_rated(length: u8) -> Self {
         Self { games: Vec::new(), length: length as usize, later_first: false }
     }
 
-    /// Latest games: ranked by [`day_number`], then later games first.
+    /// Latest games: the greatest [`day_number`]s first; games with equal numbers in descending order of ids.
     pub(crate) const fn latest(length: u8) -> Self {
         Self { games: Vec::new(), length: length as usize, later_first: true }
     }
@@ -136,9 +137,9 @@ impl GameList {
         self.games.insert(at, (rank, game));
     }
 
-    /// Merges the list with an earlier one and returns the ids in order; `None` if the earlier list does not
-    /// change. `rank` returns the rank of a game of the earlier list, and is called only for games that must
-    /// be compared.
+    /// Merges this list with the list `earlier`, and returns the ids of the merged list in order; `None` if
+    /// `earlier` does not change. `rank` returns the rank of a game in `earlier`. It is called only for games
+    /// that must be compared.
     pub(crate) fn with<E>(
         self,
         earlier: &[GameId],
@@ -177,7 +178,7 @@ impl GameList {
         rank > other_rank || (rank == other_rank && (game > other) == self.later_first)
     }
 
-    /// The games in order.
+    /// The ids of the games in order.
     pub(crate) fn ids(&self) -> Vec<GameId> {
         self.games.iter().map(|&(_, game)| game).collect()
     }
@@ -187,7 +188,7 @@ impl GameList {
 mod tests {
     use super::*;
 
-    /// Compares the lists with a sort of all games.
+    /// Compares the lists with the sorted list of all games.
     #[test]
     fn lists_have_the_first_games_in_their_order() {
         let games: Vec<(u32, GameId)> = (1..=60).map(|id| (id * 7 % 11, GameId(id))).collect();

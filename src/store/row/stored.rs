@@ -1,4 +1,4 @@
-//! Rows as read from a database, in which cells may have any value.
+//! Rows read from a database, in which cells can contain any value.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -11,8 +11,8 @@ use super::virtual_table::Cell;
 use crate::id::GameId;
 use crate::store::cell::Stored;
 
-/// An integer from a column of ids or plies, which may have any value. The type parameter is the type that
-/// the column should contain.
+/// An integer from a column of ids or plies. It need not be a valid id or ply. `I` is the type that the
+/// column should contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct StoredId<I> {
     number: i64,
@@ -69,13 +69,13 @@ impl<I> Stored<'_> for StoredId<I> {
 }
 
 impl StoredId<GameId> {
-    /// The id; `None` if the number is not a valid id.
+    /// The id; `None` if the number is negative or too large for an id.
     pub(crate) fn id(self) -> Option<GameId> {
         self.number.try_into().ok().map(GameId)
     }
 }
 
-/// A text. Invalid UTF-8 is replaced.
+/// A text from a cell. Invalid UTF-8 is replaced by U+FFFD.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StoredText(String);
 
@@ -131,7 +131,7 @@ impl<T: AsCell> AsCell for Option<T> {
 /// of valid values, and the value found.
 pub(crate) type OnInvalidCell<'m> = dyn FnMut(usize, &'static str, ValueRef<'_>) -> rusqlite::Result<()> + 'm;
 
-/// Reads a cell. A wrong value is reported and read as the default.
+/// Reads a cell. If its value is not valid, calls `misfit` and returns the default value.
 pub(crate) fn read_cell<'r, T: Stored<'r> + Default>(
     row: &'r Row<'_>,
     column: usize,

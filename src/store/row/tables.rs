@@ -1,4 +1,5 @@
-//! Rows of `game`, of its side tables, of `problem`, `duplicate`, `game_position` and `occurrence`.
+//! Rows of `game`, of its side tables, of `problem`, `duplicate` and `occurrence`, and the columns of
+//! `game_position`.
 //!
 //! Annotations are what a PGN says about moves. The place of an annotation is a line and a ply: line 0 is the main
 //! line, and lines 1, 2, 3 … are the variations of a game in the order of their text. Annotations at ply n belong to
@@ -18,7 +19,7 @@ table_row! {
         "game_id" pub game: GameId,
         /// The file that contains the game.
         "source_id" pub source: SourceId,
-        /// The offset of the game's text in this file, in bytes.
+        /// The offset of the game's text in its source, in bytes.
         "byte_offset" pub byte_offset: u64,
         /// The length of the game's text, in bytes.
         "byte_length" pub byte_length: u64,
@@ -26,13 +27,13 @@ table_row! {
         "event_id" pub event: Option<NameId>,
         /// Site name.
         "site_id" pub site: Option<NameId>,
-        /// PGN date, `YYYY.MM.DD`, unknown parts `??`.
+        /// The date from the PGN: `YYYY.MM.DD`. Unknown parts are `??`.
         "date" pub date: Option<Text>,
         /// Round.
         "round" pub round: Option<Text>,
-        /// White's player.
+        /// The player with White.
         "white_id" pub white: Option<NameId>,
-        /// Black's player.
+        /// The player with Black.
         "black_id" pub black: Option<NameId>,
         /// Result.
         "result" pub result: GameResult,
@@ -44,26 +45,26 @@ table_row! {
         "white_title" pub white_title: Option<Text>,
         /// Black's title.
         "black_title" pub black_title: Option<Text>,
-        /// ECO code of the PGN.
+        /// ECO code from the PGN.
         "eco" pub eco: Option<Text>,
         /// The opening, determined from the positions.
         "opening_id" pub opening: Option<OpeningId>,
-        /// PGN time control.
+        /// Time control from the PGN.
         "time_control" pub time_control: Option<Text>,
         /// Variant, as the PGN names it.
         "variant" pub variant: Option<Text>,
         /// Six-field FEN of the start position; `None` for the standard position, and for a
         /// [skipped](GameStatus::Skipped) game.
         "start_fen" pub start_fen: Option<Text>,
-        /// Half-moves replayed.
+        /// The number of half-moves replayed.
         "ply_count" pub ply_count: u32,
         /// How much of the game could be replayed.
         "status" pub status: GameStatus,
-        /// A hash of start position and move codes. Games with the same start position and moves have the
+        /// A hash of the start position and the moves. Games with the same start position and moves have the
         /// same hash.
         "moves_hash" pub moves_hash: u64,
-        /// A hash of players, date, start position and the first moves. A broken-off game and the whole game
-        /// have the same hash. `None` if there are too few moves or a player is unknown.
+        /// A hash of the players, the date, the start position and the first moves. A broken-off game and the
+        /// whole game have the same hash. `None` if there are too few moves or a player is unknown.
         "prefix_hash" pub prefix_hash: Option<u64>,
         /// The game's id on Lichess.
         "lichess_id" pub lichess_id: Option<Text>,
@@ -77,7 +78,7 @@ table_row! {
         "time_increment_cs" pub time_increment_cs: Option<u32>,
         /// The speed class: a word of [`Speed`](crate::pgn::Speed).
         "speed" pub speed: Option<&'static str>,
-        /// How the game ended, in the words of its site.
+        /// How the game ended, from the tag `Termination`.
         "termination" pub termination: Option<Text>,
         /// The change of White's rating by this game.
         "white_rating_diff" pub white_rating_diff: Option<i32>,
@@ -114,9 +115,9 @@ pub struct GameNames {
     pub event: Option<Text>,
     /// Site name.
     pub site: Option<Text>,
-    /// White's player.
+    /// The player with White.
     pub white: Option<Text>,
-    /// Black's player.
+    /// The player with Black.
     pub black: Option<Text>,
 }
 
@@ -143,7 +144,7 @@ impl GameStatus {
         }
     }
 
-    /// The tag that states which moves of a game are missing in the database.
+    /// The tag in which an exported game states the part that is missing in the database.
     pub const LOSS_TAG: &str = "Truncated";
 
     /// A description of the part of a game that is in the PGN but not in the database; `None` if nothing is
@@ -192,9 +193,9 @@ table_row! {
         "line" pub line: u32,
         /// The ply.
         "ply" pub ply: Ply,
-        /// The number of the comment at this place, from 1.
+        /// The number of the comment among the comments with the same line and ply, from 1.
         "number" pub number: u32,
-        /// The text, without commands.
+        /// The text, without its commands (`[%name value]`).
         "text" pub comment: Text,
     }
 }
@@ -215,8 +216,8 @@ table_row! {
 }
 
 table_row! {
-    /// One row of `command`: a `[%name value]` that `move_eval` does not store, or not exactly as it is
-    /// written.
+    /// One row of `command`: a command `[%name value]` from a comment. `move_eval` does not store the
+    /// command, or not exactly as it is written.
     #[derive(Clone, Copy, Debug)]
     pub struct CommandRow in "command", key 4 {
         /// The game.
@@ -225,7 +226,7 @@ table_row! {
         "line" pub line: u32,
         /// The ply.
         "ply" pub ply: Ply,
-        /// The number of the command at this place, from 1.
+        /// The number of the command among the commands with the same line and ply, from 1.
         "number" pub number: u32,
         /// The command's name.
         "name" pub name: Text,
@@ -242,7 +243,7 @@ table_row! {
         "game_id" pub game: GameId,
         /// The number of the variation's line, from 1.
         "line" pub line: u32,
-        /// The parent line.
+        /// The line that the variation leaves; 0 is the main line.
         "parent_line" pub parent_line: u32,
         /// The ply of the position in which the variation begins: its first move replaces the move that the
         /// parent line plays there.
@@ -305,7 +306,7 @@ pub struct ProblemRow {
     pub column: u64,
     /// The number of the game in the file, from 1; 0 outside any game.
     pub game_number: u32,
-    /// The game's id, if it was kept.
+    /// The game's id; `None` if the game was not kept, or if the problem is outside any game.
     pub game: Option<GameId>,
     /// The ply that could not be played, or at which the problem was found.
     pub ply: Option<Ply>,
@@ -381,7 +382,7 @@ table_row! {
     pub struct DuplicateRow in "duplicate" {
         /// The source file.
         "source_id" pub source: SourceId,
-        /// The offset of the game's text in this file, in bytes.
+        /// The offset of the game's text in its source, in bytes.
         "byte_offset" pub byte_offset: u64,
         /// The length of the game's text, in bytes.
         "byte_length" pub byte_length: u64,
@@ -396,8 +397,8 @@ table_row! {
     } with "import_id"
 }
 
-// Kept games that are prefixes of longer games (kind `prefix`), and duplicates of a removed end of a source
-// (kind `cut`), have rows too.
+// Two kinds of rows are not a `DuplicateRow`. `prefix`: a kept game that has the first moves of a longer
+// game. `cut`: a copy of a game that was cut off at the end of its file and was read completely later.
 stored_row! {
     StoredDuplicate in "duplicate", key 2 {
         "source_id" source: SourceId,
@@ -413,8 +414,9 @@ stored_row! {
 
 /// An occurrence of a position: its key, the game and the ply.
 ///
-/// It is stored as one 128-bit number, so that sorting needs a single comparison: the key (biased, so that
-/// unsigned order is SQLite's signed order), then the game, then the ply.
+/// It is one 128-bit number, so that two occurrences can be compared in one step. From the highest bits, the
+/// number contains the key, the game and the ply. The key's sign bit is inverted, so that the unsigned order
+/// is SQLite's signed order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Occurrence(u128);
 
@@ -446,7 +448,7 @@ impl Occurrence {
     }
 }
 
-/// One row of `occurrence`, in the order of the table.
+/// One row of `occurrence`. Rows compare in the order of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OccurrenceRow {
     /// The level that the game belongs to.
@@ -456,7 +458,7 @@ pub struct OccurrenceRow {
 }
 
 impl OccurrenceRow {
-    /// The lower bound of all rows of a level.
+    /// A lower bound of all rows of a level.
     #[must_use]
     pub const fn first_of(level: Level) -> Self {
         Self { level, occurrence: Occurrence(0) }

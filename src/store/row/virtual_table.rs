@@ -1,12 +1,13 @@
 //! Makes rows in memory readable as a table in SQL, so that SQL can insert them quickly.
 //!
-//! `INSERT INTO tag SELECT … FROM batch_tag` runs one statement per batch instead of one per row. The table
-//! is an eponymous virtual table: it exists only for the connection and is not part of the schema. This uses
-//! SQLite's own interface, not `rusqlite::vtab`, whose result setter copies each text once more.
+//! `INSERT INTO tag SELECT … FROM batch_tag` runs one statement per batch instead of one per row. `batch_tag`
+//! is an eponymous virtual table: it exists only for the connection and is not part of the schema. This
+//! module uses SQLite's own interface, not `rusqlite::vtab`, whose result setter copies each text once more.
 //!
 //! Why the unsafe code is sound: a [`RowTable`] has a batch only while [`RowTable::insert`] runs, which
-//! borrows the batch for that time. A cursor takes the batch when a statement begins to read. Only the
-//! statement of `insert` runs in that time, and it is finished before `insert` returns.
+//! borrows the batch for that time. A cursor gets the pointer to the batch when a statement begins to read.
+//! While `insert` runs, only its own statement can do so, and this statement is finished before `insert`
+//! returns.
 #![allow(unsafe_code)]
 
 use std::ffi::{CString, c_char, c_int, c_void};
@@ -59,7 +60,7 @@ pub(crate) trait Columns: 'static {
     fn value<'a>(row: &Self::Row, text: &'a str, column: usize) -> Option<Cell<'a>>;
 }
 
-/// Rows with these columns, in a batch that SQL can read as a table.
+/// Rows with the columns of [`Columns`], in a batch that SQL can read as a table.
 pub(crate) trait Rows: Columns {
     /// The type of the batch.
     type Batch: Sync;
@@ -88,7 +89,7 @@ struct Slot<B>(Mutex<Option<NonNull<B>>>);
 // SAFETY: the pointer is dereferenced only for shared access to a `Sync` batch that `RowTable::insert` keeps
 // borrowed.
 unsafe impl<B: Sync> Send for Slot<B> {}
-// SAFETY: as above; the slot itself is behind a mutex.
+// SAFETY: the pointer is behind a mutex, and it is used only for shared access to a `Sync` batch.
 unsafe impl<B: Sync> Sync for Slot<B> {}
 
 impl<B> Slot<B> {
@@ -112,18 +113,20 @@ pub(in crate::store) struct RowTable<B> {
     /// Whether the statement has the run's id as a parameter.
     names_run: bool,
     slot: Arc<Slot<B>>,
-    /// Not `Sync`: two threads in `insert` could end each other's borrow of a batch.
+    /// Keeps this type from being `Sync`. Otherwise one thread in `insert` could clear the slot while another
+    /// thread in `insert` still needs it.
     not_sync: PhantomData<std::cell::Cell<()>>,
 }
 
 impl<B> RowTable<B> {
-    /// Registers the table with `connection`. It has rows only during [`insert`](Self::insert).
+    /// Registers the table with `connection`. The table has rows only during [`insert`](Self::insert).
     pub(in crate::store) fn register<R: Rows<Batch = B>>(connection: &Connection) -> rusqlite::Result<Self> {
         let name = CString::new(format!("batch_{}", R::TABLE))?;
         let slot = Arc::new(Slot(Mutex::new(None)));
         let aux = Arc::into_raw(Arc::clone(&slot)).cast_mut().cast::<c_void>();
-        // SAFETY: the handle is open while `connection` is borrowed; SQLite copies the name; the module is static;
-        // `aux` is an owned reference that `drop_aux` releases, which SQLite calls even if the registration fails.
+        // SAFETY: the handle is open while `connection` is borrowed; SQLite copies the name; the module is
+        // static; `aux` is an owned reference that `drop_aux` releases. SQLite calls `drop_aux` even if the
+        // registration fails.
         let code = unsafe {
             ffi::sqlite3_create_module_v2(
                 connection.handle(),
@@ -162,7 +165,8 @@ impl<B> RowTable<B> {
         let mut statement = connection.prepare_cached(&self.sql)?;
         self.slot.set(Some(NonNull::from(batch)));
         let _clear = Clear(&self.slot);
-        // This resets the statement in any case, which closes its cursors and drops their pointers to texts.
+        // `execute` resets the statement in any case. This closes its cursors and drops their pointers to
+        // texts.
         statement.execute(params_from_iter(self.names_run.then_some(run.map(|run| run.0))))
     }
 }
@@ -174,7 +178,7 @@ struct Table<R: Rows> {
     slot: Arc<Slot<R::Batch>>,
 }
 
-/// The place of the row being read in the batch. SQLite's own struct comes first.
+/// The batch being read, and the index of the current row. SQLite's own struct comes first.
 #[repr(C)]
 struct Cursor<R: Rows> {
     base: ffi::sqlite3_vtab_cursor,
@@ -212,7 +216,7 @@ impl<R: Rows> Module<R> {
         xRelease: None,
         xRollbackTo: None,
         xShadowName: None,
-        // Without the feature `bundled`, the module has the layout of an older SQLite.
+        // Without the feature `bundled`, this struct has the fields of an older SQLite.
         #[cfg(feature = "bundled")]
         xIntegrity: None,
     };
@@ -258,7 +262,7 @@ unsafe extern "C" fn disconnect<R: Rows>(table: *mut ffi::sqlite3_vtab) -> c_int
 }
 
 unsafe extern "C" fn best_index(_table: *mut ffi::sqlite3_vtab, info: *mut ffi::sqlite3_index_info) -> c_int {
-    // SAFETY: SQLite passes a valid struct that this call may write.
+    // SAFETY: SQLite passes a valid struct for this call to write.
     let info = unsafe { &mut *info };
     info.estimatedCost = 1e6;
     info.estimatedRows = 1_000_000;

@@ -35,7 +35,7 @@ macro_rules! on_line {
 const PLACE: Rule =
     Rule("ply", "a position of its line", concat!("typeof(t.line) = 'integer' AND ", on_line!("line")));
 
-/// The rule that the rows of a table are numbered 1, 2, 3 ... at each place.
+/// The rule that the rows of a table with the same line and ply are numbered 1, 2, 3 ...
 macro_rules! numbered {
     ($table:literal) => {
         Rule(

@@ -3,8 +3,8 @@
 use crate::id::{GameId, Ply};
 use crate::store::row::StoredId;
 
-/// Checksums of `(key, game, ply)` per group of games, so that a difference can be narrowed down to a few
-/// games.
+/// Checksums of `(key, game, ply)` per group of games. If two checksums differ, only the groups that differ
+/// must be searched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Checksum {
     groups: Box<[(u64, u64)]>,
@@ -19,7 +19,8 @@ impl Default for Checksum {
 impl Checksum {
     const GROUPS: usize = 1 << 12;
 
-    /// The group of a game. Consecutive games are in the same group or in consecutive ones.
+    /// The group of a game. Consecutive games are in the same group or in consecutive groups; the first group
+    /// follows the last one.
     pub(crate) const fn group(game: StoredId<GameId>) -> usize {
         (game.number() >> 4).cast_unsigned() as usize % Self::GROUPS
     }

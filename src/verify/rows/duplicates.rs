@@ -1,4 +1,4 @@
-//! Compares duplicates, with their texts and moves, with the games that they repeat.
+//! Compares duplicates (rows, texts and moves) with the games that they repeat.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
 
@@ -52,12 +52,12 @@ impl StoredDuplicate {
     }
 }
 
-/// Scans pieces of the table. Each thread has its own scan.
+/// Scans pieces of the table `duplicate`. Each thread has its own scan.
 pub(crate) struct DuplicateScan<'c> {
     check: &'c Check<'c>,
     texts: Texts<'c>,
     reread: SingleGameParser,
-    /// The number of rows scanned.
+    /// The number of rows checked: those in the sample.
     pub(crate) seen: u64,
 }
 
@@ -170,8 +170,8 @@ impl<'c> DuplicateScan<'c> {
     }
 }
 
-/// Compares a skipped game and its original with the game's text. `text` is `None` if its place is not within
-/// the source.
+/// Compares the row of a skipped game, and the game's original, with the text of the game. `text` is `None`
+/// if the row's byte range is not within the source.
 pub(crate) fn compare(
     reader: Reader<'_>,
     reread: &mut SingleGameParser,
@@ -214,8 +214,8 @@ pub(crate) fn compare(
     Ok(())
 }
 
-/// The columns that are compared in addition to the moves. Duplicates by moves alone must be equal only in
-/// the first `COLUMNS_OF_MOVES` of them.
+/// The columns that are compared in addition to the moves. For duplicates of the kind `moves`, only the first
+/// `COLUMNS_OF_MOVES` of these columns are compared.
 const COLUMNS: [&str; 6] = ["start_fen", "status", "white_id", "black_id", "date", "result"];
 const COLUMNS_OF_MOVES: usize = 2;
 

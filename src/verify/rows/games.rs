@@ -125,7 +125,8 @@ impl<'c> GameScan<'c> {
         Ok(())
     }
 
-    /// Skips rows of missing games, and reports the first row of each, up to the rows of the game `before`.
+    /// Skips rows of missing games up to the rows of the game `before`, or all remaining rows if it is
+    /// `None`. Reports the first skipped row of each game.
     fn surplus(
         &mut self,
         positions: &mut Rows<'_>,

@@ -39,7 +39,7 @@ impl Occurrence {
     }
 }
 
-/// Counts of the rows of one key.
+/// The counts for one key.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     key: i64,
@@ -179,7 +179,8 @@ impl<'c> OccurrenceScan<'c> {
     }
 }
 
-/// The query for the rows in a range of keys, and whether each is in the level of other games.
+/// The query for the rows in a range of keys. Its fourth column says whether a row is in the level of other
+/// games; its fifth column is the level.
 fn rows_of_keys(connection: &Connection) -> rusqlite::Result<&'static str> {
     let sql = "SELECT count(*) = 1 FROM occurrence_level";
     let has_one_level = connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?;

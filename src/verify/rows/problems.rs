@@ -87,7 +87,7 @@ pub(crate) fn check(Reader { connection, findings }: Reader<'_>) -> rusqlite::Re
     Ok(counts)
 }
 
-/// The problems of each game: eight bytes per problem.
+/// The problems of each game. They take eight bytes of memory per problem.
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
     /// Pairs of a game and the id of one of its problems, in ascending order.
@@ -139,8 +139,8 @@ impl Problems {
                 false => stored.push(problem),
             }
         }
-        // The number of reported warnings per game is limited, and warnings before the game's text count too,
-        // so fewer warnings may be stored than its text causes.
+        // The number of stored warnings per game is limited, and warnings about lines before the game's text
+        // count too. So fewer warnings can be stored than the text alone causes.
         let may_have_more = is_before && told.len() > stored.len();
         if stored.len() != told.len() && !may_have_more {
             let (rows, told) = (stored.len(), told.len());
@@ -150,8 +150,8 @@ impl Problems {
         }
         let first = stored.first().zip(told.first()).map(|(stored, told)| (stored, told.line));
         for (stored, mut told) in stored.iter().zip(told.iter().copied()) {
-            // Warnings before the text also count, so another warning has the note that further ones are not
-            // recorded.
+            // The last warning within the limit ends with a note that further warnings are not recorded.
+            // Warnings before the text also count, so the note can be in another message than in `told`.
             if let Some(message) = stored.message.as_deref().filter(|_| is_before)
                 && message.starts_with(told.message)
             {

@@ -93,8 +93,8 @@ impl<'c> Replay<'c> {
         self.codes().map(|codes| hash(codes).cast_signed())
     }
 
-    /// The hash of the game's first moves and of its `pairing`; `None` if the game has too few moves, or not
-    /// all of them could be played.
+    /// The hash of the game's first moves and of `pairing`, which is the hash of its players and date; `None`
+    /// if the game has too few moves, or not all of them could be played.
     pub(crate) fn prefix_hash(&self, pairing: u64) -> Option<i64> {
         prefix_hash(self.start_key.0, self.codes()?, pairing).map(u64::cast_signed)
     }

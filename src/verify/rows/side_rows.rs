@@ -42,8 +42,8 @@ fn shown(value: Option<&Id>) -> String {
     value.cloned().map_or_else(|| "NULL".to_owned(), Id::into_text)
 }
 
-/// Compares the rows of a game in one table with the expected rows in `told`, which are without the game's
-/// id. The columns of the key come first.
+/// Compares the rows of a game in one table with the expected rows in `told`. An expected row contains no
+/// game id; its columns of the key come first.
 fn compare_table(
     reader: Reader<'_>,
     game: StoredId<GameId>,

@@ -34,7 +34,7 @@ pub(crate) struct Reader<'c> {
 }
 
 impl Reader<'_> {
-    /// Reports each row of a query, which selects the primary key of a table.
+    /// Reports each row of a query that selects the primary key of a table.
     pub(crate) fn report_rows(
         self,
         kind: FindingKind,
@@ -70,8 +70,8 @@ pub(crate) fn columns<R: StoredRow>() -> String {
     R::COLUMNS.join(", ")
 }
 
-/// Reads a row with the columns of `R`. Values that are not integers or texts as required are reported, and
-/// read as 0 or as empty.
+/// Reads a row with the columns of `R`. A value of a wrong type is reported, and read as NULL if NULL is
+/// allowed, otherwise as 0 or as an empty text.
 pub(crate) fn read<R: StoredRow>(row: &Row<'_>, findings: &Collector) -> rusqlite::Result<R> {
     R::read(row, &mut |column, expected, value| {
         report_invalid_cell(findings, row, (R::TABLE, R::COLUMNS, R::KEY), column, expected, value)

@@ -53,7 +53,7 @@ impl Counts {
         self.white_wins + self.draws + self.black_wins
     }
 
-    /// The number of columns, from the first one, that `visited_position` has too.
+    /// The number of columns at the beginning of [`columns`](Self::columns) that `visited_position` also has.
     const COLUMNS_OF_POSITIONS: usize = 8;
 
     /// The columns of `continuation` and their values.

@@ -1,4 +1,5 @@
-//! Compares games with the text of a source that must be decoded. Decodes the source once, from start to end.
+//! Compares games with the text of a source that must be decoded. Decodes the source from start to end: once,
+//! or twice if the rows are not in the order of their texts.
 
 use std::borrow::Cow;
 
@@ -25,7 +26,7 @@ const MOST_TEXT: u64 = 64 << 20;
 const MOST_BEHIND: usize = 1 << 14;
 
 /// Compares the sampled games and the sampled skipped games of a chain of readings with their texts in
-/// `file`. Returns the number of compared games, not counting skipped ones.
+/// `file`. Returns the number of compared games, without the skipped games.
 pub(crate) fn compare(
     check: &Check<'_>,
     connection: &Connection,
@@ -118,7 +119,7 @@ impl<P, R> BySource<'_, P, R> {
     }
 }
 
-/// Reads games of a source that are in the sample, in the order of their ids.
+/// Reads the next games of a source that are in the sample, in the order of their ids.
 fn read_games(
     check: &Check<'_>,
     connection: &Connection,
@@ -220,8 +221,8 @@ impl<'c> TextPass<'c> {
                 return Ok(());
             }
             Some(range) => {
-                // If the decoded text ends before the end of this range, the source has changed. Its verdict
-                // says so, and nothing is compared.
+                // If the decoded text ends before the end of this range, the source has changed. The verdict
+                // on the reading says so, and the row is not compared.
                 let length = (range.end - range.start) as usize;
                 let Some(text) = text.piece(range.start, length, self.check.progress) else { return Ok(()) };
                 Some(text)
@@ -284,7 +285,7 @@ struct Text<'r> {
 
 impl<'r> Text<'r> {
     fn open(file: &SourceFile, marks: Marks<'r>, check: &Check<'_>) -> source::Result<Self> {
-        /// The default of a run on a machine with enough memory.
+        /// The default memory limit of a run, in bytes, on a machine with enough memory.
         const MEMORY: u64 = 4 << 30;
         let path = || file.path.clone();
         let Opened::Packed(packed) = source::open(file)? else {
@@ -296,7 +297,7 @@ impl<'r> Text<'r> {
     }
 
     /// A piece of the text; `None` if the text ends earlier or the check is stopped. The piece must not begin
-    /// before [`start`](Self::start). Text before the piece can be dropped.
+    /// before [`start`](Self::start). Drops text before the piece if more text must be decoded.
     fn piece(&mut self, offset: u64, length: usize, progress: &Progress) -> Option<&[u8]> {
         while self.start + (self.text.len() as u64) < offset + length as u64 {
             let passed = usize::try_from(offset - self.start).unwrap_or(usize::MAX).min(self.text.len());
@@ -322,7 +323,7 @@ impl<'r> Text<'r> {
 
     fn read(&mut self) {
         let before = self.text.len();
-        // An error of a damaged archive counts as the end of the text.
+        // An error of a damaged archive is not the end: text after the damaged place can follow.
         self.has_ended = matches!(self.decoded.read(&mut self.text, PIECE), Ok(0));
         self.marks.pass(&self.text[before..]);
     }

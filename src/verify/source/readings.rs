@@ -88,7 +88,7 @@ type GameRanges = HashMap<StoredId<SourceId>, [StoredId<GameId>; 2]>;
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
     pub(crate) chains: Vec<Chain>,
-    /// For the id of each row, its chain and its index in the chain.
+    /// For each source, the index of its chain in `chains`, and the index of its row in this chain.
     places: HashMap<StoredId<SourceId>, (usize, usize)>,
     /// Finds the files of the sources.
     pub(crate) finder: Finder,
@@ -137,7 +137,8 @@ impl Sources {
         self.annotations.get(&game.import).copied().unwrap_or(Annotations::None)
     }
 
-    /// The text of a source that is an unchanged plain file.
+    /// The text of a source that is a plain file, and that is unchanged or has only grown; `None` for other
+    /// sources.
     pub(super) fn map(&self, source: StoredId<SourceId>, progress: &Progress) -> Option<Arc<Mapped>> {
         let &(chain, row) = self.places.get(&source)?;
         let chain = &self.chains[chain];
@@ -161,8 +162,8 @@ impl Sources {
         Ok(all.as_ref().and_then(|games| games.get(&source)).copied())
     }
 
-    /// The number of sources that are unchanged or have grown, the number of other sources, and the first
-    /// notes on other sources.
+    /// The number of sources that are unchanged or have grown, the number of other sources, and notes on at
+    /// most `limit` of the other sources.
     pub(crate) fn outcome(self, limit: usize) -> (u64, u64, Vec<SourceNote>) {
         let (mut same, mut others) = (0, Vec::new());
         for Chain { path, rows, verdicts, .. } in self.chains {

@@ -31,7 +31,7 @@ impl<'c> Texts<'c> {
     }
 
     /// Compares a game with its text; `codes` are the moves in the game's rows, if known. Returns whether the
-    /// game was compared: its source must be an unchanged plain file.
+    /// game was compared: its source must be a plain file that is unchanged or has only grown.
     pub(crate) fn compare(
         &mut self,
         connection: &Connection,
@@ -54,7 +54,8 @@ impl<'c> Texts<'c> {
         Ok(true)
     }
 
-    /// The text of a source that is an unchanged plain file.
+    /// The text of a source that is a plain file, and that is unchanged or has only grown; `None` for other
+    /// sources.
     pub(crate) fn open(&mut self, source: StoredId<SourceId>) -> Option<Arc<Mapped>> {
         if self.open.as_ref().is_none_or(|(open, _)| *open != source) {
             self.open = Some((source, self.check.sources.map(source, self.check.progress)));
@@ -63,7 +64,7 @@ impl<'c> Texts<'c> {
     }
 }
 
-/// The range of a part with an offset and a length, in a source of `bytes` bytes, if it is valid.
+/// The byte range with this offset and this length; `None` if it is not within a source of `bytes` bytes.
 pub(crate) fn piece(offset: i64, length: i64, bytes: u64) -> Option<Range<u64>> {
     let (offset, length) = u64::try_from(offset).ok().zip(u64::try_from(length).ok())?;
     Some(offset..offset.checked_add(length)?).filter(|range| range.end <= bytes)
