@@ -1,4 +1,4 @@
-//! Attacks: finds open lines and attacked squares.
+//! Finds open lines and attacked squares.
 
 use super::tables::{ALL_MOVES, Line, PAWN_ATTACKS_FROM, kind_index};
 use super::{Color, Piece, PieceKind, Square, SquareSet};
@@ -28,7 +28,8 @@ pub(super) fn is_open(cells: &Cells, from: Square, to: Square) -> bool {
     true
 }
 
-/// The code and the square of the first piece on the line from `from` (exclusive) in steps of `step`.
+/// The code and the square of the first piece after `from` on the line in steps of `step`; `None` if there is
+/// no such piece.
 #[inline]
 pub(super) fn first_piece(cells: &Cells, from: Square, step: i8) -> Option<(u8, Square)> {
     let mut square = from.offset(step)?;

@@ -1,4 +1,4 @@
-//! Explains why a text is not a legal move, for the person who typed it.
+//! Explains to users why a text is not a legal move.
 
 use super::san::San;
 use super::{Color, MoveCode, Piece, PieceKind, Position, SanError, Square, SquareSet};
@@ -17,13 +17,13 @@ pub enum MoveRefusal {
     /// pawn.
     #[error("there is no such promotion")]
     NoPromotion,
-    /// The side has no such piece, or none on the given origin.
+    /// The side to move has no piece of this kind, or none on the origin that the text names.
     #[error("{} has no matching {}", .piece.color().name(), .piece.kind().name())]
     NoPiece {
         /// The piece.
         piece: Piece,
     },
-    /// The piece on the given square belongs to the other side.
+    /// The piece on the origin that the text names belongs to the other side.
     #[error(
         "the {} on {from} is {}'s, and {} moves",
         .piece.kind().name(), .piece.color().name(), .piece.color().other().name()
@@ -34,7 +34,8 @@ pub enum MoveRefusal {
         /// The square of the piece.
         from: Square,
     },
-    /// No piece of this kind and side can reach the target, or none from the given origin.
+    /// The side to move has pieces of this kind (on the origin, if the text names one), but none of them can
+    /// reach the target.
     #[error("{}", out_of_reach(*piece, *to))]
     OutOfReach {
         /// The piece.
@@ -42,7 +43,7 @@ pub enum MoveRefusal {
         /// The target.
         to: Square,
     },
-    /// The target is occupied by a piece of the same side.
+    /// A piece of the side to move is on the target.
     #[error("{}'s own {} is on {to}", .by.color().name(), .by.kind().name())]
     Occupied {
         /// The occupying piece.
@@ -50,7 +51,7 @@ pub enum MoveRefusal {
         /// The target.
         to: Square,
     },
-    /// The side is in check, and the move does not end it.
+    /// The side to move is in check, and the move does not end the check.
     #[error("{} is in check, and this move does not end the check", .side.name())]
     InCheck {
         /// The side.
@@ -126,8 +127,8 @@ fn out_of_reach(piece: Piece, to: Square) -> String {
 }
 
 impl Position {
-    /// Finds the legal move that a text means, as [`resolve`](Self::resolve) does. If there is none, takes
-    /// extra time to find the reason.
+    /// Finds the legal move that a text means, as [`resolve`](Self::resolve) does. If there is no such move,
+    /// this takes extra time to find the reason.
     ///
     /// # Errors
     /// The reason why the text is not a legal move.
@@ -163,7 +164,7 @@ impl Position {
         to: Square,
         promotion: Option<PieceKind>,
     ) -> MoveRefusal {
-        // Long algebraic text need not name the piece: then the piece on the origin is meant.
+        // Long algebraic text can omit the piece letter. It then means the piece on the origin.
         let mover = origins.first().and_then(|square| self.piece_at(square));
         let piece = match (kind, mover) {
             (Some(kind), _) => Piece::new(kind, self.side()),

@@ -9,7 +9,7 @@ impl Position {
     /// Parses a FEN. Also returns the corrections that make it canonical.
     ///
     /// # Errors
-    /// If a field cannot be parsed or the position is not legal.
+    /// If [`Setup::parse`] fails, or if the position is not legal.
     pub fn from_fen(text: &[u8]) -> Result<(Self, Vec<FenChange>), SetupError> {
         let (setup, mut changes) = Setup::parse(text)?;
         let position = Self::new(&setup)?;
@@ -45,8 +45,8 @@ impl Position {
     }
 }
 
-/// Enough space for any canonical FEN: 71 bytes of placement, then ` w KQkq e3`, with slack for whole-word
-/// writes.
+/// The size of a buffer for any canonical FEN, in bytes: 71 for the placement, 10 for ` w KQkq e3`, and some
+/// more, because words of eight bytes are written as a whole.
 pub const MAX_CANONICAL_FEN: usize = 96;
 
 /// The placement of a position as text, updated rank by rank.
@@ -125,10 +125,11 @@ impl FenText {
     }
 
     /// Writes the canonical FEN of `position`, which must have this placement, to the end of `space`, and
-    /// returns its length in bytes. Some bytes before the FEN may be overwritten too.
+    /// returns its length in bytes. Bytes before the FEN can be overwritten too.
     ///
-    /// The text is written from right to left, as database pages are filled. The text of each rank is written
-    /// as one word of eight bytes; the next rank overwrites the unused bytes of that word.
+    /// The text is written from right to left, because database pages are filled in that direction. The text
+    /// of each rank is written as one word of eight bytes; the next rank overwrites the unused bytes of that
+    /// word.
     #[inline]
     pub fn write_at_end(&self, position: &Position, space: &mut [u8; MAX_CANONICAL_FEN]) -> usize {
         let mut end = MAX_CANONICAL_FEN;
@@ -161,15 +162,15 @@ impl FenText {
     }
 }
 
-/// The layout of a rank's text, by the set of its occupied files.
+/// The layout of a rank's text, which depends only on the set of the rank's occupied files.
 #[derive(Clone, Copy)]
 struct Frame {
     /// The digits for runs of empty squares at their positions in the text; zero bytes at the positions of
     /// letters.
     digits: u64,
-    /// The shift that moves each file's letter to its position in the text.
+    /// For each file, the shift in bits that moves its letter to the position in the text.
     shifts: [u8; 8],
-    /// Length of the text in bytes.
+    /// The length of the text in bytes.
     len: u8,
 }
 
@@ -199,7 +200,7 @@ static FRAMES: [Frame; 256] = {
     table
 };
 
-/// The set of files (bit 0 is the a-file) whose bytes in the word are not zero. The top bit of each byte must
+/// The set of files (bit 0 is the a-file) whose bytes in `rank` are not zero. The top bit of each byte must
 /// be zero.
 const fn occupied_files(rank: u64) -> u8 {
     const TOP_BITS: u64 = 0x8080_8080_8080_8080;
@@ -230,8 +231,8 @@ impl Short {
     }
 }
 
-/// The fields for side and castling, such as ` w KQkq`, if the rooks are in the corners. The index is twice
-/// the castling rights plus the side to move.
+/// The fields for side and castling, such as ` w KQkq`, for castling rights of standard chess. The index is
+/// twice the castling rights plus the side to move.
 static STATES: [Short; 32] = {
     let mut table = [Short::new(); 32];
     let mut index = 0;
@@ -261,8 +262,8 @@ const fn state_text(side: Color, castling: Short) -> Short {
     text
 }
 
-/// The castling field in X-FEN: a letter of `KQkq` if the rook is the outermost one on its wing, otherwise
-/// the letter of the rook's file.
+/// The castling field in X-FEN: for each right, a letter of `KQkq` if the rook is the outermost one on its
+/// wing, otherwise the letter of the rook's file; `-` without rights.
 fn castling_field(position: &Position) -> Short {
     let mut field = Short::new();
     for color in [Color::Black, Color::White] {

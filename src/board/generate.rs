@@ -35,8 +35,8 @@ impl Position {
         });
     }
 
-    /// Whether the generator would produce this move in this position: the same code, except for check and
-    /// mate.
+    /// Whether the generator would produce this move in this position: the same code, except for the bits for
+    /// check and mate.
     pub(super) fn is_pseudo_legal(&self, code: MoveCode) -> bool {
         let (from, to, captured) = (code.from(), code.to(), self.piece_at(code.to()));
         let Some(piece) = code.piece().filter(|piece| piece.color() == self.side()) else { return false };
@@ -57,8 +57,8 @@ impl Position {
         }
     }
 
-    /// Like [`is_pseudo_legal`](Self::is_pseudo_legal), for a pawn of the side to move on the code's origin
-    /// square.
+    /// Like [`is_pseudo_legal`](Self::is_pseudo_legal), for a move of `pawn`, which belongs to the side to
+    /// move and is on the origin square of `code`.
     fn is_pawn_move(&self, code: MoveCode, pawn: Piece) -> bool {
         let (from, to) = (code.from(), code.to());
         let promotion = code.promotion();
@@ -92,7 +92,8 @@ impl Position {
         MoveCode::new(special, from, to, piece, captured)
     }
 
-    /// The code of a piece's move to one of its targets; for a promotion, without the promotion piece.
+    /// The code of a piece's move to one of its targets. If the move is a promotion, the code does not
+    /// contain the promotion piece.
     pub(super) fn move_to(&self, from: Square, to: Square, piece: Piece) -> MoveCode {
         match piece.kind() {
             PieceKind::Pawn => self.pawn_move(from, to, piece, None),
@@ -100,8 +101,8 @@ impl Position {
         }
     }
 
-    /// The squares to which a piece could move, as far as other pieces do not block it. Except for pawns,
-    /// this includes squares with pieces of its own side.
+    /// The squares that a piece on `from` can reach without being blocked by other pieces. For pieces other
+    /// than pawns, these include squares with pieces of their own side.
     pub(super) fn targets(&self, from: Square, piece: Piece) -> SquareSet {
         let reach = ALL_MOVES[kind_index(piece.kind())][usize::from(from.ordinal())];
         match piece.kind() {
@@ -118,7 +119,7 @@ impl Position {
         let single = from.offset(step).filter(|&to| free(to));
         let double = single.filter(|_| from.rank() == start_rank);
         let double = double.and_then(|passed| passed.offset(step)).filter(|&to| free(to));
-        // The squares a pawn attacks are those from which an enemy pawn would attack it.
+        // The squares that a pawn attacks are those from which an enemy pawn would attack the pawn's square.
         let attacked = PAWN_ATTACKS_FROM[color.other() as usize][usize::from(from.ordinal())];
         let enemies = attacked.filter(|&to| match self.piece_at(to) {
             Some(piece) => piece.color() != color,

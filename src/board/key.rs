@@ -1,4 +1,4 @@
-//! Position keys: Polyglot Zobrist hashes; sets and maps of keys.
+//! Position keys, which are Polyglot Zobrist hashes, and sets and maps of such keys.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -8,8 +8,8 @@ use super::polyglot::POLYGLOT;
 
 /// The Polyglot Zobrist key of a position's canonical FEN.
 ///
-/// The en-passant file counts only if the canonical FEN shows it, that is, if an en-passant capture is legal.
-/// SQLite stores the key as a signed 64-bit integer.
+/// The en-passant file is part of the key only if an en-passant capture is legal. Only then does the
+/// canonical FEN contain an en-passant square. SQLite stores the key as a signed 64-bit integer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PositionKey(pub u64);
 
@@ -28,7 +28,7 @@ impl PositionKey {
 }
 
 impl std::fmt::Display for PositionKey {
-    /// Sixteen hexadecimal digits.
+    /// Writes sixteen hexadecimal digits.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:016x}", self.0)
     }
@@ -38,11 +38,11 @@ const CASTLING: usize = 768;
 const EN_PASSANT: usize = 772;
 const SIDE: usize = 780;
 
-/// Polyglot's piece numbers, by piece code: black pawn 0, white pawn 1, knights 2 and 3, bishops 4 and 5,
-/// rooks 6 and 7, queens 8 and 9, kings 10 and 11.
+/// For each piece code, Polyglot's number of the piece: black pawn 0, white pawn 1, knights 2 and 3, bishops
+/// 4 and 5, rooks 6 and 7, queens 8 and 9, kings 10 and 11.
 const POLYGLOT_PIECE: [usize; 16] = [0, 0, 1, 0, 3, 2, 11, 10, 5, 4, 7, 6, 9, 8, 0, 0];
 
-/// Constants by piece code and the square's ordinal.
+/// The Polyglot constants, by piece code and by ordinal of the square.
 static PIECE_KEYS: [[u64; 64]; 16] = {
     let mut table = [[0; 64]; 16];
     let mut code = 2;
@@ -99,8 +99,8 @@ pub type KeySet = HashSet<PositionKey, KeyState>;
 /// A map from position keys to values.
 pub type KeyMap<V> = HashMap<PositionKey, V, KeyState>;
 
-/// Hashes keys for a set or a map. Keys are already hashes, but anyone can compute them: a random number
-/// prevents anyone from choosing positions that collide in the table.
+/// Hashes keys for a set or a map. Keys are already hashes, but anyone can compute them. So a random number
+/// is mixed in: without it, an attacker could choose positions that collide in the hash table.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyState(u64);
 

@@ -11,8 +11,9 @@ use super::{Color, Piece, PieceKind, Square};
 /// | | mate | check | SPECIAL | FROM | TO | PIECE | CAPTURED |
 ///
 /// FROM and TO are 0x88 indexes; PIECE and CAPTURED are piece codes (CAPTURED 0: none). SPECIAL is a
-/// [`Special`]. Bit 28 is set if the move gives check (or mate), bit 29 if it gives mate. Bits 30 and 31 are
-/// zero. FROM and TO of castling are the king's squares, also in Chess960. A null move is 0.
+/// [`Special`]. Bit 28 means that the move gives check or mate, bit 29 that it gives mate; both bits are 0
+/// until this has been determined. Bits 30 and 31 are zero. FROM and TO of castling are the king's squares,
+/// also in Chess960. A null move is 0.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MoveCode(u32);
 
@@ -29,7 +30,7 @@ pub enum Special {
     Reversible,
     /// 4, 5, 8..=13: promotion to this piece.
     Promotion(Piece),
-    /// 6: an ordinary pawn move, capturing or not.
+    /// 6: a pawn moves one square or captures, neither en passant nor with promotion.
     Pawn,
     /// 7: a capture by a piece other than a pawn.
     Capture,
@@ -115,8 +116,9 @@ impl MoveCode {
         Self((special as u32) << 24 | (from as u32) << 16 | (to as u32) << 8 | (piece << 4 | captured) as u32)
     }
 
-    /// The code with these 32 bits, if they can be a move: 0 for the null move; otherwise squares on the
-    /// board, valid piece codes, SPECIAL bits other than 0, and bits 30 and 31 zero.
+    /// The code with these 32 bits; `None` if they cannot be a move. All bits are 0 in a null move. In any
+    /// other move, both squares are on the board, the piece codes are valid, SPECIAL is not 0, and bits 30
+    /// and 31 are 0.
     #[must_use]
     pub const fn from_bits(bits: u32) -> Option<Self> {
         let code = Self(bits);
@@ -139,7 +141,7 @@ impl MoveCode {
         self.0
     }
 
-    /// The code without check and mate.
+    /// The code with the bits for check and mate cleared.
     #[must_use]
     pub const fn model(self) -> Self {
         Self(self.0 & Self::MODEL_MASK)
@@ -190,13 +192,13 @@ impl MoveCode {
         self.0 & Self::MODEL_MASK == 0
     }
 
-    /// Whether the move gives check; a mating move also gives check.
+    /// Whether the check bit is set: the move gives check or mate.
     #[must_use]
     pub const fn is_check(self) -> bool {
         self.0 & Self::CHECK != 0
     }
 
-    /// Whether the move gives mate.
+    /// Whether the mate bit is set: the move gives mate.
     #[must_use]
     pub const fn is_mate(self) -> bool {
         self.0 & Self::MATE != 0
@@ -214,8 +216,9 @@ impl MoveCode {
         Self(self.0 | Self::CHECK | Self::MATE)
     }
 
-    /// The move in UCI notation: `e2e4`, `e7e8q`, `0000`; castling as the king's move (`e1g1`), or, with
-    /// `rook` (Chess960), as the king taking that rook.
+    /// The move in UCI notation: `e2e4`, `e7e8q`, `0000`; castling is written as the king's move (`e1g1`) if
+    /// `rook` is `None`, and otherwise, as in Chess960, as the king taking the rook on that square. For moves
+    /// other than castling, `rook` must be `None`.
     #[must_use]
     pub fn uci(self, rook: Option<Square>) -> Uci {
         let mut text = [0; 5];

@@ -4,10 +4,10 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Color {
-    /// 0. White pieces have even codes.
+    /// Number 0. White pieces have even codes.
     #[default]
     White = 0,
-    /// 1. Black pieces have odd codes.
+    /// Number 1. Black pieces have odd codes.
     Black = 1,
 }
 
@@ -30,7 +30,7 @@ impl Color {
         }
     }
 
-    /// FEN's letter, `w` or `b`.
+    /// The letter of the colour in a FEN, `w` or `b`.
     #[must_use]
     pub const fn letter(self) -> u8 {
         match self {
@@ -44,17 +44,17 @@ impl Color {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum PieceKind {
-    /// Codes 2 and 3.
+    /// Codes 2 (white) and 3 (black).
     Pawn = 2,
-    /// Codes 4 and 5.
+    /// Codes 4 (white) and 5 (black).
     Knight = 4,
-    /// Codes 6 and 7.
+    /// Codes 6 (white) and 7 (black).
     King = 6,
-    /// Codes 8 and 9.
+    /// Codes 8 (white) and 9 (black).
     Bishop = 8,
-    /// Codes 10 and 11.
+    /// Codes 10 (white) and 11 (black).
     Rook = 10,
-    /// Codes 12 and 13.
+    /// Codes 12 (white) and 13 (black).
     Queen = 12,
 }
 

@@ -20,13 +20,13 @@ pub struct Position {
     kings: [Square; 2],
     side: Color,
     castling: Castling,
-    /// The square of the rook of each castling right, by [`Castling::index`].
+    /// For each castling right (by [`Castling::index`]), the square of its rook.
     rooks: [Square; 4],
     /// For each square (by ordinal), a mask of the castling rights that are not lost when a piece leaves or
     /// reaches this square.
     kept_rights: [u8; 64],
-    /// Whether all castling rights, when the position was set up, had the king on the e-file and the rook in
-    /// the corner.
+    /// Whether the king was on the e-file and the rook in the corner for each castling right that existed
+    /// when the position was set up.
     standard_castling: bool,
     en_passant: Option<Square>,
     in_check: bool,
@@ -157,14 +157,15 @@ impl Position {
         self.castling
     }
 
-    /// The square of the rook with which a side can castle short or long, if this right remains.
+    /// The square of the rook with which a side can castle short (if `short`) or long; `None` if the side
+    /// does not have this right.
     #[must_use]
     pub fn castling_rook(&self, color: Color, short: bool) -> Option<Square> {
         self.castling.has(Castling::right(color, short)).then(|| self.rooks[Castling::index(color, short)])
     }
 
-    /// Whether all castling rights, when the position was set up, were those of standard chess: king on the
-    /// e-file, rook in the corner.
+    /// Whether each castling right that existed when the position was set up was one of standard chess: with
+    /// the king on the e-file and the rook in the corner. Also `true` if there were no rights.
     #[must_use]
     pub const fn has_standard_castling(&self) -> bool {
         self.standard_castling
@@ -255,7 +256,7 @@ impl Position {
         self.in_check = code.is_check();
     }
 
-    /// Plays a move without finding out whether it gives check.
+    /// Plays a move, but does not update `in_check`.
     #[inline]
     fn update(&mut self, code: MoveCode) {
         if let Some(square) = self.en_passant.take() {
@@ -358,7 +359,7 @@ impl Position {
         self.strike_rights(king_from, king_from);
     }
 
-    /// Whether the move just played attacks the king of the side to move.
+    /// Whether the move `code`, which has just been played, gave check to the side that is now to move.
     #[inline]
     fn gave_check(&self, code: MoveCode) -> bool {
         let (mover, king) = (self.side.other(), self.kings[self.side as usize]);
@@ -418,7 +419,7 @@ impl Position {
     #[inline]
     pub(super) fn is_king_safe_after(&self, code: MoveCode) -> bool {
         match code.special_bits() {
-            // Castling is checked completely when it is generated.
+            // A null move never gets here, and castling is checked completely when it is generated.
             0..=2 => true,
             15 => self.is_king_safe_slowly(code),
             _ if self.in_check || code.piece_bits() & !1 == PieceKind::King as u8 => {
@@ -428,7 +429,7 @@ impl Position {
         }
     }
 
-    /// Whether the piece on `from` shields its king from a slider and `to` is not on that line.
+    /// Whether the piece on `from` is pinned to its king, and `to` is not on the line of the pin.
     #[inline]
     fn is_pinned_from(&self, from: Square, to: Square) -> bool {
         let king = self.kings[self.side as usize];
@@ -479,7 +480,8 @@ impl Position {
             })
     }
 
-    /// The code of castling short or long, if this is legal for the side to move.
+    /// The code of castling short (if `short`) or long; `None` if this castling is not legal for the side to
+    /// move.
     pub(super) fn castling_move(&self, short: bool) -> Option<MoveCode> {
         let rook_from = self.castling_rook(self.side, short)?;
         if self.in_check {

@@ -28,7 +28,7 @@ impl GameResult {
         }
     }
 
-    /// The score of a side in half points; `None` without a result.
+    /// The score of a side in half points; `None` if the result is unknown.
     #[must_use]
     pub const fn half_points(self, side: Color) -> Option<u32> {
         match (self, side) {
@@ -39,8 +39,8 @@ impl GameResult {
         }
     }
 
-    /// Parses a result, also in forms that people write: `1/2`, `½-½`, `1:0`, `0.5-0.5`, `1 - 0`, `1_0`,
-    /// `+:-`, with any dash.
+    /// Parses a result, also in other common forms: `1/2`, `½-½`, `1:0`, `0.5-0.5`, `1 - 0`, `1_0`, `+:-`,
+    /// and with any kind of dash. `None` for all other texts, including `0-0`.
     #[must_use]
     pub fn parse(token: &[u8]) -> Option<Self> {
         match token {
@@ -52,9 +52,9 @@ impl GameResult {
         }
     }
 
-    /// Parses a result as in the tag `Result`: with words after it (`1-0 (time)`), or in words (`Draw`). If
-    /// both players lost (`0-0`), or one lost and the other drew (`0-1/2`), the result is
-    /// [`Unknown`](Self::Unknown).
+    /// Parses the value of a tag `Result`. In addition to the forms of [`parse`](Self::parse), text can
+    /// follow the scores (`1-0 (time)`), and the result can be in words (`Draw`). If both players lost
+    /// (`0-0`), or one lost and the other drew (`0-1/2`), the result is [`Unknown`](Self::Unknown).
     #[must_use]
     pub fn from_tag(value: &str) -> Option<Self> {
         const WORDS: [(&str, GameResult); 6] = [
@@ -74,8 +74,9 @@ impl GameResult {
         Self::parse(value.as_bytes()).or_else(scores).or_else(in_words)
     }
 
-    /// Parses the scores of both players at the start of a text. Returns the result and the length in bytes.
-    /// If both lost, or one lost and the other drew, the result is [`Unknown`](Self::Unknown).
+    /// Parses the scores of both players at the start of a text. Returns the result and the length of the
+    /// scores in bytes. If both lost, or one lost and the other drew, the result is
+    /// [`Unknown`](Self::Unknown).
     #[must_use]
     pub fn read_scores(text: &[u8]) -> Option<(Self, usize)> {
         let (points, end) = Self::read_points(text)?;
@@ -89,12 +90,14 @@ impl GameResult {
         Some((result, end))
     }
 
-    /// The length of the scores at the start of a text, if their sum is too high for a game: `1-1/2`.
+    /// The length in bytes of the scores at the start of a text, if their sum is too high for a game:
+    /// `1-1/2`.
     pub(crate) fn impossible_scores(text: &[u8]) -> Option<usize> {
         Self::read_points(text).filter(|(points, _)| points.iter().sum::<u8>() > 2).map(|(_, end)| end)
     }
 
-    /// The half points of both players at the start of a text, and the length of both scores in bytes.
+    /// Parses the scores of both players at the start of a text. Returns them in half points, and the length
+    /// in bytes of that part of the text.
     fn read_points(text: &[u8]) -> Option<([u8; 2], usize)> {
         let (white, length) = Score::read(text)?;
         let blanks = |at: usize| text[at..].iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
@@ -102,7 +105,7 @@ impl GameResult {
         let at = at + separator(&text[at..], white.is_sign)?;
         let at = at + blanks(at);
         let (black, length) = Score::read(&text[at..]).filter(|(black, _)| black.is_sign == white.is_sign)?;
-        // `1.0-0` is castling after a move number.
+        // `1.0-0` is not a result: `1.` is a move number, and `0-0` is castling.
         let has_point = |text: &[u8]| matches!(text, [_, b'.' | b',', ..]);
         if (white.is_decimal || black.is_decimal) && !(has_point(text) && has_point(&text[at..])) {
             return None;
@@ -126,7 +129,7 @@ struct Score {
 }
 
 impl Score {
-    /// Parses the score at the start of a text. Also returns its length in bytes. `F` for a forfeit may
+    /// Parses the score at the start of a text. Also returns its length in bytes. `F` for a forfeit can
     /// follow `1` or `0`.
     fn read(text: &[u8]) -> Option<(Self, usize)> {
         let is_decimal = matches!(text, [b'0' | b'1', b'.' | b',', b'0', ..]);
@@ -147,9 +150,9 @@ impl Score {
     }
 }
 
-/// The length of the separator of two scores: a colon, a dash of any kind, `/` between signs, or `_` between
-/// numbers. After a digit, the lexer looks for a separator only if the next byte is one of those listed in
-/// `Lexer::number`.
+/// The length in bytes of the separator between two scores: a colon, a dash of any kind, `/` between the
+/// signs `+`, `-` and `=`, or `_` between other scores. After a digit, the lexer looks for a separator only
+/// if the next byte is one of those listed in `Lexer::number`.
 fn separator(text: &[u8], between_signs: bool) -> Option<usize> {
     match text {
         [b':' | b'-', ..] => Some(1),

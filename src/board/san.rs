@@ -61,7 +61,7 @@ impl San {
         }
     }
 
-    /// A move to `to` by a piece or, if `kind` is `None`, by a pawn on the file of `to`.
+    /// A move to `to`: by a piece of this kind or, if `kind` is `None`, by a pawn on the file of `to`.
     fn simple(kind: Option<PieceKind>, to: &[u8]) -> Result<Self, SanError> {
         let to = Square::parse(to).ok_or(SanError::Unreadable)?;
         let origins = if kind.is_none() { SquareSet::file(to.file()) } else { ANYWHERE };
@@ -78,7 +78,8 @@ impl San {
         }
     }
 
-    /// Parses castling with Unicode dashes (U+2010 to U+2015); `rest` is the text after the first dash.
+    /// Parses castling with Unicode dashes (U+2010 to U+2015); `king` is the byte before the first dash, and
+    /// `rest` the text after it.
     #[cold]
     fn parse_wide_castling(king: u8, rest: &[u8]) -> Result<Self, SanError> {
         match rest {
@@ -159,12 +160,12 @@ fn split_promotion(token: &[u8]) -> Result<(Option<PieceKind>, &[u8]), SanError>
         [] => return Err(SanError::Unreadable),
     };
     let kind = PieceKind::from_letter(letter.to_ascii_uppercase()).ok_or(SanError::Unreadable)?;
-    // A king or a pawn can be parsed here; `resolve` rejects it.
+    // A king or a pawn is accepted here as promotion piece; `resolve` rejects it.
     Ok((Some(kind), rest))
 }
 
 impl Position {
-    /// Whether a text has the form of a move, in any position.
+    /// Whether a text has the form of a move. No position is needed, because the move need not be legal.
     #[must_use]
     pub fn is_san(token: &[u8]) -> bool {
         San::parse(token).is_ok()
@@ -186,8 +187,8 @@ impl Position {
             San::Null if self.is_check() => Err(SanError::Illegal),
             San::Null => Ok(MoveCode::NULL),
             San::Castle { short } => self.castling_move(short).ok_or(SanError::Illegal),
-            // Only a pawn that reaches the last rank promotes; after another move, `N` may be an annotator's
-            // mark.
+            // Only a pawn that reaches the last rank promotes. At the end of any other move, `N` can be an
+            // annotator's mark.
             San::Move { kind, to, promotion: Some(PieceKind::Knight), .. }
                 if kind != Some(PieceKind::Pawn) || matches!(to.rank(), 1..=6) =>
             {
@@ -198,7 +199,7 @@ impl Position {
             }
             San::Move { promotion: Some(_), .. } => Err(SanError::Illegal),
             San::Move { kind: Some(kind), origins, to, .. } => self.resolve_piece(kind, origins, to),
-            // Long algebraic text without a letter: the piece on the origin moves.
+            // Long algebraic text without a piece letter means a move of the piece on the origin.
             San::Move { kind: None, origins, to, .. } => {
                 let mover = origins.first().and_then(|square| self.piece_at(square));
                 match mover.ok_or(SanError::Illegal)?.kind() {
@@ -210,6 +211,7 @@ impl Position {
     }
 
     /// Finds the move in a word that ends in annotators' marks: `Nbd7N`, `O-OTN`, `Qxf7+ch`, `Nf3dblch`.
+    /// Returns `error` if the word does not consist of a move and such marks.
     #[cold]
     fn resolve_marked(&self, token: &[u8], error: SanError) -> Result<MoveCode, SanError> {
         const MARKS: [&[u8]; 12] =
@@ -305,7 +307,8 @@ impl Position {
         if captured.is_some_and(|piece| piece.color() == side || piece.kind() == PieceKind::King) {
             return Err(SanError::Illegal);
         }
-        // No own pawn can move straight to an en-passant square: the captured pawn is right behind it.
+        // No own pawn can move straight to an en-passant square: the enemy pawn that can be captured is on
+        // the square before it.
         if captured.is_some() || self.en_passant() == Some(to) {
             let victim = captured.unwrap_or(Piece::new(PieceKind::Pawn, side.other()));
             let special = if captured.is_some() { special } else { Special::EnPassant };
@@ -364,8 +367,8 @@ impl Position {
         text
     }
 
-    /// Adds as much of the origin as is needed to distinguish the piece from others that could legally make
-    /// the move.
+    /// Appends the file, the rank or both of the origin, if they are needed to distinguish the piece from
+    /// other pieces of its kind that could legally move to the same square.
     fn push_origin(&self, text: &mut String, piece: Piece, code: MoveCode) {
         let (kind, from, to) = (piece.kind(), code.from(), code.to());
         let reach = ALL_MOVES[kind_index(kind)][usize::from(to.ordinal())];

@@ -8,13 +8,13 @@ use super::{Color, Piece, PieceKind, Square, SquareSet};
 pub struct Castling(pub u8);
 
 impl Castling {
-    /// The bit for castling short or long.
+    /// The right to castle short (if `short`) or long, as a single bit.
     #[must_use]
     pub const fn right(color: Color, short: bool) -> Self {
         Self(1 << Self::index(color, short))
     }
 
-    /// The index of this castling right, 0 to 3.
+    /// The index of this castling right: the number of its bit, 0 to 3.
     #[must_use]
     pub const fn index(color: Color, short: bool) -> usize {
         2 * color as usize + !short as usize
@@ -52,7 +52,7 @@ pub enum SetupError {
     /// A rank does not have eight squares.
     #[error("rank {0} does not have exactly 8 squares")]
     RankLength(u8),
-    /// A letter that is not a piece.
+    /// A character that is neither a piece nor a number of empty squares.
     #[error("'{0}' in the placement is not a piece or a number of empty squares")]
     Placement(char),
     /// The side to move is neither `w` nor `b`.
@@ -103,7 +103,7 @@ pub enum FenChange {
     SideAssumed,
     /// The castling field was rewritten in canonical form; no right was dropped.
     Castling,
-    /// Castling rights without king and rook on their squares were dropped.
+    /// Castling rights were dropped, because the king or the rook is not on its original square.
     CastlingDropped,
     /// No castling rights were given: none are assumed.
     CastlingAssumed,
@@ -140,11 +140,11 @@ impl Setup {
     /// Parses a FEN of one to six fields. The castling field can be in the form of FEN, X-FEN or
     /// Shredder-FEN, with its letters in any order.
     ///
-    /// Rights without king and rook on their squares are dropped. `K`, `Q`, `k` and `q` mean the outermost
-    /// rook on that side of the king.
+    /// A right is dropped if the king is not on its home rank, or if no such rook is there. `K`, `Q`, `k` and
+    /// `q` mean the outermost rook on that side of the king.
     ///
     /// # Errors
-    /// If a field cannot be parsed, or if there are more than six fields.
+    /// If the text is empty, if a field cannot be parsed, or if there are more than six fields.
     pub fn parse(text: &[u8]) -> Result<(Self, Vec<FenChange>), SetupError> {
         let mut fields = text.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
         let mut changes = Vec::new();
@@ -225,7 +225,8 @@ impl Setup {
         Self { side, castling: Castling::default(), en_passant: None, ..self }
     }
 
-    /// Adds the castling rights of a castling field; drops rights without king and rook on their squares.
+    /// Adds the castling rights of a castling field. Drops a right if the king is not on its home rank, or if
+    /// no such rook is there.
     pub(super) fn read_castling(&mut self, field: &[u8]) -> Result<(), SetupError> {
         if field == b"-" {
             return Ok(());
@@ -279,8 +280,9 @@ impl Setup {
         }
     }
 
-    /// The side with more than sixteen pieces (if both have more, the side with the most), and the number of
-    /// its pieces. No game leads to such a position, but one with up to 32 pieces per side can be played.
+    /// The side with more than sixteen pieces, and the number of its pieces. If both sides have more than
+    /// sixteen, the side with the most; if neither has, `None`. No game leads to such a position, but it can
+    /// be played if each side has at most 32 pieces.
     #[must_use]
     pub fn crowded(&self) -> Option<(Color, usize)> {
         let count = |color| (color, self.pieces().filter(|(_, piece)| piece.color() == color).count());

@@ -21,13 +21,14 @@ impl Square {
         Self(index & 0x77)
     }
 
-    /// The square on `file` (0 is a) and `rank` (0 is 1), both below 8 (higher bits are ignored).
+    /// The square on `file` (0 is the a-file) and `rank` (0 is the first rank). Only the lowest three bits of
+    /// each number are used.
     #[must_use]
     pub const fn at(file: u8, rank: u8) -> Self {
         Self((file & 7) | (rank & 7) << 4)
     }
 
-    /// The square with this number from 0 to 63, in the order a1, b1 … h8; higher bits are ignored.
+    /// The square with this ordinal: 0 to 63, in the order a1, b1, …, h8. Higher bits are ignored.
     #[must_use]
     pub const fn from_ordinal(ordinal: u8) -> Self {
         let ordinal = ordinal & 63;
@@ -40,7 +41,7 @@ impl Square {
         self.0
     }
 
-    /// The number from 0 to 63 in the order a1, b1 … h8.
+    /// The ordinal of the square: 0 to 63, in the order a1, b1, …, h8.
     #[must_use]
     pub const fn ordinal(self) -> u8 {
         (self.0 + (self.0 & 7)) >> 1
@@ -58,13 +59,14 @@ impl Square {
         self.0 >> 4
     }
 
-    /// The square `step` away (+16 a rank up, +1 a file to the right), if it is on the board.
+    /// The square whose 0x88 index differs by `step`, if it is on the board: +16 is one rank up, +1 one file
+    /// to the right.
     #[must_use]
     pub const fn offset(self, step: i8) -> Option<Self> {
         Self::new(self.0.wrapping_add_signed(step))
     }
 
-    /// Reads `a1` … `h8`.
+    /// Parses the name of a square, `a1` to `h8`.
     #[must_use]
     pub const fn parse(text: &[u8]) -> Option<Self> {
         match text {
@@ -73,7 +75,7 @@ impl Square {
         }
     }
 
-    /// The two characters of its name.
+    /// The name of the square, such as `e4`.
     #[must_use]
     pub const fn name(self) -> [u8; 2] {
         [b'a' + self.file(), b'1' + self.rank()]
@@ -178,13 +180,13 @@ impl SquareSet {
         self.0.count_ones()
     }
 
-    /// The lowest square in the order a1, b1 … h8.
+    /// The first square in the order a1, b1, …, h8; `None` if the set is empty.
     #[must_use]
     pub const fn first(self) -> Option<Square> {
         if self.0 == 0 { None } else { Some(Square::from_ordinal(self.0.trailing_zeros() as u8)) }
     }
 
-    /// The highest square in the order a1, b1 … h8.
+    /// The last square in the order a1, b1, …, h8; `None` if the set is empty.
     #[must_use]
     pub const fn last(self) -> Option<Square> {
         if self.0 == 0 { None } else { Some(Square::from_ordinal(63 - self.0.leading_zeros() as u8)) }
@@ -194,7 +196,7 @@ impl SquareSet {
 impl Iterator for SquareSet {
     type Item = Square;
 
-    /// Removes and returns the lowest square.
+    /// Removes and returns the first square in the order a1, b1, …, h8.
     fn next(&mut self) -> Option<Square> {
         let first = self.first()?;
         self.0 &= self.0 - 1;

@@ -1,6 +1,6 @@
 //! Tables of constants: the squares from which pieces can come, and the lines between squares.
 //!
-//! The tables are computed at compile time, and a test compares them with the move generator.
+//! The tables are computed at compile time. Tests compare the public tables with the move generator.
 
 use super::{Color, PieceKind, Square, SquareSet};
 

@@ -5,7 +5,7 @@ use super::{Castling, Color, PieceKind, Position, Setup, Square, SquareSet};
 impl Position {
     /// The other legal positions with the same pieces on the same squares: positions that differ in the side
     /// to move, the castling rights or the en-passant square. Castling with a rook that is not the outermost
-    /// one is considered only if this position has such a right.
+    /// one is considered only if this position has a right with such a rook.
     #[must_use]
     pub fn same_placement(&self) -> Vec<Self> {
         let own = self.canonical_fen();
@@ -32,7 +32,7 @@ impl Position {
         found
     }
 
-    /// The squares that pawns of the side that has just moved may have skipped.
+    /// The squares that pawns of the side that has just moved could have skipped by a double step.
     fn squares_behind_pawns(&self) -> impl Iterator<Item = Square> {
         let (pawns, behind) = if self.side() == Color::White { (4, 5) } else { (3, 2) };
         let pawns = self.squares_of(PieceKind::Pawn, self.side().other()).and(SquareSet::rank(pawns));
@@ -53,9 +53,9 @@ impl Position {
     }
 }
 
-/// Combinations of castling rights that are possible with these pieces, each once, and their rooks: all
-/// combinations of the rights `KQkq`, which mean the outermost rooks, and all combinations of the rights in
-/// `own`, a castling field that can name other rooks in Chess960.
+/// The combinations of castling rights that are possible with the pieces of `setup`, each once and with its
+/// rooks. These are the combinations of `KQkq`, which mean the outermost rooks, and the combinations of the
+/// letters in `own`, a castling field that can name other rooks in Chess960.
 fn castling_choices(setup: &Setup, own: &str) -> Vec<(Castling, [Square; 4])> {
     let mut choices = vec![(Castling::default(), setup.rooks)];
     let mut choose = |letters: &str| {

@@ -1,4 +1,4 @@
-//! Named positions, and look-ups of them.
+//! Named positions, and a table that finds the name of a position.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -20,7 +20,7 @@ pub struct Opening {
 }
 
 impl fmt::Display for Opening {
-    /// Code and name.
+    /// Writes the code and the name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.eco, self.name)
     }
@@ -35,7 +35,8 @@ pub struct NamedPosition {
     pub key: PositionKey,
     /// The canonical FEN of the position.
     pub fen: Cow<'static, str>,
-    /// The board, built from the FEN when first needed: most runs need few of the thousands of boards.
+    /// The board, built from the FEN when it is first needed: usually, only a few of the thousands of boards
+    /// are needed.
     position: OnceLock<Box<Position>>,
 }
 
@@ -80,8 +81,9 @@ struct Slot {
     opening: Option<OpeningId>,
 }
 
-/// The built-in list. `examples/openings.rs` generates `eco.tsv`. That TSV file contains the key and the FEN of each
-/// position in addition to the moves, because replaying thousands of lines takes longer than indexing a few games.
+/// The built-in list. `examples/openings.rs` generates `eco.tsv`. This TSV file contains the key and the FEN
+/// of each position in addition to the moves, because playing thousands of lines takes longer than indexing a
+/// few games.
 static BUILT_IN: LazyLock<Arc<OpeningBook>> = LazyLock::new(|| {
     const HEADER: &str = "eco\tname\tpgn\tkey\tfen\n";
     let (_, mut lines) = include_str!("eco.tsv").split_once(HEADER).expect("the tests have read it");

@@ -36,7 +36,7 @@ impl OpeningBook {
     }
 }
 
-/// The file itself, or the lists in a directory, ordered by name.
+/// The path itself if it is a file, or the paths of the lists in a directory, ordered by name.
 fn files(path: &Path) -> Result<Vec<PathBuf>> {
     let failed = |source| Error::Unreadable { path: path.to_owned(), source };
     if !fs::metadata(path).map_err(failed)?.is_dir() {
@@ -105,8 +105,8 @@ fn form(text: &[u8]) -> Option<Form> {
     }
 }
 
-/// The number of columns of a TSV file, and the indexes of its columns `eco`, `name` and `pgn`. `None` if the line is
-/// not a header or a column is missing.
+/// The number of columns in a TSV file, and the indexes of its columns `eco`, `name` and `pgn`. `None` if the
+/// line is not a header or a column is missing.
 fn tsv_header(line: &[u8]) -> Option<(usize, [usize; 3])> {
     let names: Vec<&[u8]> = line.split(|&byte| byte == b'\t').map(<[u8]>::trim_ascii).collect();
     let column = |name: &[u8]| names.iter().position(|known| known.eq_ignore_ascii_case(name));
@@ -145,8 +145,8 @@ fn starts_scid_entry(text: &[u8]) -> bool {
     matches!(text, [b'A'..=b'E', b'0'..=b'9', b'0'..=b'9', ..])
 }
 
-/// Reads all entries of a Scid file. An entry may extend over several lines. Between entries, `#` begins a comment that
-/// extends to the end of its line.
+/// Reads all entries of a Scid file. An entry can extend over several lines. Between entries, `#` begins a
+/// comment that extends to the end of its line.
 fn read_scid(text: &[u8]) -> Found<Vec<NamedPosition>> {
     let mut openings = Vec::new();
     let mut at = 0;
@@ -206,7 +206,8 @@ fn read_pgn(text: &[u8]) -> Found<Vec<NamedPosition>> {
     }
 }
 
-/// The value of a tag; empty if the tag is missing.
+/// The value of a tag, trimmed; empty if the tag is missing. If there are several such tags, the last one
+/// counts.
 fn tag(tags: &[TagPair<'_>], name: &str) -> String {
     let tag = tags.iter().rfind(|tag| tag.name.eq_ignore_ascii_case(name.as_bytes()));
     tag.map_or_else(String::new, |tag| tag.text().trim().to_owned())

@@ -8,9 +8,9 @@
 //! | `[%eval 0.35]`, `[%eval -1.2,22]`, `[%eval #-3]` | Lichess | White's view in pawns, moves to mate, depth |
 //! | `[%eval 35,22]`, `[%eval -#3,22]` | ChessBase | the mover's view in centipawns, as a whole number with a depth; in games with such values, also in moves to mate with a depth |
 //! | `+0.35/22 1.2s`, `-M9/30 0.5s, some text` | Cutechess, CCRL, fastchess | the mover's view in pawns or plies to mate, depth, time used |
-//! | `+0.35/22 1:05`, `(e7e5) +0.35/22 12 1234567` | XBoard, Arena, BanksiaGUI | the same; the time in seconds or as a clock; nodes |
+//! | `+0.35/22 1:05`, `(e7e5) +0.35/22 12 1234567` | XBoard, Arena, BanksiaGUI | the same values as in the row above, the time in seconds or as a clock; nodes |
 //! | `d=20, mt=3000, tl=60000, wv=0.31` | TCEC | depth, milliseconds used and left, White's view in pawns or plies to mate |
-//! | `ev=-0.31, d=20, mt=00:00:03, tl=01:00:00` | TCEC until 2013 | the mover's view; times as clocks |
+//! | `ev=-0.31, d=20, mt=00:00:03, tl=01:00:00` | TCEC until 2013 | the same values as in the row above, but the mover's view, and times as clocks |
 
 use super::move_numbers::{Eval, MoveNumbers, eval, is_usual};
 use super::text::decode;
@@ -23,7 +23,7 @@ pub struct CommentReader {
     /// Whether the current game has had evaluations in ChessBase's form so far.
     is_chessbase: bool,
     /// Whether the evaluation in the current command is written from White's view, or would be the same from
-    /// that view; also `true` for other commands.
+    /// that view. Also `true` if the current command is not `eval`.
     is_own_view: bool,
 }
 
@@ -96,8 +96,8 @@ impl CommentReader {
         read
     }
 
-    /// Separates a bracket from a percent sign if together they would begin a command only because another
-    /// command was removed, as in `[%a[%b] c]`: if the result is parsed again, it must remain text.
+    /// Inserts a space between `[` and `%` where the remaining text seems to begin a command, as after the
+    /// removal of `[%b]` from `[%a[%b] c]`. If the text is parsed again, it must remain text.
     fn separate_brackets(&mut self) {
         if memchr::memmem::find(self.text.as_bytes(), b"[%").is_none() {
             return;
@@ -133,14 +133,15 @@ const fn is_blank(letter: char) -> bool {
     letter == ' ' || letter.is_ascii_control()
 }
 
-/// The value with single blanks; `None` if the value already has only single blanks.
+/// The value with single spaces between its words; `None` if it already has this form.
 fn joined(value: &str) -> Option<String> {
     let is_joined = !value.contains(|letter| letter != ' ' && is_blank(letter)) && !value.contains("  ");
     let words = || value.split(is_blank).filter(|word| !word.is_empty());
     (!is_joined).then(|| words().collect::<Vec<_>>().join(" "))
 }
 
-/// The length of the name of a command at the start of a text; `None` if no command begins like this.
+/// The length in bytes of the name at the start of a text that follows `[%`; `None` if the text does not
+/// begin with the name of a command.
 fn name_length(text: &str) -> Option<usize> {
     let length = text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
     let is_followed = text[length..].starts_with(|next: char| next == ']' || is_blank(next));

@@ -1,4 +1,4 @@
-//! PGN's export format.
+//! Writes games in PGN's export format.
 
 use crate::board::{Color, GameResult};
 
@@ -37,8 +37,8 @@ impl<'a> GameWriter<'a> {
         }
     }
 
-    /// A writer for text that people read: lines have at most `columns` columns, and signs such as `!?`
-    /// replace `$5`. Programs may be unable to parse this text.
+    /// A writer for text that people read: lines have at most `columns` columns, and NAGs such as `$5` are
+    /// written as signs such as `!?`. Not all programs can parse this text.
     pub const fn for_reading(text: &'a mut String, columns: usize) -> Self {
         Self { most: columns, has_signs: true, ..Self::new(text) }
     }

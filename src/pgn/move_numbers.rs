@@ -1,4 +1,4 @@
-//! Clock times and evaluations, as in comments. [`comment`](super::comment) lists the notations.
+//! Clock times and evaluations, as written in comments. [`comment`](super::comment) lists the notations.
 
 use crate::board::Color;
 
@@ -34,10 +34,10 @@ impl MoveNumbers {
     }
 
     /// Stores the values of a comment in the form of Cutechess, XBoard or Arena: a score, a depth, and
-    /// perhaps a time, nodes, and words after a comma. `None` if the comment does not have this form, if the
-    /// evaluation or the time is already known, or if `mover` is `None`.
+    /// optionally a time, nodes, and words after a comma. `None` if the comment does not have this form, if
+    /// it contains an evaluation or a time that is already known, or if `mover` is `None`.
     pub(super) fn take_score(&mut self, text: &str, mover: Option<Color>) -> Option<()> {
-        // The score may follow the expected moves, or a move, in parentheses.
+        // Expected moves, or a single move, can precede the score in parentheses.
         let text = match text.strip_prefix('(') {
             Some(moves) => moves.split_once(") ")?.1,
             None => text,
@@ -99,7 +99,7 @@ impl MoveNumbers {
         self.take_eval(value.or(own).map(|value| (value, depth)));
     }
 
-    /// Whether there are no numbers.
+    /// Whether no number is known.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -171,7 +171,8 @@ pub(crate) fn clock(text: &[u8]) -> Option<u32> {
 }
 
 /// Parses an evaluation (`0.35`, `#-3` or `35,22`) and its depth. `is_chessbase` says whether the game has
-/// had evaluations in ChessBase's form, and is set if this one has it.
+/// had evaluations in ChessBase's form; it is set if this evaluation has that form. Such an evaluation of
+/// Black (`mover`) is converted to White's view.
 pub(super) fn eval(
     text: &[u8],
     mover: Option<Color>,
@@ -306,7 +307,7 @@ pub enum Eval {
 }
 
 impl Eval {
-    /// The evaluation in two columns, centipawns and moves to mate, of which at most one has a value.
+    /// The evaluation from two columns, centipawns and moves to mate, of which at most one has a value.
     #[must_use]
     pub(crate) fn from_columns(centipawns: Option<i32>, mate: Option<i32>) -> Option<Self> {
         centipawns.map(Self::Centipawns).or(mate.map(Self::Mate))

@@ -8,7 +8,8 @@ use super::word::{is_descriptive_move, is_foreign_move, is_remark};
 use crate::board::GameResult;
 
 /// The next comment, NAG or closed variation outside the movetext, if only blanks, `%` lines and results are
-/// between `from` and it. Moves `lexer` after it. Text in parentheses that is not a variation is a comment.
+/// between `from` and it. Moves `lexer` to the end of this annotation. Text in parentheses that is not a
+/// variation is returned as a comment.
 pub(super) fn next_annotation<'a>(
     text: &'a [u8],
     lexer: &mut Lexer<'a>,
@@ -19,7 +20,7 @@ pub(super) fn next_annotation<'a>(
         let rest = &text[at..];
         let length = match rest {
             [b'%', ..] if at == 0 || matches!(text[at - 1], b'\n' | b'\r') => line_length(rest),
-            // A further result is skipped.
+            // Another result after that of the game is skipped.
             [b'*' | b'0' | b'1', ..] => {
                 let word = &rest[..rest.iter().take_while(|&&byte| !is_blank(byte)).count()];
                 GameResult::parse(word).map(|_| word.len())?
@@ -42,8 +43,8 @@ pub(super) fn next_annotation<'a>(
     })
 }
 
-/// The end of the annotations from the offset of `lexer` on, up to a blank line or other text. Also returns
-/// whether other text follows without a blank line.
+/// The end of the annotations that begin at the offset of `lexer` and continue up to a blank line or other
+/// text. Also returns whether other text follows them without a blank line.
 pub(super) fn annotations_end(text: &[u8], lexer: &Lexer<'_>) -> (usize, bool) {
     let mut lexer = Lexer::after(lexer, text, lexer.offset());
     loop {
@@ -69,12 +70,13 @@ fn is_move(word: &[u8]) -> bool {
     crate::board::Position::is_san(word) || is_foreign_move(word) || is_descriptive_move(word)
 }
 
-/// Whether the word that `lexer` has just read outside games, and that could be a move, is part of movetext.
-/// The word must be separate from other text, unlike a word in markup (`<h1>`) or in quotes. It must follow a
-/// move number with its dot, or precede another move, a result, a tag pair, or the end of the text. `from` is
-/// the end of the token before the word: earlier text is ignored, because the answer must be the same when
-/// the game's text is parsed alone. In any case, `lexer` continues after the word. If the word is not part of
-/// movetext, `lexer` does not search again for closing brackets that were searched for here.
+/// Decides whether a word outside games that could be a move is part of movetext. `lexer` has just read this
+/// word. The word must be separate from other text, unlike a word in markup (`<h1>`) or in quotes. It must
+/// follow a move number with its dot, or precede another move, a result, a tag pair, or the end of the text.
+/// `from` is the end of the token before the word: earlier text is ignored, because the result must be the
+/// same when the game's text is parsed alone. Afterwards, `lexer` is still at the end of the word. But if the
+/// word is not part of movetext, `lexer` does not search again for closing brackets that were searched for
+/// here.
 #[cold]
 pub(super) fn is_in_movetext<'a>(text: &'a [u8], lexer: &mut Lexer<'a>, word: &[u8], from: usize) -> bool {
     let end = lexer.offset();
@@ -103,7 +105,7 @@ pub(super) fn is_in_movetext<'a>(text: &'a [u8], lexer: &mut Lexer<'a>, word: &[
     goes_on
 }
 
-/// Whether a text ends in a move number with its dot, followed only by blanks.
+/// Whether a text ends in a move number with its dot; blanks can follow the dot.
 fn follows_move_number(text: &[u8]) -> bool {
     let text = text.trim_ascii_end();
     let dots = text.iter().rev().take_while(|&&byte| byte == b'.').count();

@@ -32,7 +32,7 @@ pub enum FrameProblem {
     },
     /// A game has more than [`MOST_TAGS`] tag pairs. The tag pairs beyond this number are ignored.
     TooManyTags {
-        /// The start of the tag pair.
+        /// The start of the first ignored tag pair.
         offset: usize,
     },
 }
@@ -51,8 +51,9 @@ fn note(problems: &mut Vec<FrameProblem>, problem: FrameProblem) {
 /// Reads the games of a text that begins with a game (a whole file, or a chunk of one).
 ///
 /// [`next_game`](Self::next_game) moves to the next game and reads its tags; [`leading`](Self::leading)
-/// returns the annotations before and between them. [`next_token`](Self::next_token) then reads its movetext,
-/// and [`trailing`](Self::trailing) the annotations after its result. Unread parts of a game are skipped.
+/// returns the annotations before and between the tag pairs. [`next_token`](Self::next_token) then reads its
+/// movetext, and [`trailing`](Self::trailing) the annotations after its result. Unread parts of a game are
+/// skipped.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     text: &'a [u8],
@@ -64,11 +65,11 @@ pub struct Reader<'a> {
     boundaries_end: usize,
     boundaries: Boundaries,
     in_game: bool,
-    /// Whether a result ended the last game.
+    /// Whether the last game read ended with a result.
     has_result: bool,
     start: usize,
     leading: Vec<Annotation<'a>>,
-    /// The offset up to which annotations belong to the last game.
+    /// The offset up to which annotations belong to the last game read.
     trailing_end: usize,
 }
 
@@ -79,9 +80,9 @@ impl<'a> Reader<'a> {
         Self::from_chunk(text, text.len())
     }
 
-    /// A reader at the start of a chunk that was cut at the first boundary at least `size` bytes from its
-    /// start. The text beyond `size` bytes belongs to a single game, however long, and need not be searched
-    /// for boundaries.
+    /// A reader at the start of a chunk. `text` must have been cut at the first boundary that is at least
+    /// `size` bytes after its start. So all text after the first `size` bytes belongs to a single game, and
+    /// is not searched for boundaries.
     #[must_use]
     pub fn from_chunk(text: &'a [u8], size: usize) -> Self {
         // To find a boundary, a few bytes of its line are needed.
@@ -258,7 +259,7 @@ impl<'a> Reader<'a> {
         }
         let tag = unquoted_tag(text, at).filter(|_| starts_line)?;
         // A tag pair without quotes that does not directly follow other tag pairs counts only if its name is
-        // in the Seven Tag Roster. If it is the first of its game, a bracket must also follow it.
+        // in the Seven Tag Roster. If it is the first of its game, another `[` must also follow it.
         let is_tag = follows_tags
             || is_of_roster(tag.pair.name)
                 && (has_tags || text.get(skip_blanks(text, tag.end)) == Some(&b'['));
@@ -299,8 +300,8 @@ impl<'a> Reader<'a> {
         belongs.then_some(end)
     }
 
-    /// Whether these tags are followed not by moves but, after a blank line, by comments right before the
-    /// tags of the next game.
+    /// Whether the game with these tags has no moves because the next game follows: a blank line, comments,
+    /// and right after the comments the tags of the next game.
     #[inline]
     fn is_at_next_game(&self, tags: &[TagPair<'a>]) -> bool {
         let text = &self.text[..self.limit];
@@ -313,8 +314,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Searches for moves before the next tag pair. Returns whether there are any, that is, whether a game
-    /// without tags begins, and moves to its start.
+    /// Searches for a game without tags: for moves before the next tag pair. If there is such a game, moves
+    /// to its start and returns `true`.
     fn find_untagged_game(&mut self, problems: &mut Vec<FrameProblem>) -> bool {
         let (text, offset) = (&self.text[..self.limit], self.lexer.offset());
         let mut outside = false;
@@ -331,8 +332,8 @@ impl<'a> Reader<'a> {
                         note(problems, FrameProblem::Outside { offset });
                     }
                     self.start = skip_blanks(text, comments.unwrap_or(before.offset()));
-                    // The text of the game must not begin with a bracket: on its own, it could be read as a
-                    // tag pair. A `%` line is not part of the game.
+                    // The text of the game must not begin with a bracket: if the text is parsed alone, the
+                    // bracket could begin a tag pair. A `%` line is not part of the game.
                     loop {
                         let passed = match text.get(self.start) {
                             Some(b'[') => 1,

@@ -51,7 +51,7 @@ impl Boundaries {
             })
         };
         let plain = find(range.clone(), b"\n[");
-        // If files were concatenated, a byte order mark may precede the tag pair.
+        // If files were concatenated, a byte order mark can precede the tag pair.
         find(range.start..plain.unwrap_or(range.end), b"\n\xef\xbb\xbf[").or(plain)
     }
 
@@ -99,8 +99,8 @@ fn line_start(text: &[u8], is_cut: bool) -> Option<usize> {
     Some(if text[start..].starts_with(BOM) { start + BOM.len() } else { start })
 }
 
-/// Whether a text ends in a tag pair, or in comments after one, or consists only of comments. `is_cut` says
-/// whether other text before it was cut off.
+/// Whether a text ends in a tag pair, ends in comments after a tag pair, or consists only of comments.
+/// `is_cut` says whether other text before it was cut off.
 fn belongs_to_tags(mut text: &[u8], is_cut: bool) -> bool {
     loop {
         let Some(start) = line_start(text, is_cut) else { return false };
@@ -135,7 +135,7 @@ fn without_blanks(mut text: &[u8]) -> &[u8] {
 
 /// Whether a text, whose last line begins at `start`, ends in a tag pair, or in a line that begins with an
 /// unclosed one. Text before the tag pair on its line is ignored: it can be a whole game, or the end of one.
-/// A tag pair may extend over several lines.
+/// A tag pair can extend over several lines.
 fn ends_in_tag_pair(text: &[u8], mut start: usize, is_cut: bool) -> bool {
     /// The maximum number of lines of one tag pair.
     const LINES: usize = 4;
@@ -153,7 +153,7 @@ fn ends_in_tag_pair(text: &[u8], mut start: usize, is_cut: bool) -> bool {
         if memchr::memchr(b'[', &text[start..]).is_some() {
             return ends_with_tag(start);
         }
-        // The opening bracket may be on an earlier line, if no blank line is in between.
+        // The opening bracket can be on an earlier line, if no blank line is in between.
         let before = text[..start].strip_suffix(b"\n").unwrap_or(&text[..start]);
         let before = before.strip_suffix(b"\r").unwrap_or(before);
         match line_start(before, is_cut) {

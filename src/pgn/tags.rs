@@ -8,14 +8,15 @@ use super::text::{BOM, decode, is_blank, line_length};
 /// The number of bytes after an offset that are read to decide whether a game begins there.
 pub const LOOK_AHEAD: usize = 16 << 10;
 
-/// The maximum length in bytes of a tag pair up to the opening quote of its value, and of a damaged tag pair.
+/// The maximum number of bytes from the start of a tag pair up to the opening quote of its value. Also the
+/// maximum length of a damaged tag pair, in bytes.
 const MOST_HEAD: usize = 1 << 10;
 
 /// The maximum number of brackets that open a tag pair.
 const MOST_OPEN: usize = 2;
 
-/// Whether `text` begins with a tag pair: `[Name "`, within about 1 KiB. The bracket may be doubled. After a
-/// name that begins with a capital letter, other kinds of quotes are accepted.
+/// Whether `text` begins with a tag pair: `[Name "`, within about 1 KiB. The bracket can be doubled. After a
+/// name that begins with a capital letter, the quote can be of another kind.
 #[must_use]
 pub fn starts_tag_pair(text: &[u8]) -> bool {
     text.first() == Some(&b'[') && read_head(text).is_some()
@@ -30,7 +31,7 @@ struct Head {
     has_plain_quote: bool,
 }
 
-/// Parses `[Name "`. One line end may be between name and quote.
+/// Parses `[Name "`. There can be one line end between name and quote.
 fn read_head(text: &[u8]) -> Option<Head> {
     let head = &text[..text.len().min(MOST_HEAD - BOM.len())];
     // Callers try each bracket of a long row as the first one, so only a few are counted each time.
@@ -78,7 +79,7 @@ const OTHER_QUOTES: [&str; 14] = [
     "\u{bb}", "\u{ff02}", "&quot;", "&#34;",
 ];
 
-/// The length of the quote other than `"` at the start of a text.
+/// The length in bytes of the quote at the start of a text, if it is one of those other than `"`.
 #[cold]
 fn other_quote(text: &[u8]) -> Option<usize> {
     match text {
@@ -90,7 +91,7 @@ fn other_quote(text: &[u8]) -> Option<usize> {
 /// The text without the quote at its end; `None` if it does not end in a quote.
 fn without_quote(text: &[u8]) -> Option<&[u8]> {
     if let [rest @ .., 0x84 | 0x91..=0x94] = text {
-        // This byte of a quote in Windows-1252 can be the last byte of a UTF-8 character.
+        // In Windows-1252, this byte is a quote, but it can also be the last byte of a UTF-8 character.
         let lead = rest.iter().rposition(|byte| !matches!(byte, 0x80..=0xbf)).unwrap_or(0);
         if std::str::from_utf8(&text[lead..]).is_err() {
             return Some(rest);
@@ -150,8 +151,8 @@ pub(super) struct ReadTag<'a> {
 }
 
 /// Parses the tag pair that begins at `offset`, if there is one. Its value ends at a quote that is followed
-/// by `]`. Only the `]`, or both, can be on the next line. Without them, the value ends at the end of its
-/// line.
+/// by `]`. The `]`, or both the quote and the `]`, can be on the next line. Without such a quote, the value
+/// ends at the end of its line.
 pub(super) fn read_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
     if text.get(offset) != Some(&b'[') {
         return None;
@@ -273,10 +274,10 @@ pub(super) fn unquoted_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
 }
 
 /// The length of the damaged tag pair at the start of `text`. A damaged tag pair lacks a part: it has an
-/// opening bracket before a name, or ends like a tag pair (`Site "Paris"]`). Only another tag pair may follow
-/// on its line. A move is never a tag pair. If no tags came before, the damaged tag pair must contain a
-/// quote, and another tag pair must follow, on its line or on the next. Text of more than [`MOST_HEAD`] bytes
-/// is not a damaged tag pair.
+/// opening bracket before a name, or ends like a tag pair (`Site "Paris"]`). Only another tag pair can follow
+/// on its line. A move is never a tag pair. If no tags precede it (`after_tags` is `false`), the damaged tag
+/// pair must contain a quote, and another tag pair must follow it, on the same line or on the next. Text of
+/// more than [`MOST_HEAD`] bytes is not a damaged tag pair.
 pub(super) fn damaged_tag(text: &[u8], after_tags: bool) -> Option<usize> {
     if !matches!(text.first(), Some(b'[' | b'A'..=b'Z' | b'a'..=b'z')) {
         return None;
@@ -318,7 +319,7 @@ fn damaged_length(line: &[u8]) -> Option<usize> {
     }
     let mut value = start + word.len();
     if !is_name {
-        // A word that may be a move is a name only if its value is in quotes.
+        // A word that could be a move is a name only if its value is in quotes.
         value += blanks(value);
         value += own.get(value).filter(|&&byte| byte == b'"').map(|_| 1)?;
     }

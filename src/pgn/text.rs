@@ -1,11 +1,11 @@
-//! Text: decodes bytes; blanks and line ends.
+//! Decodes bytes as text, and finds blanks and line ends.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// Decodes bytes as UTF-8, and other bytes as Windows-1252, whose five unassigned bytes become the control
-/// characters of Latin-1. But in a text that contains multi-byte UTF-8 characters, an incomplete character of
-/// which at least two bytes are left becomes U+FFFD.
+/// Decodes UTF-8. Bytes that are not valid UTF-8 are decoded as Windows-1252, whose five unassigned bytes
+/// become the control characters of Latin-1. There is one exception: if the text contains complete multi-byte
+/// UTF-8 characters, an incomplete character of which at least two bytes are left becomes U+FFFD.
 #[must_use]
 pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
@@ -46,10 +46,11 @@ fn windows_1252(byte: u8) -> char {
     }
 }
 
-/// Bytes that are not text in a known encoding, or U+FFFD.
+/// A problem with the encoding of a text: bytes that are not text in a known encoding, or the character
+/// U+FFFD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextFlaw {
-    /// The offset of the first byte with this problem.
+    /// The offset of the first byte with the problem.
     pub offset: usize,
     /// Whether the whole text seems to be in an unknown encoding, not only some bytes of a UTF-8 text.
     pub is_encoding: bool,
@@ -58,8 +59,9 @@ pub struct TextFlaw {
 }
 
 impl TextFlaw {
-    /// The problem with a text that is neither UTF-8 nor Windows-1252, as far as it can be detected, or that
-    /// contains U+FFFD.
+    /// Finds the first problem of a text. A text has a problem if it contains both multi-byte UTF-8
+    /// characters and bytes that are not UTF-8, if it is neither UTF-8 nor, probably, Windows-1252, or if it
+    /// is UTF-8 and contains U+FFFD.
     #[must_use]
     pub fn find(bytes: &[u8]) -> Option<Self> {
         if bytes.is_ascii() {
@@ -125,19 +127,19 @@ fn is_plausible(bytes: &[u8], at: usize) -> bool {
 /// A byte order mark. It also occurs within files that were concatenated.
 pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// Whether a byte is a space or an ASCII control character below it, such as a tab or a line end. Between tokens
-/// these have no meaning.
+/// Whether a byte is a space or an ASCII control character below it, such as a tab or a line end. Such bytes
+/// have no meaning between tokens.
 #[inline]
 pub(super) const fn is_blank(byte: u8) -> bool {
     byte <= b' '
 }
 
-/// The number of bytes before the end of the line.
+/// The number of bytes before the first line end, or of the whole text if it has none.
 pub(super) fn line_length(text: &[u8]) -> usize {
     memchr::memchr2(b'\n', b'\r', text).unwrap_or(text.len())
 }
 
-/// Whether blanks contain at least two line ends, that is, a whole blank line after the end of a line.
+/// Whether blanks contain at least two line ends, the second of which ends a blank line.
 pub(super) fn has_blank_line(blanks: &[u8]) -> bool {
     let count = |end| blanks.iter().filter(|&&byte| byte == end).count();
     count(b'\n').max(count(b'\r')) > 1

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::time_control::TimeControl;
 
-/// Facts in a game's tags that are stored in columns in addition to the tags.
+/// Facts in a game's tags that are stored in columns of their own, in addition to the tags.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameFacts {
     /// The id of the game on Lichess: the game's address is `https://lichess.org/` followed by the id.
@@ -15,7 +15,7 @@ pub struct GameFacts {
     pub time: TimeControl,
     /// How the game ended, in the words of its site.
     pub termination: Option<String>,
-    /// The changes of the players' ratings by this game, White's first.
+    /// How much this game changed the players' ratings, White's first.
     pub rating_diffs: [Option<i32>; 2],
     /// The players' FIDE IDs, White's first.
     pub fide_ids: [Option<u32>; 2],
@@ -23,7 +23,7 @@ pub struct GameFacts {
 
 impl GameFacts {
     /// Finds the facts in a game's site, time control and other tag pairs. `first_clock`, which returns the
-    /// game's first clock in centiseconds, is called only if needed.
+    /// game's first clock time in centiseconds, is called only if needed.
     #[must_use]
     pub fn from_tags<'t>(
         site: Option<&str>,
@@ -64,8 +64,8 @@ impl GameFacts {
     }
 }
 
-/// Whether a site or a URL belongs to a server that writes time controls in seconds. Lichess is not one of
-/// them, because it also hosts games from elsewhere; its own games are recognised by their id.
+/// Whether a site or a URL belongs to a server that writes time controls in seconds. Lichess is not in this
+/// list, because it also hosts games from elsewhere; its own games are recognised by their id.
 fn is_site_of_seconds(site: &str) -> bool {
     let site = site.to_ascii_lowercase();
     ["chess.com", "freechess.org", "fics", "chessclub.com", "internet chess club"]
@@ -78,7 +78,7 @@ fn fide_id(value: &str) -> Option<u32> {
     value.trim().parse().ok().filter(|&id| id > 0)
 }
 
-/// The id of the game at a URL: `https://lichess.org/q7ZvsdUF`, with or without a side or a ply after the id.
+/// The id of the game at a URL of Lichess: `https://lichess.org/q7ZvsdUF`. A side or a ply can follow the id.
 fn lichess_id_of_address(address: &str) -> Option<&str> {
     let address = address.trim();
     let path =
@@ -92,7 +92,7 @@ fn lichess_id_of_address(address: &str) -> Option<&str> {
     matches!(side, None | Some("" | "white" | "black")).then_some(id)
 }
 
-/// The id of a game on Lichess: eight letters or digits.
+/// The text without blanks around it, if this can be the id of a game on Lichess: eight letters or digits.
 fn lichess_id(text: &str) -> Option<&str> {
     /// Other pages on Lichess's site whose names have eight letters.
     const PAGES: [&str; 3] = ["training", "analysis", "practice"];
@@ -101,9 +101,9 @@ fn lichess_id(text: &str) -> Option<&str> {
     (is_id && !PAGES.contains(&text)).then_some(text)
 }
 
-/// Whether the value of a tag `Variant` means standard chess or Chess960, in any spelling of servers, other
-/// programs and books. Case, signs and the word "chess" are ignored. A value can also give the speed of the
-/// game, or say that it began from a set-up.
+/// Whether the value of a tag `Variant` means standard chess or Chess960, in any of the known spellings of
+/// servers, other programs and books. Case, signs and the words "chess", "Schach" and "rules" are ignored. A
+/// value can also name the speed of the game, or say that the game began from a set-up.
 pub(crate) fn is_known_variant(name: &str) -> bool {
     const SPEEDS: [&str; 4] = ["rapid", "blitz", "bullet", "classical"];
     const NAMES: [&str; 2] = [
@@ -160,7 +160,8 @@ pub(crate) fn date(value: &str) -> (Option<Cow<'_, str>>, Result<(), &'static st
     (date, read)
 }
 
-/// The year at the start of a text that is not a date, if no other year follows in the text.
+/// Parses the year at the start of a text that is not a date. Finds no year if another one follows in the
+/// text. Returns the year in the form of [`date`], and a problem.
 #[cold]
 fn year_alone(value: &str) -> (Option<Cow<'_, str>>, Result<(), &'static str>) {
     let is_year =
@@ -203,13 +204,13 @@ fn date_fields(value: &str) -> Option<[&str; 3]> {
     }
 }
 
-/// Whether a text has the form of a year: four digits, of which any may be `?`.
+/// Whether a text has the form of a year: four characters, each a digit or `?`.
 fn is_year(text: &str) -> bool {
     text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'?')
 }
 
-/// Parses a month or a day of at most two digits or `?`. Returns `None` if the text does not have this form,
-/// and `Some(None)` if the number is unknown or 0. The range is not checked.
+/// Parses a month or a day. The text must have at most two characters, each a digit or `?`; otherwise, the
+/// result is `None`. `Some(None)` means that the number is unknown or 0. The range is not checked.
 fn part(text: &str) -> Option<Option<u32>> {
     if text.len() > 2 || !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'?') {
         return None;
@@ -217,7 +218,7 @@ fn part(text: &str) -> Option<Option<u32>> {
     Some(text.parse().ok().filter(|&number| number > 0))
 }
 
-/// The number of days of a month; the greatest possible number if the year or the month is unknown.
+/// The number of days in a month. If the year or the month is unknown, the greatest possible number.
 fn days(year: Option<u32>, month: Option<u32>) -> u32 {
     match month {
         Some(2) if year.is_some_and(|year| year % 4 != 0 || (year % 100 == 0 && year % 400 != 0)) => 28,

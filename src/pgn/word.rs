@@ -2,9 +2,14 @@
 
 use super::text::decode;
 
-/// Whether a word that cannot be parsed as a move was probably meant as a move: it names a square, or has
-/// only characters that occur in moves and is not a known remark, or begins like a move, is as short as one
-/// and has a digit (`Qh9`). Any other word is a remark and can be ignored.
+/// Whether a word that cannot be parsed as a move was probably meant as a move. That is so if at least one of
+/// these is true:
+///
+/// - It names a square.
+/// - It has only characters that occur in moves, and is not a known remark.
+/// - It begins like a move, is as short as a move, and has a digit (`Qh9`).
+///
+/// Any other word is a remark and can be ignored.
 #[must_use]
 pub fn looks_like_move(word: &[u8]) -> bool {
     const LONGEST: usize = 7;
@@ -92,8 +97,8 @@ pub(super) fn is_numeric_move(number: &[u8]) -> bool {
     matches!(number.len(), 4 | 5) && number.iter().all(|byte| matches!(byte, b'1'..=b'8'))
 }
 
-/// Whether a word is a remark of annotators, which does not say what move was played: novelties (`N`),
-/// editorial remarks (`RR`), diagrams (`D`), checks in old books (`dbl ch`), en passant.
+/// Whether a word is a remark of annotators, which does not say what move was played: a novelty (`N`), an
+/// editorial remark (`RR`), a diagram (`D`), a check in old books (`dbl`, `ch`), or en passant.
 #[must_use]
 pub fn is_remark(word: &[u8]) -> bool {
     let is_mark = matches!(word, b"" | b"N" | b"TN" | b"D" | b"RR" | b"^" | b"%");

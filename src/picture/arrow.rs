@@ -14,9 +14,9 @@ const EDGE: &str = "#fff";
 const WIDTH: [f64; 2] = [7.0, 17.0];
 /// The opacity of an arrow with weight 0, and the additional opacity for weight 1.
 const OPACITY: [f64; 2] = [0.6, 0.3];
-/// The distance of the shaft's start from the centre of the arrow's start square.
+/// The distance of the shaft's start from the centre of the arrow's start square, in hundredths of a square.
 const TAIL: f64 = 22.0;
-/// The distance of the arrow's tip from the centre of its target square.
+/// The distance of the arrow's tip from the centre of its target square, in hundredths of a square.
 const TIP: f64 = 4.0;
 
 /// A move gets an arrow if it was played in at least this share of the games.
@@ -103,7 +103,7 @@ fn square_of_length(arrow: &Arrow) -> u16 {
 fn outline(arrow: &Arrow, orientation: Color, width: f64) -> String {
     let [from, to] = [arrow.from, arrow.to].map(|square| centre(square, orientation));
     let along = [to[0] - from[0], to[1] - from[1]];
-    // `sqrt` returns the same result on every machine; the result of `hypot` may differ.
+    // `sqrt` returns the same result on every machine; the result of `hypot` can differ.
     let length = (along[0] * along[0] + along[1] * along[1]).sqrt();
     let along = along.map(|part| part / length);
     let at = |forward: f64, aside: f64| {

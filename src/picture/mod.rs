@@ -1,9 +1,9 @@
 //! Pictures of boards, as SVG.
 //!
 //! A picture needs no font, script, style sheet or other file. Pieces, coordinates and signs are paths in the
-//! picture. So all browsers and other programs that draw SVG show the same picture, and it can be a file or a
-//! part of a page. Only the pictures of [`BoardPicture::to_svg_in_page`] need the shapes of the pieces in the
-//! page. A picture is readable without colours; its `title` and `desc` describe it in words.
+//! picture. So all browsers and other programs that draw SVG show the same picture. It can be a file or a
+//! part of a page. Only a picture of [`BoardPicture::to_svg_in_page`] lacks the shapes of the pieces, which
+//! the page must contain. A picture is readable without colours; its `title` and `desc` describe it in words.
 //!
 //! ```
 //! use pgndex::board::{Color, Position};
@@ -248,7 +248,7 @@ fn description(
     words + &format!("FEN: {}", position.fen())
 }
 
-/// The side to move, or the mate or stalemate that ended the game.
+/// The side to move, and whether it is in check, checkmated or stalemated.
 fn state(position: &Position) -> String {
     let side = position.side().name();
     match (position.has_legal_move(), position.is_check()) {

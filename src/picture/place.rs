@@ -1,4 +1,4 @@
-//! Sizes and places in a picture, in the units of its `viewBox`; the escaping of text in XML.
+//! Sizes and coordinates in a picture, in the units of its `viewBox`. Also escapes text for XML.
 
 use crate::board::{Color, Square};
 
@@ -11,7 +11,7 @@ pub(super) const BOARD: u16 = 8 * SQUARE;
 /// The width and height of the picture.
 pub(super) const SIDE: u16 = BOARD + 2 * MARGIN;
 
-/// The upper left corner of a square.
+/// The x and y coordinates of the upper left corner of a square.
 pub(super) fn place(square: Square, orientation: Color) -> (u16, u16) {
     let (file, rank) = (u16::from(square.file()), u16::from(square.rank()));
     let (column, row) = match orientation {
@@ -21,7 +21,7 @@ pub(super) fn place(square: Square, orientation: Color) -> (u16, u16) {
     (MARGIN + column * SQUARE, MARGIN + row * SQUARE)
 }
 
-/// The centre of a square.
+/// The x and y coordinates of the centre of a square.
 pub(super) fn centre(square: Square, orientation: Color) -> [f64; 2] {
     let (x, y) = place(square, orientation);
     [x, y].map(|corner| f64::from(corner) + f64::from(SQUARE) / 2.0)

@@ -22,7 +22,7 @@ use super::{Error, Mapped, Result};
 pub struct DecodeOptions {
     /// The number of threads for an archive that can be decoded in parallel.
     pub threads: usize,
-    /// The memory limit of a run, in bytes: decoding takes a part of it.
+    /// The memory limit of the whole program run, in bytes. Decoding takes a part of this memory.
     pub memory: u64,
 }
 
@@ -98,7 +98,8 @@ impl Packed {
     /// Whether the source can be decoded quickly in little memory: it is short, and its format cannot expand
     /// very much.
     pub(crate) fn is_small(&self) -> bool {
-        /// Deflated text expands by a factor of at most 1,032.
+        /// The maximum size of a small source, in compressed bytes. Deflated text expands by a factor of at
+        /// most 1,032.
         const SMALL: u64 = 16 << 10;
         match &self.kind {
             Kind::File(map, Form::Text | Form::Utf16(_) | Form::Gzip) => map.bytes().len() as u64 <= SMALL,
@@ -255,14 +256,16 @@ impl<D: Read> Read for Members<D> {
 /// Decoded text, in pieces.
 pub struct Decoded {
     reader: Box<dyn Read + Send>,
-    /// The data read to detect the text's format; `error` is the error that followed it, if there was one.
+    /// The text read to detect its format and not yet returned. `error` is the error that ended this reading,
+    /// if there was one.
     head: Vec<u8>,
     error: Option<io::Error>,
     position: Position,
     start: u64,
     /// The number of further errors after which reading stops.
     errors_left: u32,
-    /// If this is a part of an archive: the end of the text of its own frames.
+    /// The offset at which the text of the part's own frames ends; `None` if this is not a part of an
+    /// archive.
     part_end: Option<PartEnd>,
 }
 
@@ -312,22 +315,22 @@ impl Decoded {
         self.part_end.is_some()
     }
 
-    /// Whether this is the text of a part that begins within an archive. The beginning of the text then
-    /// belongs to the previous part.
+    /// Whether this is the text of a part of an archive, but not of its first part. The beginning of the text
+    /// then belongs to the previous part.
     #[must_use]
     pub fn begins_within(&self) -> bool {
         self.is_part() && self.start > 0
     }
 
-    /// For a part, the offset in its text at which the text of the part's own frames ends, once reached. The
-    /// text after that only completes the last game.
+    /// For a part, the offset in its text at which the text of the part's own frames ends; `None` until this
+    /// offset is reached. The text continues after it, so that the last games of the part can be completed.
     #[must_use]
     pub fn end_of_part(&self) -> Option<u64> {
         self.part_end.as_ref()?.get().copied()
     }
 
-    /// Appends at most about `most` bytes of text to `text`. Returns the number of bytes, which is 0 at the
-    /// end.
+    /// Appends up to `most` bytes of text to `text`; the first call can append a few more. Returns the number
+    /// of bytes appended, which is 0 at the end.
     ///
     /// After an error, `text` also contains the text read so far. Text after an error, if there is any, does
     /// not continue the text before it.
@@ -351,13 +354,13 @@ impl Decoded {
         }
     }
 
-    /// The read position in the file, in bytes from its start; for an archive, of compressed data.
+    /// The read position in the file, in bytes from its start. For an archive, these are compressed bytes.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.position.get()
     }
 
-    /// The number of bytes read from the source; for an archive, of compressed data.
+    /// The number of bytes read from the source. For an archive, these are compressed bytes.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
         self.position().saturating_sub(self.start)

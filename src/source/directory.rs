@@ -36,8 +36,8 @@ const LOCATOR_64: &[u8] = b"PK\x06\x07";
 const LARGE: u64 = u32::MAX as u64;
 
 impl Directory {
-    /// Reads the list from the bytes of an archive: finds the end record, which a comment may follow, and
-    /// with it the central directory. Without an end record, finds the files by their headers.
+    /// Reads the list from the bytes of an archive: finds the end record, which a comment can follow, and
+    /// with this record the central directory. Without an end record, finds the files by their headers.
     pub(super) fn of(bytes: &[u8]) -> Self {
         const MOST_COMMENT: usize = 0xffff + 22;
         let from = bytes.len().saturating_sub(MOST_COMMENT);
@@ -72,7 +72,8 @@ impl Directory {
         let expected = usize::try_from(offset).ok()?;
         let before_end = table_end.checked_sub(usize::try_from(size).ok()?)?;
         let start = [expected, before_end].into_iter().find(|&start| entries == 0 || is_there(start))?;
-        // The number of bytes before the archive in its file, which the offsets in the archive do not count.
+        // The number of bytes that precede the archive in its file. The offsets in the archive do not count
+        // these bytes.
         let shift = start.saturating_sub(expected) as u64;
         let mut directory = Self::default();
         let mut rest = bytes.get(start..).unwrap_or_default();
@@ -90,7 +91,7 @@ impl Directory {
 }
 
 impl Entry {
-    /// The start of its compressed data, if its header exists.
+    /// The offset at which the compressed data of the file starts, if the file's header exists.
     pub(super) fn data_start(&self, bytes: &[u8]) -> Option<u64> {
         let header = bytes.get(usize::try_from(self.header).ok()?..)?;
         let lengths = number(header, 26, 2)? + number(header, 28, 2)?;
@@ -98,7 +99,8 @@ impl Entry {
     }
 }
 
-/// The offset of the end record for large archives, if there is one.
+/// The offset of the end record for large archives, if there is one; `end` is the offset of the usual end
+/// record.
 fn end_64(bytes: &[u8], end: usize) -> Option<usize> {
     let locator = bytes.get(end.checked_sub(20)?..)?;
     let at = usize::try_from(number(locator, 8, 8)?).ok()?;
@@ -106,10 +108,10 @@ fn end_64(bytes: &[u8], end: usize) -> Option<usize> {
     is_there.then_some(at)
 }
 
-/// The file that a header describes, and the offset after its name and its extra field. From `at` on, both
-/// kinds of headers have the same fields; the name begins at `name`. `offset` is the offset of the file's
-/// header. `numbers` is how many of the size, the compressed size and the offset the extra field can replace:
-/// 2 or 3.
+/// The file that a header describes, and the offset in `record` after the name and the extra field. Headers
+/// in the central directory and headers before files have the same fields at different offsets: the fields
+/// begin at `at`, and the name begins at `name`. `offset` is the offset of the file's header in the archive.
+/// The extra field can replace the first `numbers` of these: the size, the compressed size, and the offset.
 fn entry(record: &[u8], at: usize, name: usize, offset: u64, numbers: usize) -> Option<(Entry, usize)> {
     let field = |from: usize, length| number(record, at + from, length);
     let name_end = name + field(22, 2)? as usize;
@@ -129,7 +131,7 @@ fn entry(record: &[u8], at: usize, name: usize, offset: u64, numbers: usize) -> 
     Some((entry, end))
 }
 
-/// An entry of the central directory, and its length.
+/// The entry of the central directory at the start of `record`, and its length in bytes.
 fn central(record: &[u8]) -> Option<(Entry, usize)> {
     const LINK: u64 = 0o120_000;
     const UNIX: u64 = 3;
@@ -140,7 +142,7 @@ fn central(record: &[u8]) -> Option<(Entry, usize)> {
     record.get(..length).map(|_| (entry, length))
 }
 
-/// Replaces numbers that do not fit in 32 bits by those in the extra field.
+/// Replaces numbers that do not fit in 32 bits with those in the extra field.
 fn widen(numbers: &mut [u64], mut extra: &[u8]) {
     while let (Some(id), Some(length)) = (number(extra, 0, 2), number(extra, 2, 2)) {
         let end = extra.len().min(4 + length as usize);
@@ -173,7 +175,7 @@ fn scan(bytes: &[u8]) -> Vec<Entry> {
 
 /// The file whose header is at the offset `header`, and the offset of its end.
 fn local(bytes: &[u8], header: usize) -> Option<(Entry, usize)> {
-    /// The flag of a file whose sizes may be stored after its data.
+    /// The flag of a file whose sizes can be stored after its data, in a descriptor.
     const HAS_DESCRIPTOR: u64 = 8;
     let record = &bytes[header..];
     let (mut entry, length) = entry(record, 4, 30, header as u64, 2)?;
@@ -205,8 +207,8 @@ fn descriptor(bytes: &[u8], start: usize) -> Option<((u64, u32), usize, usize)> 
     };
     memchr::memmem::find_iter(data, b"PK").find_map(|at| match data.get(at..at + FILE.len()) {
         Some(DESCRIPTOR) => read(at + DESCRIPTOR.len(), at),
-        // Some programs omit the descriptor's signature. Then the header of the next file shows where it
-        // ends.
+        // Some programs omit the descriptor's signature. Then the header of the next file shows where the
+        // descriptor ends.
         Some(FILE) => [12, 20].into_iter().find_map(|length| {
             let from = at.checked_sub(length)?;
             read(from, from).filter(|&(.., end)| end == start + at)

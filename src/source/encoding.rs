@@ -15,16 +15,18 @@ impl TextEncoding {
 
     /// The name of the row in the table `setting` that contains the encoding of a database's sources.
     pub const SETTING: &str = "encoding";
-    /// The value in this row if no encoding was given: each file is UTF-8 or Windows-1252.
+    /// The value in the row [`SETTING`](Self::SETTING) if no encoding was given: each file is UTF-8 or
+    /// Windows-1252.
     pub const AUTO: &str = "auto";
 
-    /// The encoding with a label, such as `windows-1251`, `cp1251` or `latin1`.
+    /// The encoding with this label, such as `windows-1251`, `cp1251` or `latin1`; `None` if no encoding has
+    /// this label.
     #[must_use]
     pub fn parse(label: &str) -> Option<Self> {
         Encoding::for_label_no_replacement(label.as_bytes()).map(Self)
     }
 
-    /// Its name in the standard, which is one of its labels.
+    /// The name of the encoding in the standard, which is one of its labels.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.0.name()

@@ -8,7 +8,7 @@ use crate::error_advice::error_advice;
 /// The result of reading a source.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The path of a source, for people.
+/// The path of a source, as shown in messages: `standard input` instead of `-`.
 pub(crate) fn shown_path(path: &Path) -> String {
     if path.as_os_str() == "-" { "standard input".to_owned() } else { path.display().to_string() }
 }
@@ -31,7 +31,7 @@ pub enum Error {
         /// The system's error.
         source: io::Error,
     },
-    /// There is not enough memory to read it.
+    /// There is not enough memory to read the source.
     #[error("{}: cannot be read: the system gives this process no more memory", shown_path(path))]
     Memory {
         /// The path.
@@ -43,7 +43,7 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
-    /// A named pipe that was not given by name.
+    /// A named pipe that matches a pattern, but was not given by its name.
     #[error(
         "{}: a named pipe, which patterns skip; to read it, give its name without a pattern",
         shown_path(path)
@@ -77,7 +77,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// A damaged zip archive, or a file in such an archive that cannot be found. Other files in the archive
-    /// may be readable.
+    /// can still be readable.
     #[error("{}: damaged: {reason}. Download the file again, or make it again", shown_path(path))]
     Damaged {
         /// The path.
@@ -98,7 +98,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The error for a system error about a path.
+    /// Converts a system error about a path.
     pub(super) fn io(path: &std::path::Path, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {

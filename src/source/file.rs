@@ -1,4 +1,4 @@
-//! A file to read, and the place of its bytes.
+//! A file to read, and where its bytes are.
 
 use std::fs::File;
 use std::ops::Range;
@@ -16,11 +16,11 @@ pub struct SourceFile {
     /// Its path, as given or as found in a given directory. For a file in a zip archive: the archive's path,
     /// a slash and the file's path in it. `-` is standard input.
     pub path: PathBuf,
-    /// Its size when it was listed, in (compressed) bytes, or that of the range to which reading is
-    /// restricted; `None` for a stream.
+    /// The size of the file when it was listed, in (compressed) bytes. If reading is restricted to a range,
+    /// the size of this range. `None` for a stream.
     pub bytes: Option<u64>,
     /// The offset at which reading starts, in bytes of the file's text. An earlier run has read the text
-    /// before it.
+    /// before this offset.
     pub first_byte: u64,
     /// Restricts reading to games that begin in this range of the file's (compressed) bytes; `None` for all
     /// games.
@@ -62,7 +62,7 @@ impl SourceFile {
     }
 
     /// Restricts reading to games that begin in this range of the file's bytes. If a file cannot be read from
-    /// the middle, the range with its first byte contains all games, and other ranges contain none.
+    /// the middle, a range that begins with its first byte contains all games, and other ranges contain none.
     pub fn restrict(&mut self, range: &Range<u64>) {
         let length = self.bytes.unwrap_or(u64::MAX);
         let can_be_cut = self.place == Location::File
@@ -109,7 +109,7 @@ impl SourceFile {
     }
 }
 
-/// The place of a source's bytes.
+/// Where the bytes of a source are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Location {
     /// In the file at its path.

@@ -11,7 +11,7 @@ use crate::channel::{Receiver, Sender, bounded};
 /// The magic number of a frame.
 pub(super) const FRAME: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
 
-/// The largest window that is always allowed, as written by `zstd --long`.
+/// The largest window that is always allowed, in bytes. `zstd --long` uses this window.
 pub(super) const USUAL_WINDOW: u64 = 128 << 20;
 
 /// Reads the text of all frames in order. After a decoding error, reading continues with a later frame.
@@ -23,7 +23,7 @@ pub(super) struct Frames {
     position: Position,
 }
 
-/// The output of the decoder of a run of frames.
+/// What a decoder thread sends for a run, which is a sequence of consecutive frames.
 enum Block {
     /// Text, and the read position in the archive.
     Text(Vec<u8>, u64),
@@ -37,11 +37,12 @@ enum Block {
 const BLOCK: usize = 256 << 10;
 
 impl Frames {
-    /// Decodes with at most this number of threads. `ahead` is the memory for text that is decoded ahead,
-    /// `window` the largest window that is allowed, both in bytes.
+    /// Decodes with at most this number of threads. `ahead` is the memory for text that is decoded ahead, and
+    /// `window` the largest window allowed, both in bytes. Windows of up to [`USUAL_WINDOW`] are always
+    /// allowed.
     pub(super) fn new(map: Arc<Mapped>, position: Position, threads: usize, ahead: u64, window: u64) -> Self {
-        // The windows of several decoders together must take no more memory than one window of the usual
-        // size.
+        // Several decoders are used only if all their windows together take no more memory than
+        // `USUAL_WINDOW`.
         let needed = self::window(map.bytes());
         let threads = threads.min((USUAL_WINDOW / needed.max(1)).max(1) as usize).max(1);
         let blocks = ahead / BLOCK as u64 / (2 * threads as u64 + 1);
@@ -105,8 +106,8 @@ struct Walk {
     runs: Sender<Receiver<Block>>,
 }
 
-/// Takes the next run of frames, and a channel for its text; `None` if there are no more frames, or if the
-/// receiver is closed.
+/// Takes the next run of frames, and a channel for its text; `None` if there are no more frames, or if nobody
+/// receives the text of further runs.
 fn next_run(walk: &Mutex<Walk>, bytes: &[u8], blocks: usize) -> Option<(Range<usize>, Sender<Block>)> {
     /// A run that has reached this size, in bytes of the archive, gets no more frames. The last run, and a
     /// run before a very long or damaged frame, can be shorter.
@@ -172,7 +173,7 @@ fn decode_all(input: Input, position: &Position, window: u64, blocks: &Sender<Bl
 }
 
 /// Decodes the frames of an input one after the other. Allows windows of up to `window` bytes or
-/// [`USUAL_WINDOW`], whichever is larger.
+/// [`USUAL_WINDOW`], whichever is larger; the limit is rounded down to a power of two, and is at most 2 GiB.
 pub(super) fn decoder(input: Input, window: u64) -> io::Result<zstd::Decoder<'static, Input>> {
     let mut decoder = zstd::Decoder::with_buffer(input)?;
     decoder.window_log_max(window.max(USUAL_WINDOW).ilog2().min(31))?;
@@ -196,7 +197,7 @@ pub(super) fn window(head: &[u8]) -> u64 {
     Header::read(first_frame(head)).map_or(0, |header| header.window)
 }
 
-/// The bytes after the skippable frames at the start; empty if one of these is cut off.
+/// The bytes after the skippable frames at the start of `bytes`; empty if one of these frames is cut off.
 pub(super) fn first_frame(mut bytes: &[u8]) -> &[u8] {
     while let [0x50..=0x5f, 0x2a, 0x4d, 0x18, a, b, c, d, rest @ ..] = bytes {
         let Some(rest) = rest.get(u32::from_le_bytes([*a, *b, *c, *d]) as usize..) else { return &[] };
@@ -209,7 +210,7 @@ pub(super) fn first_frame(mut bytes: &[u8]) -> &[u8] {
 struct Header {
     /// The length of the header, in bytes.
     length: usize,
-    /// The memory needed for decoding, in bytes.
+    /// The window, which is the memory needed for decoding, in bytes.
     window: u64,
     has_checksum: bool,
 }
@@ -245,8 +246,8 @@ pub(super) fn is_skippable(bytes: &[u8]) -> bool {
     matches!(bytes, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
 }
 
-/// The length of the frame at the start of `bytes`, from the headers of its blocks; `None` if the frame is
-/// damaged, cut off, or longer than `most`. Skippable frames can be longer.
+/// The length in bytes of the frame at the start of `bytes`, from the headers of its blocks; `None` if the
+/// frame is damaged, cut off, or longer than `most`. `most` does not apply to skippable frames.
 pub(super) fn frame_length(bytes: &[u8], most: usize) -> Option<usize> {
     if let [0x50..=0x5f, 0x2a, 0x4d, 0x18, a, b, c, d, ..] = bytes {
         let length = 8 + u32::from_le_bytes([*a, *b, *c, *d]) as usize;

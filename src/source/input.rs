@@ -22,7 +22,8 @@ impl Position {
     }
 }
 
-/// Bytes from a file or a stream. Clones of `position` show other code how far they have been read.
+/// Bytes from a file or a stream. Other code can read `position` through a clone, to see how many bytes have
+/// been read.
 pub(super) struct Input {
     bytes: Bytes,
     position: Position,
@@ -34,7 +35,7 @@ enum Bytes {
 }
 
 impl Input {
-    /// A part of a file.
+    /// Reads a part of a file.
     pub(super) fn mapped(map: Arc<Mapped>, range: Range<usize>, position: Position) -> Self {
         position.set(range.start as u64);
         let released = range.start;

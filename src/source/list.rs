@@ -27,8 +27,8 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// The number of bytes to read from all files together, compressed for archives; `None` if one of them is
-    /// a stream.
+    /// The number of bytes to read from all files together; for archives, the compressed size. `None` if one
+    /// of the files is a stream.
     #[must_use]
     pub fn bytes(&self) -> Option<u64> {
         let left = |file: &SourceFile| {
@@ -43,9 +43,9 @@ impl Sources {
 /// Lists files in the given order, each once. `None` if `watch` stopped the search.
 ///
 /// - A directory represents all PGN files below it, compressed or not, in the order of their paths: names
-///   that end in `.pgn`, `.pgn.zst`, `.pgn.gz`, `.pgn.bz2` or `.zip`. A compressed file is ignored if the
-///   plain one beside it begins with its whole text, and the plain one if the compressed one continues where
-///   it ends; otherwise both are listed.
+///   that end in `.pgn`, `.pgn.zst`, `.pgn.gz`, `.pgn.bz2` or `.zip`. If a plain file begins with the whole
+///   text of the compressed file beside it, the compressed file is ignored. If the compressed file continues
+///   where the plain file ends, the plain file is ignored. Otherwise, both are listed.
 /// - A zip archive represents its `.pgn` files.
 /// - `-` is standard input.
 /// - A path that does not exist represents all matching paths if it contains one of `*?[`. If it consists of
@@ -107,7 +107,7 @@ struct Lister<'w> {
     watch: &'w dyn SearchObserver,
 }
 
-/// Breaks if the watcher stops the search.
+/// Breaks if the observer stops the search.
 type Flow = ControlFlow<()>;
 
 impl Lister<'_> {
@@ -140,7 +140,7 @@ impl Lister<'_> {
         Flow::Continue(())
     }
 
-    /// Whether a file is new. Adds a note if it is not.
+    /// Adds the real path of a file to `listed`. Returns `true` if it is new there; otherwise, adds a note.
     fn is_new(&mut self, path: &Path) -> bool {
         let is_new = self.listed.insert(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()));
         if !is_new {
@@ -276,7 +276,7 @@ impl Lister<'_> {
         if let Some(pattern) = Pattern::new(pattern) {
             let watch = self.watch;
             pattern.find(watch, &mut |path| match path {
-                // Reading could block forever, because the pipe may have no writer.
+                // Reading could block forever, because the pipe can be without a writer.
                 Ok(path) if fs::metadata(&path).is_ok_and(|metadata| is_pipe(&metadata)) => {
                     self.fail(Error::Pipe { path })
                 }
@@ -310,7 +310,7 @@ impl Lister<'_> {
     }
 }
 
-/// Whether, and as what, a file in a directory should be read.
+/// How a file found in a directory is read, according to its name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     No,
@@ -320,7 +320,7 @@ enum Wanted {
     Zip,
 }
 
-/// Whether the name of a file in a directory is that of a PGN file, or of an archive that may contain PGN
+/// Whether the name of a file in a directory is that of a PGN file, or of an archive that can contain PGN
 /// files.
 #[must_use]
 pub fn has_name_of_games(path: &Path) -> bool {

@@ -50,7 +50,7 @@ impl Mapped {
         if file.metadata()?.len() == 0 {
             return Ok(Self { map: None });
         }
-        // SAFETY: the map is read-only. If another program changes the file meanwhile, other bytes may
+        // SAFETY: the map is read-only. If another program changes the file meanwhile, other bytes can
         // appear: parsing makes no assumption about them that a change could break. If the file is truncated,
         // the process ends with SIGBUS, which is documented for users.
         let map = unsafe { Mmap::map(file) }?;
@@ -70,7 +70,7 @@ impl Mapped {
     /// memory.
     pub fn release(&self, range: Range<usize>) {
         const PAGE: usize = 4096;
-        // The first page has been read completely; the last page may still be needed.
+        // The first page has been read completely; the last page can still be needed.
         let (start, end) = (range.start / PAGE * PAGE, range.end / PAGE * PAGE);
         if let Some(map) = self.map.as_ref().filter(|_| start < end) {
             drop_pages(map, start..end);

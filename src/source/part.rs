@@ -1,9 +1,10 @@
 //! Splits a file into parts that several machines can read in parallel.
 //!
-//! A part of a zstd archive is a range of its compressed bytes. It contains the frames that begin there. Its
-//! games are those that begin in the text of these frames, from a little after the start of this text.
-//! Whether a game begins at an offset depends on some text before that offset. That text is also in the
-//! frames of the part, so no earlier frame is needed.
+//! A part of a zstd archive is a range of its compressed bytes. It contains the frames that begin in this
+//! range, and the games that begin in the text of these frames. But a game that begins in the first
+//! `LOOK_BACK` bytes of this text belongs to the previous part, if there is one: the text up to `LOOK_BACK`
+//! bytes before an offset decides whether a game begins there, and a part is read without the frames before
+//! it.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -111,7 +112,7 @@ fn first_frame(bytes: &[u8], part: &Range<usize>) -> Option<usize> {
     if part.start == 0 {
         return Some(0);
     }
-    // A frame may begin with the last byte of the part.
+    // The last byte of the part can be the first byte of a frame.
     let window = &bytes[part.start..bytes.len().min(part.end.saturating_add(3))];
     let plain = memchr::memmem::find_iter(window, &FRAME);
     let skippable = memchr::memmem::find_iter(window, b"\x2a\x4d\x18").filter_map(|at| at.checked_sub(1));
@@ -121,8 +122,9 @@ fn first_frame(bytes: &[u8], part: &Range<usize>) -> Option<usize> {
     found.into_iter().find(|&at| begins_frame(bytes, at))
 }
 
-/// Whether a frame begins here: this frame and the following ones are complete according to their headers.
-/// Several frames are checked, because the magic number can also occur within a frame.
+/// Whether a frame begins at the offset `at`: this frame and the three after it, or all frames up to the end,
+/// are complete according to their headers. Several frames are checked, because the magic number can also
+/// occur within a frame.
 fn begins_frame(bytes: &[u8], at: usize) -> bool {
     const FRAMES: usize = 4;
     let mut rest = &bytes[at..];

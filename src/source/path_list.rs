@@ -13,7 +13,7 @@ use crate::channel::{self, bounded};
 
 /// The text of a list, which has one path per line. `watch` can stop the search while a pipe is read.
 pub(super) fn read_list(list: &Path, watch: &dyn SearchObserver) -> ControlFlow<(), Result<Vec<u8>>> {
-    /// The maximum length of a list, in bytes. A list may be a pipe that never ends.
+    /// The maximum length of a list, in bytes. A list can be a pipe that never ends.
     const MOST: u64 = 64 << 20;
     let text = match read(list, MOST + 1, watch)? {
         Ok(text) if text.len() as u64 > MOST => {
@@ -25,13 +25,13 @@ pub(super) fn read_list(list: &Path, watch: &dyn SearchObserver) -> ControlFlow<
     ControlFlow::Continue(text.map_err(|error| Error::io(list, error)).and_then(|text| check(list, text)))
 }
 
-/// The paths of a list, each with its line, from 1. Empty lines and those that begin with `#` are skipped.
+/// The paths of a list, each with its line, from 1. Empty lines and lines that begin with `#` are skipped.
 pub(super) fn listed_paths(text: &[u8]) -> impl Iterator<Item = (&[u8], u64)> {
     let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).zip(1..);
     lines.filter(|(line, _)| !line.is_empty() && !line.starts_with(b"#"))
 }
 
-/// Fails if a text is not a list.
+/// Returns the text, or an error if it is not a list of paths.
 fn check(list: &Path, text: Vec<u8>) -> Result<Vec<u8>> {
     /// The maximum length of a path, in bytes.
     const LONGEST: usize = 4096;
@@ -53,7 +53,7 @@ fn wrong(list: &Path, what: &str, error_advice: &str) -> Error {
     Error::List { path: list.to_owned(), reason }
 }
 
-/// Reads at most `most` bytes of a file, which may be a pipe without a writer: a separate thread waits for
+/// Reads at most `most` bytes of a file, which can be a pipe without a writer: a separate thread waits for
 /// the writer, and continues to wait if `watch` stops the search.
 fn read(path: &Path, most: u64, watch: &dyn SearchObserver) -> ControlFlow<(), io::Result<Vec<u8>>> {
     const PATIENCE: Duration = Duration::from_millis(50);

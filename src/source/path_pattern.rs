@@ -65,8 +65,8 @@ impl Pattern {
         Some(Self { start, parts, only_directories })
     }
 
-    /// Calls `found` with all matching paths, in order. Each directory is read once, even if the pattern can
-    /// reach it in several ways. `**` does not follow links, and cycles are not followed.
+    /// Calls `found` with each matching path, in order. A path is searched and found only once, even if the
+    /// pattern can match it in several ways. `**` does not follow links, and cycles are not followed.
     pub(super) fn find(&self, watch: &dyn SearchObserver, found: &mut Found<'_>) -> Flow {
         if self.parts.is_empty() {
             return found(Ok(real(&self.start).to_owned()));

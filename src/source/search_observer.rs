@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
-/// Watches a search for sources, which can take long.
+/// Watches a search for sources, which can take a long time.
 pub trait SearchObserver {
-    /// Called with the number of further files and directories, and of further bytes of text, that were
-    /// examined. Returns whether to continue.
+    /// Called with the number of files and directories, and the number of bytes of text, that were examined
+    /// since the last call. Returns whether to continue.
     fn looked_at(&self, entries: u64, bytes: u64) -> ControlFlow<()>;
 }
 

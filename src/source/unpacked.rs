@@ -14,7 +14,7 @@ pub(super) enum UnpackedState {
     /// The compressed file continues where the plain one ends: decompression was interrupted, or is still
     /// running.
     Cut,
-    /// Neither of these, or one of the files cannot be read as far as needed.
+    /// The texts differ, or one of the files cannot be read as far as needed.
     Other,
 }
 
@@ -22,6 +22,7 @@ pub(super) enum UnpackedState {
 const PIECE: usize = 1 << 20;
 
 /// Compares the texts of two files, byte by byte, up to the first difference or the end of one of them.
+/// Breaks if `watch` stops the search.
 pub(super) fn compare(
     plain: &SourceFile,
     packed: &SourceFile,
@@ -49,7 +50,7 @@ pub(super) fn compare(
     }
 }
 
-/// Appends more of a text, and returns how much.
+/// Appends more text to a buffer. Returns the number of bytes appended, which is 0 at the end of the text.
 type Next = Box<dyn FnMut(&mut Vec<u8>) -> io::Result<usize>>;
 
 /// A text that is read in pieces.

@@ -19,7 +19,7 @@ pub(super) struct Member {
     /// The range of its compressed data in the archive.
     pub(super) range: Range<u64>,
     pub(super) method: Method,
-    /// Size of its text, in bytes, and its checksum, if the archive contains them.
+    /// The size of its text, in bytes, and its checksum, if the archive contains them.
     expected: Option<(u64, u32)>,
 }
 
@@ -136,7 +136,7 @@ fn path_of(archive: &Path, name: &[u8]) -> PathBuf {
 
 /// Makes names unique: the second `a.pgn` becomes `a.pgn#2`.
 fn number(entries: &mut [Entry]) {
-    // The last number given; 0 for a new name.
+    // For each name, the last number given to it; 0 if it has none yet.
     let mut numbers: HashMap<Vec<u8>, u32> = entries.iter().map(|entry| (entry.name.clone(), 0)).collect();
     for entry in entries {
         let mut last = numbers[&entry.name] + 1;

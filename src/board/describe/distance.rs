@@ -65,14 +65,14 @@ fn all_pieces() -> impl Iterator<Item = Piece> {
     (2..14).filter_map(Piece::from_code)
 }
 
-/// The index of a square in a FEN, from a8 to h1.
+/// The index of a square in the order of a FEN: 0 for a8 to 63 for h1.
 fn place(square: Square) -> usize {
     usize::from(square.ordinal() ^ 0o70)
 }
 
 impl PositionDistance {
-    /// The distance added if pawns or material differ. It exceeds any distance between positions with equal
-    /// pawns and material, if no side has more than 16 pieces.
+    /// The distance added if the squares of pawns or the material differ. It exceeds any distance between
+    /// positions in which both are equal, if no side has more than 16 pieces.
     pub(crate) const OTHER: u32 = 100;
 
     /// Prepares to compute distances from this position.
@@ -147,12 +147,13 @@ impl PositionDistance {
         })
     }
 
-    /// Two lower bounds of the distance to positions with the given material, without [`OTHER`](Self::OTHER).
-    /// The first number is a bound for every such position. The second number becomes a bound for a single
-    /// such position if twice the weight of each misplaced piece is added to it: each [piece](Self::pieces)
-    /// of `self` that the other position does not have on the same square. The weight counts twice because
-    /// the piece is usually on another square there; the second number already corrects this for pieces that
-    /// are missing there.
+    /// Lower bounds of the distance to positions with the given material, without [`OTHER`](Self::OTHER).
+    /// Returns two numbers. The first number is a lower bound for all these positions.
+    ///
+    /// A better bound for one of these positions is the sum of the second number and of twice the weight of
+    /// each misplaced piece: each [piece](Self::pieces) of `self` that the position does not have on the same
+    /// square. The weight counts twice because the position usually has that piece on another square. The
+    /// second number already corrects this for pieces that the position does not have at all.
     pub(crate) fn bounds(&self, material: Material) -> [u32; 2] {
         let (mut apart, mut beside) = (0, 0);
         for piece in all_pieces() {

@@ -3,7 +3,7 @@
 use super::material::Material;
 use crate::board::{Color, Piece, PieceKind};
 
-/// A kind of ending. Each side has its king, any number of pawns, and only those other pieces that the kind
+/// A kind of ending. Each side has its king and any number of pawns. Its other pieces are those that the kind
 /// names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ending {

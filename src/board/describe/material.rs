@@ -5,14 +5,15 @@ use std::fmt;
 use crate::board::piece::LETTERS;
 use crate::board::{Color, Piece, PieceKind, Setup, SetupError};
 
-/// The number of bits per count: four, because a side has at most 15 pieces besides its king, and a guard
-/// bit.
+/// The number of bits per count: four bits for the count, because a side has at most 15 pieces in addition to
+/// its king, and one guard bit.
 const BITS: u32 = 5;
 const MAX: u64 = 15;
 /// The largest count that fits if the guard bit is used for counting, as in set-ups with more pieces than a
-/// game can have. For such set-ups, the answers of signatures are not reliable.
+/// game can have. For such set-ups, the results of [`MaterialSignature`] are not reliable.
 const WITH_GUARD: u64 = 31;
-/// The guard bits of all counts: the highest of each five bits, for the codes of twelve pieces.
+/// The guard bits of all counts. Each of the twelve piece codes has a count of five bits, of which the guard
+/// bit is the highest.
 const GUARDS: u64 = (((1 << (12 * BITS)) - 1) / WITH_GUARD) << 4;
 
 /// The value that counts one piece with this code.
@@ -143,11 +144,11 @@ impl fmt::Display for Material {
 ///
 /// The text consists of White's pieces, then Black's, separated by `v` or `-`. Without a separator, Black's
 /// pieces begin with the second king. `KRPvKR`, `KRP-KR` and `KRPKR` are equivalent. With a separator, a
-/// side's pieces may be in any order.
+/// side's pieces can be in any order.
 ///
 /// After a letter, `*` means any number of this piece including none, `+` one or more, `?` one or none. `..`
-/// after a side's pieces allows any other pieces as well: `KR..vKQ..` matches if there are at least a white
-/// rook and a black queen.
+/// after a side's pieces allows any further pieces: `KR..vKQ..` matches if there are at least a white rook
+/// and a black queen.
 ///
 /// ```
 /// use pgndex::board::MaterialSignature;
@@ -185,7 +186,7 @@ pub enum MaterialError {
     TooMany(String),
 }
 
-/// The part of a text that a message quotes.
+/// The beginning of a text, as an error message quotes it; an ellipsis shows that more follows.
 fn quoted(text: &str) -> String {
     const MOST: usize = 100;
     let more = if text.chars().nth(MOST).is_some() { "…" } else { "" };
@@ -202,7 +203,7 @@ fn sides(text: &str) -> Option<(&str, &str)> {
 }
 
 impl MaterialSignature {
-    /// Parses a signature; letters may be in upper or lower case.
+    /// Parses a signature; letters can be in upper or lower case.
     ///
     /// # Errors
     /// If the text is invalid.
@@ -247,11 +248,11 @@ impl MaterialSignature {
         Ok(())
     }
 
-    /// The same material with the colours swapped.
+    /// The same signature with the colours swapped.
     #[must_use]
     pub fn reversed(self) -> Self {
         let turned = |counts: u64| {
-            // The codes of a kind's white and black piece differ in the last bit.
+            // The codes of the white and the black piece of a kind differ in the last bit.
             (2..14).fold(0, |all, code| all + (Material(counts).count_of(code) & MAX) * one(code ^ 1))
         };
         Self { least: turned(self.least), most: turned(self.most) }
@@ -270,7 +271,7 @@ impl MaterialSignature {
         Material(self.least).packed()..=Material(self.most).packed()
     }
 
-    /// Whether this material matches.
+    /// Whether positions with this material match.
     #[must_use]
     pub const fn includes(&self, material: Material) -> bool {
         // A subtraction borrows from a guard bit if a count is less than the minimum or more than the

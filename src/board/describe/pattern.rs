@@ -62,7 +62,7 @@ pub enum PatternError {
         /// The number of squares that the rank describes, without stars.
         squares: usize,
     },
-    /// A letter without a meaning in a pattern.
+    /// A character without a meaning in a pattern.
     #[error(
         "'{0}' has no meaning in a pattern; use FEN's letters and numbers, '.', '?', '!', 'A', 'a', '[...]' and '*'"
     )]
@@ -70,8 +70,8 @@ pub enum PatternError {
     /// A `[` without `]`.
     #[error("a '[' in rank {0} of the pattern is not closed")]
     Unclosed(u8),
-    /// A class such as `[]` or `[^?]`, which no square can match.
-    #[error("'[]' in rank {0} of the pattern is empty")]
+    /// Brackets such as `[]` or `[^?]`, which no square can match.
+    #[error("a '[...]' in rank {0} of the pattern matches nothing")]
     EmptyClass(u8),
     /// A second field that is not a side.
     #[error("the side to move of the pattern is '{0}', not 'w' or 'b'")]
@@ -92,12 +92,13 @@ const ANYTHING: Contents = EMPTY | PIECES;
 
 /// The possible contents of a rank's squares.
 ///
-/// The signs other than `*` are numbered from the left; a digit for empty squares counts as that many signs.
-/// State *i* means that the first *i* signs are matched. A set of states is one word of bits, and each square
-/// leads from one set to the next, so that stars need no backtracking.
+/// This is a nondeterministic automaton, which reads a rank from left to right. The signs other than `*` are
+/// numbered from 0, from the left; a digit for empty squares counts as that many signs. State *i* means that
+/// the first *i* signs are matched. A set of states is one word of bits, and each square leads from one set
+/// to the next, so that stars need no backtracking.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Rank {
-    /// For each piece code, and 0 for an empty square, the set of signs that match it.
+    /// For each piece code, and for code 0 of an empty square, the set of signs that match it.
     fits: [u16; 16],
     /// The set of states in which a star can match the next square.
     stars: u16,
@@ -106,7 +107,7 @@ struct Rank {
 }
 
 impl Rank {
-    /// Compiles a rank; error messages contain `number`.
+    /// Compiles a rank; `number` is its number in error messages.
     fn parse(text: &[u8], number: u8) -> Result<Self, PatternError> {
         let mut rank = Self::default();
         let mut squares = 0;
@@ -144,7 +145,7 @@ impl Rank {
     /// The rank for the other side: the colours are swapped.
     fn reversed(&self) -> Self {
         let mut fits = self.fits;
-        // The codes of a kind's white and black piece are consecutive.
+        // The codes of the white and the black piece of a kind are consecutive.
         fits[2..14].chunks_exact_mut(2).for_each(<[u16]>::reverse);
         Self { fits, ..*self }
     }
@@ -164,12 +165,12 @@ impl Rank {
         (0..16).zip(self.fits).fold(0, |all, (code, signs)| all | (signs >> sign & 1) << code)
     }
 
-    /// The number of signs that do not match everything.
+    /// The number of signs that are a condition: all signs except those that match any contents of a square.
     fn condition_count(&self) -> u32 {
         (0..self.end.trailing_zeros()).filter(|&sign| self.contents(sign) != ANYTHING).count() as u32
     }
 
-    /// The conditions of this rank's signs that require a piece; `number` is 0 for the first rank.
+    /// One condition for each sign of this rank that requires a piece; `number` is 0 for the first rank.
     fn parts(&self, number: u8) -> impl Iterator<Item = PatternPart> {
         let signs = self.end.trailing_zeros();
         (0..signs).filter_map(move |sign| {
@@ -296,7 +297,7 @@ impl Pattern {
     }
 
     /// The conditions that a position must satisfy to match: one for each sign that requires a piece. A
-    /// position may satisfy all of them and still not match.
+    /// position can satisfy all of them and still not match.
     #[must_use]
     pub fn parts(&self) -> Vec<PatternPart> {
         let ranks = self.ranks.iter().zip((0..8).rev());

@@ -9,10 +9,11 @@ use crate::board::{Color, Piece, PieceKind, Setup, SquareSet};
 pub enum Phase {
     /// Neither middlegame nor endgame.
     Opening,
-    /// Ten or fewer queens, rooks, bishops and knights are left, both sides together; or a side has fewer
-    /// than four pieces on its back rank, including king and pawns; or the pieces of both sides are mixed.
+    /// Not an endgame, and at least one of these: both sides together have at most ten queens, rooks, bishops
+    /// and knights; a side has fewer than four pieces, including king and pawns, on its back rank; the pieces
+    /// of both sides are mixed.
     Middlegame,
-    /// Six or fewer queens, rooks, bishops and knights are left, both sides together.
+    /// Both sides together have at most six queens, rooks, bishops and knights.
     Endgame,
 }
 

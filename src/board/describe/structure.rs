@@ -13,7 +13,7 @@ pub struct PawnStructure {
 }
 
 impl PawnStructure {
-    /// The structure of a FEN; only the pawns of the placement matter, and kings may be missing.
+    /// The structure of a FEN; only the pawns of the placement matter, and kings can be missing.
     ///
     /// # Errors
     /// If the placement cannot be parsed.
@@ -37,7 +37,7 @@ impl PawnStructure {
         structure
     }
 
-    /// The XOR of the Polyglot constants of all pawns on their squares. Different structures may have the
+    /// The XOR of the Polyglot constants of all pawns on their squares. Different structures can have the
     /// same key.
     #[must_use]
     pub fn key(self) -> u64 {

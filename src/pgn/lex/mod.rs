@@ -12,7 +12,7 @@ use super::tags::starts_tag_pair;
 use super::text::{BOM, has_blank_line, is_blank, line_length};
 use super::word::is_numeric_move;
 
-/// What a byte begins.
+/// The kind of text that begins with a byte.
 #[derive(Clone, Copy)]
 enum Class {
     /// A blank, or a sign without a meaning of its own.
@@ -73,14 +73,14 @@ pub struct Lexer<'a> {
     searched: usize,
     /// Whether the text is a variation.
     inner: bool,
-    /// The number of open square brackets that began variations.
+    /// The number of square brackets that opened nested variations and are not closed yet.
     square: u32,
 }
 
 impl Variation {
     /// A lexer for the variation in `text`. Read its tokens with [`next_annotated`](Lexer::next_annotated).
     /// The brackets of nested variations are [`Annotation::Opening`] and [`Annotation::Closing`]. Brackets of
-    /// different kinds need not match, so the numbers of the two can differ.
+    /// different kinds need not match, so a lexer can return more of one than of the other.
     #[must_use]
     pub fn lexer(self, text: &[u8]) -> Lexer<'_> {
         let text = &text[..self.end];
@@ -96,8 +96,8 @@ impl<'a> Lexer<'a> {
         Self { text, at, odd: at, moved: false, searched: 0, inner: false, square: 0 }
     }
 
-    /// A lexer for `text` from byte `at` on, after another lexer has read the text before. Brackets that the
-    /// other lexer searched for in vain are not searched for again.
+    /// A lexer for `text` from byte `at` on, after another lexer has read the text before `at`. Closing
+    /// brackets that the other lexer searched for in vain are not searched for again.
     pub(super) const fn after(other: &Self, text: &'a [u8], at: usize) -> Self {
         Self { text, at, odd: at, moved: false, searched: other.searched, inner: false, square: 0 }
     }
@@ -107,7 +107,8 @@ impl<'a> Lexer<'a> {
         self.at -= bytes;
     }
 
-    /// Declares that the last token other than a move consists of the last `bytes` bytes that were read.
+    /// Sets the [start](Self::token_start) of the token just read, which consists of the last `bytes` bytes
+    /// read.
     pub(super) const fn set_token_length(&mut self, bytes: usize) {
         self.odd = self.at - bytes;
     }
@@ -193,8 +194,8 @@ impl<'a> Lexer<'a> {
         Token::Annotation(Annotation::Nag(nag_of(char::from(rest[0]), second)))
     }
 
-    /// Handles the start of a line: skips a `%` line and a byte order mark, and returns whether a tag pair
-    /// begins.
+    /// Handles the start of a line: skips a `%` line or a byte order mark, and returns whether a tag pair
+    /// begins there.
     #[inline]
     fn starts_line(&mut self) -> bool {
         match self.text.get(self.at) {
@@ -220,7 +221,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Whether White's move 1 is at the start of a line, after a move of this game and a blank line.
+    /// Whether this line begins with White's move 1, and follows a move of this game and a blank line.
     #[inline]
     fn starts_again(&self) -> bool {
         matches!(self.text.get(self.at), Some(b'1' | b' ' | b'\t'))
@@ -282,9 +283,10 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// The length of a comment whose opening brace is right before `text`; `None` if the comment is not closed.
-/// The comment ends at the first closing brace. But if it contains opening braces, and as many closing braces
-/// follow the first one without another opening brace in between, it ends at the last of these.
+/// The length in bytes of a comment whose opening brace is right before `text`; `None` if the comment is not
+/// closed. The comment ends at the first closing brace, unless it contains nested comments: if *n* opening
+/// braces precede the first closing brace, and the next *n* braces after it are all closing ones, the comment
+/// ends at the last of these.
 #[inline]
 fn comment_length(text: &[u8]) -> Option<usize> {
     let brace = memchr2(b'{', b'}', text)?;

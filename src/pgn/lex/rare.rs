@@ -1,4 +1,5 @@
-//! Reads what is rare in movetext: everything but moves, move numbers and comments in braces.
+//! Reads the rare tokens of movetext, such as results, NAGs, variations, square brackets and words with
+//! non-ASCII characters.
 
 use super::token::{Annotation, Token, Variation};
 use super::{IN_WORD, Lexer, comment_length, nag_of};
@@ -8,7 +9,7 @@ use crate::pgn::text::{BOM, has_blank_line, skip_blanks};
 use crate::pgn::word::is_remark;
 
 impl<'a> Lexer<'a> {
-    /// Reads what begins with `byte`.
+    /// Reads the token that begins with `byte`. `None` if the text there has no meaning; it is then skipped.
     #[inline(never)]
     pub(super) fn rare(&mut self, byte: u8) -> Option<Token<'a>> {
         self.odd = self.at;
@@ -116,7 +117,7 @@ impl<'a> Lexer<'a> {
             '+' | '#' | '=' | '-' | '.' | ',' | '/' | '<' | '>' | '"' | '\'' | '\u{2013}' | '\u{2014}'
             | '\u{2026}' => None,
             letter if letter.is_whitespace() => None,
-            // The character may stand for a piece; without it, the rest of the word would be a different
+            // The character can be that of a piece; without it, the rest of the word would be a different
             // move.
             _ if text.get(self.at).is_some_and(u8::is_ascii_alphanumeric) => {
                 let word = length + self.word().len();
@@ -126,8 +127,9 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Reads dashes: one dash has no meaning, and two dashes are a null move, as are three unless they fill
-    /// their line. Longer rows, and three dashes that fill their line, are separators and therefore junk.
+    /// Reads a row of dashes. One dash has no meaning. Two dashes are a null move, and so are three dashes
+    /// that do not fill their line. Any longer row is a separator, and therefore junk, as are three dashes
+    /// that fill their line.
     fn dashes(&mut self) -> Option<Token<'a>> {
         let (before, rest) = self.text.split_at(self.at);
         let dashes = &rest[..rest.iter().take_while(|&&byte| byte == b'-').count()];
@@ -148,8 +150,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Reads a word that begins with a byte above 127: a figurine move, a sign, a result with a half sign, or
-    /// junk.
+    /// Reads a word that begins with a byte above 127: a figurine move, a sign, a result with `½`, or junk.
     fn high(&mut self) -> Option<Token<'a>> {
         let rest = &self.text[self.at..];
         match rest {
@@ -287,8 +288,8 @@ impl<'a> Lexer<'a> {
                 b'&' => self.at = offset + entity(&self.text[offset..]).map_or(1, |(_, length)| length),
                 b';' => self.skip_line(),
                 b'\n' | b'\r' if self.starts_line() => {
-                    // The game ends here. The line, including its byte order mark, is read again as the start
-                    // of a line.
+                    // The game ends here. Reading goes back to the line end, so that the next line, including
+                    // its byte order mark, is read again as the start of a line.
                     self.at = offset;
                     return false;
                 }
@@ -321,8 +322,8 @@ fn continues_as_prose(text: &[u8]) -> bool {
     word.len() > 1 && word.iter().all(u8::is_ascii_lowercase) && !is_remark(word)
 }
 
-/// The comment in square brackets at the start of `text`, and its length including the brackets. The comment
-/// must not contain a blank line. A command, such as `[%clk 0:01:00]`, keeps its brackets.
+/// The comment in square brackets at the start of `text`, and its length in bytes including the brackets. The
+/// comment must not contain a blank line. A command, such as `[%clk 0:01:00]`, keeps its brackets.
 #[cold]
 fn bracketed_comment(text: &[u8]) -> Option<(&[u8], usize)> {
     const LONGEST: usize = 200;
@@ -341,7 +342,7 @@ fn bracketed_comment(text: &[u8]) -> Option<(&[u8], usize)> {
     is_comment.then_some((shown, end + 2))
 }
 
-/// The character with this name, if it occurs in moves, results or quotes.
+/// The character with this name in HTML, if the character occurs in moves, results or quotes.
 fn named(name: &[u8]) -> Option<char> {
     Some(match name {
         b"excl" => '!',

@@ -6,7 +6,7 @@ use crate::board::GameResult;
 /// [requested](super::Lexer::next_annotated).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Token<'a> {
-    /// A word that may be a move.
+    /// A word that could be a move.
     Move(&'a [u8]),
     /// An annotation, if [requested](super::Lexer::next_annotated).
     Annotation(Annotation<'a>),
@@ -18,13 +18,14 @@ pub enum Token<'a> {
     UnclosedComment,
     /// A variation that is not closed within the game.
     UnclosedVariation,
-    /// An unclosed `(` before the first move. There is no move that a variation could replace, so only the
-    /// bracket is skipped.
+    /// An unclosed bracket of a variation before the first move. There is no move that a variation could
+    /// replace, so only the bracket is skipped.
     StrayOpening,
     /// A `)` or `}` without an opening bracket.
     StrayClosing,
-    /// The next game begins before a result of this game: with a tag pair at the start of a line (after a
-    /// move, anywhere), or, after a move and a blank line, with White's move 1.
+    /// The next game begins, and this game has no result. The next game begins with a tag pair at the start
+    /// of a line. After a move of this game, it can also begin with a tag pair elsewhere in a line, or, after
+    /// a blank line, with White's move 1.
     NextGame,
     /// The end of the text.
     End,
@@ -33,7 +34,8 @@ pub enum Token<'a> {
 /// An annotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Annotation<'a> {
-    /// A comment without its braces, or the text after a `;` up to the end of the line.
+    /// A comment without its braces or square brackets, or the text after a `;` up to the end of the line. A
+    /// command outside braces, such as `[%clk 0:01:00]`, keeps its brackets.
     Comment(&'a [u8]),
     /// The number of a NAG, written as `$14` or as a sign such as `!?`.
     Nag(u32),

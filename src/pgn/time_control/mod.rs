@@ -1,4 +1,4 @@
-//! Parses time controls, in PGN's form and as people write them; the speeds of games.
+//! Parses time controls, in PGN's form and as people write them, and derives the speeds of games from them.
 
 mod reading;
 
@@ -69,7 +69,7 @@ impl fmt::Display for Speed {
 /// The contents of a `TimeControl` tag, as far as they can be parsed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeControl {
-    /// The number of seconds on each clock at the start; with several periods, in the first period.
+    /// The number of seconds on each clock at the start of the first period.
     pub initial: Option<u32>,
     /// The number of seconds added for each move of the first period, rounded.
     pub increment: Option<u32>,
@@ -88,8 +88,8 @@ impl TimeControl {
     const CORRESPONDENCE: Self =
         Self { initial: None, increment: None, increment_cs: None, speed: Some(Speed::Correspondence) };
 
-    /// All equivalent spellings of a time control with one period for all moves, such as `600` and `600+0`;
-    /// the text itself comes first. For other texts, returns only the text itself.
+    /// The text itself and, if it is a time control with one period for all moves, its usual spellings, such
+    /// as `600` and `600+0`.
     #[must_use]
     pub fn spellings(value: &str) -> Vec<String> {
         let mut spellings = vec![value.to_owned()];
@@ -107,10 +107,10 @@ impl TimeControl {
     /// `1:30:00+30`, `90 min / 40 moves + 30 min + 30 sec / move`, `G/60;d5`. If the value is ambiguous or
     /// unreadable, all fields are `None`.
     ///
-    /// A small number can be seconds or minutes: the game's first clock, in centiseconds, shows which.
-    /// Without a clock, the number is in seconds if the game is from a site that writes seconds; otherwise it
-    /// is interpreted as on Lichess. If the text is not in PGN's form and the clock shows much more time than
-    /// the text says, all fields are `None`.
+    /// A small number can be seconds or minutes: the game's first clock time, in centiseconds, shows which.
+    /// Without a clock time, the number is in seconds if the game is from a site that writes seconds;
+    /// otherwise it is interpreted as on Lichess. If the text is not in PGN's form and the clock time is much
+    /// longer than the text says, all fields are `None`.
     #[must_use]
     pub fn parse(
         value: &str,

@@ -54,13 +54,14 @@ impl Reading {
     }
 
     /// Finds the increment of the first period in the pieces after that period; each piece comes with the
-    /// sign before it. Returns `Some(None)` if the increment is unknown, `None` if a piece cannot be parsed.
+    /// sign before it. Returns `Some(None)` if the increment is unknown, `None` if a piece cannot be parsed
+    /// or is not plausible.
     fn increment<'t>(
         first: &Piece,
         pieces: impl Iterator<Item = (char, &'t [Token])>,
     ) -> Option<Option<f64>> {
         let mut increment = Some(0.0);
-        // Whether the pieces since the last empty one include a later period: an increment that follows may
+        // Whether the pieces since the last empty one include a later period: an increment that follows can
         // belong to that period alone.
         let mut is_later = false;
         for (part, piece) in pieces {
@@ -174,7 +175,7 @@ fn bare(number: f64) -> Time {
     if number > MOST_MINUTES { Time::Surely(number) } else { Time::Number(number) }
 }
 
-/// The text between two separators.
+/// A piece of a time control: the text between two separators.
 #[derive(Debug, Default)]
 struct Piece {
     number: f64,
@@ -286,9 +287,11 @@ pub(super) const MOST_SECONDS: f64 = 1e9;
 enum Time {
     /// Unambiguous.
     Surely(f64),
-    /// A number of seconds, as in PGN, or sixty times as much: a number of minutes.
+    /// From a number without a unit, taken as seconds, as in PGN. If it means minutes, the time is sixty
+    /// times as long.
     Number(f64),
-    /// A clock with two parts, `5:00`: minutes and seconds, or sixty times as much: hours and minutes.
+    /// From a clock with two parts, `5:00`, taken as minutes and seconds. If it means hours and minutes, the
+    /// time is sixty times as long.
     Clock(f64),
 }
 
@@ -326,7 +329,7 @@ enum Token {
     Unit(Unit),
     Slash,
     Star,
-    /// A separator of two pieces: `+`, `:`, `,` (also `;`), `|`.
+    /// A separator of two pieces: `+`, `:`, `,` (also for `;`), `|`.
     Part(char),
     Moves,
     PerMove,
@@ -355,7 +358,7 @@ fn tokens(value: &str) -> Option<Vec<Token>> {
             "" => (sign(letter)?, letter.len_utf8()),
             // `60 d5`, `d/5`
             "d" | "delay" if is_before_digit && (!is_after_digit || tokens.contains(&Token::SuddenDeath)) => {
-                // This can mean three days, or three minutes and a delay.
+                // `3 d/1` can mean three days per move, or three minutes and a delay.
                 if matches!(tokens[..], [Token::Number(..15.0)]) {
                     return None;
                 }
@@ -374,8 +377,8 @@ fn tokens(value: &str) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// Parses a number or a clock at the start of a text, and returns its length in bytes; `None` if it is
-/// ambiguous where it ends.
+/// Parses a number or a clock at the start of a text. Also returns its length in bytes. `None` if its end is
+/// ambiguous, or if the number is invalid.
 fn number(text: &str, is_after_slash: bool) -> Option<(Token, usize)> {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let first = digits(text);

@@ -252,7 +252,7 @@ fn invalid_patterns() {
     insta::assert_snapshot!(error("*/7x/*/*/*/*/*/*"), @"'x' has no meaning in a pattern; use FEN's letters and numbers, '.', '?', '!', 'A', 'a', '[...]' and '*'");
     insta::assert_snapshot!(error("*/7é/*/*/*/*/*/*"), @"'é' has no meaning in a pattern; use FEN's letters and numbers, '.', '?', '!', 'A', 'a', '[...]' and '*'");
     insta::assert_snapshot!(error("*/7[Q/*/*/*/*/*/*"), @"a '[' in rank 7 of the pattern is not closed");
-    insta::assert_snapshot!(error("*/7[]/*/*/*/*/*/*"), @"'[]' in rank 7 of the pattern is empty");
+    insta::assert_snapshot!(error("*/7[]/*/*/*/*/*/*"), @"a '[...]' in rank 7 of the pattern matches nothing");
     insta::assert_snapshot!(error("*/*/*/*/*/*/*/* x"), @"the side to move of the pattern is 'x', not 'w' or 'b'");
     insta::assert_snapshot!(error("*/*/*/*/*/*/*/* w KQ"), @"there is text after the pattern: 'KQ'");
 }
