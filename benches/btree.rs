@@ -1,4 +1,5 @@
-//! Rows per second written to `occurrence` and `game_position`: pages built directly, and SQL's prepared `INSERT`.
+//! Rows per second written to `occurrence` and `game_position`: pages that are built directly, compared with a prepared
+//! `INSERT`.
 //!
 //! The rows are synthetic: random keys in order, games of 80 plies, FENs of 53 bytes on average.
 

@@ -1,5 +1,5 @@
-//! A complete import, from the PGN file to the finished database. The baseline writes the same rows with one prepared
-//! `INSERT` per row, and runs `CREATE INDEX` at the end.
+//! A complete import, from the PGN file to the finished database. The baseline writes only the rows of `game_position`,
+//! with a prepared `INSERT` for each row, and runs `CREATE INDEX` at the end.
 
 mod common;
 

@@ -1,7 +1,7 @@
 //! The first page of `pgndex find`: open the database, read 15 hits, count all hits.
 //!
-//! The database is made from the synthetic sample. `PGNDEX_BENCH=games.pgn` indexes another collection, `PGNDEX_BENCH=games.db`
-//! uses a finished database:
+//! The database is made from the synthetic sample. With `PGNDEX_BENCH=games.pgn`, it is made from another collection.
+//! With `PGNDEX_BENCH=games.db`, a finished database is used:
 //!
 //! ```sh
 //! pgndex index otb-400k.db otb-400k.pgn && PGNDEX_BENCH=otb-400k.db cargo bench --bench lookup
@@ -60,7 +60,8 @@ fn targets() -> Vec<Target> {
     vec![after("start position", ""), after("1. e4 c5 2. Nf3 d6", "e4 c5 Nf3 d6"), rare()]
 }
 
-/// Of the positions at move 21 in the first games, the one that the fewest games reached.
+/// Of the positions before move 21 in the first 100 games with more than 40 half-moves, the one with the fewest
+/// occurrences.
 fn rare() -> Target {
     let database = Database::open_read_only(&DATABASE).expect("a database");
     let sql = "SELECT game_id FROM game WHERE ply_count > 40 AND status = 'ok' ORDER BY game_id LIMIT 100";
@@ -145,7 +146,7 @@ fn explored_from_the_sicilian(bencher: Bencher<'_, '_>, name: &str) {
     explore(bencher, &targets()[1], name);
 }
 
-/// The same counts for a position that only one game reached.
+/// The same counts for the rare position, which usually only one game reached.
 #[divan::bench]
 fn explored_with_one_game(bencher: Bencher<'_, '_>) {
     explore(bencher, &rare(), "all games");

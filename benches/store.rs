@@ -15,7 +15,7 @@ fn main() {
     divan::main();
 }
 
-/// `splitmix64`: well-mixed numbers, the same in each run.
+/// Mixes a number as `splitmix64` does: the results look random, but are the same in each run.
 fn mix(n: u64) -> u64 {
     let mut z = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -20,7 +20,7 @@ PRAGMA application_id = 0x50474e64;
 CREATE TABLE import (
     import_id       INTEGER PRIMARY KEY,
     started_at      TEXT NOT NULL,              -- UTC, YYYY-MM-DDTHH:MM:SSZ
-    finished_at     TEXT,                       -- NULL: still running, or it did not finish
+    finished_at     TEXT,                       -- NULL: the run is not finished, or was interrupted
     program_version TEXT NOT NULL,
     options         TEXT NOT NULL,              -- a JSON object: the options of the run
     games           INTEGER NOT NULL DEFAULT 0, -- games that this run added, without those removed since
@@ -44,7 +44,7 @@ CREATE TABLE source (
     plies      INTEGER NOT NULL DEFAULT 0,
     problems   INTEGER NOT NULL DEFAULT 0,
     duplicates INTEGER NOT NULL DEFAULT 0,      -- games skipped as duplicates
-    last_game  INTEGER,                         -- where the last game found begins, kept or not; NULL: no game was found
+    last_game  INTEGER,                         -- byte at which the last game found begins, kept or not; NULL: no game was found
     import_id  INTEGER NOT NULL REFERENCES import,
     indexed_at TEXT                             -- UTC; NULL: not completely indexed (a damaged file never is)
 );
@@ -94,8 +94,8 @@ CREATE TABLE duplicate (
 
 CREATE INDEX duplicate_original ON duplicate (original_id);
 
--- Options that the contents of the tables depend on, with their values. After a removal of games also 'removed_games', their number, and
--- the setting 'last_game', the last game_id used before the removal.
+-- Options that the contents of the tables depend on, with their values. Once games were removed, there are two more rows: 'removed_games',
+-- the number of removed games, and 'last_game', the last game_id used before the latest removal.
 CREATE TABLE setting (
     name  TEXT PRIMARY KEY,
     value NOT NULL
@@ -170,7 +170,7 @@ CREATE TABLE game (
     ply_count    INTEGER NOT NULL,              -- half-moves replayed
     status       TEXT NOT NULL,                 -- 'ok'; 'truncated' at the first illegal or unreadable move;
                                                 -- 'skipped': unsupported variant or invalid start, no positions
-    moves_hash   INTEGER NOT NULL,              -- hash of start position and moves: equal for equal games
+    moves_hash   INTEGER NOT NULL,              -- hash of the start position and the moves: equal if both are equal
     prefix_hash  INTEGER,                       -- hash of both players, date, start and the first 16 moves: a broken-off game
                                                 -- and the whole game share it; NULL: fewer moves, or a player is unknown
     import_id    INTEGER NOT NULL REFERENCES import,
@@ -180,7 +180,7 @@ CREATE TABLE game (
     time_initial INTEGER,                       -- seconds on each clock at the start, from the tag TimeControl; the first
                                                 -- period, if there are several
     time_increment INTEGER,                     -- seconds added for each move, rounded
-    time_increment_cs INTEGER,                  -- the same in centiseconds: 10 of '10+0.1'
+    time_increment_cs INTEGER,                  -- the same in centiseconds: 10 for '10+0.1'
     speed        TEXT,                          -- 'ultraBullet', 'bullet', 'blitz', 'rapid', 'classical':
                                                 -- initial + 40 * increment is below 30, 180, 480, 1500 seconds, or
                                                 -- more; 'correspondence': an hour or more for each move
@@ -231,9 +231,9 @@ CREATE TABLE game_position (
 ) WITHOUT ROWID;
 
 -- The levels of `occurrence`, which finds positions by key. Adding games writes a new level, then merges levels until each is much smaller
--- than the one before. All games of a level have greater numbers than those of the level before.
+-- than the one before. All game_ids of a level are greater than those of the level before.
 CREATE TABLE occurrence_level (
-    level INTEGER PRIMARY KEY,                  -- number of its first game
+    level INTEGER PRIMARY KEY,                  -- game_id of its first game
     frequent_keys BLOB                          -- the keys that many rows of the level share, with the number of rows; format:
                                                 -- src/store/frequent_keys.rs. NULL: not counted
 );

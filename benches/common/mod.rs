@@ -16,7 +16,7 @@ pub(crate) struct Corpus {
     pub(crate) text: Vec<u8>,
     pub(crate) games: u64,
     pub(crate) plies: u64,
-    /// The XOR of the keys after all moves; a replay must compute the same value.
+    /// The XOR of the keys of the positions after each move. A replay must compute the same value.
     pub(crate) keys: u64,
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn standard_corpora() -> impl Iterator<Item = &'static Corpus> {
     CORPORA.iter()
 }
 
-/// Unpacks an archive into the build directory, once.
+/// Unpacks an archive into the build directory, unless it is unpacked there already.
 fn unpack(archive: &Path) -> Option<PathBuf> {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join(archive.file_stem()?);
     if archive.is_file() && !target.is_file() {

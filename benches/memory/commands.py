@@ -1,7 +1,7 @@
 """Measures the memory of each command on a database, and prints it as rows of a table.
 
-    python3 benches/memory/commands.py games.db                          with the release build
-    python3 benches/memory/commands.py games.db --backup /big/copy.db    the copy too, which takes as much space as the database
+    python3 benches/memory/commands.py games.db                          measures the release build
+    python3 benches/memory/commands.py games.db --backup /big/copy.db    also measures `backup`; the copy is as large as the database
 
 Each command has two figures. *Own* is its peak of private memory (RssAnon, read every few milliseconds). *With pages* is the peak that
 the system counts (VmHWM): it includes mapped pages of the database, which the system takes back when it needs memory. Linux only.

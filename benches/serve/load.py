@@ -5,8 +5,8 @@
     python3 benches/serve/load.py http://127.0.0.1:9002 --sql                  while other clients send SQL without a pause
     python3 benches/serve/load.py http://127.0.0.1:9002 --lines lines.txt      only writes the requests, for wrk (requests.lua)
 
-Each request has a due time, whether earlier ones are answered or not; its latency counts from that time. The lines are the first
-half-moves of games spread over the database: half of them have up to 8, the rest up to 20.
+Each request is due at a fixed time, even if earlier requests are not answered yet. Its latency counts from that time. The lines are the
+first half-moves of random games: about half of the lines have up to 8 half-moves, the rest up to 20.
 """
 
 import argparse
@@ -48,7 +48,7 @@ def lines(connection, number, seed):
 
 
 def ask(address, targets, start, rate, share, workers, taken, wrong):
-    """Sends every `workers`th request at its time."""
+    """Sends every `workers`th request, beginning with request `share`, when it is due."""
     connection = http.client.HTTPConnection(address)
     for at in range(share, len(targets), workers):
         due = start + at / rate
@@ -81,12 +81,12 @@ def main():
     words.add_argument("address")
     words.add_argument("--rate", type=float, default=200, help="requests per second")
     words.add_argument("--seconds", type=float, default=20)
-    words.add_argument("--sql", action="store_true", help="eight others ask for SQL that does not end")
+    words.add_argument("--sql", action="store_true", help="meanwhile, eight more clients send SQL that does not end before the timeout")
     words.add_argument("--workers", type=int, default=16, help="connections")
     words.add_argument("--different", type=int, default=2000, help="different lines")
     words.add_argument("--seed", type=int, default=1)
-    words.add_argument("--pid", type=int, help="the server's: its memory before and after is told")
-    words.add_argument("--lines", type=Path, help="write the lines and end")
+    words.add_argument("--pid", type=int, help="process id of the server: print its memory before and after")
+    words.add_argument("--lines", type=Path, help="only write the lines to this file")
     asked = words.parse_args()
     address = urlsplit(asked.address).netloc
     found = lines(http.client.HTTPConnection(address), asked.different, asked.seed)

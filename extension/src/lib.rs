@@ -1,4 +1,4 @@
-//! pgndex's SQL functions for any program that has SQLite: `.load libpgndex_sqlite` in the `sqlite3` shell,
+//! pgndex's SQL functions for any program that uses SQLite: `.load libpgndex_sqlite` in the `sqlite3` shell,
 //! `connection.load_extension("libpgndex_sqlite")` in Python.
 //!
 //! The only unsafe code is what SQLite's interface for extensions requires: its [entry
@@ -19,7 +19,7 @@ pub unsafe extern "C" fn sqlite3_extension_init(
     message: *mut *mut c_char,
     interface: *mut ffi::sqlite3_api_routines,
 ) -> c_int {
-    // SAFETY: the arguments come from SQLite; this only registers the functions.
+    // SAFETY: the arguments come from SQLite; the call only registers the functions.
     unsafe { Connection::extension_init2(connection, message, interface, register) }
 }
 

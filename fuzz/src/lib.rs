@@ -67,7 +67,7 @@ fn read(text: &[u8], base: usize, found: &mut Vec<String>) {
     found.sort();
 }
 
-/// Each token takes at least one byte, and the last token is the end.
+/// Each token except `NextGame` takes at least one byte, and the last token is `End`.
 pub fn lexer(data: &[u8]) {
     let mut lexer = Lexer::new(data, 0);
     let mut at = 0;
@@ -83,7 +83,7 @@ pub fn lexer(data: &[u8]) {
             assert!(!word.is_empty() && data[..now].ends_with(word));
         }
         if token == Token::NextGame {
-            // The reader of the tag pair continues after it.
+            // A reader would now read the tag pair. Here, only its first byte is skipped.
             lexer = Lexer::new(data, now + 1);
         }
         at = now;

@@ -23,7 +23,7 @@ pub(crate) fn schema<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'p
     PyCapsule::new_with_value(py, FFI_ArrowSchema::try_from(schema).map_err(bug)?, SCHEMA)
 }
 
-/// A schema and an array. The columns of the batch are its fields.
+/// A schema and an array. The columns of the batch are the fields of the array.
 pub(crate) fn array<'py>(
     py: Python<'py>,
     batch: &RecordBatch,

@@ -27,7 +27,7 @@ pub(crate) struct OpenDatabase {
     database: Mutex<Option<Database>>,
 }
 
-/// Opens a database for the calling thread.
+/// Opens a database. Its queries stop when `is_stopped` returns true.
 fn open(path: &Path, is_stopped: impl Fn() -> bool + Send + Sync + 'static) -> store::Result<Database> {
     let database = Database::open_read_only(path)?;
     database.stop_when(&Stop::new(is_stopped))?;
@@ -35,7 +35,7 @@ fn open(path: &Path, is_stopped: impl Fn() -> bool + Send + Sync + 'static) -> s
 }
 
 impl OpenDatabase {
-    /// Runs a query while other Python threads may run.
+    /// Runs a query. Other Python threads can run meanwhile.
     fn ask<T: Send>(
         &self,
         py: Python<'_>,
@@ -67,7 +67,7 @@ impl OpenDatabase {
         py.detach(|| self.database.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 
-    /// What was played from a position: JSON.
+    /// The moves played from a position, as JSON.
     #[pyo3(signature = (told, games, *, side, limit, top, recent, variations, history, depth, least_share))]
     #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn explore(
@@ -94,7 +94,7 @@ impl OpenDatabase {
                 return Err(QuestionError::new_err(format!("side={word:?}: write white or black")));
             }
         };
-        // A player is then the one with that side.
+        // With a side, the filter's player is the player on that side.
         let filter = match side {
             Some(side) => filter.with_side(side).map_err(|error| QuestionError::new_err(message(&error)))?,
             None => filter,
@@ -120,7 +120,7 @@ impl OpenDatabase {
         })
     }
 
-    /// A player's record: JSON.
+    /// A player's record, as JSON.
     #[pyo3(signature = (name, games, *, limit, depth, least_share))]
     fn player(
         &self,
@@ -206,7 +206,7 @@ impl OpenDatabase {
     }
 }
 
-/// The number of moves counted year by year.
+/// The maximum number of moves that are counted year by year: the most frequent ones.
 const HISTORY_MOVES: usize = 4;
 
 fn position((fen, moves, play): (Option<String>, Option<String>, Option<String>)) -> PyResult<Told> {

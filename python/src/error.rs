@@ -20,7 +20,7 @@ pub(crate) fn message(error: &(dyn std::error::Error + 'static)) -> String {
     let mut cause = error.source();
     while let Some(error) = cause {
         let message = error.to_string();
-        // SQLite's error code, which its message has just described.
+        // This cause is only SQLite's error code. The message of the error before it already describes the code.
         let is_code = error.is::<rusqlite::ffi::Error>();
         if !is_code && !text.contains(&message) {
             text = format!("{text}: {message}");
@@ -66,7 +66,7 @@ pub(crate) fn of_run(error: &index::Error) -> PyErr {
     let text = message(error);
     match error {
         index::Error::Store(error) => of_store(error),
-        // Nothing is indexed here.
+        // The text leaves out "nothing to index", because these errors also occur when files are only read.
         index::Error::NoSource(reason) => placed::<PgnError>(reason.clone(), None, None),
         index::Error::NoFile(_) => {
             placed::<PgnError>(text.trim_start_matches("nothing to index: ").to_owned(), None, None)

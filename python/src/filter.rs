@@ -22,7 +22,7 @@ pub(crate) fn filter(arguments: Option<&Bound<'_, PyDict>>) -> PyResult<GameFilt
 }
 
 fn set(filter: &mut GameFilter, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    /// Parses a text that may be given as a number: a year is a date.
+    /// Parses a value. A number is converted to text first, because a date can be just a year.
     fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
         name: &str,
         value: &Bound<'_, PyAny>,
@@ -74,7 +74,7 @@ fn result(text: &str) -> PyResult<GameResult> {
     result.ok_or_else(|| wrong("result", text, "not a result; write 1-0, 0-1, 1/2-1/2, draw or *"))
 }
 
-/// One word, or several.
+/// Parses the name of a speed, or a list of such names.
 fn speeds(value: &Bound<'_, PyAny>) -> PyResult<Vec<Speed>> {
     let words: Vec<String> = match value.extract::<String>() {
         Ok(word) => vec![word],

@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use crate::error::{bug, of_run, of_store};
 use crate::rows::Failure;
 
-/// How often progress is reported.
+/// The time between two reports of the progress.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Options of a run, without the files.
@@ -33,7 +33,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Uses the settings in `before` for options that are not given.
+    /// Converts to the options of a run. If `duplicates` or `annotations` is not given, uses the setting in `before`.
     fn read(self, before: DatabaseSettings) -> PyResult<IndexOptions> {
         let default = IndexOptions::default();
         let wrong = |name: &str, word: &str, words: &str| {

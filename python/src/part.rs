@@ -1,4 +1,4 @@
-//! Parts of files, for jobs of many tasks.
+//! Divides files into parts, for jobs that consist of many tasks.
 
 use std::path::PathBuf;
 
@@ -34,10 +34,11 @@ pub(crate) fn files(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<Vec<PathBuf
     Ok(files)
 }
 
-/// The start and end of each part, and the format of the file if it cannot be split.
+/// The start and the end of each part in bytes, and the format of the file if the format allows only one part.
 type Ranges = (Vec<(u64, u64)>, Option<&'static str>);
 
-/// The parts of about `size` bytes in which a file can be read: start and end of each, and the format if it allows only one part.
+/// Divides a file into parts of about `size` bytes that can be read separately. Returns the start and the end of each
+/// part, and the format of the file if the format allows only one part.
 #[pyfunction]
 pub(crate) fn parts(py: Python<'_>, path: PathBuf, size: u64) -> PyResult<Ranges> {
     let parts = py.detach(|| source::parts(&path, size));
@@ -65,8 +66,9 @@ pub(crate) fn columns(
     Ok(fields.collect())
 }
 
-/// Writes the Parquet files of the games that begin in the bytes from `start` to before `end` of a file, as shard `shard` of a directory. Does
-/// not count continuations, look for duplicates or divide `position_game`, because these need all parts. Returns the counts.
+/// Writes Parquet files with the games that begin in the bytes `start..end` of a file, as shard `shard` of a directory.
+/// Does not count continuations, look for duplicates or divide `position_game`, because these need all parts. Returns
+/// the counts.
 #[pyfunction]
 #[pyo3(signature = (path, start, end, directory, *, shard, partition_by, continuation_threshold, threads, memory))]
 #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]

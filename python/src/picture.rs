@@ -7,7 +7,8 @@ use pyo3::prelude::*;
 
 use crate::error::QuestionError;
 
-/// A position, given by a FEN, by moves as in PGN or by moves in UCI notation. The default is the start position.
+/// A position, given by a FEN, by moves as in PGN or by moves in UCI notation. If nothing is given, it is the start
+/// position.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     pub(crate) fen: Option<String>,
@@ -32,7 +33,7 @@ impl Told {
     }
 }
 
-/// The canonical FEN, the key and the picture of a position.
+/// The full FEN, the key and the picture of a position.
 #[pyfunction]
 #[pyo3(signature = (fen=None, moves=None, play=None, flip=false))]
 pub(crate) fn board(

@@ -15,10 +15,10 @@ use crate::error::{bug, of_question, of_run};
 use crate::filter::filter;
 use crate::rows::{Failure, Item, Rows, Source, WAITING};
 
-/// Bytes of text per batch.
+/// The size of a chunk of PGN text, in bytes.
 const CHUNK_SIZE: usize = 512 << 10;
 
-/// Rows of a table of the games in some files.
+/// Reads rows of a table from the games in some files.
 #[pyfunction]
 #[pyo3(signature = (paths, table, columns=None, games=None, *, threads=None, memory=None, strict=false, skip_errors=false,
     range=None, shard=0, plies=None, evaluated=false, sample=None, seed=0, per_game=None))]
@@ -48,7 +48,7 @@ pub(crate) fn read(
         .map_err(|error| of_question(&error))?
         .in_shard(shard);
     let mut options = IndexOptions { most_errors: strict.then_some(0), ..IndexOptions::default() };
-    // Batches that are built in parallel are in memory at the same time.
+    // Small chunks save memory: the batches that all threads build are in memory at the same time.
     options.chunk_size = CHUNK_SIZE;
     options.threads = threads.unwrap_or(options.threads);
     options.memory = memory.unwrap_or(options.memory);
@@ -59,7 +59,8 @@ pub(crate) fn read(
     py.detach(|| start(paths, question, options, range))
 }
 
-/// Which positions: a range of plies, only evaluated ones, the size of a sample in total and per game.
+/// Which positions to return: a range of plies, only evaluated positions, a sample with a total size and a size per
+/// game.
 pub(crate) fn choice(
     plies: Option<(u32, u32)>,
     evaluated: bool,
@@ -77,7 +78,7 @@ pub(crate) fn choice(
     PositionChoice { plies, evaluated, sample }
 }
 
-/// Starts reading.
+/// Starts reading in a thread. Waits until the files are found, so that an error in their paths is raised now.
 fn start(
     paths: Vec<PathBuf>,
     question: StreamQuery,
@@ -120,7 +121,7 @@ fn run(plan: Plan<'_>, question: StreamQuery, progress: &Progress, sender: &Send
         Err(_) => ControlFlow::Break(()),
     };
     if let Err(error) = plan.stream(question, take, progress) {
-        // If it was stopped, nobody receives this.
+        // If the reading was stopped, nobody receives this error.
         let _ = sender.send(Err(error.into()));
     }
 }

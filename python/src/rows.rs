@@ -16,7 +16,7 @@ use pyo3::types::{PyCapsule, PyDict, PyTuple};
 use crate::capsule;
 use crate::error::QuestionError;
 
-/// The output of a thread that builds batches.
+/// One output of a thread that builds batches: a batch, or the error that ended the work.
 pub(crate) type Item = Result<RecordBatch, Failure>;
 
 /// Why building rows ended early.
@@ -62,7 +62,7 @@ pub(crate) struct Source {
     /// Stops the thread soon.
     pub(crate) stop: Box<dyn Fn() + Send + Sync>,
     pub(crate) thread: Option<JoinHandle<()>>,
-    /// Whether all batches have been received.
+    /// Whether nothing more will be received: all batches have been received, or the work failed or was interrupted.
     pub(crate) is_done: bool,
 }
 
@@ -73,7 +73,7 @@ impl fmt::Debug for Source {
 }
 
 impl Source {
-    /// Waits for the next batch; meanwhile checks Python's signals, if this is the thread that handles them.
+    /// Waits for the next batch. Meanwhile checks Python's signals, if the current thread handles them.
     fn wait(&mut self) -> Option<Item> {
         if self.is_done {
             return None;
@@ -105,7 +105,7 @@ impl Source {
 /// The thread that handles Python's signals, if it loaded the package.
 static MAIN: OnceLock<ThreadId> = OnceLock::new();
 
-/// Records the main thread, if this is it.
+/// Records the current thread as the main thread, if it is Python's main thread.
 pub(crate) fn note_main_thread(py: Python<'_>) -> PyResult<()> {
     let threading = py.import("threading")?;
     if threading.call_method0("current_thread")?.is(&threading.call_method0("main_thread")?) {
@@ -159,7 +159,7 @@ impl RecordBatchReader for Source {
 impl Drop for Source {
     fn drop(&mut self) {
         (self.stop)();
-        // The thread may be waiting for the receiver of a batch.
+        // The thread can be blocked while it sends a batch. Sending fails once the receiver is dropped here.
         self.items = crossbeam_channel::never();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -186,7 +186,7 @@ pub(crate) struct Rows {
     source: Mutex<Option<Source>>,
 }
 
-/// Builds batches in a separate thread.
+/// Passes on the schema and the batches that a separate thread builds.
 pub(crate) struct Producer {
     begun: Sender<Result<SchemaRef, Failure>>,
     items: Sender<Item>,
@@ -226,7 +226,7 @@ impl Rows {
         let mut producer = Producer { begun, items, stop: Arc::clone(&stop) };
         let work = move || {
             if let Err(failure) = make(&mut producer) {
-                // Whichever thread is waited for.
+                // The caller waits for the schema first. If it has the schema already, it waits for batches.
                 let Err(TrySendError::Disconnected(Err(failure)) | TrySendError::Full(Err(failure))) =
                     producer.begun.try_send(Err(failure))
                 else {
@@ -281,7 +281,7 @@ impl Rows {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // Only these types are offered; a requested schema is optional to follow.
+        // The interface allows ignoring the requested schema. Only the types of this schema are offered.
         let _ = requested_schema;
         let taken =
             || QuestionError::new_err("these rows have already been read or closed; run the query again");
@@ -301,7 +301,7 @@ impl Rows {
             None => Ok(None),
             Some(Ok(batch)) => Ok(Some(Batch(batch))),
             Some(Err(failure)) => {
-                // The exception raised here has its message.
+                // Readers of the Arrow stream get only a message; here, the exception also has the right type.
                 Err(PyErr::from(failure))
             }
         }
@@ -359,7 +359,7 @@ impl Batch {
         self.0.num_rows()
     }
 
-    /// As for rows.
+    /// Called by numpy. Raises an exception, as `Rows.__array__` does.
     #[pyo3(signature = (*_arguments, **_keywords))]
     fn __array__(
         &self,

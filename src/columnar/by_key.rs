@@ -1,4 +1,5 @@
-//! Writes `position_game` and `continuation`: the positions of all games sorted by key.
+//! Writes `position_game` and `continuation`: the positions of all games, and the moves played from them,
+//! sorted by key.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,10 +22,10 @@ use crate::store::{Error, Result};
 /// One occurrence of a position in a game, and the move played there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PlayedOccurrence {
-    /// The key with its highest bit inverted, so that the unsigned order is that of the signed keys.
+    /// The key with its highest bit inverted: the order of these unsigned numbers is that of the signed keys.
     key: u64,
     game: u32,
-    /// The ply; the lowest bit says whether the game starts from a set-up.
+    /// Twice the ply, plus 1 if the game starts from a set-up position.
     ply: u32,
     code: u32,
 }
@@ -98,8 +99,8 @@ impl Record for PlayedOccurrence {
 pub(super) const PREFIX_BITS: u32 = 8;
 
 impl AllGames<'_> {
-    /// Writes `position_game` and `continuation`, with a directory for each first byte of a key. Sorts at
-    /// most `at_once` occurrences at once. Returns the number of distinct keys.
+    /// Writes `position_game` and `continuation`, with a directory for each first byte of a key. Each thread
+    /// sorts at most about `at_once` occurrences at a time. Returns the number of distinct keys.
     pub(super) fn write_by_key(
         &self,
         visits: &PlayedOccurrences,
@@ -135,8 +136,8 @@ impl AllGames<'_> {
         Ok(parallel::map(Some(pool), visits.len(), write)?.into_iter().sum())
     }
 
-    /// Writes `position_game` to one file, sorting at most `at_once` occurrences at once. Returns the number
-    /// of distinct keys.
+    /// Writes `position_game` to one file. Sorts at most about `at_once` occurrences at a time. Returns the
+    /// number of distinct keys.
     pub(super) fn write_together(&self, visits: &PlayedOccurrences, at_once: usize) -> Result<u64> {
         let encoder = Encoder::new(&POSITION_GAME);
         let mut rows = OccurrenceRows::new(self, &encoder, "");
@@ -154,7 +155,7 @@ impl AllGames<'_> {
     }
 }
 
-/// Rows of `position_game` for a file. The file is created with the first rows.
+/// Rows of `position_game` for a file. The file is created when the first rows are written.
 struct OccurrenceRows<'r> {
     all: &'r AllGames<'r>,
     encoder: &'r Encoder,
@@ -231,9 +232,9 @@ struct Counter<'c> {
     /// The minimum number of games that must reach a position for its moves to be counted.
     threshold: u32,
     start: &'c (Position, FenText),
-    /// The occurrences of the latest key, while there are fewer of them than the threshold.
+    /// The occurrences of the latest key, as long as there are fewer than `threshold`.
     pending: Vec<PlayedOccurrence>,
-    /// The counts of the latest key, once it has at least as many occurrences as the threshold.
+    /// The counts of the latest key, once it has at least `threshold` occurrences.
     counts: Option<Counts>,
     key: Option<u64>,
     distinct: u64,
@@ -241,18 +242,18 @@ struct Counter<'c> {
     columns: Vec<Columns>,
 }
 
-/// The counts of a position.
+/// The counts of one key.
 struct Counts {
     moves: BTreeMap<u32, ResultCounts>,
     games: u64,
-    /// The occurrence with which the latest game counts so far: the last one from which it played a move, or
-    /// the only one if the game ended there.
+    /// The occurrence in the latest game that counts: the last one so far from which the game played a move.
+    /// If there is none, the game reached the position only at its end, and that occurrence counts.
     latest: PlayedOccurrence,
-    /// An occurrence in a game from the standard start position.
+    /// The first occurrence in a game from the standard start position, if there is one.
     standard: Option<PlayedOccurrence>,
-    /// The FEN of the position in games from set-ups.
+    /// The FEN of the position in games from set-ups, if there are any.
     fen: Option<String>,
-    /// Whether two positions share the key, so that the key gets no rows.
+    /// Whether two positions share the key. If so, `continuation` gets no rows for this key.
     is_shared: bool,
 }
 

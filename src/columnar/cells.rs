@@ -95,7 +95,8 @@ pub(super) struct Fens {
 }
 
 impl Fens {
-    /// Adds the canonical FEN, or the full FEN with its counters.
+    /// Adds the canonical FEN of a position or, if `is_full` is true, its full FEN, which ends with the two
+    /// counters.
     #[inline]
     pub(super) fn push(&mut self, position: &Position, placement: &FenText, is_full: bool) {
         let mut space = [0; MAX_CANONICAL_FEN];

@@ -24,15 +24,15 @@ const ACTION: &str = "read games";
 /// What to export, and how.
 #[derive(Clone, Debug)]
 pub struct ExportOptions<'e> {
-    /// The directory.
+    /// The output directory.
     pub directory: PathBuf,
-    /// The number of the shard, which becomes the upper half of each `game_id`.
+    /// The number of the shard. It becomes the upper half of each `game_id`.
     pub shard: u32,
     /// The part of the date by which games are partitioned into directories.
     pub partition_by: PartitionBy,
-    /// Whether existing files of this shard may be replaced.
+    /// Whether to replace existing files of this shard. If not, existing files cause an error.
     pub overwrite: bool,
-    /// The games; `None` for all games.
+    /// The games to export; `None` for all games.
     pub games: Option<&'e GameSet>,
     /// The number of worker threads; 0 for one per processor.
     pub threads: usize,
@@ -42,7 +42,7 @@ pub struct ExportOptions<'e> {
     pub temp_dir: Option<&'e Path>,
 }
 
-/// The progress of an export, for other threads to read, and a way to stop it.
+/// The progress of an export. Other threads can read it, and stop the export.
 #[derive(Debug, Default)]
 pub struct ExportProgress {
     games: AtomicU64,
@@ -62,7 +62,7 @@ impl ExportProgress {
         self.plies.load(Ordering::Relaxed)
     }
 
-    /// Whether all games are read, and their positions are being sorted and written.
+    /// Whether the export has read all games, and now sorts and writes their positions.
     pub fn is_sorting(&self) -> bool {
         self.is_sorting.load(Ordering::Relaxed)
     }
@@ -156,7 +156,7 @@ impl Iterator for Ranges<'_> {
         const GAP: u32 = 16;
         let is_chosen = |id: u32| self.games.is_none_or(|games| games.contains(GameId(id)));
         let end = |first: u32| self.last.min(first.saturating_add(MOST - 1));
-        // Long ranges without games are skipped.
+        // Ranges of `MOST` ids without a chosen game are skipped at once.
         while self.next <= self.last
             && self.games.is_some_and(|games| !games.has_any(GameId(self.next)..=GameId(end(self.next))))
         {
@@ -206,7 +206,8 @@ impl<'w> Export<'_, 'w> {
         self.moves(starts, range)
     }
 
-    /// Passes rows of `game` to the writer. Returns each game's start position, `None` for the standard one.
+    /// Passes the chosen games' rows of the table `game` to the writer. Returns the FEN of each game's start
+    /// position; `None` is the standard one.
     fn games(&mut self, range: [GameId; 2]) -> store::Result<BTreeMap<GameId, Option<String>>> {
         let sql = "FROM game
              LEFT JOIN player AS white ON white.player_id = game.white_id
@@ -234,9 +235,9 @@ impl<'w> Export<'_, 'w> {
         Ok(starts)
     }
 
-    /// Passes rows of a table to the writer. `see` returns `None` for a row to skip; otherwise `Some` with
-    /// the game of the row, or `Some(None)` if the row has no directory by date. `sql` is the query after its
-    /// columns.
+    /// Passes rows of a table to the writer. `sql` is the part of the query after the list of columns. `see`
+    /// returns `None` for a row to skip, `Some(Some(game))` for a row of this game, and `Some(None)` for a
+    /// row of a table without directories by date.
     fn rows(
         &mut self,
         table: &'static Table,
@@ -265,8 +266,8 @@ impl<'w> Export<'_, 'w> {
         Ok(())
     }
 
-    /// Passes the moves of games, each with its start position, to the writer. Returns the number of games
-    /// and the number of plies.
+    /// Passes the moves of the games in `starts` to the writer, each game with its start position. Returns
+    /// the number of games and the number of plies.
     fn moves(
         &mut self,
         mut starts: BTreeMap<GameId, Option<String>>,
@@ -311,7 +312,7 @@ fn in_sql(table: &Table, column: &Column) -> String {
     }
 }
 
-/// The index of a column.
+/// The index of a column in its table.
 fn index_of(table: &Table, column: &str) -> usize {
     table.columns.iter().position(|known| known.name == column).expect("a column of the table")
 }
@@ -324,7 +325,7 @@ fn cell(value: &Value) -> Cell<'_> {
     }
 }
 
-/// Reads the cells of a row. Each value must fit its column.
+/// Reads the cells of a row. Fails if a value does not fit its column.
 fn cells(row: &Row<'_>, table: &Table) -> rusqlite::Result<Vec<Value>> {
     let cell = |(index, column): (usize, &Column)| {
         let wrong = |error: FromSqlError| {
@@ -354,7 +355,8 @@ struct StoredMoves {
 }
 
 impl StoredMoves {
-    /// Replays the moves to check them: after an illegal move, meaningless positions would be written.
+    /// Encodes the moves. Replays them first to check them: after an illegal move, meaningless positions
+    /// would be written.
     fn encoded(&self, path: &Path) -> store::Result<EncodedMoves> {
         let failed = || ErrorKind::UnsoundGame { game: self.game }.at(path);
         let setup = match &self.start {

@@ -15,7 +15,7 @@ pub(super) fn game_id(shard: u32, game: GameId) -> i64 {
 /// The part of the date by which games are partitioned into directories.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PartitionBy {
-    /// No partitions: for few games of many years.
+    /// No partitions: suitable for a small number of games from many years.
     Nothing,
     /// By year.
     Year,
@@ -25,7 +25,7 @@ pub enum PartitionBy {
 }
 
 impl PartitionBy {
-    /// The word in the manifest.
+    /// The name in the manifest.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -51,7 +51,8 @@ impl PartitionBy {
     }
 }
 
-/// The date that determines the directory of a game; 0 for an unknown part, `None` without partitions.
+/// The year and the month that determine the directory of a game; 0 if unknown. Partitions by year have no
+/// month. Without partitions, the value is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct DatePartition(Option<(u16, Option<u8>)>);
 
@@ -115,7 +116,7 @@ impl Game {
     }
 }
 
-/// All games of a run, indexed by id. Not every id has a game.
+/// All games, indexed by id. Not every id has a game.
 #[derive(Debug, Default)]
 pub(super) struct Games(Vec<Game>);
 
@@ -128,7 +129,7 @@ impl Games {
         self.0[index] = game;
     }
 
-    /// A game of the run. A missing game has no result, ratings or date.
+    /// The data of a game. For a missing game, the result, the ratings and the date are unknown.
     pub(super) fn of(&self, id: GameId) -> Game {
         let found = self.0.get(id.0 as usize).copied().filter(|&game| game != Game::NONE);
         found.unwrap_or_else(|| Game::new(GameResult::Unknown, [None; 2], None))

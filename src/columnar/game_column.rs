@@ -1,4 +1,4 @@
-//! The values of tables in a batch of rows; `game` has names instead of the ids of names.
+//! Reads the values of tables from a batch of rows. The table `game` has names instead of the ids of names.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,8 @@ use crate::opening::{NamedPosition, OpeningBook};
 use crate::store::row::virtual_table::{Cell, Columns as _, Rows as _};
 use crate::store::row::{GameRow, HeaderBatch, ProblemRow, Text};
 
-/// A function that returns the value in a row and a column of a table in a batch.
+/// A function that reads one value of a table from a batch, given the index of the row and the index of the
+/// column.
 pub(super) type CellOf = for<'b> fn(&'b HeaderBatch, usize, usize) -> Option<Cell<'b>>;
 
 /// The number of rows of a side table or of `problem` in a batch, and the function that reads their values.

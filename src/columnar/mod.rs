@@ -1,10 +1,10 @@
-//! Writes the tables of a database as Parquet files, for engines that run on many machines and for data
-//! frames. `verify` checks such files. `stream` passes rows to a caller without writing files.
+//! Writes the tables of a database as Parquet files, for distributed query engines and for data frames.
+//! `verify` checks these files. `stream` passes rows to a caller without writing files.
 //!
-//! Games with their rows and moves come from a run or from a database. Rows of small tables are written while
-//! the games arrive; moves are stored in a temporary file. After the last game, all games are replayed in
-//! parallel. This gives `game_position` in the order of games. Sorting then gives `position_game` and
-//! `continuation` in the order of keys.
+//! The games, with their rows and moves, come from an indexing run or from a database. Rows of small tables
+//! are written while the games arrive. Moves are first stored in a temporary file. After the last game, all
+//! games are replayed in parallel. This gives `game_position` in the order of games. Sorting then gives
+//! `position_game` and `continuation` in the order of keys.
 //!
 //! `docs/parquet.md` describes the layout.
 

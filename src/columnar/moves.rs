@@ -21,7 +21,7 @@ impl EncodedMoves {
     /// The number of bytes before the start position: the id, the length of the FEN, and the number of moves.
     const HEADER: usize = 12;
 
-    /// Adds a game, with its start position unless it is the standard one.
+    /// Adds a game. `setup` is its start position; `None` is the standard one.
     pub(crate) fn push(&mut self, game: GameId, setup: Option<&Position>, codes: &[MoveCode]) {
         let fen = setup.map(Position::fen).unwrap_or_default();
         let numbers = [game.0, fen.len() as u32, codes.len() as u32];
@@ -39,14 +39,14 @@ impl EncodedMoves {
     }
 }
 
-/// The moves of all games.
+/// The moves of all games, in a temporary file.
 #[derive(Debug)]
 pub(super) struct MoveFile {
     directory: PathBuf,
-    /// A file without a name, so the system removes it when the process ends.
+    /// The file has no name, so the system removes it when it is closed.
     file: File,
     bytes: u64,
-    /// For each id, the offset of the game plus 1; 0 for a game without positions.
+    /// For each game id, 1 plus the offset of the game in the file. 0 if the file does not contain the game.
     places: Vec<u64>,
 }
 
@@ -120,12 +120,12 @@ pub(super) struct MoveReader {
 }
 
 impl MoveReader {
-    /// All games with positions, in order.
+    /// All games in the file, in the order of their ids.
     pub(super) fn games(&self) -> impl Iterator<Item = GameId> {
         (0..).zip(&self.places).filter(|(_, place)| **place > 0).map(|(id, _)| GameId(id))
     }
 
-    /// The moves of a game that has positions.
+    /// The moves of a game that is in the file.
     pub(super) fn of(&self, game: GameId) -> Moves<'_> {
         let place = self.places[game.0 as usize] - 1;
         let bytes = usize::try_from(place).ok().and_then(|place| self.bytes.get(place..));
@@ -152,8 +152,8 @@ impl<'m> Moves<'m> {
         !self.fen.is_empty()
     }
 
-    /// Calls `see` with all positions, each with the move played from it. `start` is the standard start
-    /// position.
+    /// Calls `see` for each position, with the move played from it, which is `None` for the last position.
+    /// `start` is the standard start position.
     #[inline]
     pub(super) fn replay(
         self,

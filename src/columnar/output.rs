@@ -47,13 +47,13 @@ pub enum Error {
         /// The unexpected file.
         path: PathBuf,
     },
-    /// The path is that of a file.
+    /// The path exists, but is not a directory.
     #[error("{}: not a directory; Parquet files are written into a directory", path.display())]
     NotADirectory {
         /// The path.
         path: PathBuf,
     },
-    /// There are no Parquet files written by pgndex.
+    /// The directory has no manifest, so no run has finished writing Parquet files there.
     #[error(
         "{}: has no _manifest-*.json, so no run has finished writing Parquet files here; write them again, or name the \
          directory that they were written to", directory.display()
@@ -90,7 +90,7 @@ pub(super) struct Manifest {
     pub(super) partition_by: String,
     /// The minimum number of games that must reach a position for its moves to be counted.
     pub(super) continuation_threshold: u32,
-    /// Whether the run or a job writes the tables that are sorted by key.
+    /// Who writes the tables that are sorted by key.
     #[serde(default)]
     pub(super) by_key: WrittenBy,
     pub(super) tables: Vec<TableTotals>,
@@ -98,16 +98,16 @@ pub(super) struct Manifest {
     pub(super) files: Vec<ListedFile>,
 }
 
-/// Whether the run or a job writes the tables that are sorted by key.
+/// Who writes the tables that are sorted by key: each run for its shard, or a later job for all shards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WrittenBy {
-    /// The run: the tables have the rows of the run's shard.
+    /// Each run writes `position_game` and `continuation`, with the rows of its shard.
     #[default]
     Run,
-    /// A job after many runs: one table has the rows of all shards. Each run writes its rows of
-    /// `position_game` to one sorted file, and no rows of `continuation`. The job removes these files from
-    /// the directory and the manifest.
+    /// After all runs, a job writes `position_game` and `continuation`, with the rows of all shards. Before
+    /// that, each run writes its rows of `position_game` to one sorted file, and no rows of `continuation`.
+    /// The job removes these files from the directory and from the manifests.
     Job,
 }
 
@@ -123,7 +123,7 @@ pub(super) struct TableTotals {
 pub(crate) struct WriteOptions {
     pub(crate) partition_by: PartitionBy,
     pub(crate) continuation_threshold: u32,
-    /// Whether the run or a job writes the tables that are sorted by key.
+    /// Who writes the tables that are sorted by key.
     pub(crate) by_key: WrittenBy,
     /// The memory for sorting positions, in bytes.
     pub(crate) memory: u64,
@@ -139,7 +139,7 @@ impl Manifest {
         directory.join(format!("{}{shard:05}.json", Self::PREFIX))
     }
 
-    /// All manifests of a directory.
+    /// Reads all manifests of a directory. Fails if there are none.
     pub(super) fn all(directory: &Path) -> Result<Vec<Self>> {
         let mut entries = entries(directory)?;
         entries.retain(|entry| is_manifest(&entry.file_name().to_string_lossy()));
@@ -175,7 +175,7 @@ pub(crate) struct Output {
     pub(super) shard: u32,
     /// Released when the output is dropped.
     lock: Option<WriterLock>,
-    /// The complete files, by their final names.
+    /// The complete files, listed under their final names.
     files: Mutex<Vec<ListedFile>>,
     is_finished: bool,
 }
@@ -185,8 +185,8 @@ impl Output {
     /// files of an earlier run or, if the shard has no manifest, all its files.
     ///
     /// # Errors
-    /// If the directory already has this shard and it must not be replaced, or if the directory contains
-    /// something that pgndex did not write.
+    /// If the directory has a manifest of this shard and `overwrite` is false, if the shard is locked, or if
+    /// the directory contains something that pgndex did not write; errors of the system.
     pub(crate) fn create(directory: &Path, shard: u32, overwrite: bool) -> Result<Self> {
         if directory.exists() && !directory.is_dir() {
             return Err(Error::NotADirectory { path: directory.to_owned() });
@@ -214,13 +214,13 @@ impl Output {
         Ok(output)
     }
 
-    /// Whether the directory has a manifest of this shard, whose files will be replaced.
+    /// Whether the directory has a manifest of this shard. If so, the files of this shard will be replaced.
     pub(crate) fn has_files(&self) -> bool {
         Manifest::path(&self.directory, self.shard).exists()
     }
 
-    /// Begins a file of this shard in the directory of the table or in `directories` below it, such as
-    /// `year=2026/month=10/`. `number` is the index of the file among the shard's files in this directory.
+    /// Begins a file of this shard in the directory of the table, or in its subdirectory `directories`, such
+    /// as `year=2026/month=10/`. `number` is the index of the file among the shard's files in this directory.
     pub(super) fn part(&self, encoder: &Encoder, directories: &str, number: u32) -> store::Result<Part> {
         let path = format!("{}/{directories}part-{:05}-{number:05}.parquet", encoder.table.name, self.shard);
         let partial = self.directory.join(format!("{path}{PARTIAL}"));
@@ -230,7 +230,8 @@ impl Output {
         Part::create(encoder, path, partial)
     }
 
-    /// Appends rows to the only file of this shard in a directory. The file is created with the first rows.
+    /// Appends rows to the only file of this shard in a directory. The file is created before the first rows
+    /// are appended.
     pub(super) fn append(
         &self,
         part: &mut Option<Part>,
@@ -270,7 +271,8 @@ impl Output {
         Ok(())
     }
 
-    /// Renames all files to their final names and writes the manifest.
+    /// Removes the earlier files of this shard, renames all new files to their final names, and writes the
+    /// manifest.
     pub(super) fn finish(mut self, options: &WriteOptions) -> store::Result<Totals> {
         self.complete_empty_tables(options.partition_by)?;
         let mut files = std::mem::take(&mut *lock(&self.files));
@@ -382,13 +384,13 @@ pub struct Totals {
     pub bytes: u64,
 }
 
-/// The files and folders in a directory.
+/// The entries of a directory.
 pub(super) fn entries(directory: &Path) -> Result<Vec<fs::DirEntry>> {
     let entries = fs::read_dir(directory).and_then(Iterator::collect);
     Ok(entries.map_err(|source| store::Error::io(directory, "read", source))?)
 }
 
-/// Fails if a directory contains anything that is not of this layout.
+/// Fails if a directory contains anything that does not belong to this layout.
 fn refuse_foreign(directory: &Path) -> Result<()> {
     for entry in entries(directory)? {
         let name = entry.file_name();
@@ -402,7 +404,8 @@ fn refuse_foreign(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Removes files from a directory and the directories below it, and then the directories that are empty.
+/// Removes the files whose names satisfy `is_removed` from a directory and its subdirectories. Then removes
+/// all of these directories that are empty.
 fn remove_files(directory: &Path, is_removed: &dyn Fn(&str) -> bool) -> io::Result<()> {
     let entries = match fs::read_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),

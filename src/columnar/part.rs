@@ -25,7 +25,7 @@ pub(super) struct Encoder {
     factory: ArrowRowGroupWriterFactory,
 }
 
-/// Encoded rows.
+/// The encoded rows of one row group.
 pub(super) struct RowGroup {
     columns: Vec<ArrowColumnChunk>,
     rows: usize,
@@ -79,7 +79,7 @@ pub(super) struct Part {
 /// A complete file, as listed in the manifest.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct ListedFile {
-    /// The path relative to the directory, with `/` between its parts.
+    /// The path relative to the output directory, with `/` between its parts.
     pub(super) path: String,
     pub(super) table: String,
     pub(super) rows: u64,
@@ -88,7 +88,7 @@ pub(super) struct ListedFile {
 }
 
 impl Part {
-    /// Begins a file, which is listed with `path` when it is complete.
+    /// Creates `file`. The manifest will list it under `path`.
     pub(super) fn create(encoder: &Encoder, path: String, file: PathBuf) -> Result<Self> {
         File::create_new(&file).map_err(|source| failed(&file, source))?;
         let to =
@@ -112,7 +112,7 @@ impl Part {
         Ok(())
     }
 
-    /// Completes the file. It is not yet synced.
+    /// Completes the file, but does not sync it.
     pub(super) fn finish(self) -> Result<ListedFile> {
         let Self { writer, path, table, rows } = self;
         let file = writer.inner().path.clone();
@@ -130,7 +130,8 @@ fn failed(path: &Path, source: io::Error) -> Error {
     Error::io(path, "write", source)
 }
 
-/// The system error that caused `error`, or `error` itself as an I/O error if there is none.
+/// Returns the I/O error that caused `error`. If there is no such cause, wraps another cause, or `error`
+/// itself, in an I/O error.
 pub(super) fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(cause) => cause.downcast().map_or_else(io::Error::other, |cause| *cause),
@@ -138,7 +139,7 @@ pub(super) fn io_error(error: ParquetError) -> io::Error {
     }
 }
 
-/// The number of bytes to append at once.
+/// Pending bytes are appended to the file once there are at least this many.
 const AT_ONCE: usize = 256 << 10;
 
 /// Appends to a file. The file is open only while it is written to, because there can be thousands of files.

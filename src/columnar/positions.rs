@@ -22,7 +22,7 @@ use crate::store::Result;
 /// A file with at least this many rows gets no more row groups. These rows take about 250 MB.
 const FILE_ROWS: u64 = 256 * GROUP_ROWS as u64;
 
-/// Games of one directory whose rows together fit in a row group, or a single longer game.
+/// Games of one directory whose rows together fit in a row group, or a single game with more rows.
 struct Job {
     date: DatePartition,
     games: Vec<GameId>,
@@ -66,7 +66,7 @@ impl AllGames<'_> {
         files.finish()
     }
 
-    /// All games as jobs: directory by directory, in order within each directory.
+    /// All games as jobs: directory by directory, in the order of game ids within each directory.
     fn jobs(&self) -> impl Iterator<Item = Job> + Send {
         let date = |game: &GameId| self.options.partition_by.of(self.games.of(*game));
         let mut games: Vec<GameId> = self.moves.games().collect();
@@ -88,7 +88,8 @@ impl AllGames<'_> {
     }
 }
 
-/// The memory for occurrences that each job collects before sorting, in bytes.
+/// The approximate memory in which each job buffers occurrences before it passes them on for sorting, in
+/// bytes.
 const SCATTER_BYTES: usize = 4 << 20;
 
 /// The columns of `game_position`.
@@ -137,7 +138,7 @@ impl Rows {
 struct Files<'f> {
     output: &'f Output,
     encoder: &'f Encoder,
-    /// The current file, its directory and its number there.
+    /// The directory of the current file, the index of the file there, and the file.
     open: Option<(DatePartition, u32, Part)>,
 }
 
@@ -162,7 +163,7 @@ impl Files<'_> {
     }
 }
 
-/// Runs jobs on `threads` threads and passes the results to the caller in the order of the jobs. At most
+/// Runs jobs on `threads` threads and passes the results to `take` in the order of the jobs. At most
 /// `threads` results wait for earlier ones.
 fn in_order<J: Send, R, E: Send>(
     threads: usize,

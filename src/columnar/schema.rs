@@ -46,12 +46,13 @@ enum Encoded {
     Delta,
 }
 
-/// The directories of a table's files.
+/// The directories in which a table's files are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Placed {
     /// Directories by date, as `PartitionBy` determines.
     ByDate,
-    /// One directory for each first byte of keys; none if a later job merges the files of all shards.
+    /// One directory for each value of the first byte of the key. If a later job merges the files of all
+    /// shards, each shard's file is in the table's own directory.
     ByKey,
     /// All files are in the directory of the table.
     Together,
@@ -96,7 +97,7 @@ impl Column {
     }
 }
 
-/// Declares tables, and the list of all of them.
+/// Declares tables, and `TABLES`, the list of all tables.
 macro_rules! tables {
     ($($(#[$meta:meta])* $constant:ident: $name:literal, $placed:ident, sorted by $sorted_by:literal [$($column:expr),* $(,)?])*) => {
         $($(#[$meta])* pub(super) static $constant: Table = Table {
@@ -172,8 +173,8 @@ tables! {
     ]
 }
 
-/// The tables whose rows belong to games, except `game_position` and `position_game`. They have the same
-/// columns as in the database.
+/// The tables with the tags, annotations and variations of games. They have the same columns as in the
+/// database.
 pub(super) static SIDE_TABLES: [&Table; 7] =
     [&TAG, &MOVE_EVAL, &COMMENT, &NAG, &COMMAND, &VARIATION, &VARIATION_MOVE];
 

@@ -36,7 +36,7 @@ pub struct VerifyOptions {
 pub struct VerifyReport {
     /// The number of files checked.
     pub files: u64,
-    /// The size of the checked files in bytes.
+    /// The total size of the checked files in bytes, as listed in the manifests.
     pub bytes: u64,
     /// The number of rows of `game`.
     pub games: u64,
@@ -44,7 +44,7 @@ pub struct VerifyReport {
     pub positions: u64,
     /// The number of games replayed.
     pub replayed_games: u64,
-    /// The first findings: one sentence each, after the path.
+    /// The first findings. Each consists of a path and of what is wrong there.
     pub findings: Vec<String>,
     /// The number of all findings.
     pub found: u64,
@@ -59,7 +59,7 @@ pub struct VerifyProgress {
 }
 
 impl VerifyProgress {
-    /// The number of bytes read so far.
+    /// The size of the files compared with their manifests so far, in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
@@ -78,8 +78,9 @@ impl VerifyProgress {
 /// Checks the Parquet files of all shards in a directory. Writes nothing.
 ///
 /// # Errors
-/// If there is no manifest, the directory or a manifest cannot be read, or `is_stopped` returns true.
-/// Problems of the files are findings, not errors.
+/// If there is no manifest, the directory or a manifest cannot be read, an unchanged file cannot be read as
+/// Parquet, threads cannot be started, or `is_stopped` returns true. Files that are missing or have changed
+/// are findings, not errors.
 pub fn verify(
     directory: &Path,
     options: VerifyOptions,
@@ -176,7 +177,7 @@ impl Check<'_> {
         if (self.is_stopped)() { Err(Error::Interrupted.into()) } else { Ok(()) }
     }
 
-    /// Whether the contents and the number of rows of a file are as listed in the manifest.
+    /// Checks the contents and the number of rows of a file against the manifest. Returns whether both agree.
     fn content(&self, file: &ListedFile) -> Result<bool> {
         self.check_stop()?;
         let path = self.path(file);
@@ -210,7 +211,8 @@ impl Check<'_> {
         Ok(is_listed)
     }
 
-    /// Compares the number of rows of each table with that of its files, and adds the numbers to the report.
+    /// Compares the number of rows that the manifest lists for each table with the number of rows in the
+    /// table's files. Adds the numbers of games and positions to the report.
     fn totals(&self, report: &mut VerifyReport) {
         for totals in &self.manifest.tables {
             let files = self.manifest.files.iter().filter(|file| file.table == totals.table);
@@ -230,7 +232,8 @@ impl Check<'_> {
         }
     }
 
-    /// Reads some columns of a file, or of some of its row groups.
+    /// Reads `columns` of a file and passes them to `see` in batches. Reads only the row groups `groups`, if
+    /// they are given.
     fn read(
         &self,
         file: &ListedFile,
@@ -272,7 +275,7 @@ impl Check<'_> {
         Ok(parts.into_iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1.wrapping_add(part.1))))
     }
 
-    /// The start positions of games with a set-up.
+    /// The FENs of the start positions of games that start from a set-up, by game id.
     fn starts(&self, files: &[&ListedFile]) -> Result<HashMap<i64, String>> {
         let mut starts = HashMap::new();
         for file in files {
@@ -287,8 +290,8 @@ impl Check<'_> {
         Ok(starts)
     }
 
-    /// Replays about as many games as the sample requires, in whole row groups; `games` is the number of all
-    /// games. Returns the number of replayed games.
+    /// Replays about as many games as the sample requires, in whole row groups; `games` is the number of
+    /// games in the shard. Returns the number of replayed games.
     fn replay(&self, files: &[&ListedFile], games: u64, starts: &HashMap<i64, String>) -> Result<u64> {
         let mut groups = Vec::new();
         let mut all_rows = 0;
@@ -337,8 +340,8 @@ impl Check<'_> {
                 let place = |what: &str| format!("game {id}, ply {number}: {what}");
                 let mut position = match at.take() {
                     Some((of, next, position)) if of == id && next == number => position,
-                    // This row belongs to a game that begins in an earlier group, or that has a finding
-                    // already.
+                    // This row is skipped: its game begins in an earlier group, has a finding already, or
+                    // lacks the row before.
                     _ if number != 0 => continue,
                     _ => {
                         games += 1;
@@ -374,9 +377,9 @@ impl Check<'_> {
     }
 }
 
-/// Reports files that no manifest lists, in `directory`, which is `root` or below it, and in the directories
-/// below that. Skips files with names that engines ignore, and tables that a job wrote for all shards
-/// together.
+/// Reports files that no manifest lists, in `directory` and its subdirectories. `directory` is `root` or a
+/// directory below it. Skips incomplete files, files and directories that query engines ignore because of
+/// their names, and the directories of tables that a job wrote for all shards.
 fn unlisted(root: &Path, directory: &Path, manifests: &[Manifest], findings: &Findings) -> Result<()> {
     for entry in entries(directory)? {
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
@@ -415,7 +418,7 @@ fn unlisted(root: &Path, directory: &Path, manifests: &[Manifest], findings: &Fi
     Ok(())
 }
 
-/// Opens a file.
+/// Opens a Parquet file.
 fn open(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>> {
     let file = File::open(path).map_err(|source| Error::io(path, "read", source))?;
     let reader = ParquetRecordBatchReaderBuilder::try_new(file);

@@ -1,5 +1,5 @@
-//! Writes games to files, for the sink of a run and for the export of a database. The rows of small tables
-//! are buffered, and written while games are read.
+//! Writes games to files: games of an indexing run, or of a database that is exported. The rows of small
+//! tables are buffered, and written while games are read.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +16,8 @@ use crate::id::GameId;
 use crate::store::Result;
 use crate::store::row::virtual_table::Cell;
 
-/// The approximate size of the files of some games in bytes, as measured on collections with short and long
-/// headers.
+/// The approximate size in bytes of the Parquet files of `games` games with `plies` half-moves in total, as
+/// measured on collections with short and long headers.
 pub(crate) fn file_bytes(games: u64, plies: u64) -> u64 {
     const BYTES_A_PLY: u64 = 30;
     const BYTES_A_GAME: u64 = 60;
@@ -38,14 +38,14 @@ pub(crate) struct Writer<'w> {
     output: Output,
     options: WriteOptions,
     is_stopped: &'w (dyn Fn() -> bool + Sync),
-    /// The buffered rows of each table, by its name.
+    /// The buffered rows of each table, by the name of the table.
     small: BTreeMap<&'static str, SmallTable>,
     games: Games,
     moves: Option<MoveFile>,
 }
 
 impl<'w> Writer<'w> {
-    /// Starts writing.
+    /// Creates the temporary file for the moves.
     pub(crate) fn new(
         output: Output,
         options: WriteOptions,
@@ -55,7 +55,7 @@ impl<'w> Writer<'w> {
         Ok(Self { output, options, is_stopped, small: BTreeMap::new(), games: Games::default(), moves })
     }
 
-    /// Adds the data of a game. Its rows are added after this.
+    /// Adds the data of a game. Must be called before the rows of the game are added.
     pub(super) fn add_game(&mut self, id: GameId, game: Game) {
         self.games.insert(id, game);
     }
@@ -84,7 +84,7 @@ impl<'w> Writer<'w> {
         self.moves.as_mut().expect("until the end").append(moves)
     }
 
-    /// Writes all positions. Called after the last game was added.
+    /// Writes the tables that are computed from the moves. Must be called after the last game was added.
     pub(super) fn write_positions(&mut self, pool: &ThreadPool) -> Result<Sorted> {
         let moves = self.moves.take().expect("until the end").read()?;
         let Self { output, options, is_stopped, games, .. } = &*self;
@@ -112,11 +112,11 @@ impl<'w> Writer<'w> {
     }
 }
 
-/// The maximum size of a table's buffered rows, in bytes. The rows of each table are counted separately: the
-/// ends of its row groups must not depend on the order in which rows of several tables arrive. The games of
-/// an old collection are spread over a thousand months, each with its own file. With a lower limit for
-/// `game`, the row groups of these files would have only a few dozen games, and most of the time would be
-/// spent on starting row groups.
+/// The maximum size of a table's buffered rows, in bytes. Each table has its own limit: where its row groups
+/// end must not depend on the order in which rows of different tables arrive. The games of an old collection
+/// are spread over a thousand months, each with its own file. With a lower limit for `game`, the row groups
+/// of these files would have only a few dozen games, and most of the time would be spent on starting row
+/// groups.
 fn most_bytes(table: &Table) -> usize {
     if table.name == GAME.name { 128 << 20 } else { 32 << 20 }
 }
@@ -134,7 +134,7 @@ struct SmallFile {
 }
 
 impl SmallTable {
-    /// Adds a row that belongs in the directory of this date.
+    /// Adds a row. `date` selects its directory, if the table has directories by date.
     fn push<'c>(
         &mut self,
         output: &Output,

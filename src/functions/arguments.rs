@@ -33,7 +33,7 @@ impl Problem {
             }
             _ => {}
         }
-        // SQLite does not accept a message that contains a NUL.
+        // SQLite does not accept a message that contains a NUL character.
         let message = format!("{function}: {self}").replace('\0', "\\0");
         rusqlite::Error::UserFunctionError(message.into())
     }
@@ -44,7 +44,7 @@ pub(super) const PURE: FunctionFlags = FunctionFlags::SQLITE_UTF8
     .union(FunctionFlags::SQLITE_DETERMINISTIC)
     .union(FunctionFlags::SQLITE_INNOCUOUS);
 
-/// Adds a function. It returns NULL without calling `body` if an argument is NULL.
+/// Adds a function to a connection. If an argument is NULL, the function returns NULL without calling `body`.
 pub(super) fn add(
     connection: &Connection,
     name: &'static str,

@@ -88,13 +88,13 @@ fn letter(piece: Piece) -> String {
     char::from(piece.letter()).to_string()
 }
 
-/// The square of a move that `square` returns; NULL for a null move.
+/// The name of the square that `square` returns for the move; NULL for a null move.
 fn square(arguments: &Arguments<'_, '_>, square: fn(MoveCode) -> Square) -> Result<Value, Problem> {
     let code = arguments.code(0)?;
     Ok((!code.is_null()).then(|| square(code).to_string()).into())
 }
 
-/// The arguments as a position and a move code. The move must be legal in the position.
+/// Parses the arguments as a position and a move code. Fails if the move is not legal in the position.
 fn legal(arguments: &Arguments<'_, '_>) -> Result<(Position, MoveCode), Problem> {
     let (position, code) = (arguments.position(0)?, arguments.code(1)?);
     if let Err(source) = position.clone().make(code) {

@@ -133,7 +133,7 @@ impl Pattern {
     }
 }
 
-/// Whether a regular expression matches a text somewhere: `text REGEXP pattern`.
+/// Whether a regular expression matches any part of a text: `text REGEXP pattern`.
 fn regexp(arguments: &Arguments<'_, '_>) -> Result<Value, Problem> {
     let pattern = arguments.compiled(0, Pattern::new)?;
     let text = arguments.text(1)?;
@@ -148,9 +148,9 @@ fn regexp(arguments: &Arguments<'_, '_>) -> Result<Value, Problem> {
     Ok(pattern.regex.is_match(&String::from_utf8_lossy(text)).into())
 }
 
-/// Removes the characters of the second argument from the start of the first, from its end, or from both.
-/// SQLite's own function compares each character of the text with all characters to remove, which takes
-/// minutes if both are long.
+/// Removes the characters of the second argument from the start of the first argument, from its end, or from
+/// both ends. SQLite's own function compares each character of the text with all characters to remove, which
+/// takes minutes if both are long.
 fn trimmed(arguments: &Arguments<'_, '_>, at_start: bool, at_end: bool) -> Result<Value, Problem> {
     arguments.check_interrupt()?;
     let (text, characters) = (arguments.as_text(0)?, arguments.as_text(1)?);

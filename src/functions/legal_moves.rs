@@ -75,7 +75,7 @@ unsafe impl<'t> VTab<'t> for Table {
         if !is_given {
             return Err(Error::ModuleError("fen_legal_moves: needs a position: fen_legal_moves(fen)".into()));
         }
-        // In this join order, the argument is not known yet.
+        // In the join order that SQLite considers here, the argument is not known yet.
         let Some(index) = usable else { return Ok(false) };
         let mut usage = info.constraint_usage(index);
         usage.set_argv_index(1);
@@ -91,8 +91,8 @@ unsafe impl<'t> VTab<'t> for Table {
 }
 
 impl Moves<'_> {
-    /// The code of this row's move, with the bits for check and mate, and the position after the move. `None`
-    /// if there is no such row.
+    /// The code of the current row's move, with the bits for check and mate, and the position after the move.
+    /// `None` after the last row.
     fn play(&self) -> Option<(MoveCode, Position)> {
         let mut after = self.position.clone()?;
         let code = after.make(*self.moves.get(self.row)?).ok()?;

@@ -14,11 +14,11 @@ pub(super) const JSON_LINES: &str = "application/x-ndjson";
 pub(super) const PGN: &str = "application/x-chess-pgn; charset=utf-8";
 pub(super) const CSV: &str = "text/csv; charset=utf-8";
 
-/// The format of an answer, for the API description.
+/// The format of an answer or of a request body.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
     pub(super) content_type: &'static str,
-    /// The schema of a JSON answer.
+    /// The schema of JSON; `None` for other formats.
     #[cfg(test)]
     pub(super) schema: Option<fn(&mut schemars::SchemaGenerator) -> schemars::Schema>,
 }
@@ -71,8 +71,8 @@ pub(super) enum Answer {
     StreamBody { content_type: &'static str, file_name: &'static str, write: WriteChunks },
 }
 
-/// Writes an answer piece by piece. The writer that it gets fails if the client has disconnected or the
-/// deadline has passed.
+/// Writes an answer piece by piece. The writer that is passed to it fails if the client has disconnected or
+/// the deadline has passed.
 pub(super) type WriteChunks = Box<dyn FnOnce(&Database, &mut dyn Write) -> io::Result<()>>;
 
 impl Answer {
@@ -99,7 +99,7 @@ pub(super) struct Problem {
     /// The parameter that caused the problem, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) parameter: Option<String>,
-    /// The number of seconds after which to retry.
+    /// The number of seconds after which the client can try again, if known.
     #[serde(skip)]
     pub(super) retry_after: Option<u32>,
 }

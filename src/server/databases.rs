@@ -49,10 +49,11 @@ struct ListedDatabase {
 /// Identifies the state of a database. In equal states, the answers to the same request are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct State {
-    /// When the server started: an earlier run may have had the same version numbers.
+    /// When the server started. An earlier run of the server can have had the same version numbers.
     began: SystemTime,
     pub(super) file: FileId,
-    /// How many times the watching connection was opened. The version numbers of each connection start again.
+    /// How many times the watching connection was opened. Each new connection starts its version numbers
+    /// again.
     opened: u64,
     /// SQLite's data version on the watching connection.
     version: i64,
@@ -67,7 +68,7 @@ struct ChangeWatch {
 
 impl ChangeWatch {
     /// Opens the connection. Before that, switches the file to a write-ahead log, which is possible only
-    /// while the file is not in use: this server must not have the file open yet.
+    /// while the file is not in use. This server itself must not have the file open then.
     fn open(&mut self, path: &Path, file: FileId) -> store::Result<()> {
         self.open = None;
         Database::share(path);

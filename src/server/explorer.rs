@@ -149,8 +149,8 @@ const VARIANTS: [(&str, &str); 8] = [
 struct ExplorerParams<'c>(&'c Call);
 
 impl<'c> ExplorerParams<'c> {
-    /// The words of a parameter, which may be given several times, with commas between the words, or with
-    /// `[]` after the name.
+    /// The words of a parameter. A client can repeat the parameter, separate words with commas, and append
+    /// `[]` to the name.
     fn words(self, name: &'static str) -> impl Iterator<Item = &'c str> {
         let is_named = move |other: &str| other.strip_suffix("[]").unwrap_or(other) == name;
         let values = self.0.query.iter().filter(move |(other, _)| is_named(other));

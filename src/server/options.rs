@@ -10,14 +10,14 @@ use crate::store;
 /// What to serve, who may connect, and the limits.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The databases; the first one is also served at the root.
+    /// The databases; the first one is also served without the prefix `/db/NAME`.
     pub databases: Vec<PathBuf>,
     /// The address to listen on.
     pub listen: SocketAddr,
     /// Host names that clients may use, in addition to localhost, loopback addresses and the address to
     /// listen on.
     pub allowed_hosts: Vec<String>,
-    /// The token that every request must contain, except for `/health` and preflight requests.
+    /// The token that every request must contain, except requests for `/health` and preflight requests.
     pub token: Option<String>,
     /// Whether other machines are allowed to reach the address `listen` even if there is no token.
     pub is_public: bool,
@@ -35,7 +35,7 @@ pub struct Options {
     /// The time in which a client must read 512 KiB of an answer, or the rest of the answer if that is
     /// shorter.
     pub reading_time: Duration,
-    /// How long running requests can continue after the request to stop the server. Users' SQL statements get
+    /// How long requests can continue once the server is stopping. Users' SQL statements can continue for
     /// half a second.
     pub grace: Duration,
     /// The maximum number of connections.

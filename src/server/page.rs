@@ -14,7 +14,7 @@ macro_rules! assets {
     };
 }
 
-/// All files.
+/// All files of the page.
 pub(super) const ASSETS: &[Asset] = assets! {
     "index.html", "address.js", "api.js", "app.js", "dom.js", "filters.js", "icon.svg",
     "board/arrows.js", "board/board.js", "board/pattern.js", "board/pieces.js",

@@ -57,8 +57,9 @@ pub(super) struct CancelOnDrop(Arc<CancelState>);
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.is_gone.store(true, Ordering::Relaxed);
-        // The check that SQLite calls during a statement is not enough: SQLite does not call it while it
-        // counts rows. Between two calls it also runs a thousand steps, each of which can be a slow function.
+        // The cancel check that SQLite calls during a statement is not enough. SQLite does not call it while
+        // counting rows. Otherwise, SQLite calls it only after every thousand steps, and each step can be a
+        // slow function.
         if let Some(connection) = &*lock(&self.0.running) {
             connection.interrupt();
         }
@@ -206,8 +207,8 @@ impl Reader {
     }
 
     /// Returns a connection to a database whose current file is `file`. Opens the file unless this thread
-    /// already has it open. Queries on the connection stop when the cancel token of the current request is
-    /// over.
+    /// already has it open. Queries on the connection stop when the client of the current request disconnects
+    /// or its deadline passes.
     pub(super) fn database(
         &mut self,
         served: &Arc<ServedDatabase>,

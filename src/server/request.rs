@@ -103,12 +103,12 @@ pub(super) struct Param {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ParamType {
     Text,
-    /// May be given several times.
+    /// Can be given several times.
     Texts,
     Number,
     Flag,
     OneOf(&'static [&'static str]),
-    /// May be given several times.
+    /// Can be given several times.
     AnyOf(&'static [&'static str]),
 }
 
@@ -364,7 +364,7 @@ pub(super) fn filter(call: &Call) -> Result<GameFilter, Problem> {
     filter_of_player(call, None)
 }
 
-/// Like [`filter`], restricted to games of one player.
+/// Like [`filter`]. If `player` is given, only games of this player match.
 pub(super) fn filter_of_player(call: &Call, player: Option<NameFilter>) -> Result<GameFilter, Problem> {
     let (player, opponent) = players(call, player)?;
     let rating = |name| {

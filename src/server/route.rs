@@ -4,7 +4,7 @@ use crate::server::answer::{Answer, Problem, Shape};
 use crate::server::request::{Call, Param};
 use crate::store::Database;
 
-/// A path and its handler. The path exists as it is, and also below `/db/NAME`.
+/// A path and its handler. The path is served as it is, and also below `/db/NAME`.
 pub(super) struct Route {
     /// The path; a segment in braces, such as `{id}`, is variable.
     pub(super) path: &'static str,
@@ -15,7 +15,8 @@ pub(super) struct Route {
     /// Whether unknown parameters and invalid values are ignored. Clients of Lichess's explorer send
     /// parameters that this server does not know.
     pub(super) is_lenient: bool,
-    /// The maximum size in bytes and the type of the body of a `POST` request; `None` for a route for `GET`.
+    /// For `POST` requests: the maximum size of the body in bytes, and its type. `None` for a route for
+    /// `GET`.
     pub(super) body: Option<(usize, Shape)>,
     pub(super) lane: Lane,
     #[cfg_attr(not(test), expect(dead_code, reason = "only the test that writes the description reads it"))]
@@ -30,15 +31,15 @@ pub(super) type Handler = fn(&Call, &Database) -> Result<Answer, Problem>;
 pub(super) enum Lane {
     /// Quick requests.
     Quick,
-    /// Requests that may read many games.
+    /// Requests that can read many games.
     Search,
     /// Users' SQL statements.
     Sql,
-    /// Exports, sent while they are read.
+    /// Exports, which are sent while the games are read.
     Export,
 }
 
-/// A route for `GET`, unless it [takes](Route::takes) a body.
+/// Creates a route for `GET`. [`Route::takes`] turns it into a route for `POST`.
 pub(super) const fn route(path: &'static str, answer: Handler, lane: Lane, shape: Shape) -> Route {
     Route { path, summary: "", params: &[], is_lenient: false, body: None, lane, shape, answer }
 }

@@ -23,7 +23,7 @@ pub(super) fn order(word: &str) -> PyResult<HitOrder> {
     })
 }
 
-/// The target of a search for positions.
+/// A search for positions.
 #[derive(Debug)]
 pub(super) struct FindQuestion {
     pub(super) query: Option<PositionQuery>,
@@ -34,7 +34,7 @@ pub(super) struct FindQuestion {
     pub(super) variations: bool,
 }
 
-/// The fields of [`FoundPosition`] in order.
+/// The fields of [`FoundPosition`] that become columns, in order.
 const FOUND: [(&str, ColumnType); 18] = [
     ("game_id", ColumnType::Integer),
     ("white", ColumnType::Text),
@@ -90,7 +90,7 @@ pub(super) fn find(py: Python<'_>, path: PathBuf, question: FindQuestion) -> PyR
     })
 }
 
-/// The cells of a hit, in serialised form.
+/// The cells of a hit, taken from its JSON form.
 fn cells(found: &FoundPosition<'_>, schema: &arrow_schema::Schema) -> Result<Vec<Value>, Failure> {
     let fields = serde_json::to_value(found).map_err(|error| Failure::Other(error.to_string()))?;
     let cell = |name: &String| match &fields[name] {
@@ -129,10 +129,10 @@ pub(super) fn games(
     })
 }
 
-/// Reads rows for some numbers at a time.
+/// Reads the rows for a list of numbers. Each number stands for a game or for a position.
 pub(super) struct GameReader<'r> {
     pub(super) database: &'r Database,
-    /// The SQL statement, with the numbers as a JSON array.
+    /// The SQL statement. Its parameter is a JSON array of the numbers.
     pub(super) sql: &'r str,
     pub(super) columns: Option<Columns>,
     pub(super) producer: &'r mut Producer,

@@ -12,7 +12,7 @@ use super::games::GameReader;
 use crate::error::QuestionError;
 use crate::rows::{Failure, Rows};
 
-/// The number of positions to read at a time.
+/// Positions are read as soon as at least this many of them are waiting.
 const AT_A_TIME: usize = 8192;
 
 /// The available columns with their SQL; the default columns come first.
@@ -89,7 +89,8 @@ pub(super) fn positions(
     })
 }
 
-/// The query for the rows of positions at given places.
+/// The SQL statement that reads the rows of given positions. Its parameter is a JSON array with `game_id << 32 | ply`
+/// for each position.
 fn sql(columns: Option<Vec<String>>) -> PyResult<String> {
     let usual = || COLUMNS[..USUAL].iter().map(|(name, _)| (*name).to_owned()).collect();
     let mut chosen = Vec::new();
@@ -115,7 +116,7 @@ fn sql(columns: Option<Vec<String>>) -> PyResult<String> {
     ))
 }
 
-/// The number of positions of each game, indexed by game number.
+/// The number of positions of each game, indexed by game id.
 fn counts(database: &Database) -> Result<Vec<u32>, Failure> {
     let last = database.last_game()?.map_or(0, |game| game.0 as usize);
     let mut counts = vec![0; last + 1];
@@ -133,7 +134,7 @@ fn counts(database: &Database) -> Result<Vec<u32>, Failure> {
     Ok(counts)
 }
 
-/// Finds the places of the wanted positions.
+/// Finds the games and the plies of the wanted positions.
 struct Places<'p> {
     database: &'p Database,
     choice: &'p PositionChoice,
@@ -141,7 +142,7 @@ struct Places<'p> {
 }
 
 impl Places<'_> {
-    /// All wanted positions of a game, in order.
+    /// The plies of all wanted positions of a game, in ascending order.
     fn of(&self, game: GameId) -> Result<Vec<Ply>, Failure> {
         let positions = self.positions.get(game.0 as usize).copied().unwrap_or(0);
         let (first, last) = (*self.choice.plies.start(), *self.choice.plies.end());

@@ -26,7 +26,7 @@ pub(crate) enum Parameters {
     Named(Vec<(String, Value)>),
 }
 
-/// Parses a sequence of values, or values by name.
+/// Parses a sequence of values, or a dict of values by name.
 pub(crate) fn parameters(given: Option<Bound<'_, PyAny>>) -> PyResult<Parameters> {
     let Some(given) = given.filter(|given| !given.is_none()) else { return Ok(Parameters::None) };
     if let Ok(named) = given.cast::<PyDict>() {

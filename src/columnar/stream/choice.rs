@@ -1,4 +1,5 @@
-//! Chooses positions of games: all, those at some plies, evaluated ones, or a random sample.
+//! Chooses positions of games: all positions, those at given plies, those with an evaluation, or a random
+//! sample.
 
 use std::ops::RangeInclusive;
 
@@ -40,7 +41,8 @@ impl PositionChoice {
         all.into_iter().flatten().map(Ply).chain(evaluated)
     }
 
-    /// The plies of a game to return, in ascending order; for a sample, those with a rank of at most `last`.
+    /// The plies of the positions of a game to return, in ascending order. With a sample, these are the
+    /// positions that were drawn with a rank of at most `last`.
     pub(super) fn plies(&self, game: GameId, positions: u32, evals: &[EvalRow], last: u64) -> Vec<u32> {
         let wanted: Vec<Ply> = self.wanted(positions, evals).collect();
         let Some(sample) = self.sample else { return wanted.into_iter().map(|ply| ply.0).collect() };
@@ -51,7 +53,8 @@ impl PositionChoice {
         plies
     }
 
-    /// Adds the ranks of the positions that a game offers for the sample, if they are less than `cutoff`.
+    /// Adds the ranks of the positions that a game offers for the sample to `ranks`, except ranks of `cutoff`
+    /// or more.
     pub(super) fn rank(
         &self,
         game: GameId,
@@ -67,13 +70,13 @@ impl PositionChoice {
     }
 }
 
-/// Collects the lowest ranks.
+/// Collects the `most` lowest ranks.
 #[derive(Debug)]
 pub(crate) struct LeastRanks {
     most: usize,
-    /// The lowest ranks, and some that were added since the last selection.
+    /// The lowest ranks at the last selection, and the ranks added since then.
     ranks: Vec<u64>,
-    /// Ranks from this one on are not needed.
+    /// Ranks of this value or more are not needed.
     pub(super) cutoff: u64,
 }
 
@@ -84,13 +87,13 @@ impl LeastRanks {
 
     pub(super) fn add(&mut self, ranks: Vec<u64>) {
         self.ranks.extend(ranks.into_iter().filter(|&rank| rank < self.cutoff));
-        // The ranks are selected only sometimes, because each selection takes a pass over all of them.
+        // The lowest ranks are selected only sometimes, because a selection takes a pass over all ranks.
         if self.ranks.len() > self.most.saturating_add(self.most / 4 + 1024) {
             self.pick();
         }
     }
 
-    /// Keeps the lowest ranks.
+    /// Removes all but the `most` lowest ranks.
     fn pick(&mut self) {
         if self.most > 0 && self.ranks.len() >= self.most {
             self.cutoff = *self.ranks.select_nth_unstable(self.most - 1).1;
@@ -112,7 +115,7 @@ mod tests {
     #[test]
     fn the_last_of_the_least_ranks_agrees_with_sorting_all() {
         for most in [0, 1, 2, 999, 1_000, 5_000, 20_000, 30_000] {
-            // All numbers below 20,000, because 7,919 and 20,000 are coprime.
+            // Each number below 20,000 occurs once, because 7,919 and 20,000 are coprime.
             let all = (0..20_000_u64).map(|number| number * 7_919 % 20_000);
             let mut least = LeastRanks::new(most);
             for some in all.collect::<Vec<_>>().chunks(300) {

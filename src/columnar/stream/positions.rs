@@ -60,8 +60,8 @@ impl PositionRows {
         Self { columns, of_moves, start: (position, placement), rows: 0 }
     }
 
-    /// Adds the positions of a game at `plies`, which must be in ascending order; `None` adds all its
-    /// positions. Calls `flush` with the columns whenever they have [`BATCH_ROWS`] rows.
+    /// Adds the rows of a game at `plies`, which must be in ascending order; `None` adds all rows of the
+    /// game. Calls `flush` with the columns whenever they have [`BATCH_ROWS`] rows.
     pub(super) fn push(
         &mut self,
         game: &GameRows<'_>,
@@ -123,7 +123,7 @@ impl PositionRows {
     }
 }
 
-/// The rows of `move_eval` of one game, to be requested in the order of plies.
+/// The rows of `move_eval` of one game. They must be requested in the order of plies.
 struct Evals<'e> {
     rows: &'e [EvalRow],
     next: usize,

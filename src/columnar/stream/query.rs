@@ -20,7 +20,7 @@ pub struct StreamQuery {
     pub(super) filter: GameFilter,
     pub(super) shard: u32,
     pub(super) choice: PositionChoice,
-    /// For a sample, the rank of the sample's last position.
+    /// The rank of the last position in the sample. Without a sample, this value has no effect.
     pub(super) last_rank: u64,
 }
 
@@ -62,10 +62,10 @@ pub enum StreamError {
     /// The sample is too large.
     #[error("`sample` can be at most {most}; leave it out for all positions")]
     TooManyDrawn {
-        /// The maximum size.
+        /// The maximum number of positions.
         most: u64,
     },
-    /// Sources cannot be given in the filter.
+    /// The filter names sources, which is not supported here.
     #[error("the filter `source` is not supported here; give only the PGN files to read")]
     Sources,
 }
@@ -74,7 +74,7 @@ static TABLES: [&Table; 9] =
     [&GAME, &MOVE_EVAL, &TAG, &COMMENT, &NAG, &COMMAND, &VARIATION, &VARIATION_MOVE, &PROBLEM];
 
 impl StreamQuery {
-    /// The names of the tables.
+    /// The names of the tables that can be queried.
     pub const TABLES: [&'static str; 11] = [
         "game",
         "game_position",
@@ -89,10 +89,10 @@ impl StreamQuery {
         "problem",
     ];
 
-    /// Queries all rows of a table, with the given columns or, if none are given, the default ones.
+    /// Queries all rows of a table, with the given columns; `None` stands for the default columns.
     ///
     /// # Errors
-    /// If there is no such table, or it has no such column.
+    /// If there is no such table, if it has no such column, or if the list of columns is empty.
     pub fn new(table: &str, columns: Option<&[String]>) -> Result<Self, StreamError> {
         let of_moves = table == "moves";
         let (rows, fields): (_, Vec<Field>) = if of_moves || table == GAME_POSITION.name {
@@ -115,7 +115,7 @@ impl StreamQuery {
     /// Restricts the query to games that match.
     ///
     /// # Errors
-    /// If no game can match.
+    /// If no game can match, or the filter names sources.
     pub fn with_filter(self, filter: GameFilter) -> Result<Self, StreamError> {
         filter.check()?;
         if !filter.sources.is_empty() {
@@ -127,7 +127,8 @@ impl StreamQuery {
     /// Restricts the query to the chosen positions.
     ///
     /// # Errors
-    /// If the table is not one of positions or moves, or the sample is too large.
+    /// If `choice` excludes positions but the table is not one of positions or moves, or if the sample is too
+    /// large.
     pub fn with_positions(self, choice: PositionChoice) -> Result<Self, StreamError> {
         if matches!(self.rows, RowKind::Table(..)) && !choice.is_all() {
             return Err(StreamError::NotOfPositions);
@@ -141,10 +142,11 @@ impl StreamQuery {
         Ok(Self { choice, ..self })
     }
 
-    /// The maximum size of a sample. About 10 bytes are kept per position.
+    /// The maximum number of positions in a sample. About 10 bytes are kept for each of them.
     pub const MOST_DRAWN: u64 = 100_000_000;
 
-    /// The size of the sample, if not all positions are returned.
+    /// The number of positions in the sample; `None` if there is no sample, or its number of positions is not
+    /// limited.
     pub(crate) fn drawn(&self) -> Option<usize> {
         let sample = self.choice.sample.filter(|sample| sample.positions != u64::MAX)?;
         usize::try_from(sample.positions).ok()
@@ -155,13 +157,13 @@ impl StreamQuery {
         Self { last_rank, ..self }
     }
 
-    /// Sets the number of the shard, which is the upper half of each `game_id`.
+    /// Sets the number of the shard. It becomes the upper half of each `game_id`.
     #[must_use]
     pub fn in_shard(self, shard: u32) -> Self {
         Self { shard, ..self }
     }
 
-    /// The number of rows of a game, before some of them are chosen.
+    /// The number of rows of a game before some of these rows are chosen.
     pub(super) fn positions_of(&self, moves: &GameMoves<'_>) -> u32 {
         let moves = u32::try_from(moves.codes.len()).unwrap_or(u32::MAX);
         let of_moves = matches!(self.rows, RowKind::Positions { of_moves: true, .. });

@@ -36,12 +36,12 @@ enum Rows {
     Positions(Box<PositionRows>),
 }
 
-/// Encodes the ranks of the positions that games offer for a sample.
+/// Collects the ranks of the positions that games offer for a sample.
 #[derive(Debug)]
 pub(crate) struct RankEncoder {
     of_rows: StreamEncoder,
     ranks: Vec<u64>,
-    /// Ranks from this one on are not needed.
+    /// Ranks of this value or more are not needed.
     cutoff: Arc<AtomicU64>,
 }
 
@@ -77,7 +77,7 @@ impl PositionEncoder for RankEncoder {
     }
 }
 
-/// The rows of `move_eval` of a game. In a batch, rows refer to games by their index.
+/// The rows of `move_eval` of a game. In a batch, these rows refer to a game by its index in the batch.
 fn evals_of(rows: &HeaderBatch, row: usize) -> &[EvalRow] {
     let index = GameId(row as u32);
     let from = rows.evals.partition_point(|eval| eval.game < index);
@@ -85,7 +85,7 @@ fn evals_of(rows: &HeaderBatch, row: usize) -> &[EvalRow] {
     &evals[..evals.partition_point(|eval| eval.game == index)]
 }
 
-/// The approximate maximum size of a batch of rows with texts of any length, in bytes.
+/// The approximate maximum size, in bytes, of a batch of rows whose texts can have any length.
 const BATCH_BYTES: usize = 16 << 20;
 
 impl StreamEncoder {
@@ -102,7 +102,7 @@ impl StreamEncoder {
         Self { question, openings, filter, rows, made: Vec::new() }
     }
 
-    /// Which games of a batch match.
+    /// For each game of a batch, whether it passes the filter.
     fn fitting(&mut self, rows: &HeaderBatch) -> Vec<bool> {
         let Self { filter, openings, .. } = self;
         let fits = |row| {
@@ -113,7 +113,8 @@ impl StreamEncoder {
         (0..rows.games.len()).map(fits).collect()
     }
 
-    /// Adds rows that the batch already contains, unchanged except for game ids.
+    /// Adds the rows of the requested table from the batch, except rows of games that do not match. Only game
+    /// ids are changed.
     fn push_cells(&mut self, first: GameId, batch: &HeaderBatch, fits: &[bool]) {
         let question = Arc::clone(&self.question);
         let RowKind::Table(table, columns) = &question.rows else { return };

@@ -6,7 +6,7 @@ use crate::server::request::{Call, FILTER, POSITION, Param, ParamType, filter, p
 use crate::server::route::{Lane, Route, route};
 use crate::store::{Database, Lines, ListLengths};
 
-/// The number of moves, the most frequent ones, that are counted year by year.
+/// The maximum number of moves that are counted year by year: the most frequent ones.
 const HISTORY_MOVES: usize = 4;
 
 const SIDE: Param = Param::new(
@@ -74,7 +74,7 @@ fn tree(call: &Call, database: &Database) -> Result<Answer, Problem> {
     ask(call, database, |explore| Answer::json(&explore.tree(depth, least_share.into())?))
 }
 
-/// Runs a query for the position, the games and the side of a request.
+/// Builds the query for the position, the games and the side of a request, and passes it to `answer`.
 fn ask(
     call: &Call,
     database: &Database,

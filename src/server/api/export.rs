@@ -1,4 +1,4 @@
-//! Exports games as files, sent while they are read.
+//! Exports games as files, which are sent while the games are read.
 
 use std::io::{self, Write};
 

@@ -52,7 +52,8 @@ pub(super) const ROUTES: &[Route] = &[
 struct Page<'h> {
     /// The games, each with the position where it matches.
     games: Vec<FoundPosition<'h>>,
-    /// Number of games on this page and in all. `null` if there are no games, and on all pages but the first.
+    /// Numbers of hits and games on this page, and of all hits and games of the query. `null` if there are no
+    /// games, and on all pages but the first.
     total: Option<Total>,
     /// Value of the parameter `cursor` for the next page; `null` on the last page.
     next_cursor: Option<String>,
@@ -119,8 +120,8 @@ pub(super) fn order(word: Option<&str>) -> HitOrder {
 /// excluded, not skipped one by one. Only hits of one game, and the nearest positions, are skipped one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cursor {
-    /// The last game of the previous page, which may have more hits; `None` for the nearest positions, which
-    /// have no order by game.
+    /// The last game of the previous page; it can have more hits. `None` in a search for the nearest
+    /// positions, because they are not in the order of games.
     place: Option<GameSortKey>,
     /// The number of hits to skip: hits of the game in `place` that were on previous pages; for the nearest
     /// positions, all hits of previous pages.
@@ -174,7 +175,7 @@ impl FromStr for Cursor {
     }
 }
 
-/// The id of a game in the path.
+/// Parses the game id in the path.
 fn number(call: &Call) -> Result<GameId, Problem> {
     call.path("id")
         .parse()

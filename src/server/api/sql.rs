@@ -14,7 +14,7 @@ use crate::server::route::{Lane, Route, route};
 use crate::store::sql::{is_of_name, words};
 use crate::store::{Catalog, Database, Error, Result};
 
-/// The maximum size of the statement in bytes, and the limits of the rows of the answer.
+/// The maximum size of a request in bytes, and the limits of the rows in an answer.
 const STATEMENT: usize = 64 << 10;
 const LIMITS: SqlLimits = SqlLimits { rows: 1000, bytes: 4 << 20 };
 
@@ -53,14 +53,15 @@ const PRAGMAS: [&str; 9] = [
 /// Refused functions: those that reach beyond the database, and those that take too long with two long texts.
 const FUNCTIONS: [&str; 5] = ["load_extension", "fts3_tokenizer", "json_patch", "jsonb_patch", "unhex"];
 
-/// Functions that take a tenth of a second with two long texts, and the maximum number of places in a
-/// statement that use any of them. SQLite can interrupt a statement between rows, but not between the calls
-/// for one row.
+/// Functions that take a tenth of a second with two long texts, and the maximum number of calls of these
+/// functions in a statement. SQLite can interrupt a statement between rows, but not between the calls for one
+/// row.
 const SLOW: [&str; 4] = ["like", "glob", "instr", "replace"];
 const SLOW_CALLS: usize = 40;
 
 /// The maximum product of the number of copies of WITH tables and the number of words of a statement. SQLite
-/// takes about a second for ten times this product. A statement without copies can have any number of words.
+/// takes about a second if the product is ten times this maximum. A statement without copies can have any
+/// number of words.
 const COPIED_WORDS: usize = 10_000;
 
 /// Refused tables, which show pages instead of rows. For `dbstat`, SQLite reads a whole file to return one
@@ -150,7 +151,7 @@ fn plain(word: &str) -> String {
     if is_plain { inner.to_ascii_lowercase() } else { format!("\"{}", inner.to_ascii_lowercase()) }
 }
 
-/// What to tell a user whose statement the authorizer refused; `None` for other errors.
+/// The message for a user whose statement the authorizer refused; `None` if `message` is another error.
 fn refused(message: &str) -> Option<String> {
     let function = message.strip_prefix("not authorized to use function: ");
     Some(match function {

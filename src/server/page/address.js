@@ -18,7 +18,7 @@ export function address(path, query) {
   return text ? `${path}?${text}` : path;
 }
 
-/** The parameters of a query that filter games. */
+/** Those parameters of a query that filter games. */
 export function filtersOf(query) {
   return new URLSearchParams([...query].filter(([name, value]) => FILTERS.includes(name) && value !== ""));
 }

@@ -70,8 +70,8 @@ export async function position(query, signal) {
 }
 
 /**
- * A section of the page that shows an answer. If the answer takes longer than a moment, the section says so and offers to
- * stop the request. It also shows errors. A new request cancels the previous one.
+ * A section of the page that shows an answer. If the answer takes longer than a quarter of a second, the section says
+ * so and offers to stop the request. It also shows errors. A new request cancels the previous one.
  */
 export class Loader {
   #element;
@@ -141,7 +141,7 @@ export function failure(error, retry) {
   return h("div", { class: "message error", role: "alert" }, h("p", {}, first), more, retry ? again(retry) : null);
 }
 
-/** The reason for an empty view. */
+/** A message with the reason why a view is empty. */
 export function empty(title, ...hints) {
   return h("div", { class: "message" }, h("p", { class: "message-title" }, title), hints);
 }

@@ -13,14 +13,15 @@ use crate::parallel::lock;
 
 /// The minimum time for which an idle connection is kept, even if there are too many connections.
 const MIN_IDLE: Duration = Duration::from_secs(1);
-/// An exception to the minimum: if the origin with the most idle connections has more of them than the limit
-/// of connections divided by this number, a new connection of another origin replaces one of them at once.
+/// An exception to [`MIN_IDLE`]: the origin with the most idle connections can have too many of them, that
+/// is, more than the limit of connections divided by this number. Then a new connection from another origin
+/// replaces one of them at once.
 const MAX_IDLE_SHARE: usize = 8;
 /// The maximum number of bytes of unread answers, for all connections together.
 const MAX_UNREAD: u64 = 256 << 20;
 
-/// The origin of connections: an address, or for IPv6 its first 64 bits: usually the network of one customer of
-/// an internet provider.
+/// The origin of a connection: the IPv4 address of the client, or the first 64 bits of its IPv6 address,
+/// which usually stand for one customer of an internet provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Origin(IpAddr);
 
@@ -72,7 +73,7 @@ impl Connection {
         Self { address, state: Mutex::new(state), leave: Notify::new() }
     }
 
-    /// A request has arrived.
+    /// Records that a request has arrived.
     pub(super) fn begin(&self, method: &Method, target: &str) {
         let mut state = lock(&self.state);
         state.asked.clear();
@@ -85,22 +86,23 @@ impl Connection {
         lock(&self.state).asked.clone()
     }
 
-    /// The server now waits for the client.
+    /// Records that the server now waits for the client.
     pub(super) fn wait(&self) {
         lock(&self.state).waits.get_or_insert_with(Instant::now);
     }
 
-    /// The client has done something.
+    /// Records that the client has done something.
     pub(super) fn record_activity(&self) {
         lock(&self.state).waits = None;
     }
 
-    /// The whole answer has been passed to the connection.
+    /// Records that the whole answer has been passed to the connection.
     pub(super) fn set_sent(&self) {
         lock(&self.state).is_handed_over = true;
     }
 
-    /// All data passed to the connection has been written. Returns whether this completes an answer.
+    /// Records that all data passed to the connection has been written. Returns whether this completes an
+    /// answer.
     pub(super) fn written(&self) -> bool {
         let mut state = lock(&self.state);
         let is_whole = std::mem::take(&mut state.is_handed_over);
@@ -179,11 +181,12 @@ impl Connections {
 }
 
 impl SlotTable {
-    /// The idle connection to close for a new one, if one may be closed. `crowd` is the number of idle
-    /// connections up to which an origin's connections are kept for the minimum time.
+    /// The number of the idle connection to close for a new one; `None` if no connection can be closed. The
+    /// origin with the most idle connections loses one even before the minimum time if it has more than
+    /// `crowd` of them and is not `newcomer`.
     fn to_close(&self, newcomer: Origin, crowd: usize) -> Option<u64> {
-        // For each origin: the number of idle connections, and the start of the longest idle time with its
-        // connection.
+        // For each origin: the number of idle connections; then, for the one that has been idle longest,
+        // since when it is idle, and its number.
         let mut waiting: HashMap<Origin, (usize, Instant, u64)> = HashMap::new();
         for (&number, client) in &self.taken {
             let Some(since) = lock(&client.state).waits else { continue };

@@ -11,8 +11,8 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use flate2::{Compress, Compression, FlushCompress, Status};
 
-/// The minimum size of a compressed answer, in bytes. Compressing a shorter answer saves little, because
-/// headers and network overhead stay the same.
+/// Answers with fewer bytes are not compressed. Compressing them would save little, because headers and
+/// network overhead stay the same.
 const LEAST: usize = 2048;
 /// The size of the compression window in bytes, as an exponent of 2.
 const WINDOW: u8 = 15;

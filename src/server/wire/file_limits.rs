@@ -1,4 +1,4 @@
-//! Distributes the number of files that the process can open.
+//! Distributes the files that the process can open among databases and connections.
 
 use crate::server::options::{Error, Options};
 
@@ -8,14 +8,14 @@ pub(super) const SEARCH: usize = 2;
 pub(super) const EXPORT: usize = 8;
 
 /// The number of files of the process itself: standard streams, listening and waking sockets, temporary files
-/// of sorts.
+/// for sorting.
 const OWN: usize = 20;
 /// The number of files of an open database: the database, its write-ahead log, and the index of the log.
 const DATABASE: usize = 3;
-/// The maximum number of databases that a thread keeps open. It limits memory, because each open database has
-/// a page cache.
+/// The maximum number of databases that a thread keeps open. This limits the memory, because each open
+/// database has a page cache.
 const OPEN: usize = 8;
-/// The minimum number of connections.
+/// The minimum number of client connections. The server does not start if fewer are possible.
 const LEAST: usize = 4;
 /// The maximum number of files requested from the system.
 const MOST: u64 = 65_536;
@@ -27,8 +27,8 @@ pub(super) struct FileLimits {
     pub(super) open: usize,
     /// The maximum number of client connections.
     pub(super) connections: usize,
-    /// The number of threads that all pools want, and the number that can use half of the remaining files,
-    /// with one database per thread.
+    /// The number of threads that all pools want together, and the number of threads for which half of the
+    /// remaining files is enough if each thread has one database open.
     wanted: usize,
     affordable: usize,
 }

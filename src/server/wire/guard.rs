@@ -141,8 +141,8 @@ impl FailedTokens {
         }
     }
 
-    /// Counts a wrong token, unless the maximum number of other origins is reached. Begins a new period if
-    /// the current one is over.
+    /// Counts a wrong token. Does not count it if the origin is new and the maximum number of origins is
+    /// reached. Begins a new period if the current one is over.
     fn count(&self, origin: Origin) {
         let (since, counts) = &mut *lock(&self.0);
         if since.elapsed() >= GUESS_TIME {

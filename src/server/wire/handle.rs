@@ -363,8 +363,8 @@ impl PendingRequest {
         drop(snapshot);
         match answer {
             Answer::Whole { content_type, body } => {
-                // For a client that sends `*`, any version of the answer is good enough, but the answer must
-                // exist.
+                // If the client sends `If-None-Match: *`, any version of the answer is good enough, but the
+                // answer must exist.
                 let known = tag.and_then(|tag| any_known(&self.headers, tag));
                 let response = known.unwrap_or_else(|| whole(&self.headers, content_type, body, tag));
                 Ok((response, None))
@@ -397,8 +397,8 @@ fn text(content_type: &'static str, text: String) -> Response {
     ([(CONTENT_TYPE, content_type)], text).into_response()
 }
 
-/// Redirects from `/db/NAME`, or a view below it, to the web page, which has the name of the database in a
-/// parameter.
+/// Redirects from `/db/NAME`, or a view below it, to the web page. A parameter of the new address names the
+/// database.
 async fn database_page(State(app): State<Arc<App>>, path: RawPathParams, uri: Uri) -> Response {
     let part = |name| path.iter().find(|(other, _)| *other == name).map(|(_, value)| value);
     let name = part("db").unwrap_or_default();

@@ -86,8 +86,8 @@ impl Log {
     }
 }
 
-/// Writes lines as they arrive, each followed by the number of lines dropped since the last such report, if
-/// any.
+/// Writes lines as they arrive. If lines were dropped since the last report, the next line is followed by a
+/// report of their number.
 fn write_lines(lines: &Receiver<String>, format: LogFormat, counts: &Counts, mut out: impl io::Write) {
     let mut known = 0;
     for mut line in lines.iter() {

@@ -32,7 +32,7 @@ pub(super) struct StreamBody<'d> {
 }
 
 impl<'d> StreamBody<'d> {
-    /// The body of a response, and the answer that fills it when it is written.
+    /// Creates the body of a response, and the answer. [Writing](Self::write) the answer fills the body.
     pub(super) fn new(database: &'d Database, write: WriteChunks) -> (Body, Self) {
         let (sender, receiver) = mpsc::channel(PIECES);
         let body = Body::new(ReceivedBody { receiver, is_whole: false, is_broken: false });
@@ -140,9 +140,9 @@ impl HttpBody for ReceivedBody {
                 self.is_whole = true;
                 Poll::Ready(None)
             }
-            // The writer failed. The answer must end with an error; otherwise it would look complete. On an
-            // error, hyper closes the connection and drops unsent data, even the head. If the body is pending
-            // first, hyper sends that data.
+            // The writer failed. The answer must end with an error; otherwise it would look complete. But on
+            // an error, hyper closes the connection and drops unsent data, even the head. So the body is
+            // pending once before the error, and hyper sends the data.
             None if !std::mem::replace(&mut self.is_broken, true) => {
                 context.waker().wake_by_ref();
                 Poll::Pending

@@ -22,7 +22,7 @@ function outline([x1, y1], [x2, y2], width) {
   return `M${points.map(([along, across]) => at(along, across)).join("L")}Z`;
 }
 
-/** A picture of arrows, each given with `uci`, a `weight` from 0 to 1 and perhaps `isStrong`. */
+/** A picture of arrows, each given with `uci`, a `weight` from 0 to 1 and optionally `isStrong`. */
 export function arrowShape(arrows, flipped = false) {
   const shapes = [...arrows].reverse().map(({ uci, weight, isStrong }) => {
     const width = 0.9 + 1.7 * Math.sqrt(weight);

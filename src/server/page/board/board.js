@@ -1,5 +1,5 @@
 // <chess-board>: shows a position, and reports a move that the user makes by dragging, by two clicks or by keys.
-// It does not know the rules: it is given the legal moves.
+// It does not know the rules of chess: `show` passes the legal moves to it.
 
 import { h, put, say } from "../dom.js";
 import { arrowShape } from "./arrows.js";
@@ -70,7 +70,7 @@ class ChessBoard extends HTMLElement {
     this.#draw();
   }
 
-  /** Shows squares that are being set up: letters of pieces, or signs for allowed pieces. */
+  /** Shows squares that the user can set up; a square has the letter of a piece, or a sign for the allowed pieces. */
   edit(squares) {
     this.#editing = true;
     this.#squares = squares;
@@ -311,7 +311,7 @@ class ChessBoard extends HTMLElement {
 
 const target = (move) => move.uci.slice(2, 4);
 
-/** The rook's corner if the move is castling: the user can also click that square. */
+/** The corner of the rook if the move is castling, because the user can also click that square; otherwise null. */
 function rookTarget(move) {
   if (!move.san.startsWith("O-O")) return null;
   const file = move.san.startsWith("O-O-O") ? "a" : "h";

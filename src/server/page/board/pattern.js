@@ -24,7 +24,7 @@ export function patternOf(squares) {
   return rows.join("/");
 }
 
-/** The squares of a pattern; null if it cannot be shown on a board. */
+/** The squares of a pattern; null if the pattern cannot be shown on a board. */
 export function squaresOf(pattern) {
   const rows = pattern.trim().split(/\s/)[0].split("/");
   if (rows.length !== 8) return null;

@@ -38,7 +38,7 @@ const SHAPES = {
 const NAMES = { p: "pawn", n: "knight", b: "bishop", r: "rook", q: "queen", k: "king" };
 const EDGE = "#161616";
 
-/** The piece of a letter of a FEN, such as "white pawn". */
+/** The name of the piece that a letter of a FEN stands for, such as "white pawn". */
 export function pieceName(letter) {
   const kind = letter.toLowerCase();
   return `${letter === kind ? "black" : "white"} ${NAMES[kind]}`;

@@ -1,8 +1,8 @@
-// Bars of results, and tables that have them.
+// Bars that show results, and tables with such bars.
 
 import { h, number, percent } from "../dom.js";
 
-/** White, draws and Black as one bar with numbers. */
+/** White's wins, draws and Black's wins as one bar with percentages. */
 export function resultBar({ white, draws, black }, names = ["White", "draws", "Black"]) {
   const all = white + draws + black;
   if (all === 0) return h("span", { class: "no-bar" }, "–");
@@ -31,7 +31,7 @@ export function score({ wins, draws, losses }) {
 }
 
 /**
- * A table from columns, each with `head`, `cell` and perhaps `kind`: CSS classes, such as "num", or "minor" for
+ * A table from columns, each with `head`, `cell` and optionally `kind`: CSS classes, such as "num", or "minor" for
  * columns that are omitted on narrow screens.
  * The first column is the row's header.
  */

@@ -56,7 +56,7 @@ function scale(most, width, height, left, bottom, label = short) {
   return { y, lines };
 }
 
-/** The round step between labels, if the texts are evenly spaced numbers and not all of them fit; otherwise null. */
+/** The round step between labels, if the texts are evenly spaced numbers and there is only space for every `least`th; otherwise null. */
 function roundStep(texts, least) {
   const [first, second] = [Number(texts[0]), Number(texts[1])];
   const each = second - first;
@@ -76,7 +76,7 @@ function names(texts, x, width, height) {
 
 /**
  * Bars side by side. Each of `rows` has `name` and `parts`: pairs of a class and a value, the first at the bottom.
- * `heads` are the headers of the table, the first one that of the rows.
+ * `heads` are the headers of the table: first the header of the names, then those of the parts.
  */
 export function bars(title, rows, { heads, height = 180, link = null }) {
   const sum = (row) => row.parts.reduce((all, [, value]) => all + value, 0);
@@ -104,7 +104,7 @@ export function bars(title, rows, { heads, height = 180, link = null }) {
   return figure(title, box, heads, figures);
 }
 
-/** Lines over the same steps: `series` have `name`, `kind` and `values`, where null is a gap. */
+/** Curves above the same labels. Each of `series` has `name`, `kind` and `values`; a value of null is a gap. */
 export function lines(title, labels, series, { heads, height = 160, least = 0, format = short }) {
   const all = series.flatMap(({ values }) => values.filter((value) => value !== null));
   const low = Math.min(least ?? Infinity, ...all);
@@ -123,7 +123,7 @@ export function lines(title, labels, series, { heads, height = 160, least = 0, f
 
 const legend = (series, more = null) => (series.length < 2 ? null : h("p", { class: "legend" }, series.map(({ name, kind }) => h("span", { class: `key ${kind}` }, name)), more ? h("span", {}, more) : null));
 
-/** Rows, with empty rows for the missing steps between them, so that steps are even. */
+/** Rows in even steps: adds empty rows for missing steps, and leaves out rows without a value. Returns at most 600 rows. */
 export function filled(rows, name, step) {
   const known = rows.filter((row) => row[name] !== null);
   if (known.length === 0) return [];

@@ -90,7 +90,7 @@ class Explorer {
     return pasteBox((text) => this.#paste(text));
   }
 
-  /** Shows the position of the address. */
+  /** Shows the position in the address. */
   update() {
     const query = params();
     const fen = query.get("fen") || null;
@@ -110,7 +110,7 @@ class Explorer {
     this.#ask(fen, play);
   }
 
-  /** Whether moves are the beginning of a line of the tree: then the user stepped back in this line, and its rest is kept. */
+  /** Whether moves are the beginning of a line of the tree. If so, the user stepped back in this line, and its rest is kept. */
   #isPrefix(play) {
     let node = this.#tree.root;
     for (const uci of play ? play.split(",") : []) {

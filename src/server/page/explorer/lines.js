@@ -6,9 +6,9 @@ import { Loader, apiAddress, get } from "../api.js";
 import { resultBar, shareCell, table } from "../chart/bars.js";
 
 const DEPTH = "10";
-/** Moves that were played in a smaller percentage of the games are omitted. */
+/** Moves that were played in less than this percentage of the games are omitted. */
 const LEAST = "4";
-/** A move is in the same row as the previous move if no other move follows that one and at least this part of its games played on with it. */
+/** Two consecutive moves are in one row if the second is the only move listed there, and at least this share of the games with the first played it. */
 const ALMOST_ALL = 0.9;
 
 const total = ({ white, draws, black }) => white + draws + black;
@@ -58,7 +58,7 @@ export class Lines {
     put(this.#box);
   }
 
-  /** Shows the lines for `asked`: the parameters of a position and of filters, as pairs. `href` makes the address after more moves. */
+  /** Shows the lines for `asked`: the parameters of a position and of filters, as pairs. `href` returns the address of the position after more moves. */
   update(asked, { ply, first, href }) {
     this.element.hidden = false;
     this.element.open = params().has("lines");

@@ -7,13 +7,13 @@ import { bars, filled } from "../chart/chart.js";
 
 const OWN = ["player", "white", "black"];
 
-/** Which of the filters `player`, `white` and `black` is set, if it is exactly one. */
+/** The one of the filters `player`, `white` and `black` that is set; null unless exactly one is set. */
 function namedPlayer() {
   const set = OWN.filter((name) => params().get(name));
   return set.length === 1 ? set[0] : null;
 }
 
-/** The side whose score is shown: that of the filtered player, else the side to move; none if the filter does not fix the side of the player. */
+/** The side whose score is shown: the side of the filtered player, else the side to move. Null if the filter leaves the player's side open. */
 export function scoredSide(isWhiteToMove) {
   const named = namedPlayer();
   if (named === "player") return null;

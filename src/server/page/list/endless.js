@@ -14,8 +14,8 @@ export class Endless {
   #observer;
 
   /**
-   * `begin` makes the element of the list and returns it and the parent of the items; `item` makes an item from a game,
-   * and `about` describes the list.
+   * `begin` makes the element of the list, and returns it as `holder`, and the parent of the items as `body`. `item` makes
+   * an item from a game, and `about` describes the list.
    */
   constructor(options) {
     this.#options = options;
@@ -38,7 +38,7 @@ export class Endless {
     for (const name of ["about", "box", "end"]) put(this.#parts[name]);
   }
 
-  /** Shows the list of the address. */
+  /** Shows the list that the address describes. */
   update() {
     const list = listing();
     const key = apiAddress("/api/games", list.query);

@@ -38,7 +38,7 @@ class Listing {
     return page.games;
   }
 
-  /** The games before and after a game in the list; null if the game is not in it. At the end of the list, reads another page. */
+  /** The games before and after a game in the list; null if the game is not in the pages read. If it is the last game read, reads another page. */
   async around(id, signal) {
     let at = this.#find(id);
     if (at < 0 && this.games.length === 0) {

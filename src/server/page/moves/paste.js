@@ -2,7 +2,7 @@
 
 import { h, put, unique } from "../dom.js";
 
-/** `take` gets the pasted text, and returns an error message if it is invalid. */
+/** Makes the box. `take` gets the pasted text, and returns an error message if the text is invalid. */
 export function pasteBox(take) {
   const id = unique("paste");
   const trouble = h("p", { class: "field-error", role: "alert" });

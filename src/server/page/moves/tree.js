@@ -1,4 +1,4 @@
-// A tree of moves: a line with its variations. It does not know the rules: each move is given with the position after it.
+// A tree of moves: a line with its variations. The tree does not know the rules of chess: callers add each move with the position after it.
 
 import { START } from "../board/board.js";
 
@@ -35,7 +35,7 @@ export class Tree {
     this.first = { isBlack: side === "b", number: Number(number) || 1 };
   }
 
-  /** The node after a move, added if it is missing. */
+  /** The node after a move. Adds the node if it is missing. */
   add(parent, move) {
     const known = parent.children.find((child) => child.uci === move.uci);
     if (known) {
@@ -86,7 +86,7 @@ export class Tree {
     return (node.ply + (this.first.isBlack ? 1 : 0)) % 2 === 0;
   }
 
-  /** "3. Nf3" or "3… Nf6". */
+  /** A move with its number: "3. Nf3" or "3… Nf6". */
   named(node) {
     const { number, isWhite } = this.numberOf(node);
     return `${number}${isWhite ? "." : "…"} ${node.san ?? node.uci}`;
@@ -104,7 +104,7 @@ export class Tree {
     return write(this.root);
   }
 
-  /** Adds the moves of a text as `text` returns it. Stops at a closing parenthesis without an opening one. */
+  /** Adds the moves of a text in the form that `text` returns. Stops at a closing parenthesis without an opening one. */
   read(text) {
     let before = this.root;
     let at = this.root;

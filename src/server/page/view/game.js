@@ -12,7 +12,7 @@ import { Tree } from "../moves/tree.js";
 
 const NEVER = ["Event", "Site", "Date", "Round", "White", "Black", "Result"];
 
-/** Makes a tree of the plies of a game. The answer has the annotations of a move at the position after it. */
+/** Makes a tree from the plies of a game. The server returns the annotations of a move with the position after it. */
 export function gameTree(game) {
   const tree = new Tree(game.start_fen ?? null);
   const said = ({ nags, comments, clock, eval_cp: cp, eval_mate: mate }) => ({ nags, comments, clock, cp, mate });

@@ -18,7 +18,7 @@ export function totalText(total) {
   return "Many games, not counted";
 }
 
-/** The address of a game in a list. Its parameters are those of the list, so that the view of the game can find the neighbours. */
+/** The address of a game in a list. It has the parameters of the list, so that the view of the game can find its neighbours; with `then`, only the filters. */
 export function gameAddress(id, more = {}) {
   const query = listQuery();
   const own = Object.fromEntries(TARGETS.filter((name) => name !== "then" && query.has(name)).map((name) => [name, query.get(name)]));

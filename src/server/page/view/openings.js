@@ -9,7 +9,7 @@ import { tellWhyNothing } from "../list/nothing.js";
 
 const LEVELS = 3;
 const ROW = 84;
-/** Below this width the picture is vertical: groups below each other, their contents beside them. */
+/** In pixels. If the picture is narrower, it is vertical: groups are below each other, and their contents are beside them. */
 const NARROW = 560;
 const TALL = 560;
 
@@ -176,7 +176,7 @@ class Openings {
   }
 }
 
-/** A name in as many lines as fit into a block; the rest is cut. */
+/** A name in as many lines as fit into a block, at most three. The rest of the name is cut off. */
 function labelLines(name, width, room) {
   const most = Math.floor((width - 10) / 6.6);
   if (most < 4) return [];
