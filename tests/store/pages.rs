@@ -563,7 +563,7 @@ fn unsuitable_files() {
     let mut bytes = std::fs::read(&path).unwrap();
     bytes.pop();
     std::fs::write(&path, bytes).unwrap();
-    assert_eq!(reason(&path), "its page count is not that of its header");
+    assert_eq!(reason(&path), "its length does not match the page count in its header");
 }
 
 #[test]

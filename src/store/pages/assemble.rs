@@ -15,12 +15,12 @@ use crate::store::row::OccurrenceRow;
 
 /// Builds the B-tree with the root page `root` from `segments`.
 ///
-/// The segments must come in key order, and each key of a segment must be greater than all keys of the
-/// segment before (this is not checked). Segments may be empty. `root` is the root page of an empty `WITHOUT
-/// ROWID` table or index, from `sqlite_schema`. Trees of different tables may be assembled concurrently.
+/// The segments must be in key order: each key of a segment must be greater than all keys of the segment
+/// before (this is not checked). Segments can be empty. `root` is the root page of an empty `WITHOUT ROWID`
+/// table or index, as stored in `sqlite_schema`. Trees of different tables can be assembled concurrently.
 ///
 /// # Errors
-/// If `root` is not the root of an empty tree, or a page cannot be written or read back.
+/// If `root` is not the root page of an empty tree, or a page cannot be written or read back.
 pub fn assemble(
     file: &Arc<PageFile>,
     root: PageNumber,
@@ -31,7 +31,8 @@ pub fn assemble(
     file.write_pages(root, &page)
 }
 
-/// Joins segments into a tree that will replace another one. Returns the contents of its root page.
+/// Joins segments into a tree that will replace another one. The root page of the new tree is not written;
+/// its contents are returned.
 ///
 /// # Errors
 /// If a page cannot be written or read back.
@@ -45,14 +46,14 @@ pub fn assemble_replacement(
 /// The result of changing a tree.
 #[derive(Clone, Debug, Default)]
 pub struct RebuiltTree {
-    /// The new contents of the tree's root page.
+    /// The new contents of the tree's root page, which is not written yet.
     pub root: Vec<u8>,
     /// Pages that the tree no longer needs.
     pub freed: Vec<PageNumber>,
 }
 
 /// Appends segments to the tree with the root page `root`. All keys of the segments must be greater than the
-/// existing keys. Does not write to pages of the tree.
+/// existing keys. Does not write to existing pages of the tree.
 ///
 /// # Errors
 /// [`BtreeError::Damaged`] if the tree is invalid, or another error if a page cannot be written or read.
@@ -75,8 +76,8 @@ pub fn extend(
     Ok(RebuiltTree { root: assembly.run(segments)?, freed: numbers[1..].to_vec() })
 }
 
-/// Keeps the rows of a tree that come before `row`, and replaces all other rows by segments. Most leaves with
-/// kept rows stay as they are. Does not write to pages of the tree.
+/// Keeps the rows of a tree that come before `row`, and replaces all other rows with segments. Most leaves
+/// that contain only kept rows stay as they are. Does not write to existing pages of the tree.
 ///
 /// # Errors
 /// As [`extend`].
@@ -86,8 +87,8 @@ pub fn replace_end(
     row: OccurrenceRow,
     segments: impl IntoIterator<Item = Segment>,
 ) -> Result<RebuiltTree, BtreeError> {
-    // The rows of one more leaf are written again, because the last page must be a new one that can be
-    // changed.
+    // The rows of one more leaf are written again: if the new tree ended with an old leaf, the assembly could
+    // change this leaf.
     let kept = tree.leaves_before(row)?.saturating_sub(1);
     let mut assembly = Assembly::new(file);
     assembly.push_first_leaves(tree, kept)?;
@@ -104,8 +105,8 @@ pub fn replace_end(
     Ok(RebuiltTree { root, freed: tree.pages_without(kept).collect() })
 }
 
-/// Keeps the first `stay` leaves of a tree, each with the row after it, and replaces all other rows (at least
-/// those of one leaf) by segments. Does not write to pages of the tree.
+/// Keeps the first `stay` leaves of a tree, each with the row after it, and replaces all other rows with
+/// segments. At least one leaf must be replaced. Does not write to existing pages of the tree.
 ///
 /// # Errors
 /// As [`extend`].
@@ -121,10 +122,10 @@ pub(super) fn assemble_after(
     Ok(RebuiltTree { root, freed: tree.pages_without(stay).collect() })
 }
 
-/// Copies a tree without the rows of some games, and appends segments. The first column of the tree's rows
-/// must be the id of a game. All keys of the segments must be greater than the existing keys. Most leaves
-/// without removed rows are kept. Does not write to pages of the tree. Calls `see` with the game of each
-/// removed row, in order.
+/// Builds a new tree from the rows of `tree`, except those of `games`, and appends segments. The first column
+/// of the rows must be the id of a game. All keys of the segments must be greater than the existing keys.
+/// Most leaves without removed rows are kept. Does not write to existing pages of the tree. Calls `see` with
+/// the game of each removed row, in order.
 ///
 /// # Errors
 /// As [`extend`].
@@ -140,7 +141,7 @@ pub fn copy_without_games(
         let number = first_number(cell).and_then(|number| u32::try_from(number).ok());
         Ok::<_, BtreeError>(GameId(number.ok_or_else(|| damaged(leaf))?))
     };
-    // Finds the leaves that may have rows of these games, or are followed by such a row.
+    // Finds the leaves that can contain rows of these games, or are followed by such a row.
     let (mut first, mut changes) = (GameId(0), Vec::with_capacity(tree.leaves().len()));
     for leaf in 0..tree.divider_count() {
         let last = game(tree.divider(leaf).ok_or_else(|| damaged(leaf))?, leaf)?;
@@ -148,8 +149,9 @@ pub fn copy_without_games(
         first = last;
     }
     changes.push(true);
-    // The last leaf of the new tree must be a new page, because `finish` may change it. The leaves after the
-    // last unchanged leaf may lose all their rows, so the last unchanged leaf is written again too.
+    // The last leaf of the new tree must be a new page, because `finish` can change it. If the leaves after
+    // the last unchanged leaf lose all their rows, the last unchanged leaf becomes the last leaf. So it is
+    // written again too.
     if let Some(last_kept) = changes.iter().rposition(|changes| !changes) {
         changes[last_kept] = true;
     }
@@ -178,18 +180,19 @@ pub fn copy_without_games(
         }
         freed.push(number);
     }
-    // The root page is not freed, because it is also the root of the new tree.
+    // The root page is not freed, because the new tree has the same root page.
     freed.retain(|&page| page != tree.root());
     Ok(RebuiltTree { root: assembly.run(segments)?, freed })
 }
 
-/// Builds a tree from segments, one after another.
+/// Builds a tree from segments, which are added one after another.
 struct Assembly<'f> {
     file: &'f PageFile,
     interior: Interior<'f>,
     /// The last leaf and the row after it. They are added to `interior` once another leaf follows.
     tail: Option<(PageNumber, Vec<u8>)>,
-    /// Packs rows into leaves: rows of segments without leaves, and rows of old leaves that cannot stay.
+    /// Packs two kinds of rows into leaves: the rows of segments without leaves, and the rows of old leaves
+    /// that are not kept.
     loose: LeafWriter,
 }
 
@@ -227,8 +230,8 @@ impl<'f> Assembly<'f> {
         self.push_leaves(segment)
     }
 
-    /// Writes the loose rows before the leaf `next`, which is not changed. Returns `false` if this is not
-    /// possible: a single row cannot be placed without a change of `next`.
+    /// Writes the rows in `loose` before the leaf `next`, without changing this leaf. Returns `false` if
+    /// there is only one row, which cannot be inserted without changing `next`. This row stays in `loose`.
     fn flush_rows_before(&mut self, next: PageNumber) -> Result<bool, BtreeError> {
         let loose = self.loose.finish_segment()?;
         if loose.leaves.is_empty() {
@@ -258,7 +261,7 @@ impl<'f> Assembly<'f> {
         }
     }
 
-    /// Ends the tree with a leaf of these rows.
+    /// Writes a leaf of these rows, and ends the tree with it.
     fn finish_with(self, rows: &[&[u8]]) -> Result<Vec<u8>, BtreeError> {
         let last = self.file.append_page(&self.leaf(rows))?;
         self.interior.finish(last)
@@ -282,7 +285,8 @@ impl<'f> Assembly<'f> {
         Ok(())
     }
 
-    /// Inserts rows before the leaf `next`. They must not need more than one leaf and the divider after it.
+    /// Inserts rows before the leaf `next`. All rows except the last must fit on one leaf; the last row
+    /// becomes the divider after it. Inserting a single row [changes `next`](Self::place_row).
     fn place_rows(&mut self, rows: &Cells, next: PageNumber) -> Result<(), BtreeError> {
         let rows: Vec<&[u8]> = rows.iter().collect();
         match *rows {
@@ -295,21 +299,23 @@ impl<'f> Assembly<'f> {
         }
     }
 
-    /// Inserts one row before the leaf `next`. This leaf may be full, and another divider may precede it. So
-    /// the row gets a leaf of its own, and the first row of `next` becomes the divider between the two.
+    /// Inserts one row before the leaf `next`. There may be no room for it on this leaf, and it cannot be a
+    /// divider if another divider precedes it. So the row gets a leaf of its own, and the first row of `next`
+    /// becomes the divider between the two leaves.
     fn place_row(&mut self, row: &[u8], next: PageNumber) -> Result<(), BtreeError> {
         let (page, fill) = self.read_leaf(next)?;
         let mut rows = fill.cells(&page);
         let divider = rows.next().ok_or(BtreeError::Damaged { page: next })?;
-        // The leaf does not become empty: the first leaf of a segment was full, and has lost at most one row
-        // before.
+        // The leaf does not become empty: `next` is the first leaf of a segment, so it was full, and has lost
+        // at most one row since then.
         self.file.write_pages(next, &self.leaf(&rows.collect::<Vec<_>>()))?;
         let leaf = self.file.append_page(&self.leaf(&[row]))?;
         self.push_leaf(leaf, divider)
     }
 
-    /// Ends the tree after `leaf` and the row after it. The row is put back on this leaf if it fits.
-    /// Otherwise it gets a leaf of its own, and the last row of `leaf` becomes the divider.
+    /// Ends the tree with `leaf` and `row`, the row after this leaf. If `row` fits on the leaf, adds it
+    /// there. Otherwise it gets a leaf of its own, and the last row of `leaf` becomes the divider between the
+    /// two leaves.
     fn finish_after(mut self, leaf: PageNumber, row: Vec<u8>) -> Result<Vec<u8>, BtreeError> {
         let (mut page, mut fill) = self.read_leaf(leaf)?;
         if fill.fits(row.len()) {

@@ -9,8 +9,8 @@ use super::tree::Place;
 use super::{BtreeError, LeafWriter, PageFile, PageRun, RebuiltTree, Tree};
 use crate::store::partition_point::{near_partition_point, partition_point};
 
-/// The maximum length, in bytes, of the cell of a row that can be merged. This includes one byte for the
-/// row's length.
+/// The maximum length, in bytes, of the cell of a row that can be merged: one byte for the row's length, and
+/// 127 bytes for the row.
 pub const LONGEST_COMBINED: usize = 128;
 
 /// The result of merging two trees of an index.
@@ -18,13 +18,13 @@ pub const LONGEST_COMBINED: usize = 128;
 pub enum Combined {
     /// A tree with the rows of both trees.
     Tree(RebuiltTree),
-    /// No tree, because a row is too long, has columns of an unknown type, or is in both trees. These pages
-    /// were written and can be reused.
+    /// The trees could not be merged, because a row is too long or cannot be compared, or both trees contain
+    /// it. The pages in this list were written and can be reused.
     Nothing(Vec<PageRun>),
 }
 
-/// The number of leaves, from the first one on, that stay unchanged when the rows of another tree are merged
-/// into an index.
+/// The number of leaves at the start of the index `old` that stay unchanged when the rows of the tree `new`
+/// are merged into it.
 ///
 /// # Errors
 /// If a page cannot be read, or is damaged.
@@ -33,17 +33,18 @@ pub fn count_unchanged_leaves(old: &Tree, (new_file, new): (&PageFile, &Tree)) -
     let Next::Row(first) = rows.next()? else { return Ok(0) };
     let end = partition_point(0..old.divider_count(), |leaf| {
         let order = old.divider(leaf).and_then(|divider| compare(divider, first));
-        // Rows that cannot be compared are detected when the trees are merged.
+        // If rows cannot be compared, this is detected later, when the trees are merged.
         Ok::<_, BtreeError>(order == Some(Ordering::Less))
     })?;
-    // The last leaf must be a new one that can be changed, so the leaf before the first change is written
-    // again.
+    // One more leaf is written again: if the new tree ended with an unchanged leaf, the assembly could change
+    // this leaf.
     Ok(end.saturating_sub(1))
 }
 
 /// Merges the rows of two trees of an index, in order, into new leaves of `file`. The tree `old` is in this
-/// file, and the tree `new` in another file. Both must have the same columns, all ascending and compared as
-/// bytes. Leaves of the old tree that [stay unchanged](count_unchanged_leaves) are not read.
+/// file, and the tree `new` is in `new_file`. Both trees must have the same columns, all in ascending order
+/// and with texts compared as bytes. The first `stay` leaves of the old tree ([`count_unchanged_leaves`]) are
+/// not read.
 ///
 /// # Errors
 /// If a page cannot be read, is damaged, or cannot be written.
@@ -74,7 +75,7 @@ pub fn combine(
     assemble_after(file, old, stay, [segment]).map(Combined::Tree)
 }
 
-/// The row at the current place of a tree.
+/// The current row of a tree.
 enum Next<'r> {
     Row(&'r [u8]),
     /// A row that cannot be merged.
@@ -94,7 +95,8 @@ impl Rows<'_> {
         })
     }
 
-    /// Copies the rows before `end`, or all rows. Returns whether all of them could be copied.
+    /// Copies the rows from the current one up to `end` (exclusive), or all remaining rows. Returns `false`
+    /// if one of them cannot be merged, or is equal to `end`.
     fn copy(&mut self, end: Option<&[u8]>, writer: &mut LeafWriter) -> Result<bool, BtreeError> {
         loop {
             let page = self.0.page()?;

@@ -30,7 +30,7 @@ pub enum BtreeError {
         reason: &'static str,
     },
 
-    /// The root page is not that of an empty table or index.
+    /// The page is not the root page of an empty table or index.
     #[error(
         "page {root} cannot be filled: it is not the root of an empty table or index of the expected kind"
     )]
@@ -39,7 +39,7 @@ pub enum BtreeError {
         root: PageNumber,
     },
 
-    /// A row is too short, or does not fit on a page of this size without an overflow page.
+    /// A row is too short, or so long that it needs an overflow page.
     #[error(
         "a row of {length} bytes: rows must have 3 to {max} bytes; a larger page size allows longer rows"
     )]

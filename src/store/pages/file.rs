@@ -12,13 +12,14 @@ use super::BtreeError;
 use super::number::{PageNumber, PageRun, PageSize};
 use crate::positioned_io::{read_at, write_at};
 
-/// The alignment of addresses, lengths and offsets for direct writes. No common file system requires more.
+/// The alignment, in bytes, of addresses, lengths and offsets for direct writes. No common file system
+/// requires more.
 const ALIGNMENT: usize = 4096;
 
 /// The database file in which tables are built, shared by all threads.
 ///
-/// Pages are only appended, or written where their old contents are not needed. No SQLite connection may
-/// write to the file meanwhile.
+/// Pages are only appended, or overwritten if their old contents are not needed. While pages are written, no
+/// SQLite connection may write to the file.
 #[derive(Debug)]
 pub struct PageFile {
     file: File,
@@ -44,20 +45,20 @@ impl PageFile {
         if file.real_length()? == file.length() {
             return Ok(file);
         }
-        let reason = "its page count is not that of its header";
+        let reason = "its length does not match the page count in its header";
         Err(BtreeError::Unsuitable { path: path.to_owned(), reason })
     }
 
-    /// Whether pages can be appended to a database that begins with these bytes.
+    /// Whether pages can be appended to a database that begins with the bytes `header`.
     #[must_use]
     pub fn is_supported(header: &[u8]) -> bool {
         header.first_chunk().is_some_and(|header| examine_header(header).is_ok())
     }
 
-    /// Opens a database that may have bytes after its last page.
+    /// Like [`open`](Self::open), but the file can have bytes after its last page.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// If the file cannot be opened or read, or pages cannot be appended to it.
     pub fn open_longer(path: &Path) -> Result<Self, BtreeError> {
         let io_error = |action, source| BtreeError::Io { action, path: path.to_owned(), source };
         let unsuitable = |reason| BtreeError::Unsuitable { path: path.to_owned(), reason };
@@ -74,16 +75,16 @@ impl PageFile {
         Ok(Self { file, direct, path: path.to_owned(), page_size, pages })
     }
 
-    /// Makes pages whose contents are no longer needed available for reuse. They are allocated before new
-    /// pages at the end of the file.
+    /// Makes pages available for reuse. Their contents must no longer be needed. These pages are allocated
+    /// before new pages at the end of the file.
     pub fn reuse(&self, pages: impl IntoIterator<Item = PageRun>) {
         self.pages.free().extend(pages);
     }
 
-    /// Reserves `count` pages: pages for [reuse](Self::reuse) first, then pages at the end of the file. After
-    /// this call, only pages for reuse and the reserved pages are allocated, because SQLite may append other
-    /// pages to the database. Returns the new last page of the file, which is not one of the reserved pages
-    /// and is not written.
+    /// Reserves `count` pages: first pages for [reuse](Self::reuse), then pages at the end of the file. From
+    /// then on, [`allocate`](Self::allocate) returns only reserved pages and pages for reuse, because SQLite
+    /// can append its own pages to the database. Also adds one page at the end of the file, which is neither
+    /// reserved nor written, and returns its number.
     ///
     /// # Errors
     /// If no page numbers are left.
@@ -91,7 +92,8 @@ impl PageFile {
         self.pages.reserve(count)
     }
 
-    /// Removes and returns the pages for reuse and the reserved pages that were not allocated.
+    /// Removes and returns all pages that can still be allocated: pages for [reuse](Self::reuse) and
+    /// [reserved](Self::reserve) pages.
     #[must_use]
     pub fn unused(&self) -> Vec<PageRun> {
         std::mem::take(&mut self.pages.free())
@@ -100,13 +102,13 @@ impl PageFile {
     /// Truncates the file to `count` pages.
     ///
     /// # Errors
-    /// If the file cannot be truncated, or has fewer pages.
+    /// If the file cannot be truncated, or has fewer than `count` pages.
     pub fn truncate(&self, count: u32) -> Result<(), BtreeError> {
         let length = self.real_length()?;
         let wanted = u64::from(count) * self.page_size.bytes() as u64;
         match length.cmp(&wanted) {
             Ordering::Equal => Ok(()),
-            Ordering::Greater => self.file.set_len(wanted).map_err(|error| self.io_error("cut", error)),
+            Ordering::Greater => self.file.set_len(wanted).map_err(|error| self.io_error("truncate", error)),
             Ordering::Less => {
                 let reason = "it is shorter than its header says";
                 Err(BtreeError::Unsuitable { path: self.path.clone(), reason })
@@ -114,8 +116,8 @@ impl PageFile {
         }
     }
 
-    /// Extends the file so that it has space for all its pages, including allocated pages that are not
-    /// written yet.
+    /// Extends the file if it is shorter than all its pages, including allocated pages that are not written
+    /// yet.
     ///
     /// # Errors
     /// If the file cannot be extended.
@@ -134,12 +136,12 @@ impl PageFile {
         self.file.sync_data().map_err(|error| self.io_error("write to disk", error))
     }
 
-    /// The length of the file in bytes.
+    /// The current length of the file, in bytes.
     fn real_length(&self) -> Result<u64, BtreeError> {
         Ok(self.file.metadata().map_err(|error| self.io_error("examine", error))?.len())
     }
 
-    /// The total length of all pages in bytes.
+    /// The total length of all pages, in bytes, including allocated pages that are not written yet.
     fn length(&self) -> u64 {
         u64::from(self.page_count()) * self.page_size.bytes() as u64
     }
@@ -150,20 +152,21 @@ impl PageFile {
         self.page_size
     }
 
-    /// The number of pages, including those allocated since the file was opened.
+    /// The number of pages, including the pages appended since the file was opened.
     #[must_use]
     pub fn page_count(&self) -> u32 {
         self.pages.count()
     }
 
-    /// Allocates adjacent pages: pages for [reuse](Self::reuse) first, then pages at the end of the file.
-    /// Returns `wanted` pages, or fewer (at least one) if fewer usable pages are adjacent.
+    /// Allocates adjacent pages: first pages for [reuse](Self::reuse), then pages at the end of the file.
+    /// Returns `wanted` pages, or fewer (at least one) if fewer available pages are adjacent.
     ///
     /// Each allocated page must be written, and must become part of a table or be passed to
     /// [`reuse`](Self::reuse).
     ///
     /// # Errors
-    /// If no page numbers are left, or no [reserved](Self::reserve) pages.
+    /// If no page numbers are left; after a call of [`reserve`](Self::reserve), if no reserved pages and no
+    /// pages for reuse are left.
     ///
     /// # Panics
     /// If `wanted` is 0.
@@ -184,8 +187,8 @@ impl PageFile {
         let failed = |error| self.io_error("write pages of", error);
         if let Some(direct) = self.direct.as_ref().filter(|_| is_direct_write(pages, offset)) {
             match write_at(direct, pages, offset) {
-                // The file system requires another alignment, or wrote only part of the pages, and the rest
-                // is not aligned. The write below reports errors.
+                // The file system requires another alignment, or it wrote only a part of the pages and the
+                // rest is not aligned. The write below is not direct, so it has no such limit.
                 Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
                 result => return result.map_err(failed),
             }
@@ -193,7 +196,7 @@ impl PageFile {
         write_at(&self.file, pages, offset).map_err(failed)
     }
 
-    /// Writes whole pages to newly allocated places, and adds these to `runs`.
+    /// Allocates pages, writes whole pages to them, and adds the allocated pages to `runs`.
     pub(super) fn append_pages(&self, mut pages: &[u8], runs: &mut Vec<PageRun>) -> Result<(), BtreeError> {
         let size = self.page_size.bytes();
         while !pages.is_empty() {
@@ -210,7 +213,7 @@ impl PageFile {
         Ok(())
     }
 
-    /// Writes one page to a newly allocated place, and returns its number.
+    /// Allocates a page, writes one page to it, and returns its number.
     pub(super) fn append_page(&self, page: &[u8]) -> Result<PageNumber, BtreeError> {
         let run = self.allocate(1)?;
         self.write_pages(run.first, page)?;
@@ -243,20 +246,20 @@ impl PageFile {
         if is_empty(&page) { Ok(()) } else { Err(BtreeError::Root { root }) }
     }
 
-    /// Writes the new page count into the database's header. The file is then a valid database again; it is
+    /// Writes the new page count into the database's header. The file is then a valid database again. It is
     /// not synced.
     ///
     /// # Errors
-    /// If the header cannot be read or written, or the length of the file is not that of its pages.
+    /// If the header cannot be read or written, or the length of the file does not match the page count.
     pub fn finish(&self) -> Result<(), BtreeError> {
         if self.real_length()? != self.length() {
-            let reason = "its length is not that of its pages";
+            let reason = "its length does not match its page count";
             return Err(BtreeError::Unsuitable { path: self.path.clone(), reason });
         }
         let mut header: Header = [0; 100];
         read_at(&self.file, &mut header, 0).map_err(|error| self.io_error("read the header of", error))?;
         header[28..32].copy_from_slice(&self.page_count().to_be_bytes());
-        // SQLite uses the page count only if "version valid for" equals the change counter.
+        // SQLite ignores the page count unless the number "version valid for" equals the change counter.
         header.copy_within(24..28, 92);
         write_at(&self.file, &header, 0).map_err(|error| self.io_error("write the header of", error))
     }
@@ -271,7 +274,7 @@ impl PageFile {
 }
 
 /// Opens a file for writes that bypass the page cache. A build writes gigabytes that it does not read again.
-/// Without the page cache, writing takes a quarter of the CPU time and does not evict other data.
+/// Without the page cache, writing takes only a quarter of the CPU time and does not evict other cached data.
 #[cfg(target_os = "linux")]
 fn open_direct(path: &Path) -> Option<File> {
     use std::os::unix::fs::OpenOptionsExt;
@@ -283,7 +286,7 @@ fn open_direct(_: &Path) -> Option<File> {
     None
 }
 
-/// Whether a write is aligned as a direct write requires, and large enough to be worth it.
+/// Whether a write is aligned as a direct write requires, and so large that a direct write is faster.
 fn is_direct_write(bytes: &[u8], offset: u64) -> bool {
     const WORTH: usize = 64 << 10;
     bytes.len() >= WORTH
@@ -292,7 +295,7 @@ fn is_direct_write(bytes: &[u8], offset: u64) -> bool {
         && bytes.as_ptr().align_offset(ALIGNMENT) == 0
 }
 
-/// Page size and page count of a database file, or the reason why tables cannot be built in it.
+/// The page size and the page count of a database file, or the reason why tables cannot be built in it.
 fn examine_header(header: &Header) -> Result<(PageSize, u32), &'static str> {
     let word = |at: usize| u32::from_be_bytes(*header[at..].first_chunk().expect("inside the header"));
     if header[..16] != *b"SQLite format 3\0" {
@@ -305,7 +308,7 @@ fn examine_header(header: &Header) -> Result<(PageSize, u32), &'static str> {
     let Some(page_size) = page_size else { return Err("its page size is damaged") };
     let count = word(28);
     if word(24) != word(92) {
-        return Err("its page count is not that of its header");
+        return Err("the page count in its header is invalid");
     }
     if header[20] != 0 {
         return Err("its pages have reserved bytes");
@@ -322,7 +325,7 @@ fn examine_header(header: &Header) -> Result<(PageSize, u32), &'static str> {
     Ok((page_size, count))
 }
 
-/// Zeroed bytes aligned to [`ALIGNMENT`].
+/// Bytes that are aligned to [`ALIGNMENT`] and initially zero.
 #[derive(Debug)]
 pub(super) struct AlignedBuffer {
     bytes: Vec<u8>,
@@ -354,15 +357,15 @@ impl DerefMut for AlignedBuffer {
     }
 }
 
-/// Allocates the pages in `free`, then page numbers after the last page, in ascending order and without the
-/// lock-byte page.
+/// Allocates the pages in `free`, and then pages after the last page of the file. The pages after the last
+/// page are allocated in ascending order, without the lock-byte page.
 #[derive(Debug)]
 struct Allocator {
     lock_page: u32,
     count: AtomicU32,
-    /// Runs to allocate first, from the last one backwards.
+    /// Pages to allocate first, starting with the last run.
     free: Mutex<Vec<PageRun>>,
-    /// Whether only pages in `free` may be allocated.
+    /// Whether [`allocate`](Self::allocate) returns only pages in `free`.
     is_closed: AtomicBool,
 }
 
@@ -383,7 +386,7 @@ impl Allocator {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes up to `wanted` pages of a free run.
+    /// Removes up to `wanted` pages from the last run in `free` and returns them; `None` if there is no run.
     fn take_free(&self, wanted: u32) -> Option<PageRun> {
         let mut free = self.free();
         let run = free.last_mut()?;
@@ -432,7 +435,7 @@ impl Allocator {
         }
     }
 
-    /// The run of at most `wanted` pages after the first `count` pages.
+    /// A run of at most `wanted` pages after the first `count` pages; `None` if no page numbers are left.
     fn after(&self, count: u32, wanted: u32) -> Option<PageRun> {
         let first = if count + 1 == self.lock_page { count + 2 } else { count + 1 };
         let end = if first < self.lock_page { self.lock_page } else { Self::MAX + 1 };
@@ -486,7 +489,7 @@ mod tests {
     fn reserved_pages_are_all_that_are_left() {
         let pages = Allocator::new(PageNumber(110), 100);
         pages.free().extend([run(20, 3), run(7, 2)]);
-        // Page 110, which SQLite never uses, is not one of the reserved pages.
+        // Page 110, the lock-byte page of this allocator, is not reserved.
         assert_eq!(pages.reserve(25).unwrap(), PageNumber(122));
         assert_eq!(pages.count(), 122);
         let taken: Vec<PageRun> = std::iter::from_fn(|| pages.allocate(8).ok()).collect();

@@ -1,4 +1,4 @@
-//! The pages above the leaves, built level by level as leaves arrive.
+//! The interior pages of a tree, which are built as its leaves are added.
 
 use super::page::{CHILD, INTERIOR, PageBuilder, PageView, child_of};
 use super::{BtreeError, PageFile, PageNumber};
@@ -7,7 +7,7 @@ use super::{BtreeError, PageFile, PageNumber};
 #[derive(Debug)]
 pub(super) struct Interior<'f> {
     file: &'f PageFile,
-    /// The levels, from the level above the leaves upwards.
+    /// The levels in ascending order. The first is the level just above the leaves.
     levels: Vec<Level>,
 }
 
@@ -15,8 +15,8 @@ pub(super) struct Interior<'f> {
 #[derive(Debug)]
 struct Level {
     page: InteriorPage,
-    /// The complete page before `page`, if there is one, and the row between the two. This page is not
-    /// written yet, because the last page of the level may take a child from it.
+    /// The complete page before `page`, if there is one, and the row between the two. The complete page is
+    /// not written yet, because the last page of the level may take a child from it.
     before: Option<(InteriorPage, Divider)>,
 }
 
@@ -34,9 +34,9 @@ impl<'f> Interior<'f> {
         Self { file, levels: Vec::new() }
     }
 
-    /// The levels of a tree to be continued. `pages` are the pages on the path to its last leaf, from the
-    /// level above the leaves upwards. Their right-most children are ignored. `None` if one of the pages is
-    /// invalid.
+    /// The levels of an existing tree, to which leaves will be added. `pages` are the interior pages on the
+    /// path to its last leaf, from the level just above the leaves upwards. Their right-most children are
+    /// ignored. `None` if one of the pages is invalid.
     pub(super) fn resume(file: &'f PageFile, pages: &[Vec<u8>]) -> Option<Self> {
         let level = |bytes: &Vec<u8>| {
             let view = PageView::new(bytes).filter(|view| !view.is_leaf() && view.count() > 0)?;
@@ -84,8 +84,8 @@ impl<'f> Interior<'f> {
         }
     }
 
-    /// Ends the tree with its last leaf and returns the contents of its root page. At least one leaf must
-    /// have been pushed, unless the tree is continued.
+    /// Ends the tree with its last leaf, and returns the contents of its root page. There must be at least
+    /// one level.
     pub(super) fn finish(mut self, last_leaf: PageNumber) -> Result<Vec<u8>, BtreeError> {
         let mut child = last_leaf;
         let mut level = 0;
@@ -121,8 +121,8 @@ impl InteriorPage {
         self.fill.push(&mut self.bytes, [&child.0.to_be_bytes(), divider]);
     }
 
-    /// Takes the right-most child of the complete page `before`, so that this page has a cell. `divider` is
-    /// the row between the two pages.
+    /// Moves the right-most child of the complete page `before` to this page, which has no cell. `divider` is
+    /// the row between the two pages, and is replaced.
     fn take_last_child(&mut self, before: &mut Self, divider: &mut Divider) {
         self.push(PageBuilder::right_child(&before.bytes), divider);
         let cell = before.fill.pop(&before.bytes);

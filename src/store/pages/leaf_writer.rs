@@ -1,4 +1,4 @@
-//! Builds the leaves of one worker, a segment for each key range: packs rows into pages.
+//! Packs the rows of one worker into leaf pages. The leaves of each key range are a segment.
 
 use std::mem;
 use std::num::NonZeroUsize;
@@ -12,47 +12,49 @@ use super::{BtreeError, PageFile, PageNumber, PageRun, Record};
 
 /// Builds the leaf pages of segments, one segment after the other.
 ///
-/// Owned by one thread and reused: it allocates when created and per segment, never per row. Full pages are
-/// collected in a buffer and written together. The segments of a writer may belong to different tables. After
-/// an error, neither the segment nor the writer can be used.
+/// One thread owns the writer and reuses it for many segments. Memory is allocated when the writer is created
+/// and for each segment, but not for each row. Full pages are collected in a buffer and written together. The
+/// segments of a writer can belong to different tables. After an error, neither the segment nor the writer
+/// can be used.
 #[derive(Debug)]
 pub struct LeafWriter {
     max_payload: usize,
     pages: PageBuffer,
-    /// The cells of the rows between the leaves so far.
+    /// The dividers of the segment, as concatenated cells.
     dividers: Vec<u8>,
-    /// The start of the last divider in `dividers`.
+    /// The offset of the last divider in `dividers`.
     last_divider: usize,
-    /// A buffer for rows that may not fit on the current page.
+    /// A buffer for rows that possibly do not fit on the current page.
     scratch: Vec<u8>,
 }
 
-/// Bytes that a cell needs in addition to its record: a pointer and at most three bytes of length (2^21 is
-/// larger than any page).
+/// The number of bytes that a cell needs in addition to its record: a cell pointer (2) and the record's
+/// length as a varint (at most 3, because no record has 2^21 bytes or more).
 const CELL_OVERHEAD: usize = 5;
 /// The maximum length, in bytes, of a record's length prefix.
 const LENGTH_PREFIX: usize = 3;
-/// The minimum length of a row, in bytes: SQLite assumes that a cell has at least four bytes.
+/// The minimum length of a record, in bytes. SQLite assumes that a cell, which also contains the record's
+/// length, has at least four bytes.
 const MIN_PAYLOAD: usize = 3;
 
 impl LeafWriter {
-    /// The number of bytes that are written together.
+    /// The number of bytes to write at once.
     const BUFFER: usize = 512 << 10;
 
-    /// A writer that buffers half a megabyte of pages.
+    /// A writer that writes half a megabyte of full pages at once.
     #[must_use]
     pub fn new(file: Arc<PageFile>) -> Self {
         let pages = NonZeroUsize::new(Self::BUFFER / file.page_size().bytes()).expect("at least eight");
         Self::with_buffer(file, pages)
     }
 
-    /// A writer that buffers `pages` full pages.
+    /// A writer that writes `pages` full pages at once.
     #[must_use]
     pub fn with_buffer(file: Arc<PageFile>, pages: NonZeroUsize) -> Self {
         Self {
             max_payload: file.page_size().max_payload(),
-            // One page more: the last full page is held back, because the end of the segment may take a row
-            // from it.
+            // The buffer has room for one more page. The last full page stays in the buffer, because the last
+            // page of the segment may need a row from it.
             pages: PageBuffer::new(file, pages.get() + 1),
             dividers: Vec::new(),
             last_divider: 0,
@@ -60,7 +62,7 @@ impl LeafWriter {
         }
     }
 
-    /// Adds a row, whose key must be greater than that of the row before (this is not checked).
+    /// Adds a row. Its key must be greater than the key of the row before (this is not checked).
     ///
     /// # Errors
     /// If a buffer of full pages cannot be written, or the row is too long for a page of this size.
@@ -97,12 +99,13 @@ impl LeafWriter {
         self.push_parts(&prefix[start..], payload)
     }
 
-    /// Adds a row given as a leaf cell of another page, which must have the same size.
+    /// Adds a row that is given as a leaf cell of another page. That page must have the same size.
     pub(super) fn push_cell(&mut self, cell: &[u8]) -> Result<(), BtreeError> {
         self.push_parts(cell, &[])
     }
 
-    /// Adds rows of a [packed](PageView::is_packed) leaf, which must have the same page size.
+    /// Adds rows of a [packed](PageView::is_packed) leaf, given by their indexes. The leaf must have the same
+    /// page size.
     pub(super) fn push_packed(
         &mut self,
         leaf: PageView<'_>,
@@ -113,13 +116,14 @@ impl LeafWriter {
             rows.start += self.pages.fill.push_packed(&mut self.pages.bytes[page], leaf, rows.clone());
             // The next row does not fit on the page, and becomes a divider.
             if let Some(index) = rows.next() {
-                self.push_cell(leaf.row(index).expect("a packed leaf has its rows whole"))?;
+                self.push_cell(leaf.row(index).expect("rows of a packed leaf are completely on it"))?;
             }
         }
         Ok(())
     }
 
-    /// Ends the segment and writes its last pages. The writer can then start the next segment.
+    /// Ends the segment and writes those of its pages that are not written yet. If all rows fit on one page,
+    /// nothing is written. The writer can then start the next segment.
     ///
     /// # Errors
     /// If the pages cannot be written.
@@ -172,7 +176,7 @@ impl LeafWriter {
         self.keep_last_page()
     }
 
-    /// If the buffer is full, writes all pages but the last.
+    /// If the buffer is full, writes all pages except the last, which becomes the first page of the buffer.
     fn keep_last_page(&mut self) -> Result<(), BtreeError> {
         if self.pages.current().end <= self.pages.bytes.len() {
             return Ok(());
@@ -184,9 +188,9 @@ impl LeafWriter {
         Ok(())
     }
 
-    /// Called if the current page has only one row, which must become the divider at the end of the segment.
-    /// The last divider moves to this page, and the last row of the page before becomes the divider between
-    /// the two pages.
+    /// Moves the last divider to the current page. Called if this page has only one row, which will become
+    /// the divider at the end of the segment. The last row of the page before becomes the divider between the
+    /// two pages.
     fn give_last_page_a_second_row(&mut self) {
         let page = self.pages.current();
         let row = self.pages.fill.pop(&self.pages.bytes[page.clone()]).to_vec();
@@ -201,7 +205,7 @@ impl LeafWriter {
     }
 }
 
-/// Adjacent pages to write: first the complete pages, then the current page.
+/// A buffer of pages to write: the complete pages, followed by the current page.
 #[derive(Debug)]
 pub(super) struct PageBuffer {
     pub(super) file: Arc<PageFile>,
@@ -210,7 +214,7 @@ pub(super) struct PageBuffer {
     pub(super) complete: usize,
     /// The fill state of the current page.
     pub(super) fill: PageBuilder,
-    /// The pages written so far.
+    /// The pages written since `runs` was last emptied.
     pub(super) runs: Vec<PageRun>,
 }
 
@@ -222,13 +226,13 @@ impl PageBuffer {
         Self { file, bytes, complete: 0, fill, runs: Vec::new() }
     }
 
-    /// The place of the current page in the buffer.
+    /// The byte range of the current page in the buffer.
     pub(super) fn current(&self) -> Range<usize> {
         let size = self.file.page_size().bytes();
         self.complete * size..(self.complete + 1) * size
     }
 
-    /// Completes the current page, a leaf of this kind, and starts the next.
+    /// Completes the current page, a leaf of the type `kind`, and starts the next page.
     pub(super) fn seal(&mut self, kind: u8) {
         let page = self.current();
         self.fill.seal(&mut self.bytes[page], kind);
@@ -236,7 +240,7 @@ impl PageBuffer {
         self.complete += 1;
     }
 
-    /// Writes the first `pages` complete pages and clears the buffer.
+    /// Writes the first `pages` complete pages to the file, and empties the buffer.
     pub(super) fn write(&mut self, pages: usize) -> Result<(), BtreeError> {
         let bytes = &self.bytes[..pages * self.file.page_size().bytes()];
         self.complete = 0;
@@ -250,10 +254,10 @@ impl PageBuffer {
 /// with a divider. In the tree, another leaf must follow this divider. A segment whose rows all fit on one
 /// page has no leaves, only rows.
 #[derive(Clone, Debug, Default)]
-#[must_use = "a segment that is not assembled leaves its pages out of the tree"]
+#[must_use = "the rows of a segment are not in the tree until it is assembled"]
 pub struct Segment {
     pub(super) leaves: Vec<PageRun>,
-    /// One row per leaf, or all rows if there are no leaves.
+    /// The divider after each leaf, or all rows if there are no leaves.
     pub(super) rows: Cells,
 }
 
@@ -282,7 +286,7 @@ impl Segment {
     }
 }
 
-/// Concatenated rows as leaf cells (each preceded by its length).
+/// Rows as concatenated leaf cells (each row is preceded by its length).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cells {
     pub(super) bytes: Box<[u8]>,

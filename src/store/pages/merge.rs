@@ -1,4 +1,4 @@
-//! Copies rows of a tree of `occurrence` into a new one.
+//! Copies rows from a tree of `occurrence` to a new tree.
 
 use super::page::PageView;
 use super::record_reader::{game_of, is_row, key_of, occurrence_of};
@@ -10,29 +10,28 @@ use crate::store::frequent_keys::FrequentKeyCounter;
 use crate::store::game_set::GameSet;
 use crate::store::row::{Occurrence, OccurrenceRow};
 
-/// The rows of one level and key range of a tree of `occurrence`, copied in order and interleaved with new
-/// rows.
+/// The existing rows of one level in a range of keys. They are copied to a new tree of `occurrence` in order,
+/// while the caller adds new rows between them.
 #[derive(Debug)]
 pub struct OldRows<'t> {
     level: Level,
-    /// The end of the range.
+    /// The exclusive end of the range; `None` if it extends to the end of the table.
     end: Option<OccurrenceRow>,
-    /// The place of the next row.
+    /// The cursor at the next row.
     place: Place<'t>,
-    /// The key of the last copied row, and the number of copied rows with this key, counted up to
-    /// `most_counted`.
+    /// The key of the last copied row, and the number of copied rows with this key (at most `most_counted`).
     run: Option<(PositionKey, u32)>,
     most_counted: u32,
     /// Games whose rows are not copied.
     removed: &'t GameSet,
-    /// Whether to record the keys of all rows that are not copied.
+    /// Whether to record the keys of all removed rows.
     notes_all: bool,
-    /// Keys of removed rows: those that may have had at least `most_counted` rows, or all of them if
-    /// `notes_all`.
+    /// The recorded keys of removed rows. With `notes_all`, these are the keys of all removed rows. Otherwise
+    /// they include at least the keys that had `most_counted` rows or more.
     thinned: Vec<PositionKey>,
-    /// The key of the last row that was not copied.
+    /// The key of the row removed last.
     left_out: Option<PositionKey>,
-    /// The key of the row removed last, if no row with this key has been copied so far.
+    /// If the previous row was removed: its key, unless a row with this key was copied before.
     going: Option<PositionKey>,
     /// The number of keys whose rows were all removed.
     gone: u64,
@@ -41,17 +40,17 @@ pub struct OldRows<'t> {
 /// Keys of removed rows.
 #[derive(Clone, Debug, Default)]
 pub struct RemovedKeys {
-    /// In ascending order: the keys that had at least `most_counted` rows (see [`OldRows::new`]), and some
-    /// keys with fewer rows, because the rows of a key can be on several pages. After
-    /// [`OldRows::noting_all`], all keys of removed rows.
+    /// In ascending order, possibly repeated: the keys that had at least `most_counted` rows (see
+    /// [`OldRows::new`]), and some keys with fewer rows, because the rows of a key can be on several pages.
+    /// After [`OldRows::noting_all`], the keys of all removed rows.
     pub thinned: Vec<PositionKey>,
-    /// The number of keys without remaining rows in this level.
+    /// The number of keys that lost all their rows in this level.
     pub gone: u64,
 }
 
 impl<'t> OldRows<'t> {
-    /// The rows of a level in a range, without those of `removed` games. At most `most_counted` rows are
-    /// counted per key.
+    /// The rows of a level in a range, without the rows of the games in `removed`. At most `most_counted`
+    /// rows are counted for each key.
     ///
     /// # Errors
     /// If a page cannot be read or is damaged.
@@ -84,10 +83,10 @@ impl<'t> OldRows<'t> {
         Self { notes_all: true, ..self }
     }
 
-    /// Copies the rows before `row`, and counts the rows of each key.
+    /// Copies the rows that come before `row`, and passes their keys to `keys`.
     ///
     /// # Errors
-    /// If a page cannot be read, is damaged, or cannot be written.
+    /// If a page cannot be read, is damaged, or cannot be written, or if the tree already contains `row`.
     pub fn copy_before(
         &mut self,
         row: Occurrence,
@@ -97,7 +96,7 @@ impl<'t> OldRows<'t> {
         self.copy(Some(OccurrenceRow { level: self.level, occurrence: row }), writer, keys)
     }
 
-    /// Copies all remaining rows. Returns the keys of rows that were removed.
+    /// Copies all remaining rows, and passes their keys to `keys`. Returns keys of removed rows.
     ///
     /// # Errors
     /// As [`copy_before`](Self::copy_before).
@@ -111,8 +110,8 @@ impl<'t> OldRows<'t> {
         Ok(RemovedKeys { thinned: self.thinned, gone: self.gone })
     }
 
-    /// If the row copied last has this key, the number of copied rows with this key, at most `most_counted`
-    /// (see [`new`](Self::new)); otherwise 0.
+    /// If the row copied last has this key, returns the number of copied rows with this key, at most
+    /// `most_counted` (see [`new`](Self::new)). Otherwise returns 0.
     #[must_use]
     pub fn rows_of(&self, key: PositionKey) -> u32 {
         self.run.filter(|(last, _)| *last == key).map_or(0, |(_, count)| count)
@@ -133,7 +132,7 @@ impl<'t> OldRows<'t> {
                 self.copy_next(to, writer, keys)?;
             }
             if to < self.page()?.count() {
-                // If the row `end` exists already, the table does not match its games.
+                // If the tree already contains the row `end`, the table does not match its games.
                 let Some(end) = end else { return Ok(()) };
                 let is_there = self.page()?.row(to).and_then(|cell| is_row(cell, end));
                 return if is_there == Some(false) { Ok(()) } else { Err(self.damaged()) };
@@ -160,7 +159,8 @@ impl<'t> OldRows<'t> {
         }
     }
 
-    /// Copies the leaf's rows before index `to`, or before the first row of a removed game, which is skipped.
+    /// Copies the rows of the leaf from the current one up to index `to` (exclusive). If one of them belongs
+    /// to a removed game, copies only the rows before it and skips this row.
     fn copy_next(
         &mut self,
         to: usize,
@@ -190,8 +190,9 @@ impl<'t> OldRows<'t> {
         Ok(())
     }
 
-    /// Records the key of a removed row, unless all rows with this key are on this page and are fewer than
-    /// `most_counted`. Examines the rows of a key only once.
+    /// Records the key of the removed row with this index on the leaf. Unless all keys are recorded, ignores
+    /// a key that has fewer than `most_counted` rows, all of them on this page. Examines the rows of a key
+    /// only once.
     fn record_removed(&mut self, index: usize) -> Result<(), BtreeError> {
         let page = self.page()?;
         let key = self.key(page, index)?;
@@ -221,7 +222,7 @@ impl<'t> OldRows<'t> {
         Ok(())
     }
 
-    /// Records that the next row, which has this key, is removed.
+    /// Updates `going` when a row with this key is about to be removed.
     fn begin_removed(&mut self, key: PositionKey) {
         if self.going != Some(key) {
             self.end_removed(None);
@@ -229,15 +230,15 @@ impl<'t> OldRows<'t> {
         }
     }
 
-    /// Ends a series of removed rows with the same key. `copied` is the key of the row that is copied next;
-    /// `None` if a row with another key is removed next, or no rows are left.
+    /// Ends a series of removed rows with the same key. If the next row is copied, `copied` is its key. If
+    /// the next row is removed and has another key, or no rows are left, `copied` is `None`.
     fn end_removed(&mut self, copied: Option<PositionKey>) {
         if let Some(key) = self.going.take() {
             self.gone += u64::from(copied != Some(key));
         }
     }
 
-    /// Copies the leaf's rows before index `to`.
+    /// Copies the rows of the leaf from the current one up to index `to` (exclusive).
     fn copy_cells(
         &mut self,
         to: usize,
@@ -282,7 +283,7 @@ impl<'t> OldRows<'t> {
         Ok(Some((cell, occurrence_of(cell).ok_or_else(|| self.damaged())?)))
     }
 
-    /// The leaf of the next rows.
+    /// The leaf that contains the next row.
     fn page(&self) -> Result<PageView<'_>, BtreeError> {
         self.place.page()
     }

@@ -1,7 +1,7 @@
 //! B-trees of tables and indexes, built directly in the pages of an SQLite file.
 //!
-//! SQLite appends to one table on one thread. The [file format] is documented and stable, and allows more: a
-//! page does not contain its own number, and leaves have no sibling pointers. So any number of threads can
+//! SQLite appends to a table on one thread only. The [file format] is documented and stable, and allows more:
+//! a page does not contain its own number, and leaves have no sibling pointers. So any number of threads can
 //! build finished leaf pages, each for its own range of keys. A single thread builds the interior pages,
 //! about one page in a hundred.
 //!
@@ -12,20 +12,21 @@
 //!    table's root page.
 //! 4. [`PageFile::finish`] makes the new pages part of the database.
 //!
-//! Until the last step has succeeded, the file is not a valid database: build in a temporary file.
+//! Until the last step has succeeded, the file must be regarded as damaged, so build in a temporary file.
 //!
 //! Rows can be added to a non-empty tree in the same way. If all new keys are greater than the old ones,
-//! [`extend`] appends the new leaves. Otherwise old and new rows are merged into new leaves ([`OldRows`], for
-//! indexes [`combine()`]). Then [`assemble_replacement`] builds the tree that replaces the old one, or
-//! [`replace_end`] a tree that keeps the leaves before the merged ones. [`copy_without_games`] builds a tree
-//! without the rows of some games. An [`OccurrenceCursor`] reads rows of `occurrence`.
+//! [`extend`] appends the new leaves. Otherwise old and new rows are merged into new leaves: [`OldRows`] does
+//! this for `occurrence`, and [`combine()`] for an index. Then [`assemble_replacement`] builds a tree that
+//! replaces the old one, or [`replace_end`] builds a tree that keeps the leaves before the merged ones.
+//! [`copy_without_games`] builds a tree without the rows of some games. An [`OccurrenceCursor`] reads rows of
+//! `occurrence`.
 //!
 //! A table with rowids is a tree of another kind: all its rows are on leaves, and a row may continue on
 //! overflow pages. A [`TableWriter`] builds it on one thread.
 //!
-//! The format calls a `WITHOUT ROWID` table an index B-tree: its interior cells are rows themselves, and the
-//! tree contains each row once. The row between two adjacent children is in their parent; it is called the
-//! *divider* here.
+//! The file format calls the tree of a `WITHOUT ROWID` table an index B-tree: the cells of its interior pages
+//! contain rows too, and the tree contains each row once. An interior page contains the row between two
+//! adjacent children; here it is called the *divider*.
 //!
 //! [`OccurrenceRow`]: crate::store::row::OccurrenceRow
 //! [file format]: https://www.sqlite.org/fileformat2.html

@@ -1,4 +1,5 @@
-//! A B-tree page: the page header, the cell pointers growing upwards, the cells growing downwards.
+//! A B-tree page: the page header, then the cell pointers, which grow upwards, and at the end of the page the
+//! cells, which grow downwards.
 
 use std::ops::Range;
 
@@ -14,20 +15,22 @@ pub(super) const TABLE_INTERIOR: u8 = 5;
 pub(super) const TABLE_LEAF: u8 = 13;
 /// The length of a leaf's page header, in bytes.
 pub(super) const LEAF_HEADER: usize = 8;
-/// The length of an interior page's header, in bytes. It ends with the number of the right-most child.
+/// The length of an interior page's header, in bytes. The header ends with the number of the right-most
+/// child.
 pub(super) const INTERIOR_HEADER: usize = 12;
 /// The length of a cell pointer, in bytes.
 pub(super) const POINTER: usize = 2;
 /// The length, in bytes, of the child pointer that precedes the row in an interior cell.
 pub(super) const CHILD: usize = 4;
 
-/// The fill state of a page ([page format](https://www.sqlite.org/fileformat2.html#b_tree_pages)). The caller
+/// How far a page is filled ([page format](https://www.sqlite.org/fileformat2.html#b_tree_pages)). The caller
 /// owns the page's bytes, so that adjacent leaves can be built in one buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PageBuilder {
     /// The offset of the next cell pointer.
     pointers_end: usize,
-    /// The offset of the last added cell, which is the lowest one.
+    /// The offset of the cell added last, which is the lowest offset of a cell. In an empty page, the page
+    /// size.
     cells_start: usize,
     header: usize,
 }
@@ -44,7 +47,7 @@ impl PageBuilder {
     }
 
     /// The fill state of the finished leaf in `page`, so that more rows can be added; `None` if the page is
-    /// not a leaf of an index as built here.
+    /// not a leaf of an index, or its header is invalid.
     pub(super) fn from_leaf(page: &[u8]) -> Option<Self> {
         let count = word(page, 3);
         let cells_start = if count == 0 { page.len() } else { word(page, 5) };
@@ -61,7 +64,7 @@ impl PageBuilder {
         length + POINTER <= self.cells_start - self.pointers_end
     }
 
-    /// The free space for the next cell. The cell must end at the end of this space.
+    /// The free space for the next cell. The caller writes the cell to the end of this space.
     #[inline]
     pub(super) fn free_space<'p>(&self, page: &'p mut [u8]) -> &'p mut [u8] {
         &mut page[self.pointers_end + POINTER..self.cells_start]
@@ -71,7 +74,7 @@ impl PageBuilder {
     #[inline]
     pub(super) fn accept(&mut self, page: &mut [u8], length: usize) {
         self.cells_start -= length;
-        // Less than 65536, because the cell has at least one byte.
+        // `cells_start` is less than 65536, because the cell has at least one byte.
         let pointer = (self.cells_start as u16).to_be_bytes();
         page[self.pointers_end..][..POINTER].copy_from_slice(&pointer);
         self.pointers_end += POINTER;
@@ -89,8 +92,8 @@ impl PageBuilder {
         self.accept(page, length);
     }
 
-    /// Adds as many of the given `rows` of a [packed](PageView::is_packed) leaf as fit, and returns the
-    /// number of added rows.
+    /// Adds rows of the [packed](PageView::is_packed) leaf `from`, in order, until the next one does not fit.
+    /// `rows` are the indexes of the rows to add. Returns the number of added rows.
     pub(super) fn push_packed(&mut self, page: &mut [u8], from: PageView<'_>, rows: Range<usize>) -> usize {
         let end = if rows.start == 0 { from.page.len() } else { from.start(rows.start - 1) };
         let room = self.cells_start - self.pointers_end;
@@ -140,7 +143,7 @@ impl PageBuilder {
         })
     }
 
-    /// Completes an interior page of this kind with the last child `right`.
+    /// Completes an interior page of the type `kind`. `right` is its last child.
     pub(super) fn seal_interior(&self, page: &mut [u8], kind: u8, right: PageNumber) {
         self.seal(page, kind);
         page[8..12].copy_from_slice(&right.0.to_be_bytes());
@@ -151,14 +154,15 @@ impl PageBuilder {
         child_of(&page[8..])
     }
 
-    /// Completes a leaf of this kind.
+    /// Writes the page header for a page of the type `kind`, and clears the free space. This completes a
+    /// leaf; the header of an interior page still lacks the last child.
     pub(super) fn seal(&self, page: &mut [u8], kind: u8) {
         debug_assert_eq!(self.header == LEAF_HEADER, matches!(kind, LEAF | TABLE_LEAF));
         let count = (self.count() as u16).to_be_bytes();
-        // 65536, the start in an empty page of that size, is written as 0.
+        // In an empty page of 65536 bytes the start is 65536, which is stored as 0.
         let start = (self.cells_start as u16).to_be_bytes();
         page[..8].copy_from_slice(&[kind, 0, 0, count[0], count[1], start[0], start[1], 0]);
-        // The buffer is reused: no data of an earlier page may remain between pointers and cells.
+        // The buffer is reused. Bytes that an earlier page left between pointers and cells are cleared.
         page[self.pointers_end..self.cells_start].fill(0);
     }
 }
@@ -185,7 +189,7 @@ pub(super) fn cell_length(bytes: &[u8]) -> usize {
     unreachable!("a cell begins with its length")
 }
 
-/// A page of an existing tree. Nothing is assumed about its contents.
+/// A page of an existing tree. Its contents can be damaged.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PageView<'p> {
     page: &'p [u8],
@@ -194,7 +198,8 @@ pub(super) struct PageView<'p> {
 }
 
 impl<'p> PageView<'p> {
-    /// A view of a page; `None` if it does not belong to an index B-tree.
+    /// A view of a page; `None` if the page does not belong to an index B-tree, or its cell pointers do not
+    /// fit on it.
     pub(super) fn new(page: &'p [u8]) -> Option<Self> {
         let (is_leaf, header) = match *page.first()? {
             LEAF => (true, LEAF_HEADER),
@@ -231,19 +236,19 @@ impl<'p> PageView<'p> {
                 return None;
             }
         }
-        // The end of a longer row is on an overflow page.
+        // A row that is longer than this continues on an overflow page.
         let fits = PageSize::new(self.page.len() as u32).is_some_and(|size| payload <= size.max_payload());
         if fits { cell.get(..at + payload) } else { None }
     }
 
-    /// Whether the page is a leaf whose rows are stored without gaps, from the end of the page backwards, as
-    /// leaves are built here, and no row is longer than 127 bytes.
+    /// Whether the page is a packed leaf: its rows are stored without gaps, from the end of the page
+    /// backwards, and no row is longer than 127 bytes. [`PageBuilder`] stores rows without gaps.
     pub(super) fn is_packed(self) -> bool {
         let mut end = self.page.len();
         self.is_leaf
             && (0..self.count).all(|index| {
                 let start = self.start(index);
-                // The length prefix of a row longer than 127 bytes takes more than one byte.
+                // The length prefix of a longer row takes more than one byte.
                 let is_next = start < end
                     && matches!(self.page[start], 3..0x80)
                     && usize::from(self.page[start]) == end - start - 1;
@@ -257,12 +262,12 @@ impl<'p> PageView<'p> {
         word(self.page, LEAF_HEADER + index * POINTER)
     }
 
-    /// All rows in key order. The iterator ends before a row that is not completely on the page.
+    /// The rows in key order. The iterator ends before the first row that is not completely on the page.
     pub(super) fn rows(self) -> impl Iterator<Item = &'p [u8]> {
         (0..self.count).map_while(move |index| self.row(index))
     }
 
-    /// The child before the row with this index on an interior page; the right-most child if `index` is the
+    /// On an interior page, the child before the row with this index; the right-most child if `index` is the
     /// number of rows.
     pub(super) fn child(self, index: usize) -> Option<PageNumber> {
         let at = if index < self.count { word(self.page, INTERIOR_HEADER + index * POINTER) } else { 8 };

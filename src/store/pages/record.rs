@@ -1,10 +1,10 @@
 //! Rows as SQLite stores them ([record format](https://www.sqlite.org/fileformat2.html#record_format)).
 //!
-//! A record is a header (its own length and each column's serial type, as varints) and the columns' bytes.
-//! Cells grow downwards in a page, so a record is written from its last byte to its first, straight into the
-//! page. Each integer is written as eight big-endian bytes that end where the integer ends. The excess bytes
-//! are overwritten by the column to the left. So the length of an integer need not be known in advance, and
-//! the code does not branch on it.
+//! A record consists of a header and the bytes of the columns. The header consists of its own length and the
+//! serial type of each column, all as varints. Cells grow downwards in a page, so a record is written from
+//! its last byte to its first, straight into the page. Each integer is written as eight big-endian bytes that
+//! end where the integer ends. The column to the left then overwrites the excess bytes. So the code does not
+//! have to compute the length of an integer first, and does not branch on it.
 
 use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position, PositionKey};
 use crate::store::row::virtual_table::Cell;
@@ -12,12 +12,12 @@ use crate::store::row::{EvalRow, GameId, OccurrenceRow, Ply};
 
 /// A row that can be written as a record.
 pub trait Record {
-    /// The number of bytes that [`write_at_end`](Self::write_at_end) may overwrite: at least the record's
-    /// length.
+    /// The maximum number of bytes that [`write_at_end`](Self::write_at_end) overwrites. This is at least the
+    /// length of the record.
     fn max_length(&self) -> usize;
 
-    /// Writes the record to the end of `space`, and returns its length. Bytes before the record may be
-    /// overwritten too, up to [`max_length`](Self::max_length) bytes from the end of `space`.
+    /// Writes the record to the end of `space`, and returns its length. Can also overwrite bytes before the
+    /// record: in total up to [`max_length`](Self::max_length) bytes at the end of `space`.
     ///
     /// # Panics
     /// If `space` is shorter than [`max_length`](Self::max_length).
@@ -26,14 +26,14 @@ pub trait Record {
 
 impl OccurrenceRow {
     /// The length of the longest leaf cell, in bytes: the length prefix (1), the header (5), the key (8), and
-    /// level, game and ply (6 each).
+    /// the level, the game and the ply (6 each).
     pub const LONGEST_CELL: usize = 32;
 
-    /// The maximum number of bytes of a row on a leaf, including its cell pointer.
+    /// The maximum number of bytes that a row takes on a leaf: its cell and its cell pointer.
     pub const MOST_BYTES: u64 = Self::LONGEST_CELL as u64 + 2;
 
-    /// The length of the longest record, without its length prefix, plus the excess bytes of the left-most
-    /// integer (8).
+    /// The length of the longest record (without the length prefix of the cell), plus the excess bytes of the
+    /// left-most integer (8).
     const MAX_LENGTH: usize = Self::LONGEST_CELL - 1 + 8;
 }
 
@@ -59,14 +59,14 @@ impl Record for OccurrenceRow {
     }
 }
 
-/// A canonical FEN that can be written to a record.
+/// A canonical FEN that can be written into a record.
 pub trait Fen {
-    /// The number of bytes that [`write_at_end`](Self::write_at_end) may overwrite: at least the FEN's
-    /// length.
+    /// The maximum number of bytes that [`write_at_end`](Self::write_at_end) overwrites. This is at least the
+    /// length of the FEN.
     fn max_length(&self) -> usize;
 
-    /// Writes the FEN to the end of `space`, and returns its length. Bytes before it may be overwritten too,
-    /// up to [`max_length`](Self::max_length) bytes from the end of `space`.
+    /// Writes the FEN to the end of `space`, and returns its length. Can also overwrite bytes before the FEN:
+    /// in total up to [`max_length`](Self::max_length) bytes at the end of `space`.
     ///
     /// # Panics
     /// If `space` is shorter than [`max_length`](Self::max_length).
@@ -87,12 +87,12 @@ impl Fen for &[u8] {
     }
 }
 
-/// The FEN of a position on a board, written straight into the page without an intermediate buffer.
+/// The FEN of a position, which is written straight into the page without an intermediate buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct BoardFen<'p> {
     /// The position.
     pub position: &'p Position,
-    /// The piece placement of the position.
+    /// The text of the position's piece placement.
     pub placement: &'p FenText,
 }
 
@@ -117,17 +117,17 @@ pub struct PositionRecord<F> {
     pub ply: Ply,
     /// The position's key.
     pub key: PositionKey,
-    /// Half-moves since the last capture or pawn move.
+    /// The number of half-moves since the last capture or pawn move.
     pub halfmove_clock: u32,
-    /// The move played from this position.
+    /// The move played from this position; `None` in the last position of the game.
     pub move_code: Option<MoveCode>,
     /// The canonical FEN.
     pub fen: F,
 }
 
-/// The maximum number of bytes before the FEN: the header without the FEN's type (6), the FEN's type (at most
-/// 9), the key (8), four integers (at most 6 each), and the excess bytes of the left-most integer (8). The
-/// sum of 55 is rounded up.
+/// The maximum number of bytes before the FEN: the header without the serial type of the FEN (6), the serial
+/// type of the FEN (at most 9), the key (8), four other integers (at most 6 each), and the excess bytes of
+/// the left-most integer (8). The sum is 55, rounded up here.
 const MAX_LENGTH_WITHOUT_FEN: usize = 56;
 
 impl<F: Fen> Record for PositionRecord<F> {
@@ -203,7 +203,8 @@ impl Record for EvalRow {
     }
 }
 
-/// The serial type and length in bytes of an integer, by the number of bits of its magnitude.
+/// The serial type of an integer, and the length of its value in bytes. The index is the number of bits of
+/// the integer, or of its bitwise complement if it is negative.
 const SERIAL_TYPES: [(u8, u8); 65] = {
     let mut table = [(6, 8); 65];
     let mut bits = 0;
@@ -220,7 +221,7 @@ const SERIAL_TYPES: [(u8, u8); 65] = {
     table
 };
 
-/// [`SERIAL_TYPES`] for non-negative integers, of which 0 and 1 have serial types of their own.
+/// [`SERIAL_TYPES`] for non-negative integers: 0 and 1 have serial types of their own.
 const UNSIGNED_SERIAL_TYPES: [(u8, u8); 65] = {
     let mut table = SERIAL_TYPES;
     table[0] = (8, 0);
@@ -250,8 +251,8 @@ pub(super) fn write_signed(space: &mut [u8], end: &mut usize, value: i64) -> u8 
     serial_type
 }
 
-/// Writes `value` as a varint that ends at `end`, and moves `end` to the varint's first byte. The byte before
-/// the varint may be overwritten.
+/// Writes `value` as a varint that ends at `end`, and moves `end` to the varint's first byte. Can also
+/// overwrite the byte before the varint.
 #[inline]
 pub(super) fn write_varint(space: &mut [u8], end: &mut usize, value: u64) {
     if value >= 1 << 14 {
@@ -294,7 +295,7 @@ pub(crate) struct RowRecord {
 }
 
 impl RowRecord {
-    /// Encodes values as a record, without its length prefix.
+    /// Encodes values as a record, without the length prefix of a cell.
     #[inline]
     pub(crate) fn of<'c>(&mut self, values: impl IntoIterator<Item = Cell<'c>>) -> &[u8] {
         self.types.clear();
@@ -303,7 +304,7 @@ impl RowRecord {
             self.push(value);
         }
         self.bytes.clear();
-        // The length of the header includes itself.
+        // The header's length includes the bytes that store this length.
         let length = self.types.len() + 1;
         let length = if length < 0x80 { length } else { length + 1 };
         push_varint(&mut self.bytes, length as u64);

@@ -8,7 +8,7 @@ use crate::store::row::{GameId, Level, Occurrence, OccurrenceRow, Ply};
 /// The row of `occurrence` in a leaf cell; `None` if the cell has another format.
 #[inline]
 pub(super) fn occurrence_of(cell: &[u8]) -> Option<OccurrenceRow> {
-    // The record's length (below 128, so one byte), its header, the columns.
+    // A cell consists of the record's length (below 128, so one byte), the record's header, and the columns.
     let &[length, 5, level_type, key_type, game_type, ply_type, ref columns @ ..] = cell else { return None };
     if usize::from(length) != cell.len() - 1 {
         return None;
@@ -22,7 +22,8 @@ pub(super) fn occurrence_of(cell: &[u8]) -> Option<OccurrenceRow> {
     Some(OccurrenceRow { level: Level(level?), occurrence })
 }
 
-/// Level and key of the row of `occurrence` in a leaf cell, if the key takes eight bytes, as nearly all do.
+/// The level and the key of the row of `occurrence` in a leaf cell; `None` if the cell has another format or,
+/// which is rare, the key takes fewer than eight bytes.
 #[inline]
 fn level_and_key(cell: &[u8]) -> Option<(i64, PositionKey)> {
     let &[_, 5, level_type, 6, _, _, ref columns @ ..] = cell else { return None };
@@ -73,8 +74,8 @@ pub(super) fn is_row(cell: &[u8], row: OccurrenceRow) -> Option<bool> {
     }
 }
 
-/// Compares two rows of an index in SQLite's order; texts are compared as bytes. `None` if they are equal up
-/// to a column that is a floating-point number, cannot be read, or is missing in one of them.
+/// Compares two rows of an index in SQLite's order; texts are compared as bytes. `None` if a column up to the
+/// first difference is a floating-point number, cannot be read, or is missing in one of the rows.
 pub(super) fn compare(cell: &[u8], other: &[u8]) -> Option<Ordering> {
     let (mut columns, mut others) = (Columns::of(cell)?, Columns::of(other)?);
     loop {
@@ -89,12 +90,12 @@ pub(super) fn compare(cell: &[u8], other: &[u8]) -> Option<Ordering> {
     }
 }
 
-/// The first column of the row in a leaf cell; `None` if it is not an integer.
+/// The first column of the row in a leaf cell; `None` if there is no such column or it is not an integer.
 pub(super) fn first_number(cell: &[u8]) -> Option<i64> {
     Columns::of(cell)?.integer()
 }
 
-/// Game and ply of the row of `game_position` in a cell; `None` if the cell has another format.
+/// The game and the ply of the row of `game_position` in a cell; `None` if the cell has another format.
 pub(super) fn position_place(cell: &[u8]) -> Option<(i64, i64)> {
     let mut columns = Columns::of(cell)?;
     Some((columns.integer()?, columns.integer()?))
@@ -115,7 +116,7 @@ pub(super) fn played_in(cell: &[u8]) -> Option<(&str, Option<MoveCode>)> {
     }
 }
 
-/// A column's value, in the order in which SQLite sorts values.
+/// The value of a column. Values are ordered as SQLite sorts them.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Value<'c> {
     Null,
@@ -139,7 +140,7 @@ impl<'c> Columns<'c> {
         Some(Self { types: types.get(..header.checked_sub(record.len() - types.len())?)?, values })
     }
 
-    /// The next column; `None` if it is not an integer.
+    /// The next column; `None` if there is no next column or it is not an integer.
     fn integer(&mut self) -> Option<i64> {
         if let Value::Integer(number) = self.next()?? { Some(number) } else { None }
     }
@@ -172,14 +173,16 @@ impl<'c> Iterator for Columns<'c> {
     }
 }
 
-/// The varint at the start of `bytes`, at most three bytes long, and the remaining bytes.
+/// Reads a varint at the start of `bytes`. Returns its value and the remaining bytes; `None` if it is longer
+/// than three bytes or incomplete.
 fn read_varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
     let end = bytes.iter().take(3).position(|&byte| byte < 0x80)? + 1;
     let (varint, rest) = bytes.split_at(end);
     Some((varint.iter().fold(0, |value, &byte| value << 7 | usize::from(byte & 0x7f)), rest))
 }
 
-/// The integer of this serial type at the start of `columns`, and the remaining bytes.
+/// Reads an integer of the type `serial_type` at the start of `columns`. Returns the integer and the
+/// remaining bytes; `None` if this is not the type of an integer, or bytes are missing.
 #[inline]
 fn read_integer(columns: &[u8], serial_type: u8) -> Option<(i64, &[u8])> {
     let length = match serial_type {

@@ -10,27 +10,27 @@ use super::{BtreeError, PageFile, PageNumber};
 
 /// Builds the B-tree of a table with rowids, row by row.
 ///
-/// After an error the table cannot be used. The pages go through the page cache, because the rows of such a
-/// table are soon looked up.
+/// After an error, the table cannot be used. Pages of at most 8 KiB are written through the page cache of the
+/// operating system, because the rows of such a table are read again soon.
 #[derive(Debug)]
 pub struct TableWriter {
     pages: PageBuffer,
-    /// The last rowid of each complete leaf, including those written.
+    /// The last rowid of each complete leaf, including leaves that are already written.
     last_rowids: Vec<u32>,
     last_rowid: u32,
-    /// A buffer for the bytes before a row on its leaf: the row's length and its rowid.
+    /// A buffer for the bytes that precede a row on its leaf: the length of the row and its rowid.
     prefix: Vec<u8>,
 }
 
-/// A page of a level, and the greatest rowid on it or on the pages below it.
+/// A page, and the greatest rowid on this page and the pages below it.
 type Child = (PageNumber, u32);
 
 impl TableWriter {
-    /// The number of pages written together. With pages of up to 8 KiB, these are too few to bypass the page
-    /// cache.
+    /// The number of pages written together. If a page has at most 8 KiB, such a write is too small to bypass
+    /// the page cache.
     const PAGES: usize = 7;
-    /// Bytes of the longest cell of an interior page, with its pointer: a 32-bit rowid takes at most five
-    /// bytes.
+    /// The length, in bytes, of the longest cell of an interior page and its cell pointer. A 32-bit rowid
+    /// takes at most five bytes.
     const LONGEST_INTERIOR: usize = CHILD + 5 + POINTER;
 
     /// A writer of one table.
@@ -69,7 +69,8 @@ impl TableWriter {
         Ok(())
     }
 
-    /// Completes the tree. `root` is the root page of an empty table with rowids, from `sqlite_schema`.
+    /// Completes the tree. `root` is the root page of an empty table with rowids, as stored in
+    /// `sqlite_schema`.
     ///
     /// # Errors
     /// If `root` is not the root page of an empty table with rowids, or pages cannot be read or written.
@@ -80,7 +81,7 @@ impl TableWriter {
             self.pages.fill.seal(&mut self.pages.bytes[current.clone()], TABLE_LEAF);
             return self.pages.file.write_pages(root, &self.pages.bytes[current]);
         }
-        // The current page has a row, because it was started for one.
+        // The current page has at least one row, because a page is started only when a row needs it.
         self.complete_page()?;
         self.pages.write(self.pages.complete)?;
         let leaves = self.pages.runs.iter().flat_map(|run| run.pages()).zip(self.last_rowids).collect();
@@ -95,7 +96,7 @@ impl TableWriter {
         if self.pages.complete == Self::PAGES { self.pages.write(Self::PAGES) } else { Ok(()) }
     }
 
-    /// Writes the end of a row to overflow pages and returns the first of them.
+    /// Writes the end of a row to overflow pages, and returns the number of the first of them.
     fn write_overflow(&self, bytes: &[u8]) -> Result<PageNumber, BtreeError> {
         let size = self.pages.file.page_size();
         let mut page = vec![0; size.bytes()];
@@ -111,11 +112,11 @@ impl TableWriter {
     }
 }
 
-/// Writes the levels above `level`, which must have at least one page. Returns the contents of the topmost
-/// page, which is not written.
+/// Writes the pages above the pages in `level`, of which there must be at least one. Returns the contents of
+/// the topmost page, which is not written.
 fn write_interior(file: &PageFile, mut level: Vec<Child>) -> Result<Vec<u8>, BtreeError> {
     let size = file.page_size();
-    // The last child has no cell.
+    // The maximum number of children of a page. The last child has no cell.
     let most = (size.bytes() - INTERIOR_HEADER) / TableWriter::LONGEST_INTERIOR + 1;
     loop {
         let pages = level.len().div_ceil(most);

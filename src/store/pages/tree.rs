@@ -12,7 +12,7 @@ use crate::store::game_set::GameSet;
 use crate::store::partition_point::{near_partition_point, partition_point};
 use crate::store::row::{Occurrence, OccurrenceRow};
 
-/// The maximum number of levels of a tree. SQLite does not read deeper trees either.
+/// The maximum number of levels of a tree. SQLite cannot read deeper trees either.
 const MOST_LEVELS: usize = 20;
 
 /// The pages on the path from a tree's root to its last leaf.
@@ -41,19 +41,19 @@ impl Spine {
     }
 }
 
-/// The pages of a tree, and the rows above its leaves.
+/// The page numbers of a tree, and the rows on its interior pages.
 #[derive(Debug)]
 pub struct Tree {
     root: PageNumber,
-    /// Interior pages, including the root unless it is a leaf.
+    /// The interior pages. They include the root page, unless it is a leaf.
     interior: Vec<PageNumber>,
     /// The leaves in key order; there is at least one.
     leaves: Vec<PageNumber>,
-    /// The rows between the leaves, as concatenated cells.
+    /// The rows between the leaves (the dividers), as concatenated cells.
     dividers: Vec<u8>,
     /// The end of each divider in `dividers`.
     ends: Vec<u32>,
-    /// The number of levels, including that of the leaves.
+    /// The number of levels, including the level of the leaves.
     depth: usize,
 }
 
@@ -98,16 +98,17 @@ impl Tree {
         Ok(())
     }
 
-    /// The maximum number of bytes that the rows of leaf number `leaf` and all later rows take on pages of
-    /// this size.
+    /// The maximum number of bytes that some rows take on pages of this size: the rows on the leaf with the
+    /// index `leaf`, and all later rows.
     #[must_use]
     pub fn bytes(&self, leaf: usize, page_size: PageSize) -> u64 {
         let leaves = self.leaves.len().saturating_sub(leaf);
         (leaves * page_size.bytes() + self.dividers.len() + self.ends.len() * POINTER) as u64
     }
 
-    /// The maximum number of bytes that the rows of `occurrence` from `row` on, and the rows before `row` on
-    /// the same leaves, take on pages of this size.
+    /// The maximum number of bytes that some rows take on pages of this size: the rows from `row` on, and the
+    /// rows before `row` that [`replace_end`](super::replace_end) writes again. The tree must be that of
+    /// `occurrence`.
     #[must_use]
     pub fn bytes_from(&self, row: OccurrenceRow, page_size: PageSize) -> u64 {
         let before = self.leaves_before(row).unwrap_or(0);
@@ -115,7 +116,8 @@ impl Tree {
         (leaves * (page_size.bytes() + OccurrenceRow::LONGEST_CELL + POINTER)) as u64
     }
 
-    /// The number of leaves whose rows all come before `row`. The tree must be that of `occurrence`.
+    /// The number of leaves for which the row after the leaf comes before `row`. The tree must be that of
+    /// `occurrence`.
     pub(super) fn leaves_before(&self, row: OccurrenceRow) -> Result<usize, BtreeError> {
         partition_point(0..self.divider_count(), |leaf| self.is_divider_before(leaf, row))
     }
@@ -129,16 +131,17 @@ impl Tree {
         BtreeError::Damaged { page: self.leaves[leaf] }
     }
 
-    /// The maximum number of interior pages of a changed tree above the leaves that it keeps from this tree.
-    /// Interior pages above its new leaves are not included.
+    /// The maximum number of interior pages that a changed tree needs above the leaves that it keeps from
+    /// this tree. Interior pages above new leaves are not included.
     #[must_use]
     pub fn max_interior_pages(&self) -> u32 {
-        // Each level, plus one more, may end with two pages that are not full.
+        // Each level of interior pages, and one additional level, can end with two pages that are not full.
         u32::try_from(self.interior.len() + 2 * self.depth).unwrap_or(u32::MAX)
     }
 
-    /// The maximum number of pages, without the root, for rows of `bytes` bytes in `segments` segments. Pages
-    /// must have at least 1024 bytes, and no row may be longer than `longest` bytes as a cell.
+    /// The maximum number of pages of a tree, without its root page. Its rows take `bytes` bytes, including
+    /// cell pointers, and are in `segments` segments. Pages must have at least 1024 bytes, and the cell of a
+    /// row must not be longer than `longest` bytes.
     #[must_use]
     pub fn max_pages_for(bytes: u64, page_size: PageSize, longest: usize, segments: usize) -> u32 {
         let (size, longest) = (page_size.bytes() as u64, (longest + POINTER) as u64);
@@ -146,8 +149,8 @@ impl Tree {
         // are not full. Rows of segments without leaves are packed together.
         let full = bytes / (size - LEAF_HEADER as u64 - longest);
         let leaves = full + 2 * full.min(segments as u64) + 3;
-        // An interior page gives away at most one child, and the last page of each level may have only two
-        // children.
+        // An interior page gives at most one child to the next page, and the last page of each level can have
+        // only two children.
         let children = ((size - INTERIOR_HEADER as u64) / (CHILD as u64 + longest) - 1).max(4);
         let (mut pages, mut level) = (leaves + 2, leaves);
         while level > children {
@@ -182,7 +185,7 @@ impl Tree {
         self.ends.len()
     }
 
-    /// The row after a leaf; `None` for the last leaf.
+    /// The row after the leaf with this index; `None` for the last leaf.
     pub(super) fn divider(&self, leaf: usize) -> Option<&[u8]> {
         let end = *self.ends.get(leaf)? as usize;
         let start = if leaf == 0 { 0 } else { self.ends[leaf - 1] as usize };
@@ -199,21 +202,22 @@ pub(super) fn read_page(file: &PageFile, number: PageNumber) -> Result<Vec<u8>, 
     Ok(page)
 }
 
-/// A place among the rows of a tree. It only moves forwards. Some leaves that are adjacent in the file are in
-/// memory.
+/// A cursor at a row of a tree. It moves only forwards. It keeps some leaves in memory that are adjacent in
+/// the file.
 #[derive(Debug)]
 pub(super) struct Place<'t> {
     file: &'t PageFile,
     tree: &'t Tree,
     pages: Vec<u8>,
-    /// The leaves in `pages`.
+    /// The indexes of the leaves in `pages`.
     loaded: Range<usize>,
     /// The number of leaves to read together.
     at_once: usize,
-    /// Whether the rows of the current leaf are packed, cached once computed.
+    /// Whether the current leaf is [packed](PageView::is_packed). Computed when first needed.
     is_packed: OnceCell<bool>,
     leaf: usize,
-    /// The index of a cell on the leaf. The index after the last cell refers to the leaf's divider.
+    /// The index of the current row on the leaf. The index after the last row of the leaf means the row after
+    /// the leaf.
     pub(super) cell: usize,
 }
 
@@ -221,10 +225,10 @@ impl<'t> Place<'t> {
     /// The maximum number of pages read together.
     const READ: usize = 64;
 
-    /// Skipping at least this many pages is faster than reading them.
+    /// If a cursor skips fewer leaves than this, it is assumed to read most leaves.
     const NEAR: usize = 8;
 
-    /// The place of the first row of a leaf.
+    /// A cursor at the first row of a leaf.
     pub(super) fn new(file: &'t PageFile, tree: &'t Tree, leaf: usize) -> Result<Self, BtreeError> {
         let (pages, is_packed) = (Vec::new(), OnceCell::new());
         let mut place = Self { file, tree, pages, loaded: 0..0, at_once: 1, is_packed, leaf, cell: 0 };
@@ -232,7 +236,7 @@ impl<'t> Place<'t> {
         Ok(place)
     }
 
-    /// The place of the first row that is not before `row`. The tree must be that of `occurrence`.
+    /// A cursor at the first row that is not before `row`. The tree must be that of `occurrence`.
     pub(super) fn of(file: &'t PageFile, tree: &'t Tree, row: OccurrenceRow) -> Result<Self, BtreeError> {
         let mut place = Self::new(file, tree, tree.leaves_before(row)?)?;
         place.cell = place.first_from(row)?;
@@ -251,8 +255,8 @@ impl<'t> Place<'t> {
 
     /// Reads a leaf and some leaves after it.
     fn read(&mut self, leaf: usize) -> Result<(), BtreeError> {
-        // For callers that read most leaves, many leaves are read at once. For callers that look for few
-        // rows, far apart, only one leaf is read.
+        // If the caller reads most leaves, many leaves are read at once. If it searches for a few rows that
+        // are far apart, only one leaf is read.
         let goes_on = (self.loaded.end..self.loaded.end + Self::NEAR).contains(&leaf);
         self.at_once = if goes_on { Self::READ.min(2 * self.at_once) } else { 1 };
         let leaves = &self.tree.leaves[leaf..];
@@ -273,18 +277,18 @@ impl<'t> Place<'t> {
         page.ok_or_else(|| self.damaged())
     }
 
-    /// Whether the rows of the current leaf are packed.
+    /// Whether the current leaf is [packed](PageView::is_packed).
     pub(super) fn is_packed(&self) -> Result<bool, BtreeError> {
         let page = self.page()?;
         Ok(*self.is_packed.get_or_init(|| page.is_packed()))
     }
 
-    /// The row after the current leaf; `None` if it is the last one.
+    /// The row after the current leaf; `None` if this leaf is the last one.
     pub(super) fn divider(&self) -> Option<&'t [u8]> {
         self.tree.divider(self.leaf)
     }
 
-    /// The row at this place; `None` at the end, or if the row is not completely on its page.
+    /// The current row; `None` at the end, or if the row is not completely on its page.
     pub(super) fn row(&self) -> Result<Option<&[u8]>, BtreeError> {
         let page = self.page()?;
         Ok(if self.cell < page.count() { page.row(self.cell) } else { self.divider() })
@@ -309,8 +313,8 @@ impl<'t> Place<'t> {
         if self.divider().is_some() { self.go_to_leaf(self.leaf + 1) } else { Ok(()) }
     }
 
-    /// The index of the leaf's first row, from this place on, that is not before `row`. The tree must be that
-    /// of `occurrence`.
+    /// The index of the first row of the current leaf, from the current row on, that is not before `row`. If
+    /// there is no such row, the number of rows of the leaf. The tree must be that of `occurrence`.
     pub(super) fn first_from(&self, row: OccurrenceRow) -> Result<usize, BtreeError> {
         let page = self.page()?;
         near_partition_point(self.cell..page.count(), |index| {
@@ -323,20 +327,20 @@ impl<'t> Place<'t> {
     }
 }
 
-/// A range of rows of a level, from `start` up to, but not including, `end`.
+/// Rows of a level, from `start` up to, but not including, `end`.
 #[derive(Clone, Copy, Debug)]
 pub struct LevelRange {
     /// The level.
     pub level: Level,
-    /// The lower bound of the rows.
+    /// The inclusive lower bound.
     pub start: OccurrenceRow,
     /// The exclusive upper bound; `None` if the range extends to the end of the table.
     pub end: Option<OccurrenceRow>,
 }
 
 impl LevelRange {
-    /// The part of a level within a range of occurrences. `next` is the level after it in the table, if there
-    /// is one.
+    /// The part of a level within a range of occurrences. `next` is the next level in the table, if there is
+    /// one.
     #[must_use]
     pub fn new(level: Level, next: Option<Level>, (start, end): (Occurrence, Option<Occurrence>)) -> Self {
         let end = end.map(|occurrence| OccurrenceRow { level, occurrence });
@@ -353,7 +357,7 @@ impl LevelRange {
 pub struct OccurrenceCursor<'t> {
     range: LevelRange,
     place: Place<'t>,
-    /// The row at this place.
+    /// The current row.
     row: Option<Occurrence>,
 }
 
@@ -368,7 +372,7 @@ impl<'t> OccurrenceCursor<'t> {
         Ok(cursor)
     }
 
-    /// The row at this place; `None` at the end.
+    /// The current row; `None` at the end of the range.
     #[must_use]
     pub const fn row(&self) -> Option<Occurrence> {
         self.row
@@ -383,7 +387,8 @@ impl<'t> OccurrenceCursor<'t> {
         self.read_row()
     }
 
-    /// The number of rows of a key, at most `most`. Keys must be passed in ascending order.
+    /// The number of rows of a key, but at most `most`. The keys of successive calls of this type's methods
+    /// must be in ascending order.
     ///
     /// # Errors
     /// If a page cannot be read or is damaged.
@@ -397,7 +402,8 @@ impl<'t> OccurrenceCursor<'t> {
         Ok(count)
     }
 
-    /// Whether a key has rows of games outside a set. Keys must be passed in ascending order.
+    /// Whether a key has rows of games that are not in `games`. The keys of successive calls must be in
+    /// ascending order.
     ///
     /// # Errors
     /// If a page cannot be read or is damaged.
@@ -436,7 +442,7 @@ impl<'t> OccurrenceCursor<'t> {
     }
 }
 
-/// The trees of `game_position` and `occurrence`. The fields are valid only until pages of these trees are
+/// The trees of `game_position` and `occurrence`. They can be read only until one of their pages is
 /// overwritten.
 #[derive(Clone, Copy, Debug)]
 pub struct PositionTrees<'f> {
@@ -450,11 +456,11 @@ pub struct PositionTrees<'f> {
     pub levels: &'f [Level],
 }
 
-/// Looks up rows. Rows of `game_position` are found fastest in ascending order, because the pages on the path
-/// to the last row found are cached.
+/// Looks up rows of `occurrence` and `game_position`. Rows of `game_position` are found fastest in ascending
+/// order, because the pages on the path to the row looked up last are cached.
 ///
-/// Reading scattered rows page by page is far faster than through a memory map. With a memory map, the first
-/// access to each page is a page fault, which also reads many of the following pages.
+/// For scattered rows, reading page by page is far faster than a memory map. With a memory map, the first
+/// access to each page causes a page fault, which also reads many of the following pages.
 #[derive(Debug)]
 pub struct PositionReader<'f> {
     trees: PositionTrees<'f>,
@@ -469,7 +475,8 @@ impl<'f> PositionReader<'f> {
         Self { trees, way: Vec::new() }
     }
 
-    /// Calls `see` with each game and ply in which a key occurs, in the order of games, then plies.
+    /// Calls `see` with the game and the ply of each occurrence of a key, in the order of games, then of
+    /// plies.
     ///
     /// # Errors
     /// If a page cannot be read or is invalid.
@@ -492,11 +499,12 @@ impl<'f> PositionReader<'f> {
         Ok(())
     }
 
-    /// Calls `see` with the FEN of a position of a game and the move played there. Returns `None` if the
-    /// position has no row.
+    /// Calls `see` with the FEN of a position of a game and the move played from it, and returns the result;
+    /// `None` if the position has no row.
     ///
     /// # Errors
-    /// If a page cannot be read or is invalid: a row may be too long for its page, or contain wrong values.
+    /// If a page cannot be read or is invalid, for example because a row is too long for its page or contains
+    /// invalid values.
     pub fn played_at<T>(
         &mut self,
         game: GameId,
@@ -534,7 +542,7 @@ impl<'f> PositionReader<'f> {
         }
         let (loaded, page) = &mut self.way[level];
         if *loaded != number {
-            // If reading fails, the buffer contains neither the old page nor the new one.
+            // If reading fails, the contents of the buffer are unknown.
             *loaded = PageNumber(0);
             file.read_page(number, page)?;
             *loaded = number;

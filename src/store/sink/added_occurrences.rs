@@ -16,31 +16,32 @@ use crate::store::row::{Level, Occurrence, OccurrenceRow};
 use crate::store::write::level::level_for;
 use crate::store::write::remove::RowsToRemove;
 
-/// Whether copying a table of `rows` rows with the new rows merged in is faster than inserting the new rows
-/// through SQL (docs/architecture.md explains the measured constant).
+/// Whether it is faster to copy a table of `rows` rows and merge `new_rows` rows into the copy than to insert
+/// the new rows through SQL. The constant was measured (see docs/architecture.md).
 pub(super) const fn is_merging_quicker(rows: u64, new_rows: u64) -> bool {
     const ROWS_COPIED_IN_THE_TIME_OF_ONE_ADDED: u64 = 10_000;
     new_rows.saturating_mul(ROWS_COPIED_IN_THE_TIME_OF_ONE_ADDED) >= rows
 }
 
-/// Decides which level is written.
+/// Decides which level of `occurrence` is written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LevelRule {
     /// The number of rows of `occurrence`.
     pub(crate) rows: u64,
-    /// Levels of at most this many games are rewritten with each addition.
+    /// Each addition of games rewrites the levels that have at most this number of games.
     pub(crate) small: u32,
     /// Whether to merge all levels into one.
     pub(crate) merges_all: bool,
 }
 
 impl LevelRule {
-    /// Whether so many rows are removed that copying the remaining rows is faster than deleting rows.
+    /// Whether so many rows are removed that copying the remaining rows is faster than deleting the removed
+    /// rows.
     pub(super) const fn copies_others(self, leaving: RowsToRemove<'_>) -> bool {
         is_merging_quicker(self.rows, leaving.positions)
     }
 
-    /// The level to write. All later levels are merged into it. `None` if no level must be written.
+    /// The level to write, into which all later levels are merged; `None` if no level has to be written.
     pub(super) fn level(
         self,
         levels: &[Level],
@@ -59,17 +60,17 @@ impl LevelRule {
     }
 }
 
-/// The levels of `occurrence`. The last ones are merged into one.
+/// The levels of `occurrence`, and the level into which the last of them are merged.
 #[derive(Debug)]
 pub(super) struct KeptLevels {
     pub(super) levels: Vec<Level>,
-    /// The level to write; earlier levels stay. `None` if all levels stay.
+    /// The level to write. Earlier levels stay unchanged. `None` if all levels stay unchanged.
     pub(super) target: Option<Level>,
-    /// The frequent keys of each of the earlier levels, if counted.
+    /// The frequent keys of each unchanged level; `None` for a level whose frequent keys were not counted.
     pub(super) frequent_keys: Vec<Option<FrequentKeys>>,
 }
 
-/// The table `occurrence` and its changes.
+/// The table `occurrence`, and the changes to make.
 #[derive(Debug)]
 pub(super) struct ChangedLevels<'l> {
     pub(super) file: &'l Arc<PageFile>,
@@ -80,22 +81,23 @@ pub(super) struct ChangedLevels<'l> {
     pub(super) target: Level,
     /// Games whose rows are removed.
     pub(super) removed: &'l GameSet,
-    /// Whether to count keys without remaining rows.
+    /// Whether to count the keys that lose all their rows.
     pub(super) counts_gone: bool,
 }
 
-/// The table `occurrence` with its last level rewritten.
+/// The result of [`ChangedLevels::merge`].
 #[derive(Debug)]
 pub(super) struct MergedLevels {
     pub(super) tree: RebuiltTree,
     /// The frequent keys of the written level.
     pub(super) frequent_keys: FrequentKeys,
-    /// The number of keys without remaining rows, if counted. New rows are not considered.
+    /// The number of keys that lost all their old rows. New rows are not considered. Valid only if
+    /// [`ChangedLevels::counts_gone`] is set.
     pub(super) gone: u64,
 }
 
 impl ChangedLevels<'_> {
-    /// The maximum number of written pages.
+    /// The maximum number of pages that [`merge`](Self::merge) writes.
     pub(super) fn max_pages(&self, sorted: &impl SortedOccurrences) -> u32 {
         let size = self.file.page_size();
         let old = self.tree.bytes_from(OccurrenceRow::first_of(self.target), size);
@@ -105,8 +107,8 @@ impl ChangedLevels<'_> {
         rows.saturating_add(self.tree.max_interior_pages())
     }
 
-    /// Rewrites the last level. It contains the rows of the merged levels, without those of removed games,
-    /// and the new rows.
+    /// Writes the last level. It contains the new rows and the rows of the merged levels, except the rows of
+    /// removed games.
     pub(super) fn merge<S: NewOccurrences>(&self, sorted: &S) -> Result<MergedLevels, S::Error> {
         let merge = |writer: &mut LeafWriter, partition| {
             let mut merging =
@@ -130,7 +132,7 @@ impl ChangedLevels<'_> {
         Ok(MergedLevels { tree, frequent_keys: FrequentKeys::join(keys), gone: gone.into_iter().sum() })
     }
 
-    /// Cursors on the rows of a key range in some levels.
+    /// Cursors on the rows of a key range, one cursor for each level for which `is_wanted` returns true.
     fn cursors(
         &self,
         range: (Occurrence, Option<Occurrence>),
@@ -153,18 +155,17 @@ struct Merging<'m> {
     range: (Occurrence, Option<Occurrence>),
     /// The number up to which the rows of a key are counted.
     threshold: u32,
-    /// The rows of the target level, if it exists already.
+    /// The existing rows of the target level; `None` if this level is new.
     old: Option<OldRows<'m>>,
-    /// The rows of later levels.
+    /// The rows of the levels after the target level.
     newer: Vec<OccurrenceCursor<'m>>,
-    /// The key of the last written row of later levels, and the number of written rows of later levels with
-    /// this key.
+    /// Among the written rows of later levels: the key of the last one, and the number of rows with this key.
     newer_run: Option<(PositionKey, u32)>,
     /// Keys of removed rows of later levels.
     thinned: Vec<PositionKey>,
     /// The frequent keys of levels that stay unchanged.
     listed: Vec<FrequentKeyCursor<'m>>,
-    /// The rows of unchanged levels whose frequent keys were not counted.
+    /// The rows of those unchanged levels whose frequent keys were not counted.
     others: Vec<OccurrenceCursor<'m>>,
     writer: &'m mut LeafWriter,
     /// Counts the written rows per key.
@@ -182,7 +183,8 @@ impl<'m> Merging<'m> {
         let KeptLevels { levels, frequent_keys, .. } = changed.kept;
         let old = levels.iter().position(|&level| level == target).map(|index| {
             let old = OldRows::new(file, tree, changed.range(index, range), removed, threshold)?;
-            // With several levels, one level does not show how many rows a key has, so all keys are recorded.
+            // If there are several levels, the rows of one level do not show how many rows a key has in
+            // total. So the keys of all removed rows are recorded.
             Ok(if levels.len() > 1 { old.noting_all() } else { old })
         });
         let unlisted: Vec<Level> = levels
@@ -210,7 +212,8 @@ impl<'m> Merging<'m> {
         })
     }
 
-    /// Writes the rows of later levels before `end`, or all of them.
+    /// Writes the rows of later levels that come before `end`, except those of removed games. If `end` is
+    /// `None`, writes all remaining rows.
     fn copy_newer(&mut self, end: Option<Occurrence>) -> Result<(), BtreeError> {
         while let Some((cursor, row)) = self.next_newer()
             && end.is_none_or(|end| row < end)
@@ -229,7 +232,7 @@ impl<'m> Merging<'m> {
         Ok(())
     }
 
-    /// The next row of the later levels, and the index of its cursor.
+    /// The index of the cursor that has the next row of the later levels, and this row.
     fn next_newer(&self) -> Option<(usize, Occurrence)> {
         let mut next: Option<(usize, Occurrence)> = None;
         for (index, cursor) in self.newer.iter().enumerate() {
@@ -242,7 +245,7 @@ impl<'m> Merging<'m> {
         next
     }
 
-    /// Writes a row, after the rows of the target level that precede it.
+    /// Writes the rows of the target level that come before `row`, then `row`.
     fn push(&mut self, row: Occurrence) -> Result<(), BtreeError> {
         if let Some(old) = &mut self.old {
             old.copy_before(row, self.writer, &mut self.keys)?;
@@ -266,8 +269,9 @@ impl<'m> Merging<'m> {
         Ok((left_out, self.keys.finish()))
     }
 
-    /// Keeps only the recorded keys that had enough rows in all levels together, and, if wanted, counts the
-    /// keys without remaining rows. The keys of all removed rows must have been recorded.
+    /// Keeps only the recorded keys that had at least `threshold` rows in all levels together. If
+    /// `counts_gone` is set, counts the keys that lose all their rows. The keys of all removed rows must have
+    /// been recorded.
     fn look_into_all_levels(&self, left_out: &mut RemovedKeys) -> Result<(), BtreeError> {
         let RemovedKeys { thinned, gone } = left_out;
         thinned.sort_unstable_by_key(|key| key.as_i64());
@@ -310,14 +314,16 @@ impl OccurrenceRows for Merging<'_> {
         if merged < rows_in_level(count) {
             return Ok(false);
         }
-        // The sum can be too high. Then the position is only counted unnecessarily.
+        // The sum of upper bounds can be too high. Then the position is counted unnecessarily, which does no
+        // harm.
         let listed = self.listed.iter_mut().map(|list| list.most_rows(key));
         let most = listed.fold(merged, u32::saturating_add);
         Ok(most >= count || has(&mut self.others, key, count - most)?)
     }
 }
 
-/// Whether a key has at least `count` rows in these levels together. Keys must be passed in ascending order.
+/// Whether a key has at least `count` rows in these levels together. The keys of successive calls must be in
+/// ascending order.
 fn has(levels: &mut [OccurrenceCursor<'_>], key: PositionKey, count: u32) -> Result<bool, BtreeError> {
     let mut missing = count;
     for level in levels {

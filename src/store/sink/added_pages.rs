@@ -1,8 +1,8 @@
-//! Adds games to an existing database as pages: appends leaves to `game_position` and `move_eval`, and
-//! rewrites the last level of `occurrence` and the ends of the indexes of `game` with the new rows merged in.
-//! If many rows are to be removed, these tables are rewritten without them in the same step.
+//! Adds games to an existing database as pages: appends leaves to `game_position` and `move_eval`, and merges
+//! the new rows into the last level of `occurrence` and into the ends of the indexes of `game`. If many rows
+//! are to be removed, the same step rewrites these tables without the removed rows.
 //!
-//! If no pages can be written into the database, rows are inserted through SQL.
+//! If pages cannot be written into the database directly, rows are inserted through SQL.
 
 use std::sync::Arc;
 
@@ -26,8 +26,9 @@ use crate::store::row::HeaderBatch;
 use crate::store::write::remove::{RemainingRows, RowsToRemove};
 use crate::store::{BulkLoader, Database, PageTransaction, SideDatabase, SideIndex, Snapshot, WriterLock};
 
-/// Adds games in one transaction, mostly as new pages beside those that readers use. Removes games in the
-/// same transaction. The added games may have been skipped earlier as duplicates of the removed ones.
+/// Adds games in one transaction, mostly as new pages beside those that readers use. Can also remove games in
+/// the same transaction. Then the added games can be duplicates that were skipped earlier and whose originals
+/// are removed.
 pub(crate) struct AddedPages<'d> {
     database: &'d Database,
     /// `None` once all games are read.
@@ -42,16 +43,16 @@ pub(crate) struct AddedPages<'d> {
     import: ImportId,
 }
 
-/// The file into which the leaves of large tables are written.
+/// The file to which the leaves of large tables are written.
 enum Target<'d> {
     /// The database.
     Pages(Box<PageTransaction<'d>>),
-    /// A temporary database, from which the rows are later inserted into the database.
+    /// A temporary database, from which the rows are later copied to the database.
     Rows(RowFile),
 }
 
 impl<'d> AddedPages<'d> {
-    /// Begins to add games in the transaction `pages`, or through SQL if it is `None`.
+    /// Begins to add games in the transaction `pages`. If `pages` is `None`, adds them through SQL.
     pub(crate) fn new(
         database: &'d Database,
         lock: &WriterLock,
@@ -75,14 +76,14 @@ impl<'d> AddedPages<'d> {
         Ok(Self { database, target, rule, leaving, leaves, small, loader, import })
     }
 
-    /// Sets the run of the following games.
+    /// Assigns the following games to a run.
     pub(crate) fn set_import(&mut self, import: ImportId) {
         self.import = import;
         self.small().set_import(import);
     }
 
-    /// Completes the counts of sources and runs after a removal, instead of [`end`](KeepingSink::end); `last`
-    /// is the last game that existed before the run.
+    /// Completes the counts of sources and runs after a removal. Called instead of [`end`](KeepingSink::end).
+    /// `last` is the last game that existed before the removal.
     pub(crate) fn end_removal(&mut self, last: GameId) -> Result<()> {
         self.loader().count_returned(last)
     }
@@ -95,7 +96,7 @@ impl<'d> AddedPages<'d> {
         self.loader.as_mut().expect("once all games are read")
     }
 
-    /// Appends the new leaves of `game_position` and `move_eval` to the existing ones. If many rows are to be
+    /// Builds trees of `game_position` and `move_eval` with the new leaves appended. If many rows are to be
     /// removed, rewrites the leaves that contain them.
     fn change_games(&mut self, pages: &PageTransaction<'_>) -> Result<ChangedGames> {
         let (positions, evals) = self.leaves.take();
@@ -138,15 +139,16 @@ impl<'d> AddedPages<'d> {
         sorted: &impl SortedOccurrences,
     ) -> Result<NewRows> {
         let games = self.change_games(pages)?;
-        // Without new games, or with few new and removed rows, the indexes are not rewritten.
+        // The indexes are not rewritten if there are no new games, or few new and removed rows.
         let rows = sorted.unsorted().count() + self.leaving.positions;
         let is_worth = games.has_new && is_merging_quicker(self.rule.rows, rows);
         let indexes = if is_worth { game_indexes(pages, &side)? } else { Vec::new() };
         Ok(NewRows { side, games, indexes })
     }
 
-    /// Makes the changed trees of games readable through SQL, reserves pages for the trees to be merged, and
-    /// begins to write through SQL. `room` is the maximum number of pages of `occurrence` to be written.
+    /// Publishes `trees`, the changed trees of `game_position` and `move_eval`, so that SQL can read them.
+    /// Reserves pages for the trees that are built later, hides `indexes`, and returns a loader that writes
+    /// through SQL. `room` is the maximum number of pages that will be written for `occurrence`.
     fn publish(
         &mut self,
         pages: &mut PageTransaction<'d>,
@@ -164,7 +166,7 @@ impl<'d> AddedPages<'d> {
         Ok(loader)
     }
 
-    /// Rewrites the last level of `occurrence` and the indexes of `game` while the small tables are written
+    /// Rewrites the last level of `occurrence` and the indexes of `game`. Meanwhile writes the small tables
     /// through SQL.
     fn merge<S: NewOccurrences>(
         &mut self,
@@ -184,14 +186,16 @@ impl<'d> AddedPages<'d> {
         let changed = target.map(|target| ChangedLevels { file, tree, kept, target, removed, counts_gone });
         let room = changed.as_ref().map_or(0, |changed| changed.max_pages(sorted));
         let loader = self.publish(&mut pages, trees, &indexes, room)?;
-        // Otherwise unchanged levels can contain rows of removed games.
+        // Whether all occurrences of removed games are in levels that are rewritten without them.
         let is_level_gone = target.is_some_and(|target| removed.iter().all(|game| game.0 >= target.0));
         let rows = match &left_out {
             Some(positions) => RemainingRows::Gone { positions },
             None if is_level_gone => RemainingRows::InGamePosition,
             None => RemainingRows::There,
         };
-        // Indexes may need the rows; counting positions must not read the old rows of `occurrence`.
+        // Rows can be deleted during the merge only if no index is hidden, because SQLite does not update
+        // hidden indexes. Positions must not be counted during the merge either, because SQLite would then
+        // read the old rows of `occurrence`.
         let is_removed_meanwhile = is_level_gone && indexes.is_empty() && !counts;
         let (merged, built) = std::thread::scope(|scope| {
             let merged = scope.spawn(|| merge_trees(file, changed.as_ref(), &indexes, sorted));
@@ -228,7 +232,7 @@ impl<'d> AddedPages<'d> {
     }
 }
 
-/// Completes the pages: `trees` and the indexes of `game`. Indexes that could not be merged are rebuilt.
+/// Publishes `trees` and the merged indexes of `game`. Rebuilds the indexes that could not be merged.
 fn finish_pages<'i>(
     pages: PageTransaction<'_>,
     mut trees: Vec<(PageNumber, RebuiltTree)>,
@@ -250,7 +254,7 @@ fn finish_pages<'i>(
     not_built.into_iter().try_for_each(|name| loader.rebuild_index(name))
 }
 
-/// Signals that draining has ended, however the thread ends.
+/// Signals, when dropped, that no more partitions will be drained. This happens even if the thread panics.
 struct DrainedOnDrop<'s, S: NewOccurrences>(&'s S);
 
 impl<S: NewOccurrences> Drop for DrainedOnDrop<'_, S> {
@@ -260,7 +264,7 @@ impl<S: NewOccurrences> Drop for DrainedOnDrop<'_, S> {
 }
 
 /// Rewrites the last level of `occurrence`, if it changes, and the indexes of `game`. Uses twice as many
-/// threads as elsewhere, because they wait for the disk half of the time.
+/// threads as other steps, because these threads wait for the disk half of the time.
 fn merge_trees<S: NewOccurrences>(
     file: &Arc<PageFile>,
     changed: Option<&ChangedLevels<'_>>,
@@ -278,7 +282,7 @@ fn merge_trees<S: NewOccurrences>(
     Ok((merged?, built?))
 }
 
-/// New data before it is merged with existing data.
+/// The new rows of the small tables, the changed trees, and the indexes to rewrite.
 struct NewRows {
     /// The new rows of the small tables.
     side: SideDatabase,
@@ -298,11 +302,11 @@ struct ChangedGames {
     left_out: Option<Vec<(GameId, u32)>>,
 }
 
-/// An existing index of `game`, and the index of the new rows.
+/// An existing index of `game`, and an index of the new games, which is merged into it.
 struct GameIndex {
     root: PageNumber,
     old: Tree,
-    /// The number of leaves that stay unchanged.
+    /// The number of leaves at the start of `old` that stay unchanged.
     stay: usize,
     new: SideIndex,
 }
@@ -311,10 +315,11 @@ struct GameIndex {
 fn game_indexes(pages: &PageTransaction<'_>, side: &SideDatabase) -> Result<Vec<GameIndex>> {
     let mut indexes = Vec::new();
     for new in side.index_games()? {
-        // A user may have replaced the index by another one.
+        // A user can have replaced the index with another one of the same name.
         if pages.has_index(&new.name, &new.sql)? {
             let root = pages.root_page(&new.name)?;
-            // If a row of an index continues on an overflow page, SQLite updates the index.
+            // The tree cannot be read if a row above its leaves continues on an overflow page. Then SQLite
+            // updates the index.
             let Ok(old) = Tree::read(pages.file(), root) else { continue };
             let stay = count_unchanged_leaves(&old, (&new.file, &new.tree))?;
             indexes.push(GameIndex { root, old, stay, new });
@@ -324,7 +329,7 @@ fn game_indexes(pages: &PageTransaction<'_>, side: &SideDatabase) -> Result<Vec<
 }
 
 impl GameIndex {
-    /// The maximum number of written pages.
+    /// The maximum number of pages that [`build`](Self::build) writes.
     fn max_pages(&self, file: &PageFile) -> u32 {
         let old = self.old.bytes(self.stay, file.page_size());
         let new = self.new.tree.bytes(0, self.new.file.page_size());

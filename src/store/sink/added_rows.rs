@@ -1,4 +1,4 @@
-//! Adds rows through SQL to a database into which no pages can be written.
+//! Adds rows through SQL, if pages cannot be written into the database directly.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::store::write::remove::{RemainingRows, RowsToRemove};
 use crate::store::write::side_database::{Temporary, root_page};
 use crate::store::{BulkLoader, SideDatabase, WriterLock};
 
-/// New rows of `game_position` and `move_eval`, as pages of a temporary database. They are inserted once all
-/// games are read.
+/// New rows of `game_position` and `move_eval`, as pages of a temporary database. They are copied to the
+/// database once all games are read.
 #[derive(Debug)]
 pub(super) struct RowFile {
     temporary: Temporary,
@@ -25,7 +25,7 @@ pub(super) struct RowFile {
 }
 
 impl RowFile {
-    /// Creates the temporary database beside the lock's target.
+    /// Creates the temporary database beside the target of `lock`.
     pub(super) fn create(lock: &WriterLock, cache_bytes: u64) -> Result<Self> {
         let side = SideDatabase::create(lock, "rows", cache_bytes)?;
         let root = |table| {
@@ -38,12 +38,12 @@ impl RowFile {
         Ok(Self { temporary, file, positions, evals })
     }
 
-    /// The file for the leaves.
+    /// The file to which the leaves are written.
     pub(super) const fn file(&self) -> &Arc<PageFile> {
         &self.file
     }
 
-    /// Completes the trees of both tables.
+    /// Completes the trees of both tables, and returns the temporary database.
     fn finish(self, (positions, evals): (Vec<Segment>, Vec<Segment>)) -> Result<Temporary> {
         assemble(&self.file, self.positions, positions)?;
         assemble(&self.file, self.evals, evals)?;
@@ -52,7 +52,7 @@ impl RowFile {
     }
 }
 
-/// The changes to a database.
+/// The changes to make in a database.
 pub(super) struct AddedRows<'a> {
     pub(super) rule: LevelRule,
     pub(super) leaving: RowsToRemove<'a>,
@@ -63,7 +63,7 @@ pub(super) struct AddedRows<'a> {
 }
 
 impl AddedRows<'_> {
-    /// Removes and inserts the rows, and updates the visited positions.
+    /// Removes the rows to remove, inserts the new rows, and updates the visited positions.
     pub(super) fn write<S: NewOccurrences>(
         self,
         loader: &mut BulkLoader<'_>,
@@ -93,7 +93,7 @@ impl AddedRows<'_> {
     }
 }
 
-/// Receives occurrences whose rows are already inserted.
+/// Receives occurrences whose rows have already been inserted.
 struct Inserted<'l, 'c> {
     loader: &'l BulkLoader<'c>,
     level: Level,

@@ -1,4 +1,4 @@
-//! Encodes positions, on the workers, for a sink.
+//! Encodes games for a sink, on the threads of the workers.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use crate::store::error::Result;
 use crate::store::pages::{BoardFen, LeafWriter, PageFile, PositionRecord, Segment};
 use crate::store::row::{EvalRow, HeaderBatch};
 
-/// One position of a game, as it is played.
+/// One position of a game that is being replayed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PositionView<'a> {
     pub(crate) game: GameId,
     pub(crate) ply: Ply,
     pub(crate) position: &'a Position,
     pub(crate) placement: &'a FenText,
-    /// The move played from this position.
+    /// The move played from this position; `None` in the last position of the game.
     pub(crate) move_code: Option<MoveCode>,
     /// Whether the game starts from a set-up position.
     pub(crate) is_setup: bool,
@@ -25,12 +25,13 @@ pub(crate) struct PositionView<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GameMoves<'g> {
     pub(crate) game: GameId,
-    /// The start position, unless it is the standard one.
+    /// The start position; `None` if it is the standard one.
     pub(crate) setup: Option<&'g Position>,
     pub(crate) codes: &'g [MoveCode],
 }
 
-/// The place of a batch: the number of its chunk, and its number within the chunk.
+/// Identifies a batch, in input order: the number of its chunk, and the number of the batch within this
+/// chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct BatchNumber {
     pub(crate) chunk: u64,
@@ -44,22 +45,22 @@ pub(crate) enum Takes {
     Nothing,
     /// Positions, and rows of `move_eval`.
     Positions,
-    /// The moves of whole games. All rows, also those of `move_eval`, go to the sink.
+    /// The moves of whole games. All rows, including the rows of `move_eval`, are sent to the sink.
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only Parquet files need it"))]
     Moves,
-    /// Games with their rows and moves, but no other data. The sink gets the rows after the encoded data.
+    /// The rows and the moves of games. The rows are sent to the sink after the encoded data.
     Games,
 }
 
 impl Takes {
-    /// Whether games are kept. If not, they need no ids.
+    /// Whether the sink keeps the games. If not, the games need no ids.
     pub(crate) const fn keeps(self) -> bool {
         matches!(self, Self::Positions | Self::Moves)
     }
 }
 
-/// Encodes games for a sink. Each worker has one encoder. Only the methods for the data that the encoder
-/// [takes](Self::TAKES) are called.
+/// Encodes games for a sink. Each worker has one encoder. Of the methods that add data, only those for the
+/// data that the encoder [takes](Self::TAKES) are called.
 pub(crate) trait PositionEncoder: Send + Sync + Sized {
     /// The encoded data of a batch.
     type Encoded: Send;
@@ -86,7 +87,7 @@ pub(crate) trait PositionEncoder: Send + Sync + Sized {
     /// Adds the moves of the next game.
     fn push_moves(&mut self, _: &GameMoves<'_>) {}
 
-    /// Adds the next games. The first game has the id `first`; in `rows`, the ids of the games begin at 0.
+    /// Adds the next games. The first game has the id `first`. In `rows`, the ids of the games begin at 0.
     /// `moves` contains the moves of those games that have positions.
     fn push_games<'g>(
         &mut self,
@@ -96,22 +97,23 @@ pub(crate) trait PositionEncoder: Send + Sync + Sized {
     ) {
     }
 
-    /// Returns the encoded data of the batch; `None` if it is empty. The next batch may reuse the memory of
-    /// `used`.
+    /// Returns the encoded data of the batch; `None` if nothing was added. The next batch can reuse the
+    /// memory of `used`.
     fn take(&mut self, used: Option<Self::Encoded>) -> Result<Option<Self::Encoded>>;
 }
 
-/// Builds the leaf pages of `game_position` and `move_eval` and writes them to the file. The encoded data
-/// contains the numbers of these pages, and the rows that are not on them.
+/// Builds the leaf pages of `game_position` and `move_eval`, and writes them to the file. The encoded data
+/// contains the numbers of these pages, and the rows that are not on a leaf page.
 #[derive(Debug)]
 pub(crate) struct LeafEncoder {
     file: Arc<PageFile>,
     positions: LeafWriter,
-    /// Created with the first row, because many collections have neither evaluations nor clocks.
+    /// Created when the first row of `move_eval` is added, because many collections have no evaluations or
+    /// clocks.
     evals: Option<LeafWriter>,
 }
 
-/// The leaves of a batch of games.
+/// The leaves of one batch of games.
 #[derive(Debug)]
 pub(crate) struct GameLeaves {
     positions: Segment,

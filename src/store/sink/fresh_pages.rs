@@ -1,5 +1,5 @@
-//! Writes a new database. The pages of its large tables are built directly; its small tables are written
-//! through SQL.
+//! Writes a new database: builds the pages of its large tables directly, and writes its small tables through
+//! SQL.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,8 +21,8 @@ use crate::store::pages::{LeafWriter, PageFile, PageNumber, Segment, assemble};
 use crate::store::row::{HeaderBatch, Level, Occurrence, OccurrenceRow};
 use crate::store::{Build, BulkLoader};
 
-/// Builds the pages of the large tables of a new database, and of `game` with its indexes. Meanwhile the
-/// small tables except `game` are written through SQL to another file, from which they are copied at the end.
+/// Builds the pages of the large tables of a new database, and of the table `game` and its indexes. Meanwhile
+/// writes the other tables through SQL to another file, from which they are copied at the end.
 pub(crate) struct FreshPages<'b> {
     build: &'b mut Build,
     watch: &'b dyn Fn(&Connection),
@@ -33,7 +33,7 @@ pub(crate) struct FreshPages<'b> {
     leaves: GameLeafList,
     /// Writes the rows of `game`; `None` once all games are written.
     games: Option<GameTable>,
-    /// The run of the games.
+    /// The run that adds the games.
     import: ImportId,
     /// Indexes of `game` that SQLite must build.
     not_built: Vec<String>,
@@ -42,8 +42,8 @@ pub(crate) struct FreshPages<'b> {
 }
 
 impl<'b> FreshPages<'b> {
-    /// Begins to fill a database. `watch` is called with each connection used. Unnamed temporary files are
-    /// created in `directory`.
+    /// Begins to fill a database. `watch` is called with each connection that is opened. Unnamed temporary
+    /// files are created in `directory`.
     pub(crate) fn new(
         build: &'b mut Build,
         watch: &'b dyn Fn(&Connection),
@@ -74,7 +74,7 @@ impl<'b> FreshPages<'b> {
     }
 }
 
-/// Writes occurrences to leaves.
+/// Writes occurrences to leaves of the first level.
 struct Leaves<'w>(&'w mut LeafWriter);
 
 impl OccurrenceRows for Leaves<'_> {
@@ -88,8 +88,8 @@ impl OccurrenceRows for Leaves<'_> {
     }
 }
 
-/// Builds the leaves of `occurrence`, one segment per partition, and the indexes of `game`, and completes all
-/// trees. Returns the names of the indexes that SQLite must build.
+/// Builds the leaves of `occurrence`, one segment for each partition, and the indexes of `game`. Then
+/// completes the trees of all large tables. Returns the names of the indexes that SQLite must build.
 fn build_trees<S: SortedOccurrences>(
     file: &Arc<PageFile>,
     roots: [PageNumber; 3],
@@ -143,7 +143,7 @@ impl<S: SortedOccurrences> KeepingSink<S> for FreshPages<'_> {
         let (file, roots) = (Arc::clone(self.file()), self.roots);
         self.not_built = std::thread::scope(|scope| {
             let built = scope.spawn(move || build_trees(&file, roots, leaves, indexes, sorted));
-            // Meanwhile, SQLite builds the indexes in the other file.
+            // Meanwhile, SQLite builds the indexes of the small tables in the other file.
             let indexed = self.small().make_indexes();
             let not_built = built.join().map_err(|_| sorted.unsorted().panicked())??;
             Ok::<_, S::Error>(indexed.map(|()| not_built)?)

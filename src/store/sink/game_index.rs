@@ -13,34 +13,34 @@ use crate::store::error::Result;
 use crate::store::pages::{LeafWriter, PageFile, PageNumber, RowRecord, assemble};
 use crate::store::row::virtual_table::Cell;
 
-/// The sort key of an index: the block of the game, `game_id >> shift`, then columns of the table.
+/// The columns of an index: the block of the game, `game_id >> shift`, then one or two columns of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Key {
     shift: u32,
     columns: Columns,
 }
 
-/// Columns of the table, numbered from 0. Rows with NULL come before those with values.
+/// One or two columns of the table, given by their indexes. Rows with NULL sort before rows with values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Columns {
     Integer(usize),
-    /// Two integers: the first is never NULL; the second is NULL or from 0 to 2^32 - 2.
+    /// Two integers. The first is never NULL. The second is NULL or from 0 to 2^32 - 2.
     Integers(usize, usize),
     /// Texts of at most [`MOST_TEXT`] bytes, without a NUL byte.
     Text(usize),
 }
 
-/// The maximum length, in bytes, of a text that can be part of a number to sort.
+/// The maximum length, in bytes, of a text that [`Columns::number`] can encode.
 const MOST_TEXT: usize = 11;
 
 impl Key {
-    /// The key of an index; `None` if the index is of an unsupported kind.
+    /// Determines the key of an index; `None` if indexes of this kind are not supported.
     fn of(connection: &Connection, table: &str, index: &str) -> rusqlite::Result<Option<Self>> {
         let sql = r#"SELECT EXISTS (SELECT 1 FROM pragma_index_list(?1) WHERE name = ?2 AND NOT "unique" AND NOT partial)"#;
         if !connection.query_row(sql, [table, index], |row| row.get(0))? {
             return Ok(None);
         }
-        // For a part of the key that is an expression, `cid` is -2 and the type is NULL.
+        // If a column of the index is an expression, its `cid` is -2 and its type is NULL.
         let sql = r#"SELECT part.cid, part."desc" OR part.coll <> 'BINARY', col.type
                      FROM pragma_index_xinfo(?2) AS part LEFT JOIN pragma_table_info(?1) AS col ON col.cid = part.cid
                      WHERE part.key ORDER BY part.seqno"#;
@@ -68,9 +68,9 @@ impl Key {
         Ok(shift.filter(|shift| (1..32).contains(shift)).map(|shift| Self { shift, columns }))
     }
 
-    /// Encodes the values and the rowid of a row as a number. The numbers have the order of the index's rows.
-    /// `None` if the values do not fit. The number consists of the block, the values, and the place of the
-    /// game in its block.
+    /// Encodes the values and the rowid of a row as a number; `None` if the values cannot be encoded. The
+    /// numbers sort like the rows of the index. A number consists of the block, the values, and the number of
+    /// the game within its block.
     #[inline]
     fn number(self, row: &[Cell<'_>], rowid: u32) -> Option<u128> {
         let block = u128::from(rowid >> self.shift) << (Columns::BITS + self.shift);
@@ -94,11 +94,11 @@ impl Key {
 }
 
 impl Columns {
-    /// The number of bits of encoded values.
+    /// The number of bits of the encoded values, without block and rowid.
     const BITS: u32 = 96;
 
-    /// Encodes the values of a row as a number. The numbers have the order of the values. `None` if the
-    /// values do not fit.
+    /// Encodes the values of a row as a number; `None` if they cannot be encoded. The numbers sort like the
+    /// values.
     #[inline]
     fn number(self, row: &[Cell<'_>]) -> Option<u128> {
         Some(match self {
@@ -146,35 +146,35 @@ impl Columns {
                 let bytes = number.to_be_bytes();
                 let [flag, text @ ..] = &bytes[16 - 1 - MOST_TEXT..] else { unreachable!("it is not empty") };
                 let length = text.iter().position(|&byte| byte == 0).unwrap_or(MOST_TEXT);
-                let text = std::str::from_utf8(&text[..length]).expect("made of a text");
+                let text = std::str::from_utf8(&text[..length]).expect("the bytes of a text");
                 see(&[if *flag == 0 { Cell::Null } else { Cell::Text(text) }])
             }
         }
     }
 }
 
-/// Maps an integer to a non-negative number, and keeps the order of integers.
+/// Maps an integer to a non-negative number, so that the numbers sort like the integers.
 const fn biased(value: i64) -> u128 {
     (value.cast_unsigned() ^ 1 << 63) as u128
 }
 
-/// The integer that [`biased`] mapped to the lowest 64 bits of a number.
+/// Reverses [`biased`]. Ignores all bits of the number except the lowest 64.
 const fn unbiased(number: u128) -> i64 {
     (number as u64 ^ 1 << 63).cast_signed()
 }
 
-/// An index of a table, and its rows in the order of arrival.
+/// An index of a table, and its rows in the order in which they were added.
 #[derive(Debug)]
 pub(super) struct IndexRows {
     name: String,
     root: PageNumber,
-    /// `None` if SQLite must build the index: it is of an unsupported kind, or has an unsupported row.
+    /// `None` if SQLite must build the index, because its kind or one of its rows is not supported.
     rows: Option<(Key, Sorter)>,
 }
 
 impl IndexRows {
-    /// The indexes of a table that were created with `CREATE INDEX`. Rows beyond `memory` bytes are written to
-    /// files in `directory`.
+    /// The indexes of a table that were created with `CREATE INDEX`. Index rows that do not fit in `memory`
+    /// bytes are written to files in `directory`.
     pub(super) fn of_table(
         connection: &Connection,
         table: &str,
@@ -194,7 +194,7 @@ impl IndexRows {
         indexes.into_iter().map(index).collect()
     }
 
-    /// Adds the index row for a row of the table, whose values are in the order of the table's columns.
+    /// Adds the index row for a row of the table. `row` contains the values of the table's columns, in order.
     #[inline]
     pub(super) fn push(&mut self, row: &[Cell<'_>], rowid: u32) -> Result<()> {
         let Some((key, sorter)) = &mut self.rows else { return Ok(()) };
@@ -207,10 +207,10 @@ impl IndexRows {
         }
     }
 
-    /// Writes the index. Returns its name if SQLite must build it.
+    /// Writes the index. If SQLite must build the index instead, writes nothing and returns its name.
     pub(super) fn build(self, file: &Arc<PageFile>) -> Result<Option<String>> {
-        // Writes of so few pages go through the page cache. So the index is still cached when the search for
-        // duplicate games reads it soon afterwards.
+        // So few pages are written at once that the writes go through the page cache. So the index is still
+        // cached when the search for duplicate games reads it soon afterwards.
         const PAGES: NonZeroUsize = NonZeroUsize::new(6).expect("six is not zero");
         let Some((key, sorter)) = self.rows else { return Ok(Some(self.name)) };
         let mut writer = LeafWriter::with_buffer(Arc::clone(file), PAGES);
@@ -229,7 +229,7 @@ mod tests {
 
     use super::*;
 
-    /// Numbers have the order of the values, and can be decoded.
+    /// Numbers sort like the rows that they encode, and can be decoded.
     #[test]
     fn numbers_stand_for_rows() {
         let integers: Vec<Cell<'_>> =
@@ -252,15 +252,15 @@ mod tests {
         }
     }
 
-    /// Checks the numbers of games in two blocks, with all these values in each block, in the order of the
-    /// index.
+    /// Checks the numbers of games in two blocks. Each block has games with all these values, which must be
+    /// in the order of the index.
     fn check_order(key: Key, rows: &[Vec<Cell<'_>>]) {
         let size = 1 << key.shift;
         let blocks = [0..size, u32::MAX - (size - 1)..u32::MAX];
         let mut last = None;
         for (block, games) in [0, u32::MAX >> key.shift].into_iter().zip(blocks) {
             for row in rows {
-                // The first and the last game of the range; game 0 does not exist.
+                // The first and the last game of the block. Game 0 does not exist.
                 for rowid in BTreeSet::from([games.start.max(1), games.end - 1]) {
                     let number = key.number(row, rowid).unwrap();
                     assert!(last < Some(number), "{key:?} {row:?}");

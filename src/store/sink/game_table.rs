@@ -1,4 +1,4 @@
-//! Writes the table `game` and its indexes as pages.
+//! Writes the table `game` as pages, and collects the rows of its indexes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,15 +25,15 @@ pub(super) struct GameLayout {
 enum Column {
     /// The id of the game, which is the rowid and is not stored in the record.
     Rowid,
-    /// A value of the game's row.
+    /// The value of the column with this index in `GameRow::COLUMNS`.
     Value(usize),
     /// The id of the run.
     Import,
 }
 
 impl GameLayout {
-    /// Reads the schema of an empty database; `root` is the root page of `game`. Index rows beyond `memory`
-    /// bytes are written to files in `directory`.
+    /// Reads the schema of an empty database. `root` is the root page of `game`. Index rows that do not fit
+    /// in `memory` bytes are written to files in `directory`.
     pub(super) fn read(
         connection: &Connection,
         root: PageNumber,
@@ -44,7 +44,7 @@ impl GameLayout {
         let column = |name: String, is_key: bool| match GameRow::COLUMNS.iter().position(|own| *own == name) {
             Some(_) if is_key => Column::Rowid,
             Some(index) => Column::Value(index),
-            // This is the only column of the table that `GameRow` does not have.
+            // `import_id` is the only column of the table that `GameRow` does not have.
             None => Column::Import,
         };
         let columns = query.query_map([], |row| Ok(column(row.get(0)?, row.get(1)?)))?;
@@ -62,7 +62,7 @@ pub(super) struct GameTable {
 }
 
 impl GameTable {
-    /// Begins to write.
+    /// Begins to write the table.
     pub(super) fn new(layout: GameLayout, file: &Arc<PageFile>) -> Self {
         Self { layout, rows: TableWriter::new(Arc::clone(file)), record: RowRecord::default() }
     }
@@ -92,7 +92,7 @@ impl GameTable {
         Ok(())
     }
 
-    /// Completes the table. Returns its indexes, which the caller must build and can build in parallel.
+    /// Completes the table. Returns its indexes, which the caller must build. They can be built in parallel.
     pub(super) fn finish(self) -> Result<Vec<IndexRows>> {
         self.rows.finish(self.layout.root)?;
         Ok(self.layout.indexes)

@@ -1,19 +1,20 @@
-//! The interface through which the rows of a run are written.
+//! The interface through which a run writes its rows.
 //!
-//! A run is independent of its output: it passes games, positions and sorted occurrences to a [`Sink`]. There
-//! is one sink for each way to write:
+//! A run does not depend on the kind of its output: it passes games, positions and sorted occurrences to a
+//! [`Sink`]. There is one sink for each kind of output:
 //!
 //! | sink | writes |
 //! |---|---|
-//! | [`FreshPages`] | a new database, its large tables as pages built by the workers |
+//! | [`FreshPages`] | a new database; the workers build the pages of its large tables |
 //! | [`AddedPages`] | an existing database: new pages beside those in use, or rows through SQL |
 //! | `ParquetFiles`, in the module `columnar` | Parquet files |
-//! | `StreamSink` and `RankSink`, in `columnar` | no files: rows, or the data for a random sample, for a caller |
+//! | `StreamSink` and `RankSink`, in `columnar` | no files: they pass rows, or the data for a random sample, to a caller |
 //! | [`NullSink`] | nothing: the input is only checked |
 //!
-//! The order of calls: [`begin`](KeepingSink::begin); while games are read, [`headers`](Sink::headers) and
-//! [`positions`](Sink::positions); after all games, [`occurrences`](KeepingSink::occurrences),
-//! [`end`](KeepingSink::end), [`links`](KeepingSink::links), [`finish`](KeepingSink::finish).
+//! The order of calls: first [`begin`](KeepingSink::begin); while games are read, [`headers`](Sink::headers)
+//! and [`positions`](Sink::positions); after all games, [`occurrences`](KeepingSink::occurrences),
+//! [`end`](KeepingSink::end), [`links`](KeepingSink::links) and [`finish`](KeepingSink::finish). A removal of
+//! games does not call `begin` and `end`.
 
 mod added_occurrences;
 mod added_pages;
@@ -46,15 +47,15 @@ pub(crate) trait Sink: Sized {
     /// The encoder to which workers pass games.
     type Encoder: PositionEncoder;
 
-    /// An encoder, from which the encoders of the workers are created.
+    /// The first encoder. The encoders of the workers are [created](PositionEncoder::another) from it.
     fn encoder(&self) -> Self::Encoder;
 
-    /// Writes rows of the small tables, in the order of the games.
+    /// Writes the rows of a batch to the small tables. The batches are passed in the order of the games.
     fn headers(&mut self, _: &HeaderBatch) -> Result<()> {
         Ok(())
     }
 
-    /// Consumes the encoded data of a batch. Returns emptied data whose memory can be reused, if there is any.
+    /// Consumes the encoded data of a batch. If its memory can be reused, returns the emptied data.
     fn positions(
         &mut self,
         number: BatchNumber,
@@ -64,21 +65,21 @@ pub(crate) trait Sink: Sized {
 
 /// A sink that keeps the games. `S` is the type of their sorted occurrences.
 pub(crate) trait KeepingSink<S: SortedOccurrences>: Sink {
-    /// Writes the rows of the run and of its sources, and in a new database the settings and the list of
-    /// openings.
+    /// Writes the rows of the run and of its sources. In a new database, also writes the settings and the
+    /// list of openings.
     fn begin(&mut self, run: &NewRun<'_>) -> Result<()>;
 
-    /// Writes the occurrences, once all games are read, and in an existing database updates the visited
-    /// positions.
+    /// Writes the occurrences. Called once all games are read. In an existing database, also updates the
+    /// visited positions.
     fn occurrences(&mut self, sorted: &S) -> Result<(), S::Error>;
 
     /// Completes the rows of the sources and of the run.
     fn end(&mut self, run: &RunTotals) -> Result<()>;
 
-    /// Updates the duplicates once all games are written, and in a new database writes the visited positions.
-    /// `note_prefixes` records which games are prefixes of longer games. It examines the added games and the
-    /// games passed to it, each with the games that may be its prefixes or its continuations. Like
-    /// `note_prefixes`, this method returns the number of recorded prefixes.
+    /// Updates the duplicates. Called once all games are written. In a new database, also writes the visited
+    /// positions. `note_prefixes` records games that are prefixes of longer games. It searches for prefixes
+    /// and for longer versions of the added games, and for longer versions of the games that are passed to
+    /// it. Like `note_prefixes`, this method returns the number of recorded prefixes.
     fn links(
         &mut self,
         sorted: &S,
@@ -91,7 +92,7 @@ pub(crate) trait KeepingSink<S: SortedOccurrences>: Sink {
     fn finish(self) -> Result<()>;
 }
 
-/// The data of a run when it begins.
+/// The data of a run that is known when the run begins.
 #[derive(Debug)]
 pub(crate) struct NewRun<'r> {
     pub(crate) import: ImportId,
@@ -104,31 +105,32 @@ pub(crate) struct NewRun<'r> {
     pub(crate) openings: &'r OpeningBook,
     /// Names and values of other settings of a new database.
     pub(crate) settings: [(&'static str, &'static str); 3],
-    /// The id of each source, its path, and the offset at which reading starts, in bytes.
+    /// For each source: its id, its path, and the offset, in bytes, at which reading starts.
     pub(crate) sources: Vec<(SourceId, &'r Path, u64)>,
 }
 
-/// The data of a run when all its games are written.
+/// The data of a run that is known when all its games are written.
 #[derive(Debug)]
 pub(crate) struct RunTotals {
     pub(crate) sources: Vec<(SourceId, SourceTotals)>,
     pub(crate) import: ImportTotals,
 }
 
-/// What to do about games that repeat others, once all games are written.
+/// What to do about duplicate games, once all games are written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DuplicateLinks {
-    /// Whether to search for prefixes.
+    /// Whether to search for games that are prefixes of other games.
     pub(crate) prefixes: bool,
     /// The last game that existed before the run.
     pub(crate) last_game: GameId,
-    /// Removed games whose duplicates are reassigned to the games read instead.
+    /// Removed games that are read again. Their duplicates are reassigned to the games that are read instead.
     pub(crate) replaced: Vec<Replaced>,
-    /// Whether games are removed by the user, so that nothing is read instead of them.
+    /// Whether the user removes games. Then the remaining duplicates of removed games have no original any
+    /// more.
     pub(crate) taken_out: bool,
 }
 
-/// A removed game, and the place from which its text is read again.
+/// A removed game, and the place (source and offset) from which its text is read again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Replaced {
     pub(crate) game: GameId,
@@ -136,7 +138,8 @@ pub(crate) struct Replaced {
     pub(crate) byte_offset: u64,
 }
 
-/// The occurrences of all positions of a run, partitioned by key, and the resources for sorting them.
+/// The occurrences of all positions of a run, divided into partitions by key. Also provides what is needed to
+/// sort them.
 pub(crate) trait UnsortedOccurrences: Sync {
     type Error: From<super::Error> + Send;
 
@@ -146,10 +149,10 @@ pub(crate) trait UnsortedOccurrences: Sync {
     /// The number of occurrences.
     fn count(&self) -> u64;
 
-    /// The id of the run's first game, and the number of games.
+    /// The id of the run's first game, and the number of games of the run.
     fn games(&self) -> (GameId, u32);
 
-    /// The start of a partition's key range, and its exclusive end, which is `None` for the last partition.
+    /// The start and the exclusive end of a partition's key range. The end is `None` for the last partition.
     fn range(&self, partition: usize) -> (Occurrence, Option<Occurrence>);
 
     /// The error that ends the run if a thread panicked.
@@ -159,39 +162,40 @@ pub(crate) trait UnsortedOccurrences: Sync {
     fn pool(&self) -> &ThreadPool;
 }
 
-/// The sorted occurrences of a run. Visited positions are counted while occurrences are drained.
+/// The sorted occurrences of a run. Draining a partition also counts its visited positions.
 pub(crate) trait SortedOccurrences: Sync {
     type Error: From<super::Error> + Send;
 
-    /// The occurrences to sort.
+    /// The same occurrences before sorting.
     fn unsorted(&self) -> &impl UnsortedOccurrences<Error = Self::Error>;
 
     /// Passes the sorted occurrences of a partition to `rows`. The partition is empty afterwards.
     fn drain<R: OccurrenceRows>(&self, partition: usize, rows: &mut R) -> Result<(), Self::Error>;
 
-    /// The number of distinct keys drained.
+    /// The number of distinct keys in the partitions drained so far.
     fn distinct(&self) -> u64;
 
-    /// Writes the rows of visited positions that are new or must be recounted, once everything else is
-    /// written.
+    /// Writes the rows of visited positions that are new or must be recounted. Called once the tables of
+    /// games, positions and occurrences are written.
     fn write_visited(&self, loader: &mut BulkLoader<'_>) -> Result<(), Self::Error>;
 }
 
 /// The sorted occurrences to add to an existing database.
 pub(crate) trait NewOccurrences: SortedOccurrences {
-    /// Adds keys whose positions must be counted again, because rows were removed, or rows of several levels
-    /// were merged. All such keys that have, or had, at least [`threshold`](Self::threshold) rows must be
-    /// passed; other keys may be passed as well. Can be called several times, but only before
+    /// Adds keys whose positions must be counted again: keys of removed rows that had at least
+    /// [`threshold`](Self::threshold) rows, and, after levels were merged, keys with
+    /// [enough](crate::store::frequent_keys::rows_in_level) rows in the merged level. Other keys can be
+    /// passed as well. Can be called several times, but only before
     /// [`write_visited`](SortedOccurrences::write_visited).
     fn set_recounted_keys(&self, keys: Vec<PositionKey>);
 
-    /// Signals that all partitions are drained, or that no more partitions will be drained.
+    /// Signals that no more partitions will be drained.
     fn drained(&self);
 
-    /// Calls `first`, which writes other rows, then updates the rows of visited positions while other threads
-    /// drain partitions. Returns when all partitions are [drained](Self::drained). `before` contains the
-    /// trees of `game_position` and `occurrence` as they were before the run, if their pages can be read
-    /// directly.
+    /// Calls `first`, which writes other rows. Then updates the rows of visited positions, while other
+    /// threads can still drain partitions. Returns once [`drained`](Self::drained) was called. `before`
+    /// contains the trees of `game_position` and `occurrence` as they were before the run; `None` if their
+    /// pages cannot be read directly.
     fn update_visited<'c>(
         &self,
         loader: &mut BulkLoader<'c>,
@@ -199,7 +203,7 @@ pub(crate) trait NewOccurrences: SortedOccurrences {
         first: impl FnOnce(&mut BulkLoader<'c>) -> Result<()>,
     ) -> Result<(), Self::Error>;
 
-    /// The number up to which the rows of a key are counted.
+    /// The minimum number of games of a visited position. The rows of a key are counted up to this number.
     fn threshold(&self) -> u32;
 }
 
@@ -208,9 +212,9 @@ pub(crate) trait OccurrenceRows {
     /// Appends the next rows.
     fn append(&mut self, rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()>;
 
-    /// Whether `key`, which must be the key of the last row, has at least `count` rows, and
-    /// [enough](crate::store::frequent_keys::rows_in_level) of them in the level being written.
-    /// `appended` is the number of appended rows with this key; existing rows count as well.
+    /// Whether `key`, which must be the key of the last appended row, has at least `count` rows, and
+    /// [enough](crate::store::frequent_keys::rows_in_level) of them in the level being written. Rows that
+    /// existed before count as well. `appended` is the number of appended rows with this key.
     fn has(&mut self, key: PositionKey, count: u32, appended: u32) -> Result<bool>;
 }
 
@@ -243,7 +247,7 @@ impl Sink for NullSink {
     }
 }
 
-/// Writes the rows at the beginning of a run.
+/// Writes the rows that are known when a run begins.
 fn begin(loader: &mut BulkLoader<'_>, run: &NewRun<'_>, is_new: bool) -> Result<()> {
     let NewRun { import: id, program_version, options, .. } = run;
     loader.add_import(&NewImport { id: *id, program_version, options })?;
@@ -269,8 +273,8 @@ fn end(loader: &mut BulkLoader<'_>, run: &RunTotals) -> Result<()> {
     loader.finish_import(&run.import)
 }
 
-/// Updates the duplicates of removed games and, if wanted, searches for prefixes. Returns the number of
-/// recorded prefixes.
+/// Updates the duplicates of removed games. If `links.prefixes` is set, also searches for prefixes. Returns
+/// the number of recorded prefixes.
 fn link_duplicates<E: From<super::Error>>(
     loader: &BulkLoader<'_>,
     links: &DuplicateLinks,

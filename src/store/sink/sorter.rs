@@ -1,7 +1,8 @@
-//! Sorts numbers, with a temporary file if they do not fit in memory.
+//! Sorts numbers. If they do not fit in memory, uses a temporary file.
 //!
-//! The module `sort` would not help. Its partitions are chosen by the top bits of a key. Here these are the top
-//! bits of a game's block, so nearly all numbers would be in the first partition.
+//! The module `sort` is not suitable here. It divides records into partitions by the top bits of their keys.
+//! The top bits of these numbers are those of a game's block, so nearly all numbers would be in the first
+//! partition.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,25 +16,25 @@ use crate::store::error::{Error, Result};
 /// The size of a number, in bytes.
 const NUMBER: usize = size_of::<u128>();
 
-/// Takes numbers in any order and returns them in ascending order.
+/// Takes numbers in any order, and returns them in ascending order.
 #[derive(Debug)]
 pub(super) struct Sorter {
-    /// The maximum number of numbers in memory.
+    /// How many numbers are kept in memory before they are written to the file.
     most: usize,
     numbers: Vec<u128>,
-    /// The length of each sorted run in the file. The runs are consecutive.
+    /// How many numbers each sorted run in the file has. The runs are consecutive.
     runs: Vec<usize>,
-    /// The temporary file. It has no name, so the operating system removes it at the latest when the process
-    /// ends.
+    /// The temporary file. It has no name, so the operating system removes it when it is closed, or when the
+    /// process ends.
     file: Option<File>,
     directory: PathBuf,
 }
 
 impl Sorter {
-    /// The least value of `most`: up to this many numbers are always kept in memory.
+    /// The minimum of `most`.
     const LEAST: usize = 1 << 12;
 
-    /// A sorter that keeps numbers in about `memory` bytes, and writes further numbers to a file in
+    /// A sorter that uses about `memory` bytes. If the numbers do not fit, they are written to a file in
     /// `directory`.
     pub(super) fn new(memory: u64, directory: PathBuf) -> Self {
         let most = usize::try_from(memory).unwrap_or(usize::MAX) / NUMBER;
@@ -74,7 +75,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// Sorts the numbers and appends them to the file as a run.
+    /// Sorts the numbers in memory, and appends them to the file as a run.
     fn write_run(&mut self) -> Result<()> {
         const BYTES: usize = 64 << 10;
         let Self { numbers, file, directory, .. } = self;
@@ -98,7 +99,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// The runs, each with its share of the memory.
+    /// Prepares to read all runs. Each run gets an equal share of the memory.
     fn open_runs(&self) -> Vec<Run> {
         const LEAST: usize = 256;
         let at_once = (self.most / self.runs.len()).max(LEAST);
@@ -127,14 +128,14 @@ impl Sorter {
     }
 }
 
-/// A run that is being read.
+/// A sorted run of the file that is being read.
 #[derive(Debug)]
 struct Run {
-    /// The offset, in bytes, of the numbers not yet read from the file.
+    /// The offset, in bytes, of the first number not yet read from the file.
     start: u64,
     /// How many numbers have not yet been read from the file.
     left: usize,
-    /// The number of numbers to read at once.
+    /// How many numbers to read at once.
     at_once: usize,
     numbers: std::vec::IntoIter<u128>,
 }

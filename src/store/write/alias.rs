@@ -1,4 +1,4 @@
-//! Writes the table of other spellings of players' names.
+//! Writes the table `player_alias`: other spellings of players' names.
 
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
@@ -11,8 +11,8 @@ use crate::store::write::build::Build;
 const ACTION: &str = "write table player_alias";
 
 impl Database {
-    /// Replaces all rows, or none. The lock must be that of this database: nobody else may write after the
-    /// caller has read the old rows and before this method writes the new rows.
+    /// Replaces all rows of `player_alias` in one transaction. The caller must acquire the lock of this
+    /// database before it reads the old rows. Otherwise changes by others could be lost.
     ///
     /// # Errors
     /// Errors of SQLite.

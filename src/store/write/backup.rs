@@ -15,36 +15,37 @@ use crate::store::space::{Need, free_bytes};
 use crate::store::write::build::{check_target, rename_to_target, sync};
 use crate::store::write::side_database::Temporary;
 
-/// The number of pages to copy before writers get a turn: 8 MiB with pages of 8 KiB.
+/// The number of pages to copy in one step. Between two steps, others can write. With pages of 8 KiB, a step
+/// copies 8 MiB.
 const PAGES: i32 = 1024;
-/// The copy restarts if somebody has written. After this number of restarts, a read transaction keeps the
-/// database unchanged until the copy is complete.
+/// If somebody has written to the database, the copy restarts. After this number of restarts, a read
+/// transaction keeps the database unchanged until the copy is complete.
 const RESTARTS: u32 = 2;
-/// How long the copy waits for a writer that has locked the file.
+/// How long the copy waits for a program that has locked the file for writing.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The progress of a copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BackupProgress {
-    /// Bytes copied.
+    /// The number of bytes copied so far.
     pub bytes: u64,
-    /// Size of the database in bytes.
+    /// The size of the database in bytes.
     pub total_bytes: u64,
 }
 
 impl Database {
     /// Writes a copy of this database, as of one moment, to `target`. Returns the size of the copy in bytes.
     ///
-    /// Others can read and write meanwhile: the file is unlocked between two steps. If somebody has written,
-    /// the copy is restarted. After two restarts, a read transaction keeps the database unchanged for the
-    /// copy; then writers wait, unless the database has a write-ahead log. The copy is made under another
-    /// name beside `target`, synced, and then replaces `target`. `tell` receives the progress, and can stop
-    /// the copy.
+    /// Others can read and write meanwhile, because the file is unlocked between two steps. If somebody has
+    /// written, the copy restarts. After two restarts, a read transaction keeps the database unchanged until
+    /// the copy is complete. Then writers must wait, unless the database has a write-ahead log. The copy is
+    /// written to a temporary file beside `target` and synced; then it replaces `target`. `tell` receives the
+    /// progress, and can stop the copy.
     ///
     /// # Errors
-    /// [`ErrorKind::TargetExists`] if the target must not be replaced; [`ErrorKind::ForeignTarget`]; [`ErrorKind::Space`]
-    /// if there is too little space; [`Error::Interrupted`] if `tell` stops it; [`ErrorKind::Busy`]; errors of
-    /// SQLite and the system. No incomplete copy remains.
+    /// [`ErrorKind::TargetExists`] if the target must not be replaced; [`ErrorKind::ForeignTarget`];
+    /// [`ErrorKind::Space`] if there is too little space; [`Error::Interrupted`] if `tell` stops the copy;
+    /// [`ErrorKind::Busy`]; errors of SQLite and the system. After an error, no incomplete copy remains.
     pub fn backup(
         &self,
         target: &Path,
@@ -77,7 +78,7 @@ impl Database {
         let page_bytes: u32 =
             source.query_row("PRAGMA page_size", [], |row| row.get(0)).map_err(of_source)?;
         let mut copy = open_file(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        // The copy is useless until it is complete.
+        // The copy is useless until it is complete, so it needs no journal and no syncs.
         copy.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF").map_err(failed)?;
         let (mut restarts, mut done, mut held) = (0, 0, None);
         let mut waiting: Option<Instant> = None;
@@ -99,14 +100,14 @@ impl Database {
                 |pages: i32| u64::try_from(pages).unwrap_or_default().saturating_mul(page_bytes.into());
             let (left, total_bytes) = (count(progress.remaining), count(progress.pagecount));
             let bytes = total_bytes.saturating_sub(left);
-            // Without a restart, the copy grows with each step. After a restart, it is smaller or has as many
-            // bytes as before.
+            // Without a restart, the copy grows with each step. After a restart, it has no more bytes than
+            // before.
             if step == StepResult::More && bytes <= done {
                 restarts += 1;
             }
             done = bytes;
             if restarts >= RESTARTS && held.is_none() {
-                // A transaction keeps this connection's view of the database unchanged.
+                // The transaction keeps the database unchanged for this connection.
                 held = Some(source.unchecked_transaction().map_err(of_source)?);
                 source.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())).map_err(of_source)?;
             }
@@ -116,8 +117,8 @@ impl Database {
         }
         drop(backup);
         drop(held);
-        // While games are added to a database, its header says that it has a write-ahead log. The copy of the
-        // header would say so too.
+        // While games are added to a database, its header says that it has a write-ahead log. The header of
+        // the copy may say the same, so it is corrected.
         copy.execute_batch("PRAGMA journal_mode = DELETE").map_err(failed)?;
         copy.close().map_err(|(_, error)| failed(error))
     }

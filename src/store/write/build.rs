@@ -1,4 +1,4 @@
-//! Builds a new database completely or not at all.
+//! Builds a new database. It replaces its target only when it is complete.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _};
@@ -22,10 +22,10 @@ const HEADER: u64 = 100;
 /// Options of a build.
 #[derive(Clone, Copy, Debug)]
 pub struct BuildOptions {
-    /// Whether an existing database may be replaced. An empty file may always be replaced.
+    /// Whether to replace an existing database. An empty file is always replaced.
     pub overwrite: bool,
-    /// The size of SQLite's page cache, in bytes. The bulk load only appends, so a large cache has no
-    /// advantage.
+    /// The size of SQLite's page cache, in bytes. The bulk load only appends rows, so a larger cache is not
+    /// faster.
     pub cache_bytes: u64,
 }
 
@@ -35,27 +35,28 @@ impl Default for BuildOptions {
     }
 }
 
-/// A database while it is built: a temporary file beside its target. [`finish`](Self::finish) renames it to
-/// the target. If the build is dropped before, the file is removed.
+/// A database that is being built in a temporary file beside its target. [`finish`](Self::finish) renames the
+/// file to the target. If the build is dropped without a call of `finish`, the file is removed.
 ///
 /// Until [`finish`](Self::finish), the file is not synced, and it has no journal. After a crash, the file is
-/// useless, and the next build of the same target removes it.
+/// useless, and the next writer of the same target removes it.
 #[derive(Debug)]
 pub struct Build {
-    // The order matters: the file is closed and removed before others may write the target.
+    // The order of the fields matters, because they are dropped in this order: the file must be closed and
+    // removed before the lock is released and others can write to the target.
     connection: Option<Connection>,
     temporary: Temporary,
     options: BuildOptions,
     lock: WriterLock,
-    /// Registers the SQL functions on a connection, in case somebody has created indexes that use them.
+    /// Registers the SQL functions on a connection, because a user can have created indexes that use them.
     set_up: Option<SetUp>,
-    /// Prevents others from writing to a target from which the build was copied.
+    /// If the build is a copy of its target: a connection that prevents others from writing to the target.
     held: Option<Connection>,
 }
 
 impl Build {
-    /// Begins to build `target`: checks everything that can be checked before the work, acquires the lock,
-    /// and creates the empty schema in the temporary file.
+    /// Begins to build `target`: acquires the lock, checks everything that can be checked in advance, and
+    /// creates the empty schema in the temporary file.
     ///
     /// # Errors
     /// [`ErrorKind::TargetExists`], [`ErrorKind::ForeignTarget`], [`ErrorKind::NotAFile`], [`ErrorKind::LongName`],
@@ -98,10 +99,10 @@ impl Build {
         setting(self.connection(), self.path(), "continuation_threshold")
     }
 
-    /// The connection to the temporary file. Foreign keys are not enforced on it.
+    /// The connection to the temporary file. It does not enforce foreign keys.
     ///
     /// # Panics
-    /// If the connection is closed, as it is while pages are written to the file without SQLite.
+    /// If the connection is closed. It is closed while pages are written to the file without SQLite.
     #[must_use]
     pub fn connection(&self) -> &Connection {
         self.connection.as_ref().expect("not closed")
@@ -120,7 +121,7 @@ impl Build {
     }
 
     /// A path beside the target for another temporary file of this build, such as a spilled partition. The
-    /// caller removes it. If the build crashes, the next build removes it.
+    /// caller removes this file. If the build crashes, the next writer of the same target removes it.
     #[must_use]
     pub fn spill_path(&self, suffix: &str) -> PathBuf {
         self.lock.temporary(&format!("-{suffix}"))
@@ -135,13 +136,14 @@ impl Build {
             .map_err(|source| Error::sqlite(self.path(), "read the schema", source))
     }
 
-    /// Memory for writing, in bytes, from the [options](BuildOptions::cache_bytes).
+    /// The size of the page cache in bytes, as given in the [options](BuildOptions::cache_bytes).
     #[must_use]
     pub const fn cache_bytes(&self) -> u64 {
         self.options.cache_bytes
     }
 
-    /// Creates another temporary database beside the target, for rows to be [copied](Self::take_rows) later.
+    /// Creates another temporary database beside the target. [`take_rows`](Self::take_rows) later copies its
+    /// rows.
     ///
     /// # Errors
     /// [`ErrorKind::Directory`], or errors of SQLite.
@@ -149,9 +151,9 @@ impl Build {
         SideDatabase::create(&self.lock, name, self.options.cache_bytes)
     }
 
-    /// Copies all rows of a side database except those of `occurrence_level` to tables that must be empty.
-    /// The tables have equal schemas, so SQLite copies rows and indexes, except those of `problem`, without
-    /// decoding them.
+    /// Copies all rows of a side database except those of `occurrence_level`. The tables into which they are
+    /// copied must be empty. Both databases have the same schema, so SQLite copies rows and indexes, except
+    /// those of `problem`, without decoding them.
     ///
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
@@ -177,24 +179,25 @@ impl Build {
     }
 
     /// Syncs the file, renames it to the target, and syncs the directory. If others are reading the target in
-    /// WAL mode, copies the pages into the target instead.
+    /// WAL mode, copies the pages of the file into the target instead.
     ///
     /// # Errors
-    /// [`ErrorKind::Unfinished`] if a transaction is open; [`ErrorKind::Busy`] if another program is writing the old
-    /// database; [`Error::DiskFull`] and others if the disk reports them. The target is then unchanged,
-    /// unless only the directory could not be synced.
+    /// [`ErrorKind::Unfinished`] if a transaction is open; [`ErrorKind::Busy`] if another program is writing
+    /// to the old database; [`Error::DiskFull`] and other errors of the disk. After an error, the target is
+    /// unchanged, unless only the directory could not be synced.
     pub fn finish(mut self) -> Result<()> {
         if !self.connection().is_autocommit() {
             return Err(ErrorKind::Unfinished.at(self.path()));
         }
         self.close()?;
         sync(self.path())?;
-        // The target is not released earlier, because others could then write data that would be lost.
+        // The connection that locks the target is not closed earlier, because others could then write data
+        // that would be lost.
         drop(self.held.take());
         rename_to_target(self.path(), self.target(), self.options.overwrite)
     }
 
-    /// Closes the temporary file, with all pages written, so that others can write to it.
+    /// Closes the connection to the temporary file, so that pages can be written to it without SQLite.
     pub(crate) fn close(&mut self) -> Result<()> {
         match self.connection.take() {
             Some(connection) => connection
@@ -221,7 +224,7 @@ pub(super) fn sync(path: &Path) -> Result<()> {
         .map_err(|source| Error::io(path, "write the database to disk", source))
 }
 
-/// Replaces the target by a finished, synced database, durably.
+/// Replaces the target with a finished, synced database, so that the new state survives a power failure.
 pub(super) fn rename_to_target(path: &Path, target: &Path, overwrite: bool) -> Result<()> {
     if check_target(target, overwrite)? == Target::Read {
         return copy_into(path, target);
@@ -236,9 +239,9 @@ pub(super) fn rename_to_target(path: &Path, target: &Path, overwrite: bool) -> R
     sync_directory(directory).map_err(|source| Error::io(directory, "write the directory to disk", source))
 }
 
-/// Writes the pages of a finished database into a database that others are reading in WAL mode. The readers
-/// keep the write-ahead log open, so the file cannot be replaced. They read the old pages until all new pages
-/// are written.
+/// Writes the pages of a finished database into a database that others are reading in WAL mode. The file
+/// cannot be replaced, because the readers keep its write-ahead log open. They read the old pages until all
+/// new pages are written.
 fn copy_into(path: &Path, target: &Path) -> Result<()> {
     let failed = |source| Error::sqlite(target, "write the finished database into the existing one", source);
     let source = open_file(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
@@ -248,21 +251,21 @@ fn copy_into(path: &Path, target: &Path) -> Result<()> {
     if copied != StepResult::Done {
         return Err(ErrorKind::Busy(None).at(target));
     }
-    // If others still read the old pages, the log stays, and the next writer writes it back.
+    // If others still read the old pages, the log stays. The next writer then writes the log back.
     let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     Ok(())
 }
 
-/// The kinds of target of a finished database.
+/// How the target of a finished database can be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
-    /// Nothing, or a file that can be replaced.
+    /// By a rename: there is no file, or no other program is reading it in WAL mode.
     Free,
-    /// A database that others are reading in WAL mode.
+    /// By writing its pages: others are reading the database in WAL mode.
     Read,
 }
 
-/// Checks whether the finished database may replace the target, and returns how it can be replaced.
+/// Fails if the target must not be replaced. Otherwise returns how it can be replaced.
 pub(super) fn check_target(target: &Path, overwrite: bool) -> Result<Target> {
     let exists = target.exists();
     if !overwrite && fs::metadata(target).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0) {
@@ -271,14 +274,15 @@ pub(super) fn check_target(target: &Path, overwrite: bool) -> Result<Target> {
     if exists && !is_replaceable(target)? {
         return Err(ErrorKind::ForeignTarget.at(target));
     }
-    // SQLite would apply a journal beside the target to the new database and corrupt it.
+    // SQLite would apply a journal that is beside the target to the new database, and corrupt it.
     if SIDE_FILES.iter().any(|suffix| with_suffix(target, suffix).exists()) {
         return settle(target, exists);
     }
     Ok(Target::Free)
 }
 
-/// Whether a file is empty or a pgndex database: a mistyped name must not overwrite a PGN file or a device.
+/// Whether a file is empty or a pgndex database. This prevents a mistyped name from overwriting a PGN file or
+/// a device.
 fn is_replaceable(target: &Path) -> Result<bool> {
     if !target.is_file() {
         return Ok(false);
@@ -289,12 +293,13 @@ fn is_replaceable(target: &Path) -> Result<bool> {
     Ok(header.is_empty() || schema::is_our_header(&header))
 }
 
-/// Removes SQLite's side files. If the database exists, SQLite first applies them to it; without a database
-/// they are useless. Keeps them and returns [`Target::Read`] if others are reading the database in WAL mode.
+/// Removes SQLite's side files. If the database exists, SQLite first applies them to it. Without a database,
+/// they are useless. If others are reading the database in WAL mode, keeps the files and returns
+/// [`Target::Read`].
 fn settle(target: &Path, exists: bool) -> Result<Target> {
     if exists {
         let connection = open_file(target, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        // Waits for a writer, and rolls back the journal of a crashed one.
+        // Waits until no other program is writing, and rolls back the journal of a crashed writer.
         let settled = connection.execute_batch("BEGIN EXCLUSIVE; ROLLBACK");
         match settled.map_err(|source| Error::sqlite(target, "open the old database", source)) {
             Ok(()) | Err(Error::NotADatabase { .. } | Error::File { kind: ErrorKind::Corrupt, .. }) => {}
@@ -316,8 +321,8 @@ fn settle(target: &Path, exists: bool) -> Result<Target> {
     Ok(Target::Free)
 }
 
-/// Makes renames in a directory survive a power failure. On Windows a directory cannot be opened as a file,
-/// and NTFS logs such changes in its own journal.
+/// Syncs a directory, so that renames in it survive a power failure. On Windows a directory cannot be opened
+/// as a file, but NTFS logs renames in its own journal.
 pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(directory)?.sync_all() } else { Ok(()) }
 }

@@ -36,29 +36,30 @@ pub struct PlayedPosition {
 
 /// Writes rows in batches, in one transaction that [`finish`](Self::finish) commits.
 ///
-/// The rows of a batch for one table are written by one `INSERT INTO … SELECT` from a virtual table on the
-/// batch's memory: 2 to 3 times as fast as one statement per row.
+/// One statement writes all rows of a batch for one table: an `INSERT INTO … SELECT` from a virtual table on
+/// the batch's memory. This is 2 to 3 times as fast as one statement for each row.
 pub struct BulkLoader<'c> {
     connection: LoaderConnection<'c>,
     path: PathBuf,
     finished: bool,
-    /// Whether a statement failed. It may have written only a part of its rows, so nothing may be committed.
+    /// Whether a statement failed. A failed statement can have written a part of its rows, so the transaction
+    /// must not be committed.
     broken: Cell<bool>,
     import: Option<ImportId>,
-    /// The statements that create the indexes of a side database.
+    /// The statements that create the indexes of the side database again.
     indexes: Vec<String>,
     headers: Vec<RowTable<HeaderBatch>>,
     visited: [RowTable<VisitedPositionBatch>; 2],
     features: FeatureSetWriter,
-    /// The side databases that stay attached until the end, each with its name.
+    /// The attached side databases, each with its name. They stay attached until the load ends.
     sides: Vec<(&'static str, Temporary)>,
-    /// Indexes that are currently hidden from the schema.
+    /// The rows of `sqlite_schema` for the indexes that are currently hidden.
     hidden: Vec<SchemaRow>,
-    /// The columns of the added games.
+    /// The columns of the added games that are not written yet.
     pub(super) columns: ColumnBuilder,
 }
 
-/// A borrowed connection, or the connection of a side database that the loader owns.
+/// A borrowed connection, or a side database that the loader owns.
 enum LoaderConnection<'c> {
     Borrowed(&'c Connection),
     Own(Box<SideDatabase>),
@@ -79,7 +80,7 @@ impl Deref for LoaderConnection<'_> {
 }
 
 impl<'c> BulkLoader<'c> {
-    /// Begins a load on the connection of a [`Build`](crate::store::Build) or of a
+    /// Begins a load on the connection of a [`Build`](crate::store::Build) or a
     /// [`Database`](crate::store::Database). Errors contain `path`.
     ///
     /// # Errors
@@ -88,8 +89,8 @@ impl<'c> BulkLoader<'c> {
         Self::new(LoaderConnection::Borrowed(connection), path)?.begun()
     }
 
-    /// Begins a load into a side database without indexes, which
-    /// [`finish_side_database`](Self::finish_side_database) returns.
+    /// Begins a load into a side database, and drops its indexes.
+    /// [`finish_side_database`](Self::finish_side_database) returns the side database.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -105,8 +106,8 @@ impl<'c> BulkLoader<'c> {
         Ok(self)
     }
 
-    /// Continues the transaction of a [`PageTransaction`](crate::store::PageTransaction) that has been
-    /// published, for the run `import`.
+    /// Continues the transaction of a [`PageTransaction`](crate::store::PageTransaction) after its first
+    /// [`publish`](crate::store::PageTransaction::publish). The rows belong to the run `import`.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -145,7 +146,8 @@ impl<'c> BulkLoader<'c> {
         &self.connection
     }
 
-    /// Adds the row of this run to `import`; call it before the first [`append_headers`](Self::append_headers).
+    /// Adds the row of this run to `import`. Must be called before the first
+    /// [`append_headers`](Self::append_headers).
     ///
     /// # Errors
     /// Errors of SQLite; also if the id exists already.
@@ -197,7 +199,7 @@ impl<'c> BulkLoader<'c> {
         self.execute("write table setting", "INSERT INTO setting VALUES (?1, ?2)", params![name, value])
     }
 
-    /// Writes a list of openings, with the ids that rows of `game` refer to. Call it once.
+    /// Writes a list of openings, with the ids that rows of `game` refer to. Must be called only once.
     ///
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
@@ -211,7 +213,7 @@ impl<'c> BulkLoader<'c> {
         })
     }
 
-    /// Adds a row to `source`: a file whose games from `first_byte` on will follow.
+    /// Adds a row to `source` for a file that is read from the offset `first_byte` on.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -248,7 +250,8 @@ impl<'c> BulkLoader<'c> {
         )
     }
 
-    /// Writes the rows of a batch to the small tables, and adds its games to the columns and sets of games.
+    /// Writes the rows of a batch to the small tables, and adds the games of the batch to the columns and
+    /// sets of games.
     ///
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
@@ -331,7 +334,7 @@ impl<'c> BulkLoader<'c> {
         Ok(())
     }
 
-    /// Detaches the side databases, after the transaction.
+    /// Detaches the side databases. Called after the end of the transaction.
     fn detach(&self) {
         for (name, _) in &self.sides {
             let _ = self.connection.execute_batch(&format!("DETACH {name}"));
@@ -339,7 +342,8 @@ impl<'c> BulkLoader<'c> {
     }
 
     /// Copies the problems of the side database whose other rows were [copied](Self::take_rows). Called after
-    /// rows have been removed, so that the ids continue after those of the remaining problems.
+    /// problems have been removed, so that the ids of the new problems follow those of the remaining
+    /// problems.
     ///
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
@@ -356,7 +360,7 @@ impl<'c> BulkLoader<'c> {
         Ok(())
     }
 
-    /// Restores the indexes that were [hidden](Self::hide_indexes), with the current contents of their pages.
+    /// Restores the indexes that were [hidden](Self::hide_indexes). Their pages can have changed meanwhile.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -389,7 +393,7 @@ impl<'c> BulkLoader<'c> {
         })
     }
 
-    /// Builds the indexes of a side database, once all its rows are written.
+    /// Builds the indexes of the side database. Called once all its rows are written.
     ///
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
@@ -410,10 +414,10 @@ impl<'c> BulkLoader<'c> {
     /// [Finishes](Self::finish) the load and returns the side database that it filled.
     ///
     /// # Errors
-    /// Those of [`finish`](Self::finish).
+    /// As [`finish`](Self::finish).
     ///
     /// # Panics
-    /// If the load was not started with a side database.
+    /// If the loader does not own a side database.
     pub(crate) fn finish_side_database(mut self) -> Result<SideDatabase> {
         self.commit()?;
         match std::mem::replace(&mut self.connection, LoaderConnection::Gone) {
@@ -470,14 +474,15 @@ impl Drop for BulkLoader<'_> {
     fn drop(&mut self) {
         if !self.finished && matches!(self.connection, LoaderConnection::Borrowed(_)) {
             let _ = self.connection.execute_batch("ROLLBACK");
-            // After the rollback, hidden indexes are in the schema again, and SQLite must reread it.
+            // The rollback restores hidden indexes in the schema, so SQLite must reread the schema.
             let _ = self.connection.execute_batch("PRAGMA writable_schema = RESET");
             self.detach();
         }
     }
 }
 
-/// Drops the indexes and returns the statements that recreate them exactly.
+/// Drops all indexes that were created with `CREATE INDEX`, and returns the statements that create them
+/// again.
 fn drop_indexes(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut query =
         connection.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")?;

@@ -1,5 +1,5 @@
-//! Finds games that are prefixes of other games, once all rows are written, and updates the table
-//! `duplicate`.
+//! Finds games that are prefixes of other games, and updates the table `duplicate`. Used once all games are
+//! written.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,8 @@ use crate::store::read::game::ComparedGame;
 use crate::store::row::{GameId, SourceId};
 use crate::store::write::bulk::BulkLoader;
 
-/// SQL for values of `prefix_hash` from `?1` to `?2`: reads a part of each block of one index.
+/// SQL that selects the values of `prefix_hash` from `?1` to `?2`. It reads a part of each block of one
+/// index.
 fn hashes() -> String {
     format!(
         "WITH RECURSIVE {HASH_BLOCKS} SELECT prefix_hash FROM hash_block CROSS JOIN game
@@ -21,7 +22,7 @@ fn hashes() -> String {
     )
 }
 
-/// The values of a JSON array.
+/// The hashes in the JSON array `?1`.
 const LISTED: &str = "SELECT value FROM json_each(?1)";
 
 /// The hashes of games later than game `?1`.
@@ -30,15 +31,16 @@ const ADDED: &str = "SELECT prefix_hash FROM game WHERE game_id > ?1";
 /// The hash of game `?1`.
 const OWN: &str = "SELECT prefix_hash FROM game WHERE game_id = ?1";
 
-/// SQL for groups of games: the games of a group have the same `prefix_hash`, one of `values`, and are not
-/// all equally long. For each game of these groups, the query returns whether it may be a prefix of a longer
-/// game and is not yet recorded as a duplicate, and whether it is longer than another game of its group. The
-/// query uses only the small tables, so that the large tables, of which hardly any page is cached, are read
-/// for few games.
+/// SQL that searches for prefixes in groups of games. The games of a group have the same `prefix_hash`, which
+/// is one of the hashes that the SQL text `values` selects, and are not all equally long. For each game of
+/// these groups, the query returns two conditions: whether the game is shorter than another game of its group
+/// and is not yet recorded as a duplicate, and whether it is longer than another game of its group. The query
+/// uses only the small tables. So the large tables, of which hardly any page is cached, are read only for few
+/// games.
 fn candidates(values: &str) -> String {
     format!(
         "WITH RECURSIVE {HASH_BLOCKS},
-         -- In the order of the index in each block.
+         -- Sorted like the index in each block.
          looked_for (hash) AS MATERIALIZED (SELECT DISTINCT * FROM ({values}) ORDER BY 1),
          alike AS MATERIALIZED (
              SELECT prefix_hash, game_id, ply_count, source_id, byte_offset
@@ -56,27 +58,28 @@ fn candidates(values: &str) -> String {
     )
 }
 
-/// Divides all hashes into `ranges` ranges of about equal size. Returns the first and the last hash, as
-/// SQLite stores them, of the range with the index `range`.
+/// Divides the hashes into `ranges` ranges of about equal size, and returns the first and the last hash of
+/// the range with the index `range`. They are integers as SQLite stores them.
 fn hash_range(range: u64, ranges: u64) -> [i64; 2] {
     let start = |range: u64| (u128::from(range) << u64::BITS) / u128::from(ranges);
     [start(range), start(range + 1) - 1].map(|hash| (hash as u64 ^ 1 << 63).cast_signed())
 }
 
-/// A game that may be a prefix of another one, or have such a prefix, according to hashes.
+/// A game that, according to its hash, can be a prefix of another game or have such a prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PrefixCandidate {
     /// The game.
     pub game: GameId,
-    /// Whether the game may be a prefix of another game, and has no row of `duplicate` yet.
+    /// Whether the game can be a prefix of another game, and has no row of `duplicate` yet.
     pub is_short: bool,
-    /// Whether another game may be a prefix of this game.
+    /// Whether another game can be a prefix of this game.
     pub is_long: bool,
 }
 
 impl BulkLoader<'_> {
-    /// The games that may be prefixes of other games or have such prefixes, each once, in order. Games with
-    /// the same hash are a group. Only groups that have a game later than `last` or in `freed` are examined.
+    /// The games that can be prefixes of other games or have such prefixes, each once, in order. Games with
+    /// the same hash are a group. Only groups with at least one game that is later than `last` or in `freed`
+    /// are examined.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -106,7 +109,7 @@ impl BulkLoader<'_> {
         &self,
         mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<PrefixCandidate>,
     ) -> Result<Vec<PrefixCandidate>> {
-        // The number of hashes to sort at a time, and of shared hashes to look up in one statement.
+        // How many hashes are sorted at a time, and how many shared hashes one statement looks up.
         const SORTED: u64 = 1 << 22;
         const LOOKED_FOR: usize = 1 << 14;
         let last: Vec<Option<u32>> = self.column("SELECT max(game_id) FROM game", [], |row| row.get(0))?;
@@ -127,7 +130,7 @@ impl BulkLoader<'_> {
         Ok(found)
     }
 
-    /// A game with the data for comparisons; `None` if it does not exist.
+    /// The data of a game that is compared with other games; `None` if the game does not exist.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -137,7 +140,7 @@ impl BulkLoader<'_> {
         Ok(self.column(&sql, [game.0], read)?.pop())
     }
 
-    /// Records a game as a prefix of another one.
+    /// Records the game `short` as a prefix of the game `long`.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -149,11 +152,11 @@ impl BulkLoader<'_> {
         self.execute("write table duplicate", NOTE, [short.0, long.0])
     }
 
-    /// Reassigns the skipped duplicates of a removed game to the game that was read instead, and sets their
-    /// kind to `cut`. That game is the one at `byte_offset` of a source, or, if the text there is a
-    /// duplicate, its original. If there is neither, the duplicates have no original. `last` is the last game
-    /// that existed before the run. Returns the games that were prefixes of the removed game, because they
-    /// may be prefixes of other games.
+    /// Reassigns the skipped duplicates of the game `removed` to the game that was read instead, and sets
+    /// their kind to `cut`. That game is the one at `byte_offset` of `source`. If the text there is a
+    /// duplicate, it is the original of this duplicate. If there is neither, the duplicates get no original.
+    /// `last` is the last game that existed before the run. Deletes the rows of games that were prefixes of
+    /// the removed game, and returns these games, because they can be prefixes of other games.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -175,9 +178,9 @@ impl BulkLoader<'_> {
         Ok(freed.into_iter().map(GameId).collect())
     }
 
-    /// Detaches the duplicates of games that are removed: duplicates that could not be read again no longer
-    /// have an original. Returns the games that were prefixes of removed games, because they may be prefixes
-    /// of other games.
+    /// Removes the references from duplicates to removed games. These duplicates could not be read again, and
+    /// have no original any more. Deletes the rows of games that were prefixes of removed games, and returns
+    /// these games, because they can be prefixes of other games.
     ///
     /// # Errors
     /// Errors of SQLite.

@@ -1,4 +1,4 @@
-//! Writes the table `game_set`, the sets of games by feature, block by block.
+//! Writes the table `game_set`, which contains sets of games by feature, block by block.
 
 use rusqlite::{Connection, params};
 
@@ -18,7 +18,7 @@ pub(super) struct FeatureSetWriter {
 }
 
 impl FeatureSetWriter {
-    /// Adds the games of a batch, and writes each block that is followed by another one.
+    /// Adds the games of a batch. Writes a block as soon as a game of another block follows.
     pub(super) fn append(&mut self, connection: &Connection, batch: &HeaderBatch) -> rusqlite::Result<()> {
         for (game, features) in batch.games.iter().zip(batch.features.iter()) {
             let (block, number) = block_of(game.game);
@@ -31,7 +31,8 @@ impl FeatureSetWriter {
         Ok(())
     }
 
-    /// Writes the sets of the games that are not yet written.
+    /// Writes the sets of the current block. If the block already has sets in the database, adds the games to
+    /// them.
     pub(super) fn write(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         if self.block.is_empty() {
             return Ok(());
@@ -55,12 +56,12 @@ fn has_block(connection: &Connection, block: u32) -> rusqlite::Result<bool> {
     connection.prepare_cached("SELECT 1 FROM main.game_set WHERE block = ?1")?.exists([block])
 }
 
-/// Sets of a block in stored form, concatenated. They are buffered, because rows must not be replaced while
-/// other rows of the table are read.
+/// Sets of a block in stored form, concatenated. They are buffered, because rows of the table must not be
+/// replaced while other rows of it are being read.
 #[derive(Default)]
 struct EncodedSets {
     bytes: Vec<u8>,
-    /// The end of each set.
+    /// For each set: the kind, the value, and the end of the set in `bytes`.
     ends: Vec<(FeatureKind, i64, usize)>,
 }
 
@@ -70,7 +71,7 @@ impl EncodedSets {
         self.ends.push((kind, value, self.bytes.len()));
     }
 
-    /// Replaces the existing sets of a block by these sets.
+    /// Replaces the existing sets of a block with these sets.
     fn write(&self, connection: &Connection, block: u32) -> rusqlite::Result<()> {
         connection.prepare_cached("DELETE FROM main.game_set WHERE block = ?1")?.execute([block])?;
         let sql = "INSERT INTO main.game_set (block, kind, value, sets) VALUES (?1, ?2, ?3, ?4)";
@@ -110,7 +111,7 @@ fn add_to_block(connection: &Connection, block: u32, more: BlockSets) -> rusqlit
     sets.write(connection, block)
 }
 
-/// Copies the sets of the attached side database. Sets of a block that already has sets are merged.
+/// Copies the sets of the attached side database. If a block already has sets, the sets are merged.
 pub(super) fn copy_sets(main: &Connection) -> rusqlite::Result<()> {
     let mut statement = main.prepare("SELECT DISTINCT block FROM side.game_set ORDER BY 1")?;
     for block in read_rows(&mut statement, [], |row| row.get(0))? {
@@ -149,7 +150,7 @@ pub(super) fn remove_from_block(
     left.write(connection, block)
 }
 
-/// Rebuilds all sets from the rows of the games. Games with unreadable rows are not in any set.
+/// Rebuilds all sets from the rows of the games. A game with an unreadable row is not in any set.
 pub(super) fn rebuild_sets(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("DELETE FROM game_set")?;
     let mut writer = FeatureSetWriter::default();

@@ -1,4 +1,4 @@
-//! Rebuilds columns of games from the rows of `game`.
+//! Rebuilds the table `game_column` from the rows of `game`.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
@@ -12,7 +12,7 @@ const PUT_COLUMN: &str =
     "INSERT OR REPLACE INTO game_column (name, block, cells, games) VALUES (?1, ?2, ?3, ?4)";
 const REMOVE_COLUMN: &str = "DELETE FROM game_column WHERE name = ?1 AND block = ?2";
 
-/// Replaces a stored block of columns.
+/// Replaces the stored columns of a block.
 pub(super) fn put_columns(connection: &Connection, (block, columns): &StoredColumns) -> rusqlite::Result<()> {
     for (name, stored) in columns {
         match stored {
@@ -63,7 +63,7 @@ pub(crate) fn blocks_with_games(connection: &Connection) -> rusqlite::Result<Vec
     Ok(found)
 }
 
-/// Rebuilds the columns of games from the rows of `game`.
+/// Rebuilds the table `game_column` from the rows of `game`.
 pub(crate) fn fill_columns(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("DELETE FROM game_column")?;
     for block in blocks_with_games(connection)? {

@@ -1,13 +1,14 @@
-//! Hides ordinary indexes from SQLite for a part of a transaction. Meanwhile SQLite adds rows without
-//! updating these indexes, which other code updates.
+//! Hides indexes from SQLite during a part of a transaction. Meanwhile SQLite adds rows without updating
+//! these indexes. Other code updates them. Only indexes that were created with `CREATE INDEX` can be hidden.
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
-/// An index's row of `sqlite_schema`: its rowid, name, table, root page and statement.
+/// The row of an index in `sqlite_schema`: its rowid, and the name, table, root page and statement of the
+/// index.
 pub(crate) type SchemaRow = [Value; 5];
 
-/// Removes indexes from the schema, and returns their rows, from which [`restore`] restores them.
+/// Removes indexes from the schema. Returns their rows in `sqlite_schema`, which [`restore`] needs.
 pub(crate) fn remove(connection: &Connection, names: &[&str]) -> rusqlite::Result<Vec<SchemaRow>> {
     let mut query = connection.prepare(
         "SELECT rowid, name, tbl_name, rootpage, sql FROM sqlite_schema WHERE type = 'index' AND name = ?1",
@@ -33,7 +34,7 @@ pub(crate) fn restore(connection: &Connection, rows: &[SchemaRow]) -> rusqlite::
     })
 }
 
-/// Makes SQLite reread the schema after `change`.
+/// Calls `change`, which writes to `sqlite_schema`. Then makes SQLite reread the schema.
 fn change_schema(
     connection: &Connection,
     change: impl FnOnce() -> rusqlite::Result<()>,

@@ -1,4 +1,5 @@
-//! Levels of `occurrence`: which level gets the positions of new games, and the frequent keys of each level.
+//! The levels of `occurrence`. Decides to which level the positions of new games are added, and stores the
+//! frequent keys of each level.
 
 use rusqlite::{Connection, params};
 
@@ -45,7 +46,7 @@ pub(crate) fn level_for(levels: &[Level], first: GameId, games: u32, small: u32)
     chosen
 }
 
-/// The number of existing games whose occurrences are rewritten when `games` games are added after game
+/// The number of existing games whose occurrences are rewritten if `games` games are added after the game
 /// `last`.
 pub(crate) fn games_to_merge(levels: &[Level], last: GameId, games: u64, small: u32) -> u32 {
     let first = GameId(last.0.saturating_add(1));
@@ -61,7 +62,7 @@ pub(crate) fn fill_frequent_keys(connection: &Connection) -> rusqlite::Result<()
         let mut counter = FrequentKeyCounter::default();
         let mut rows = keys.query([level.0])?;
         while let Some(row) = rows.next()? {
-            // A user may have put any value into a cell, but only numbers are searched for.
+            // A user can have put any value into a cell, but only integers are searched for.
             if let Ok(key) = row.get_ref(0)?.as_i64() {
                 counter.observe(PositionKey::from_i64(key), row.get(1)?);
             }
@@ -103,8 +104,8 @@ impl Snapshot {
 }
 
 impl BulkLoader<'_> {
-    /// Makes `level` the last level, to which occurrences are added, and stores its frequent keys, if
-    /// counted.
+    /// Makes `level` the last level: removes all later levels from the list of levels. Stores the frequent
+    /// keys of `level`, if they were counted.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -126,7 +127,8 @@ impl BulkLoader<'_> {
         self.run(WRITE_LEVELS, |connection| put_frequent_keys(connection, level, keys))
     }
 
-    /// Whether a level has at least `rows` rows of a key, and at least one row.
+    /// Whether a level has at least `rows` rows of a key. If `rows` is 0, the level must have at least one
+    /// row.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -170,7 +172,7 @@ impl BulkLoader<'_> {
 mod tests {
     use super::*;
 
-    /// Adds these numbers of games, one after another, and returns the levels.
+    /// Adds these numbers of games, one number after another. Returns the resulting levels.
     fn add(counts: &[u32]) -> Vec<u32> {
         let (mut levels, mut first) = (vec![Level::FIRST], 1);
         for &count in counts {

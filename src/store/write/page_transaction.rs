@@ -1,4 +1,4 @@
-//! Writes pages without SQLite and makes them part of a database in one of its transactions.
+//! Writes pages without SQLite, and makes them part of a database in a transaction of SQLite.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,51 +10,53 @@ use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::pages::{BtreeError, PageFile, PageNumber, PageRun, RebuiltTree};
 use crate::store::write::side_database::{root_page, with_suffix};
 
-/// A write transaction on a database with a write-ahead log, in which new trees are built for tables: on free
-/// pages of the file, and after the end of the database, where nobody reads.
+/// A write transaction on a database with a write-ahead log. In it, new trees are built for tables. Their
+/// pages are written where nobody reads: on free pages of the file, and after the end of the database.
 ///
 /// SQLite does not know of these pages until [`publish`](Self::publish) or [`finish`](Self::finish) writes
-/// through its table `sqlite_dbpage`: the changed root pages, the list of free pages, and the page count.
+/// the changed root pages, the list of free pages and the page count through SQLite's table `sqlite_dbpage`.
 /// Like all changes of the transaction, these writes go to the write-ahead log and take effect with the
-/// commit. If the program crashes before, the database is unchanged. The file may then have useless bytes
-/// after the end of the database, which the next run overwrites and [`Database::end_adding`] removes. While
-/// there is a log, the file must not become shorter, because SQLite has already published its length.
+/// commit. If the program crashes before the commit, the database is unchanged. The file can then have
+/// useless bytes after the end of the database. The next run overwrites them, and [`Database::end_adding`]
+/// removes them. While there is a log, the file must not become shorter, because SQLite has already published
+/// its length.
 ///
-/// Free pages may be written immediately because the log is empty when the transaction begins: nobody reads
-/// an older state of the database, in which these pages were in use. Also, nobody else may write to the file
-/// meanwhile, even if SQLite rolls the transaction back because a statement failed. The transaction keeps a
-/// reader of the earlier state open, which prevents all others from writing the log back.
+/// Free pages can be overwritten immediately, because the log is empty when the transaction begins. So nobody
+/// reads an older state of the database, in which these pages were in use. No other program may write to the
+/// file during the transaction, even if SQLite rolls it back because a statement failed. So the transaction
+/// keeps a reader of the earlier state open, which prevents all others from writing the log back.
 ///
-/// Before the first publish, nothing may be written through SQL. Tables whose trees are still to be replaced
-/// must not be read through SQL: SQLite would cache what it has read in their root pages, and use it after
-/// the pages have changed.
+/// Do not write through SQL before the first call of [`publish`](Self::publish). Do not read a table through
+/// SQL if its tree is still to be replaced: SQLite would cache the root page, and use the cached page after
+/// the tree has been replaced.
 #[derive(Debug)]
 pub struct PageTransaction<'d> {
     connection: &'d Connection,
     path: &'d Path,
     file: Arc<PageFile>,
-    /// Keeps the earlier state of the database open while pages are written.
+    /// A reader that keeps the earlier state of the database open.
     _reader: Connection,
     first_count: u32,
-    /// The page count last published to SQLite; `None` before the first publish.
+    /// The page count that was published to SQLite last; `None` before the first call of
+    /// [`publish`](Self::publish).
     told: Option<u32>,
-    /// Free pages that are not used for new trees.
+    /// Free pages that new trees do not use.
     spare: Vec<PageNumber>,
     finished: bool,
 }
 
-/// An upper bound for the length of a row of `game_position`, in bytes. The row must fit on a page, because
+/// An upper bound of the length of a row of `game_position`, in bytes. Such a row must fit on a page, because
 /// rows that continue on overflow pages are not supported here.
 const LONGEST_ROW: usize = 160;
 
 impl<'d> PageTransaction<'d> {
-    /// The minimum number of adjacent free pages that are worth using.
+    /// Free pages are used for new trees only if at least this number of them are adjacent.
     const WORTH: u32 = 8;
 
-    /// Begins the transaction. Returns `None` if everything must be written through SQL instead, because
-    /// SQLite was built without `sqlite_dbpage`, the log is not empty, or the database has unsupported
-    /// features: triggers, additional indexes or columns of the tables that grow, another layout, pages that
-    /// are too small, or an invalid list of free pages.
+    /// Begins the transaction. Returns `None` if everything must be written through SQL instead, for one of
+    /// these reasons: SQLite was built without `sqlite_dbpage`; the log is not empty; the database has
+    /// triggers; the tables that grow have additional indexes or columns; the file has an unsupported layout
+    /// or pages that are too small; the list of free pages is invalid.
     ///
     /// # Errors
     /// [`ErrorKind::Busy`] if another program is writing; errors of SQLite and the operating system.
@@ -63,7 +65,8 @@ impl<'d> PageTransaction<'d> {
         let failed = |source| Error::sqlite(path, "begin the transaction", source);
         let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
         connection.query_row(checkpoint, [], |_| Ok(())).map_err(failed)?;
-        // Cached copies of root pages, and of pages that are free now, would be wrong later.
+        // SQLite must not keep cached copies of root pages or free pages, because these pages will be
+        // overwritten.
         connection.execute_batch("PRAGMA shrink_memory; BEGIN IMMEDIATE").map_err(failed)?;
         let begun = Self::try_begin(database);
         if !matches!(begun, Ok(Some(_))) {
@@ -72,12 +75,13 @@ impl<'d> PageTransaction<'d> {
         begun
     }
 
-    /// Checks whether the transaction that has begun can continue as a page transaction.
+    /// Creates the page transaction from the transaction that has begun; `None` for the reasons of
+    /// [`begin`](Self::begin).
     fn try_begin(database: &'d Database) -> Result<Option<Self>> {
         let (connection, path) = (database.connection(), database.path());
         let failed = |source| Error::sqlite(path, "begin the transaction", source);
-        // Triggers, indexes and other additions to the schema would not see new rows. The numbers 6, 7 and 4
-        // are the numbers of columns that `PositionRecord`, `EvalRow` and `OccurrenceRow` write.
+        // Triggers, and additional indexes and columns, would not get new rows. 6, 7 and 4 are the numbers of
+        // columns that `PositionRecord`, `EvalRow` and `OccurrenceRow` write.
         let possible = "SELECT EXISTS (SELECT 1 FROM pragma_module_list WHERE name = 'sqlite_dbpage')
              AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger'
                              OR type = 'index' AND sql IS NOT NULL AND tbl_name IN ('game_position', 'move_eval', 'occurrence'))
@@ -89,7 +93,8 @@ impl<'d> PageTransaction<'d> {
         }
         let log = std::fs::metadata(with_suffix(path, "-wal"));
         let header = first_page(connection).map_err(failed)?;
-        // Checked before opening: when this process closes a file, SQLite's locks on it are lost.
+        // This is checked before the file is opened: if this process closed the file again, it would lose
+        // SQLite's locks on it.
         if log.is_ok_and(|log| log.len() > 0) || !PageFile::is_supported(&header) {
             return Ok(None);
         }
@@ -142,9 +147,9 @@ impl<'d> PageTransaction<'d> {
             .map_err(|source| Error::sqlite(self.path, "read the schema", source))
     }
 
-    /// Makes the trees built so far part of the database. Each tree replaces the tree with the given root
-    /// page. After this, rows can be written through SQL as well; `max_pages` pages are reserved for trees
-    /// that are built meanwhile.
+    /// Makes the trees built so far part of the database. Each tree replaces the tree that has the given root
+    /// page. From then on, rows can also be written through SQL. Reserves `max_pages` pages for trees that
+    /// are built after this call.
     ///
     /// # Errors
     /// Errors of SQLite and the operating system; the transaction must then be rolled back.
@@ -153,8 +158,8 @@ impl<'d> PageTransaction<'d> {
         self.publish_trees(trees, vec![last])
     }
 
-    /// Makes all trees part of the database, as [`publish`](Self::publish) does. From then on the transaction
-    /// continues through SQL only.
+    /// Makes the remaining trees part of the database, as [`publish`](Self::publish) does. From then on, the
+    /// transaction continues through SQL only.
     ///
     /// # Errors
     /// As [`publish`](Self::publish).
@@ -166,7 +171,7 @@ impl<'d> PageTransaction<'d> {
         Ok(())
     }
 
-    /// Publishes trees and free pages to SQLite.
+    /// Publishes trees to SQLite, and adds `unused` and all freed pages to the list of free pages.
     fn publish_trees(
         &mut self,
         trees: Vec<(PageNumber, RebuiltTree)>,
@@ -183,7 +188,7 @@ impl<'d> PageTransaction<'d> {
         if let Some(page) = self.wrong_page(&free) {
             return Err(BtreeError::Damaged { page }.into());
         }
-        // If the transaction has already ended, each page would be committed separately.
+        // If the transaction has already ended, SQLite would commit each page separately.
         if self.connection.is_autocommit() {
             return Err(ErrorKind::Unfinished.at(self.path));
         }
@@ -194,7 +199,7 @@ impl<'d> PageTransaction<'d> {
         if page_count > self.told.unwrap_or(self.first_count) {
             // SQLite reports a file as damaged if it is much shorter than its log says.
             self.file.extend_file()?;
-            // SQLite learns the length from the last page written.
+            // SQLite learns the new page count when the last page is written.
             let mut last = vec![0; size];
             if free.binary_search(&PageNumber(page_count)).is_err() {
                 self.file.read_page(PageNumber(page_count), &mut last)?;
@@ -202,7 +207,8 @@ impl<'d> PageTransaction<'d> {
             pages.push((PageNumber(page_count), last));
             header[28..32].copy_from_slice(&page_count.to_be_bytes());
         }
-        // At the first publish, the existing list is discarded: this transaction has taken all its pages.
+        // At the first call, the existing list of free pages is discarded: this transaction has taken all its
+        // pages.
         let (next, listed) =
             if self.told.is_some() { (word(&header, 32), word(&header, 36)) } else { (0, 0) };
         let first_trunk = add_trunks(&mut pages, &free, next, size);
@@ -215,8 +221,8 @@ impl<'d> PageTransaction<'d> {
         Ok(())
     }
 
-    /// A page of the sorted list `free` that cannot be a free page, or is in the list twice; `None` if the
-    /// list is valid.
+    /// Checks the sorted list `free`. Returns a page that cannot be a free page, or is in the list twice;
+    /// `None` if the list is valid.
     fn wrong_page(&self, free: &[PageNumber]) -> Option<PageNumber> {
         let twice = free.windows(2).find(|pages| pages[0] == pages[1]).map(|pages| pages[0]);
         let last = self.file.page_count();
@@ -234,7 +240,9 @@ impl<'d> PageTransaction<'d> {
         self.connection.execute_batch("SAVEPOINT grafted; RELEASE grafted")
     }
 
-    /// Reads the list of free pages. Returns whether it is valid.
+    /// Takes all pages from the list of free pages. Of the pages that the trunk pages list, runs of at least
+    /// [`WORTH`](Self::WORTH) adjacent pages become available for new trees. All other pages become spare
+    /// pages. Returns whether the list is valid.
     fn take_free_pages(&mut self) -> Result<bool> {
         let mut page = vec![0; self.file.page_size().bytes()];
         let mut leaves: Vec<PageNumber> = Vec::new();
@@ -262,8 +270,8 @@ impl<'d> PageTransaction<'d> {
         let (worth, others): (Vec<_>, Vec<_>) =
             leaves.chunk_by(|a, b| a.0 + 1 == b.0).partition(|run| run.len() >= Self::WORTH as usize);
         self.spare.extend(others.into_iter().flatten());
-        // Reversed, because the last of these runs is reused first: free pages at the beginning of the file
-        // are used first.
+        // The order is reversed, because the last of these runs is used first. So free pages at the beginning
+        // of the file are used first.
         self.file.reuse(worth.iter().rev().map(|run| PageRun { first: run[0], count: run.len() as u32 }));
         Ok(true)
     }
@@ -277,21 +285,21 @@ impl Drop for PageTransaction<'_> {
     }
 }
 
-/// Page 1 as seen by the transaction.
+/// The contents of page 1 in the current transaction.
 fn first_page(connection: &Connection) -> rusqlite::Result<Vec<u8>> {
     connection.query_row("SELECT data FROM sqlite_dbpage WHERE pgno = 1", [], |row| row.get(0))
 }
 
-/// Adds the trunk pages that list the free pages (["The
-/// Freelist"](https://www.sqlite.org/fileformat2.html#the_freelist)) and are free pages themselves. Returns
-/// the number of the first one, or `next`, the first existing trunk page, if there are no free pages.
+/// Adds the trunk pages (["The Freelist"](https://www.sqlite.org/fileformat2.html#the_freelist)) to `pages`.
+/// They list the free pages, and are free pages themselves. `next` is the first existing trunk page. Returns
+/// the number of the first new trunk page, or `next` if `free` is empty.
 fn add_trunks(
     pages: &mut Vec<(PageNumber, Vec<u8>)>,
     free: &[PageNumber],
     mut next: u32,
     size: usize,
 ) -> u32 {
-    // SQLite leaves six entries of a trunk page unused, because of a bug in old versions.
+    // SQLite leaves six entries of each trunk page unused, because old versions had a bug.
     let listed = size / 4 - 8;
     for group in free.chunks(listed + 1).rev() {
         let Some((trunk, leaves)) = group.split_first() else { continue };

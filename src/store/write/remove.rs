@@ -1,4 +1,5 @@
-//! Removes games from a database, and the tails of sources that are read again.
+//! Removes games from a database, and the rows of [tails](Tail) that are read again. The tail of a source is
+//! its last game and everything after it.
 
 use rusqlite::{Row, params};
 
@@ -11,17 +12,18 @@ use crate::store::read::source::{READINGS, Tail};
 use crate::store::row::{GameId, HeaderBatch, SourceId};
 use crate::store::write::bulk::BulkLoader;
 
-/// The problems of a tail that do not belong to a kept game: problems of the tail's own game if it was not
-/// kept, and of the text after this game.
+/// The problems of a tail that do not belong to a kept game: problems of the last game if it was not kept,
+/// and problems of the text after the last game.
 const PROBLEMS: &str = "SELECT problem_id, source_id FROM problem
      WHERE game_id IS NULL AND source_id IN (SELECT source_id FROM reading)
          AND byte_offset >= ?2 AND ifnull(game_number > ?3, TRUE)";
 
-/// The game of a tail if it was skipped as a duplicate.
+/// The row of `duplicate` for a tail's game, if this game was skipped as a duplicate.
 const SKIPPED: &str = "SELECT source_id, byte_offset, import_id FROM duplicate
      WHERE source_id IN (SELECT source_id FROM reading) AND byte_offset >= ?2 AND game_id IS NULL";
 
-/// Removes the rows of a tail except those of a kept game, and reduces the counts of sources and imports.
+/// Removes the rows of a tail except those of a kept game, and subtracts the removed rows from the counts of
+/// sources and runs.
 const REMOVE_NOTES: [&str; 7] = [
     "UPDATE source SET problems = problems - (SELECT count(*) FROM gone WHERE gone.source_id = source.source_id)
      WHERE source_id IN (SELECT source_id FROM gone)",
@@ -35,8 +37,9 @@ const REMOVE_NOTES: [&str; 7] = [
     "DELETE FROM removed_game WHERE source_id IN (SELECT source_id FROM reading) AND byte_offset >= ?2",
 ];
 
-/// The removed games, each with the ids of its names, which may be unused afterwards, and with the number of
-/// its rows in `game_position`. If these rows are already removed, `?2` is this number.
+/// The removed games. Each has the number of its rows in `game_position`, and the ids of its names, because
+/// the removal can leave these names unused. If the rows in `game_position` are already removed, `?2` is
+/// their number.
 const LIST: &str = "CREATE TEMP TABLE IF NOT EXISTS removing (
      game_id INTEGER PRIMARY KEY, event_id INTEGER, site_id INTEGER, white_id INTEGER, black_id INTEGER, positions INTEGER)";
 const ADD_TO_LIST: &str = "INSERT OR IGNORE INTO temp.removing
@@ -45,7 +48,7 @@ const ADD_TO_LIST: &str = "INSERT OR IGNORE INTO temp.removing
      FROM main.game WHERE game_id = ?1";
 const DROP_LIST: &str = "DROP TABLE IF EXISTS temp.removing";
 
-/// Reduces the counts of sources and imports.
+/// Subtracts the removed games and their problems from the counts of sources and runs.
 const UNCOUNT: [&str; 4] = [
     "UPDATE source SET games = source.games - gone.games, plies = source.plies - gone.plies
      FROM (SELECT source_id, count(*) AS games, sum(ply_count) AS plies
@@ -66,48 +69,48 @@ const UNCOUNT: [&str; 4] = [
      WHERE gone.import_id = import.import_id",
 ];
 
-/// The keys of positions of removed games that have at least `?1` rows in `position_game`.
+/// Among the keys of the removed games' positions, those that have at least `?1` rows in `position_game`.
 const LIST_THINNED: &str =
     "SELECT key FROM temp.removing CROSS JOIN game_position AS p USING (game_id) GROUP BY key
      HAVING EXISTS (SELECT 1 FROM position_game AS o WHERE o.key = p.key LIMIT 1 OFFSET ?1 - 1)";
-/// Removes occurrences in key order, so that each page is read once.
+/// Removes the occurrences of removed games in key order, so that each page is read only once.
 const REMOVE_OCCURRENCES: &str = "DELETE FROM occurrence WHERE (level, key, game_id, ply) IN
      (SELECT (SELECT max(level) FROM occurrence_level WHERE level <= game_id), key, game_id, ply
       FROM temp.removing CROSS JOIN game_position USING (game_id))";
 
-/// Removes names of removed games that no other game uses.
+/// Removes the names of removed games that no remaining game uses.
 const REMOVE_NAMES: [&str; 3] = [
     "DELETE FROM player WHERE player_id IN (SELECT white_id FROM temp.removing UNION SELECT black_id FROM temp.removing)
          AND NOT EXISTS (SELECT 1 FROM game WHERE white_id = player_id)
          AND NOT EXISTS (SELECT 1 FROM game WHERE black_id = player_id)",
     "DELETE FROM event WHERE event_id IN (SELECT event_id FROM temp.removing)
          AND NOT EXISTS (SELECT 1 FROM game WHERE game.event_id = event.event_id)",
-    // Sites have no index. All games are searched only if the columns, which may be outdated, do not contain
-    // the site.
+    // Sites have no index. A site that `game_column` contains is kept. For other sites all games are
+    // searched, because `game_column` can be outdated.
     "DELETE FROM site WHERE site_id IN (SELECT site_id FROM temp.removing EXCEPT
              SELECT value FROM game_column, json_each(cells) WHERE name = 'site_id')
          AND site_id NOT IN (SELECT site_id FROM game WHERE site_id IS NOT NULL)",
 ];
 
-/// Records the place of the text of each removed game whose source stays.
+/// Records where the text of each removed game is, unless the source of the game is removed too.
 const NOTE: &str = "INSERT INTO removed_game (source_id, byte_offset, byte_length)
      SELECT source_id, byte_offset, byte_length FROM temp.removing CROSS JOIN main.game USING (game_id)
      WHERE source_id NOT IN (SELECT value FROM json_each(?1))";
 const COUNT: &str =
     "INSERT INTO setting (name, value) SELECT 'removed_games', count(*) FROM temp.removing WHERE true
      ON CONFLICT DO UPDATE SET value = value + excluded.value";
-/// Records the last game, so that the ids of removed games are not reused.
+/// Records the id of the last game, so that the ids of removed games are not used again.
 const KEEP_NUMBER: &str = "INSERT INTO setting (name, value) VALUES ('last_game', ?1)
      ON CONFLICT DO UPDATE SET value = max(value, excluded.value)";
 
-/// The skipped games that are read again: the source, the offset in bytes, and the number of the game in the
-/// source.
+/// The skipped games that are read again: the source, the offset in bytes, and the ordinal number of the game
+/// in the source.
 const LIST_RETURNING: &str = "CREATE TEMP TABLE IF NOT EXISTS coming_back (
      source_id INTEGER, byte_offset INTEGER, game_number INTEGER, PRIMARY KEY (source_id, byte_offset))";
 const ADD_TO_RETURNING: &str = "INSERT INTO temp.coming_back VALUES (?1, ?2, ?3)";
 
-/// Removes the rows of `duplicate` and `problem` of the skipped games that are read again, and the list of
-/// these games.
+/// Removes the rows of `duplicate` and `problem` for the skipped games that are read again. Then removes the
+/// list of these games.
 const REMOVE_REPLACED: [&str; 3] = [
     "DELETE FROM duplicate WHERE (source_id, byte_offset) IN (SELECT source_id, byte_offset FROM temp.coming_back)",
     "DELETE FROM problem
@@ -115,7 +118,7 @@ const REMOVE_REPLACED: [&str; 3] = [
     "DROP TABLE temp.coming_back",
 ];
 
-/// Adds the games that were read again, which are later than game `?1`, to the counts of sources and imports.
+/// Adds the games that were read again to the counts of sources and runs. Their ids are greater than `?1`.
 const COUNT_RETURNED: [&str; 2] = [
     "UPDATE source SET games = source.games + new.games, plies = source.plies + new.plies
      FROM (SELECT source_id, count(*) AS games, sum(ply_count) AS plies FROM game WHERE game_id > ?1 GROUP BY 1) AS new
@@ -128,7 +131,7 @@ const COUNT_RETURNED: [&str; 2] = [
      WHERE new.import_id = import.import_id",
 ];
 
-/// Recounts problems and skipped games of sources and imports. The tables that are read for this are small.
+/// Recounts the problems and the skipped games of sources and runs. This reads only small tables.
 pub(super) const RECOUNT: [&str; 4] = [
     "UPDATE source SET problems = ifnull(there.problems, 0)
      FROM source AS s LEFT JOIN (SELECT source_id, count(*) AS problems FROM problem GROUP BY 1) AS there USING (source_id)
@@ -149,9 +152,10 @@ pub(super) const RECOUNT: [&str; 4] = [
 
 const COUNT_POSITIONS: &str = "count positions";
 
-/// Updates the number of distinct positions in a database of one run. With several runs, each row of `import`
-/// has the count of its own run, which a removal does not change. `?1` is the last game that existed before
-/// skipped games were read again.
+/// Subtracts the positions that no game reaches any more from the number of distinct positions, in a database
+/// of one run. If there are several runs, each row of `import` counts the positions of its own run, and a
+/// removal does not change these counts. `?1` is the last game that existed before skipped games were read
+/// again.
 const COUNT_GONE_POSITIONS: &str = "UPDATE import SET distinct_positions = distinct_positions - (
          SELECT count(*) FROM (SELECT DISTINCT key FROM temp.removing CROSS JOIN game_position USING (game_id)) AS gone
          WHERE NOT EXISTS (SELECT 1 FROM position_game AS o WHERE o.key = gone.key AND o.game_id <= ?1
@@ -164,16 +168,17 @@ const COUNT_NEW_POSITIONS: &str = "UPDATE import SET distinct_positions = distin
          WHERE NOT EXISTS (SELECT 1 FROM position_game AS o WHERE o.key = new.key AND o.game_id <= ?1))
      WHERE (SELECT count(*) FROM import) = 1";
 
-/// The rows of removed games that the large tables still have.
+/// Which rows of removed games still exist in the large tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RemainingRows<'r> {
     /// All rows.
     There,
-    /// The rows of `game_position` and `move_eval`; `occurrence` is rewritten without rows of removed games.
+    /// The rows of `game_position` and `move_eval`. The rows of `occurrence` are dropped when that table is
+    /// rewritten.
     InGamePosition,
-    /// No rows: these tables are rewritten without rows of removed games.
+    /// No rows: the large tables are rewritten without the rows of removed games.
     Gone {
-        /// The removed games that had rows of `game_position`, in order, each with the number of these rows.
+        /// The removed games that had rows in `game_position`, in order, each with the number of these rows.
         positions: &'r [(GameId, u32)],
     },
 }
@@ -184,21 +189,21 @@ impl RemainingRows<'_> {
     }
 }
 
-/// The data to remove in a run.
+/// The games and other data that a run removes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowsToRemove<'l> {
     /// The games to remove.
     pub(crate) games: &'l GameSet,
     /// The number of positions of the games to remove.
     pub(crate) positions: u64,
-    /// [`BulkLoader::remove`] returns only keys that had at least this many rows.
+    /// [`BulkLoader::remove`] returns only keys that had at least this number of rows.
     pub(crate) threshold: u32,
     pub(crate) reason: Reason<'l>,
 }
 
 impl RowsToRemove<'_> {
-    /// Whether to count the positions that no game reaches any more: in a database of one run, unless the
-    /// games are removed because their sources' tails are read again.
+    /// Whether to count the positions that no game reaches any more. This is done only in a database of one
+    /// run, and only if the user removes games (not if tails of sources are read again).
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -217,17 +222,17 @@ impl RowsToRemove<'_> {
 pub(crate) enum Reason<'l> {
     /// The tails of their sources are read again.
     ReadAgain(&'l [Tail]),
-    /// The user removes the games, with this other data.
+    /// The user removes the games and this other data.
     RemovedRows(&'l RemovedRows),
 }
 
-/// Data that is removed with games.
+/// Other data that the user removes together with games.
 #[derive(Debug, Default)]
 pub(crate) struct RemovedRows {
-    /// Sources without remaining games.
+    /// Sources that are removed together with all their games.
     pub(crate) sources: Vec<SourceId>,
-    /// Games that were skipped as duplicates and are read again because their originals are removed: the
-    /// source, the offset in bytes, and the number of the game in the source.
+    /// Games that were skipped as duplicates. They are read again because their originals are removed. Each
+    /// has its source, its offset in bytes, and its ordinal number in the source.
     pub(crate) returning: Vec<(SourceId, u64, u32)>,
     /// The last game that existed before the removal.
     pub(crate) last_game: GameId,
@@ -240,7 +245,8 @@ impl RemovedRows {
 }
 
 impl BulkLoader<'_> {
-    /// Removes the rows of skipped games that are read again, because new rows replace them.
+    /// Removes the rows of `duplicate` and `problem` for skipped games that are read again, because new rows
+    /// replace them.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -257,10 +263,10 @@ impl BulkLoader<'_> {
         REMOVE_REPLACED.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))
     }
 
-    /// Removes the rows of removed games and the other data that is removed with them, but does not update
-    /// the visited positions. Unused names stay until [`remove_names`](Self::remove_names). If all rows
-    /// [still exist](RemainingRows::There), returns the keys of the games' positions that had at least
-    /// `leaving.threshold` rows; otherwise returns no keys.
+    /// Removes the rows of removed games and the other data that is removed with them. Does not update the
+    /// visited positions. Unused names stay until [`remove_names`](Self::remove_names). If the large tables
+    /// still have [all rows](RemainingRows::There), returns those keys of the games' positions that had at
+    /// least `leaving.threshold` rows. Otherwise returns no keys.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -302,7 +308,7 @@ impl BulkLoader<'_> {
         Ok(thinned)
     }
 
-    /// Updates the counts once skipped games have been read again; `last` is the last game that existed
+    /// Updates the counts after skipped games have been read again. `last` is the last game that existed
     /// before the removal.
     ///
     /// # Errors
@@ -314,8 +320,8 @@ impl BulkLoader<'_> {
         RECOUNT.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))
     }
 
-    /// Removes the rows of a tail except those of a kept game: the row of its game as a skipped duplicate,
-    /// and problems that do not belong to a kept game.
+    /// Removes the rows of a tail except those of a kept game. These are the row of its game as a skipped
+    /// duplicate or as a removed game, and problems that do not belong to a kept game.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -329,7 +335,7 @@ impl BulkLoader<'_> {
         Ok(())
     }
 
-    /// Writes a list of the games to remove to a temporary table.
+    /// Writes the list of the games to remove into a temporary table.
     fn list_removed(&self, games: &GameSet, rows: RemainingRows<'_>) -> Result<()> {
         const ACTION: &str = "list removed games";
         self.execute(ACTION, LIST, [])?;
@@ -346,7 +352,7 @@ impl BulkLoader<'_> {
         })
     }
 
-    /// Returns the keys of the removed games' positions that have at least `threshold` rows.
+    /// Returns those keys of the removed games' positions that have at least `threshold` rows.
     fn list_thinned(&self, threshold: u32) -> Result<Vec<PositionKey>> {
         self.run("list positions of removed games", |connection| {
             let read = |row: &Row<'_>| row.get(0).map(PositionKey::from_i64);
@@ -354,14 +360,14 @@ impl BulkLoader<'_> {
         })
     }
 
-    /// Removes the listed games.
+    /// Removes the rows of the listed games, except those that are [already removed](RemainingRows).
     fn remove_games(&self, games: &GameSet, rows: RemainingRows<'_>) -> Result<()> {
         const ACTION: &str = "remove games";
         UNCOUNT.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))?;
         if rows == RemainingRows::There {
             self.execute(ACTION, REMOVE_OCCURRENCES, [])?;
         }
-        // The table `game` comes last, because rows of the other tables refer to it.
+        // The rows of `game` are removed last, because rows of the other tables refer to them.
         let sides = HeaderBatch::SIDE_TABLES.iter().map(|table| table.name);
         let tables = ["problem", "duplicate", "game_position"].into_iter().chain(sides).chain(["game"]);
         let is_left = |table: &&str| !rows.are_removed() || !["game_position", "move_eval"].contains(table);
@@ -375,7 +381,7 @@ impl BulkLoader<'_> {
         self.remove_from_columns(games)
     }
 
-    /// Reduces the number of distinct positions by `gone` in a database of one run.
+    /// Subtracts `gone` from the number of distinct positions, in a database of one run.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -383,7 +389,7 @@ impl BulkLoader<'_> {
         self.execute(COUNT_POSITIONS, UNCOUNT_POSITIONS, [gone.cast_signed()])
     }
 
-    /// Removes the names that only removed games had. Called once all other rows are written.
+    /// Removes the names that only removed games used. Called after all other rows are written.
     ///
     /// # Errors
     /// Errors of SQLite.

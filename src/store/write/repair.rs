@@ -1,4 +1,4 @@
-//! Rebuilds derived data from other rows.
+//! Removes inconsistent rows, and rebuilds the data that is derived from other rows.
 
 use std::path::Path;
 
@@ -18,14 +18,14 @@ use crate::store::write::level::fill_frequent_keys;
 use crate::store::write::remove::RECOUNT;
 use crate::store::write::side_database::Temporary;
 
-/// Creates a row, with an unknown path, for each missing source of games, so that its games can stay or be
-/// removed.
+/// Creates a row for each missing source of games, with an unknown path. So its games can be kept, and can
+/// later be removed by source.
 const NAME_UNKNOWN: &str = "INSERT INTO source (source_id, path, import_id)
      SELECT source_id, 'unknown source ' || source_id, min(import_id) FROM game
      WHERE source_id NOT IN (SELECT source_id FROM source) GROUP BY source_id";
 
-/// Removes rows that belong to missing games and sources. NULL is not affected, because `NOT IN` is not true
-/// for NULL.
+/// Removes rows that refer to missing games or sources. Rows with NULL instead of a reference stay, because
+/// `NOT IN` is not true for NULL.
 const REMOVE: [&str; 6] = [
     "DELETE FROM problem WHERE source_id NOT IN (SELECT source_id FROM source)",
     "DELETE FROM problem WHERE game_id IS NOT NULL AND game_id NOT IN (SELECT game_id FROM game)",
@@ -35,7 +35,7 @@ const REMOVE: [&str; 6] = [
     "DELETE FROM removed_game WHERE source_id NOT IN (SELECT source_id FROM source)",
 ];
 
-/// Clears references to missing rows.
+/// Sets references to missing rows to NULL.
 const CLEAR: [&str; 6] = [
     "UPDATE duplicate SET original_id = NULL
      WHERE original_id IS NOT NULL AND original_id NOT IN (SELECT game_id FROM game)",
@@ -54,8 +54,8 @@ const REMOVE_NAMES: [&str; 3] = [
     "DELETE FROM site WHERE site_id IN (SELECT site_id FROM site EXCEPT SELECT site_id FROM game)",
 ];
 
-/// Sets the number of plies of games whose positions are complete, and of skipped games without positions.
-/// Because of `max(ply)`, SQLite takes `move_code` from the row with the greatest ply.
+/// Corrects the number of plies of games whose positions are complete, and of skipped games without
+/// positions. Because the query has `max(ply)`, SQLite takes `move_code` from the row with the greatest ply.
 const COUNT_PLIES: [&str; 2] = [
     "UPDATE game SET ply_count = there.last
      FROM (SELECT game_id, count(*) AS positions, max(ply) AS last, move_code FROM game_position GROUP BY 1) AS there
@@ -64,7 +64,7 @@ const COUNT_PLIES: [&str; 2] = [
      AND game_id NOT IN (SELECT game_id FROM game_position)",
 ];
 
-/// Counts the games of sources and runs.
+/// Recounts the games and plies of sources and runs, and the positions of runs.
 const COUNT: [&str; 2] = [
     "UPDATE source SET games = ifnull(there.games, 0), plies = ifnull(there.plies, 0)
      FROM source AS s LEFT JOIN (SELECT source_id, count(*) AS games, sum(ply_count) AS plies FROM game GROUP BY 1) AS there
@@ -78,20 +78,20 @@ const COUNT: [&str; 2] = [
      WHERE i.import_id = import.import_id",
 ];
 
-/// Removes sources in which games were found, but of which no row of another table remains, so that they can
-/// be indexed again.
+/// Removes sources in which games were found, but to which no row of another table refers any more. So these
+/// sources can be indexed again.
 const FORGET: &str = "DELETE FROM source WHERE last_game IS NOT NULL AND source_id NOT IN (
      SELECT source_id FROM game UNION SELECT source_id FROM duplicate UNION SELECT source_id FROM removed_game)
      AND source_id NOT IN (SELECT source_id FROM problem)";
 
-/// Removes sources whose games are all missing although the user did not remove them, so that they can be
-/// indexed again. The duplicates found in them are removed as well.
+/// Removes sources whose games are all missing, unless the user removed some of these games. So the sources
+/// can be indexed again. [`REMOVE`] then removes the duplicates that were found in them.
 const FORGET_EMPTIED: &str =
     "DELETE FROM source WHERE last_game IS NOT NULL AND games > 0 AND source_id NOT IN (
      SELECT source_id FROM game UNION SELECT source_id FROM removed_game)";
 
-/// Rebuilds `occurrence` as one level, and clears the tables of visited positions, which are filled
-/// afterwards.
+/// Rebuilds `occurrence` as one level, and clears the tables of visited positions. The caller fills these
+/// tables afterwards.
 const OCCURRENCES: [&str; 7] = [
     "DELETE FROM occurrence",
     "DELETE FROM occurrence_level",
@@ -102,8 +102,8 @@ const OCCURRENCES: [&str; 7] = [
     "DELETE FROM visited_position",
 ];
 
-/// Sets the number of distinct positions in a database of one run, and the number of removed games, if game
-/// ids are missing.
+/// If the database has only one run, sets its number of distinct positions. Raises the number of removed
+/// games to the number of unused game ids before the last game.
 const TOTALS: [&str; 2] = [
     "UPDATE import SET distinct_positions = (SELECT count(DISTINCT key) FROM occurrence WHERE level = 1)
      WHERE (SELECT count(*) FROM import) = 1",
@@ -112,7 +112,7 @@ const TOTALS: [&str; 2] = [
      ON CONFLICT DO UPDATE SET value = max(value, excluded.value)",
 ];
 
-/// Prevents other programs from writing to a database while the returned connection is open.
+/// Locks a database, so that other programs cannot write to it until the returned connection is closed.
 fn begin_write(path: &Path) -> Result<Connection> {
     let connection = open_file(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection
@@ -126,26 +126,26 @@ fn begin_write(path: &Path) -> Result<Connection> {
 pub struct RepairCounts {
     /// Rows that were removed because their game or source is missing.
     pub rows: u64,
-    /// References to missing names, openings and games that were set to NULL.
+    /// References to missing names, openings or games that were replaced with NULL.
     pub cleared: u64,
     /// Games whose number of plies was corrected.
     pub ply_counts: u64,
     /// Names that were removed because no game uses them.
     pub names: u64,
-    /// Sources that were removed, so that they can be indexed again, because none of their games or none of
-    /// their data remains.
+    /// Sources that were removed because none of their games, or none of their rows in other tables, remain.
+    /// They can be indexed again.
     pub sources: u64,
-    /// Missing sources of existing games, each of which got a row again, with an unknown path.
+    /// Missing sources of existing games. For each of them, a row with an unknown path was created.
     pub unknown_sources: u64,
 }
 
 impl Build {
-    /// Starts from a copy of the lock's target with an updated schema, instead of an empty database. Until
-    /// the build replaces the target, no other program can write to the target, because the changes would be
-    /// lost.
+    /// Starts with a copy of the lock's target instead of an empty database, and updates the schema of the
+    /// copy. Until the build replaces the target, no other program can write to the target, because its
+    /// changes would be lost.
     ///
     /// # Errors
-    /// If the target cannot be read or copied, the path of the copy is not valid UTF-8, or somebody is
+    /// If the target cannot be read or copied, the path of the copy is not valid UTF-8, or another program is
     /// writing to the target.
     pub fn copy_of(database: &Database, lock: WriterLock, cache_bytes: u64) -> Result<Self> {
         let temporary = Temporary(lock.temporary(""));
@@ -159,9 +159,10 @@ impl Build {
         Self::from_copy(temporary, options, lock, database.set_up(), held)
     }
 
-    /// Removes rows that belong to missing rows, rebuilds `occurrence` and the columns and sets of games,
-    /// clears the tables of visited positions, and recounts the plies of games and the games of sources and
-    /// runs.
+    /// Removes rows that refer to missing games or sources, names that no game uses, and sources of which
+    /// nothing is left. Adds rows for missing sources of games. Rebuilds `occurrence` and the columns and
+    /// sets of games. Clears the tables of visited positions. Recounts the plies of games, and the games,
+    /// problems and duplicates of sources and runs.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -190,9 +191,10 @@ impl Build {
         Ok(counts)
     }
 
-    /// Calls `hash` with the key of the start position, both names, the date and the first moves (at most
-    /// `most_moves`) of each game whose players are known and which has positions, and stores the returned
-    /// hashes. Clears the hashes of other games. Returns the number of changed hashes.
+    /// Recomputes the prefix hashes of all games. For each game that has positions and two known players,
+    /// stores the result of `hash`, which is called with the key of the start position, both names, the date
+    /// and the first moves (at most `most_moves`). Clears the hashes of all other games. Returns the number
+    /// of changed hashes.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -232,8 +234,8 @@ impl Build {
         })
     }
 
-    /// The keys with at least `rows` rows of `occurrence`, in ascending order. The table must have been
-    /// repaired, so that it has only one level.
+    /// The keys that have at least `rows` rows in `occurrence`, in ascending order. The table must have only
+    /// one level, as after [`repair_rows`](Self::repair_rows).
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -247,7 +249,7 @@ impl Build {
         })
     }
 
-    /// The first games with missing or surplus positions, at most `most` games.
+    /// The first games, at most `most`, that have missing or surplus positions.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -268,8 +270,8 @@ impl Build {
     }
 }
 
-/// Stores the first moves of a game in `codes`, and returns the key of its start position; `None` if the game
-/// has no positions.
+/// Stores the first moves of a game (at most `most`) in `codes`. Returns the key of the game's start
+/// position; `None` if the game has no positions.
 fn first_moves(
     connection: &Connection,
     game: u32,

@@ -1,4 +1,4 @@
-//! Updates columns and sets of games when games are added or removed.
+//! Updates the columns and sets of games when games are added or removed.
 
 use rusqlite::{Connection, Row, params};
 
@@ -22,8 +22,8 @@ const WRITE_COLUMNS: &str = "write table game_column";
 const WRITE_VISITS: &str = "write table visit_set";
 
 impl BulkLoader<'_> {
-    /// Continues the last block of columns of a database, from which games in `removed` are about to be
-    /// removed. The continued block later replaces the stored block as a whole.
+    /// Continues the last block of columns of a database, but without the games in `removed`, which will be
+    /// removed from the database later. The continued block then replaces the stored block as a whole.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -104,7 +104,8 @@ impl BulkLoader<'_> {
         })
     }
 
-    /// Stores the games of a block that reached a visited position. If `games` is empty, the row is removed.
+    /// Stores the games of a block that reached a visited position. `games` is in stored form; if it is
+    /// empty, removes the row.
     pub(crate) fn put_visits(&self, key: PositionKey, block: u32, games: &[u8]) -> Result<()> {
         if games.is_empty() {
             let sql = "DELETE FROM visit_set WHERE block = ?2 AND key = ?1";
@@ -114,7 +115,7 @@ impl BulkLoader<'_> {
         self.execute(WRITE_VISITS, sql, params![key.as_i64(), block, games])
     }
 
-    /// Removes games from the stored games of a block that reached a visited position.
+    /// Removes the games in `removed` from the stored games of a block that reached a visited position.
     pub(crate) fn remove_visits(&self, key: PositionKey, block: u32, removed: &GameSet) -> Result<()> {
         let old = self.visits(key, block)?;
         let mut left = Vec::new();
@@ -126,7 +127,7 @@ impl BulkLoader<'_> {
         self.put_visits(key, block, &pack_block(left))
     }
 
-    /// Removes the sets of a position that is no longer a visited position.
+    /// Removes the stored games of a position that is no longer a visited position.
     pub(super) fn remove_visit_sets(&self, key: PositionKey) -> Result<()> {
         let last: Option<u16> = self.run(WRITE_VISITS, |connection| {
             let mut last = connection.prepare_cached("SELECT max(block) AS block FROM visit_set")?;

@@ -1,5 +1,5 @@
-//! Side databases, which hold rows before they are copied to another database; and other temporary databases that
-//! nobody else uses yet.
+//! Side databases: temporary databases with rows that are later copied to another database. Also other
+//! temporary databases that nobody else uses yet.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,11 +20,11 @@ use crate::store::write::features::copy_sets;
 pub struct SideDatabase {
     connection: Connection,
     temporary: Temporary,
-    /// The names of the indexes of `game`, and the statements that create them.
+    /// The name of each index of `game`, and the statement that creates it.
     game_indexes: Vec<(String, String)>,
 }
 
-/// An index of a side database's rows.
+/// An index of the table `game` of a side database.
 #[derive(Debug)]
 pub struct SideIndex {
     /// The name of the index.
@@ -33,12 +33,12 @@ pub struct SideIndex {
     pub sql: String,
     /// The file that contains the index.
     pub file: Arc<PageFile>,
-    /// The pages of the index.
+    /// The tree of the index.
     pub tree: Tree,
 }
 
 impl SideDatabase {
-    /// Creates an empty side database beside the lock's target.
+    /// Creates an empty side database beside the target of `lock`.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -54,8 +54,9 @@ impl SideDatabase {
         Ok(Self { connection, temporary, game_indexes })
     }
 
-    /// Builds the indexes of `game`, once all its rows are written. Returns the indexes whose pages above the
-    /// leaves can be read; they cannot if a row there is so long that it continues on an overflow page.
+    /// Builds the indexes of `game`. Called once all rows of `game` are written. Omits an index from the
+    /// result if one of the rows above its leaves continues on an overflow page, because such a tree cannot
+    /// be read here.
     ///
     /// # Errors
     /// Errors of SQLite and the operating system.
@@ -89,7 +90,7 @@ impl SideDatabase {
         &self.temporary.0
     }
 
-    /// Closes the database. Its file stays until the result is dropped.
+    /// Closes the database. Its file is removed when the result is dropped.
     pub(crate) fn close(self) -> Result<Temporary> {
         let Self { connection, temporary, .. } = self;
         let closed = connection.close();
@@ -98,9 +99,10 @@ impl SideDatabase {
     }
 }
 
-/// Attaches a closed side database under a name. It must be detached before its file is dropped.
+/// Attaches a closed side database under the name `name`. It must be detached before `side` is dropped, which
+/// removes the file.
 pub(crate) fn attach(main: &Connection, side: &Temporary, name: &str) -> rusqlite::Result<()> {
-    // The path is passed as bytes, because it need not be valid UTF-8.
+    // The path is passed as bytes, because it is not always valid UTF-8.
     main.execute(&format!("ATTACH ?1 AS {name}"), [side.0.as_os_str().as_encoded_bytes()]).map(drop)
 }
 
@@ -110,18 +112,19 @@ fn game_indexes(connection: &Connection) -> rusqlite::Result<Vec<(String, String
     read_rows(&mut connection.prepare(sql)?, [], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Removes columns of games that the attached side database replaces completely.
+/// Removes the stored blocks of columns that the attached side database replaces as a whole.
 pub(crate) fn remove_replaced(main: &Connection) -> rusqlite::Result<()> {
     main.execute_batch(
         "DELETE FROM main.game_column WHERE (name, block) IN (SELECT name, block FROM side.game_column)",
     )
 }
 
-/// Whether there are sets to merge with the sets of new games.
+/// Whether the database already has sets, which must be merged with the sets of new games.
 const SETS_THERE: &str = "SELECT EXISTS (SELECT 1 FROM main.game_set)";
 
-/// Copies all rows of an attached side database except those of `problem` and `occurrence_level`. Additional
-/// tables and columns of the main database are not changed.
+/// Copies all rows of an attached side database except those of `problem` and `occurrence_level`. The main
+/// database can have additional tables and columns. Additional tables are not changed; additional columns get
+/// their default values.
 pub(crate) fn copy_rows(main: &Connection, side: &str) -> rusqlite::Result<()> {
     let sql = format!(
         "SELECT name FROM {side}.sqlite_schema
@@ -138,7 +141,7 @@ pub(crate) fn copy_rows(main: &Connection, side: &str) -> rusqlite::Result<()> {
             continue;
         }
         let own = columns(main, &table, side)?;
-        // If the tables have equal columns, `*` lets SQLite copy the rows without decoding them.
+        // If the tables have the same columns, `*` lets SQLite copy the rows without decoding them.
         if own == columns(main, &table, "main")? {
             copy(main, &table, "*", &format!("{side}.{table}"))?;
         } else {
@@ -148,13 +151,13 @@ pub(crate) fn copy_rows(main: &Connection, side: &str) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Copies the problems of the attached side database. Their ids continue after the existing ids.
+/// Copies the problems of the attached side database. Their new ids follow the existing ids.
 pub(crate) fn copy_problems(main: &Connection) -> rusqlite::Result<()> {
     let own = columns(main, "problem", "side")?;
     copy(main, &format!("problem ({own})"), &own, "side.problem")
 }
 
-/// The names of a table's columns, except `problem_id`.
+/// The names of a table's columns except `problem_id`, separated by commas.
 fn columns(main: &Connection, table: &str, schema: &str) -> rusqlite::Result<String> {
     let sql = "SELECT group_concat(name, ', ' ORDER BY cid) FROM pragma_table_info(?1, ?2)
                WHERE name <> 'problem_id'";
@@ -169,7 +172,7 @@ fn copy(main: &Connection, target: &str, columns: &str, from: &str) -> rusqlite:
 /// The suffixes of SQLite's side files.
 pub(super) const SIDE_FILES: [&str; 3] = ["-journal", "-wal", "-shm"];
 
-/// A file that is removed with its side files when dropped.
+/// A file that is removed, together with SQLite's side files, when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Temporary(pub(crate) PathBuf);
 
@@ -182,7 +185,7 @@ impl Drop for Temporary {
     }
 }
 
-/// Configures a connection for writing a file that is useless until it is complete.
+/// Configures a connection for writing to a file that is useless until it is complete.
 pub(crate) fn configure(connection: &Connection, cache_bytes: u64) -> rusqlite::Result<()> {
     // The page size has an effect only if it is set before the first write.
     connection.pragma_update(None, "page_size", schema::PAGE_SIZE)?;
@@ -190,7 +193,7 @@ pub(crate) fn configure(connection: &Connection, cache_bytes: u64) -> rusqlite::
     connection.pragma_update(None, "synchronous", "OFF")?;
     connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
     connection.pragma_update(None, "foreign_keys", "OFF")?;
-    // A negative number is in KiB.
+    // A negative cache size is in KiB.
     let kib = i64::try_from(cache_bytes / 1024).unwrap_or(i64::MAX).clamp(1024, i64::from(i32::MAX));
     connection.pragma_update(None, "cache_size", -kib)
 }

@@ -10,7 +10,7 @@ use crate::store::read::occurrence::visit::{
 use crate::store::row::{ResultCounts, VisitedPositionBatch};
 use crate::store::write::bulk::BulkLoader;
 
-/// SQL that adds [`numbers`], the parameters from `?2` on, to the counts of a row.
+/// SQL that adds the [`numbers`], which are the parameters `?2` to `?8`, to the counts of a row.
 macro_rules! add_counts {
     () => {
         "games = games + ?2 + ?3 + ?4, white_wins = white_wins + ?2, draws = draws + ?3, black_wins = black_wins + ?4,
@@ -19,7 +19,7 @@ macro_rules! add_counts {
     };
 }
 
-/// The results of games, with the sums and numbers of ratings, in the order of the columns.
+/// The counts of results, and the sum and the number of ratings of each side, in the order of the columns.
 fn numbers(counts: &ResultCounts) -> [i64; 7] {
     let ResultCounts { white_wins, draws, black_wins, white_elo, black_elo, .. } = *counts;
     let [white_sum, black_sum] = [white_elo.sum, black_elo.sum].map(u64::cast_signed);
@@ -36,8 +36,8 @@ impl BulkLoader<'_> {
         self.run("read table position_game", |connection| has_occurrences(connection, key, count))
     }
 
-    /// Adds the batch's counts to the counts of existing rows, and replaces their lists of games, unless a
-    /// new list is an empty text. Creates missing continuations.
+    /// Adds the counts of the batch to the counts of existing rows. Replaces a list of games unless the new
+    /// list is an empty text. Inserts missing continuations.
     ///
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`](crate::store::Error::DiskFull).
@@ -78,7 +78,7 @@ impl BulkLoader<'_> {
         Ok(())
     }
 
-    /// Subtracts games from the counts of a row.
+    /// Subtracts the counts of games from a row of `visited_position`.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -98,7 +98,7 @@ impl BulkLoader<'_> {
         self.execute("write table visited_position", sql, params)
     }
 
-    /// Subtracts games from the counts of a continuation, and removes the continuation if no games remain.
+    /// Subtracts the counts of games from a row of `continuation`, and removes the row if no games remain.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -133,7 +133,8 @@ impl BulkLoader<'_> {
         self.execute("write table continuation", sql, params)
     }
 
-    /// Sets the best-rated and the latest games of a row, as JSON arrays.
+    /// Sets the lists of the best-rated and the latest games in a row of `visited_position`. Both lists are
+    /// JSON arrays.
     ///
     /// # Errors
     /// Errors of SQLite.
