@@ -63,7 +63,8 @@ impl Tokens {
         self.changed.notify_one();
     }
 
-    /// Takes one token. Waits for it until the time `until`; if this is `None`, for as long as necessary.
+    /// Takes one token. If there is none, waits for one until the time `until`, or without a time limit if
+    /// `until` is `None`.
     fn take(&self, until: Option<Instant>) -> Result<(), Error> {
         let mut state = lock(&self.state);
         loop {
@@ -160,7 +161,7 @@ impl<T> Receiver<T> {
         value.ok_or(Error::Closed)
     }
 
-    /// Receives values until the queue is empty and has no senders.
+    /// Receives values, and waits for further ones, until the queue is empty and has no senders.
     pub(crate) fn iter(&self) -> impl Iterator<Item = T> {
         std::iter::from_fn(|| self.recv().ok())
     }
@@ -195,7 +196,7 @@ impl<T> Drop for Receiver<T> {
             // another queue locks that queue, and a thread should not hold two locks.
             let values = lock(&self.0.values).take();
             drop(values);
-            // Wakes waiting senders, which then return an error.
+            // Wakes the senders that wait; their calls then return an error.
             self.0.space.close();
         }
     }

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-/// The id of a game, and of its row in `game`: from 1, in input order. Ids of removed games stay unused.
+/// The id of a game, and of its row in `game`: from 1, in input order. Ids of removed games are not used
+/// again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GameId(pub u32);
@@ -30,8 +31,8 @@ pub struct ImportId(pub u32);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OpeningId(pub u32);
 
-/// A level of `occurrence`, identified by the id of its first game. The games of a level have greater ids
-/// than those of the previous level.
+/// A level of the table `occurrence`: the rows for a range of games. The level's number is the id of the
+/// first game of this range. The games of a level have greater ids than those of the previous level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Level(pub u32);
 

@@ -25,7 +25,7 @@
 //! benchmarks of this project, and may change at any time.
 //!
 //! The database schema has [its own version](store::SchemaVersion). The program reads databases of all
-//! released versions up to its own.
+//! released schema versions up to the version that it writes.
 
 // Without the feature `index`, some code has no caller.
 #![cfg_attr(not(feature = "index"), allow(dead_code, unused_imports))]

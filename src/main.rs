@@ -1,4 +1,4 @@
-//! The `pgndex` command: parses the arguments, runs the command, reports the result.
+//! The `pgndex` command: parses the arguments, runs the command, and reports an error if the command fails.
 
 mod cli;
 

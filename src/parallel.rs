@@ -1,5 +1,4 @@
-//! Runs work on the threads of a pool, and returns the results in order. Also a queue for work that must be
-//! done in order.
+//! Functions that run work on the threads of a pool, and a queue for work that must be done in order.
 //!
 //! rayon's iterators are compiled again for each closure. With these functions, they are compiled only once.
 
@@ -8,9 +7,9 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use rayon::ThreadPool;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelIterator as _, ParallelIterator as _};
 
-/// Calls `work` with each number below `count`, in parallel. Returns the results in the order of the numbers,
-/// or one of the errors. If `pool` is `None`, the work runs in the rayon pool of the calling thread, or in
-/// rayon's global pool if the thread belongs to no pool.
+/// Calls `work` with each number below `count`, in parallel. Returns the results in the order of the numbers.
+/// If a call fails, stops early and returns one of the errors. If `pool` is `None`, the work runs in the
+/// rayon pool of the calling thread, or in rayon's global pool if the thread belongs to no pool.
 pub(crate) fn map<T: Send, E: Send>(
     pool: Option<&ThreadPool>,
     count: usize,
@@ -19,8 +18,8 @@ pub(crate) fn map<T: Send, E: Send>(
     map_with(pool, count, || (), |(), index| work(index))
 }
 
-/// Like [`map`], but `work` also gets a state, which only one call uses at a time. There are hardly more
-/// states than threads.
+/// Like [`map`], but `work` also gets a state, which only one call uses at a time. Later calls use it again,
+/// so there are hardly more states than threads.
 pub(crate) fn map_with<S: Send, T: Send, E: Send>(
     pool: Option<&ThreadPool>,
     count: usize,
@@ -48,7 +47,7 @@ pub(crate) fn map_with<S: Send, T: Send, E: Send>(
     Ok(results.into_iter().flatten().collect())
 }
 
-/// Like [`map_with`], for values that `work` consumes.
+/// Like [`map_with`], but calls `work` with each of `values`, which it consumes.
 pub(crate) fn consume<S: Send, V: Send, T: Send, E: Send>(
     pool: Option<&ThreadPool>,
     values: Vec<V>,
@@ -109,7 +108,7 @@ struct State {
 }
 
 impl OrderedQueue {
-    /// Waits for the turn of a number. Returns `false` if the queue was stopped.
+    /// Waits until it is the turn of the piece with this number. Returns `false` if the queue was stopped.
     pub(crate) fn wait(&self, number: u64) -> bool {
         let mut state = lock(&self.state);
         while state.next != number && !state.stopped {

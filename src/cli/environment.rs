@@ -1,4 +1,4 @@
-//! The environment variables of pgndex, some of which are defaults for arguments.
+//! The environment variables of pgndex. Some of them are defaults for arguments.
 
 use std::ffi::OsString;
 
@@ -39,7 +39,7 @@ pub(crate) fn apply(command: Command) -> Command {
                 "database" | "databases" if reads => DATABASE,
                 _ => return arg,
             };
-            // clap would use an empty variable as an empty value.
+            // clap would use the value of an empty variable as an empty argument.
             if std::env::var_os(variable).is_some_and(|value| value.is_empty()) {
                 return arg;
             }
@@ -59,8 +59,9 @@ pub(crate) fn gives_database(matches: &ArgMatches) -> bool {
     })
 }
 
-/// The variable that gives an option its value; `None` if there is none, or if the option is on the command
-/// line. `option` is the option as an error names it, `words` are the arguments of the process.
+/// The variable that gives an option its value; `None` if there is no such variable, or if the option is on
+/// the command line. `option` is the option as an error names it, and `words` are the arguments of the
+/// process.
 pub(crate) fn variable_of(option: &str, words: &[String]) -> Option<&'static str> {
     let is_given =
         |word: &String| word.starts_with("--threads") || (word.starts_with("-j") && !word.starts_with("--"));

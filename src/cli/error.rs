@@ -12,7 +12,7 @@ use pgndex::query::Error as QueryError;
 use pgndex::store::{Error as StoreError, ErrorKind, FilterError, Need, Size, free_bytes};
 use pgndex::verify::Error as VerifyError;
 
-/// An argument has an invalid value, which clap cannot detect.
+/// An argument has an invalid value, although clap accepted it.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub(crate) struct WrongValue(pub(crate) anyhow::Error);
@@ -142,7 +142,7 @@ const fn of_listening(kind: io::ErrorKind) -> &'static str {
             "another program listens on this address; stop that program, or name another port with --listen (port 0 takes a free one)"
         }
         io::ErrorKind::PermissionDenied => {
-            "only an administrator may listen at ports below 1024; name a higher one with --listen"
+            "only an administrator may listen on ports below 1024; name a higher one with --listen"
         }
         io::ErrorKind::AddrNotAvailable => {
             "this machine does not have the address; take 127.0.0.1 for this machine only, or 0.0.0.0 for all of its addresses"
@@ -204,7 +204,8 @@ fn of_store(error: &StoreError) -> Option<String> {
     })
 }
 
-/// Whether the file would exceed the allowed size of a file, rather than the free space.
+/// Whether a write failed because the file would exceed the allowed size of a file, not because the disk is
+/// full.
 fn is_file_too_large(error: &(dyn Error + 'static)) -> bool {
     anyhow::Chain::new(error)
         .filter_map(|error| error.downcast_ref::<io::Error>())
@@ -220,7 +221,7 @@ fn directory_written(path: &Path) -> PathBuf {
     path.ancestors().find(|directory| directory.is_dir()).unwrap_or(Path::new(".")).to_owned()
 }
 
-/// The space needed and the free space in a directory as text, each if known.
+/// The space needed, and the free space in a directory, as text. An unknown value is omitted.
 fn space_needed(need: Option<Need>, directory: &Path) -> String {
     let need = need.map(|need| format!("{need} are needed"));
     let free =
@@ -229,10 +230,10 @@ fn space_needed(need: Option<Need>, directory: &Path) -> String {
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", and ")) }
 }
 
-/// The library's wording if a run that allows no errors stops at one.
+/// The library's wording in the error of a run that stops at the first error in the input.
 pub(crate) const AT_FIRST_ERROR: &str = "stopped at the first error";
 
-/// The library's wording about temporary files.
+/// The library's advice about temporary files.
 const OTHER_PLACE: &str = "or choose another place for temporary files";
 
 fn of_index(error: &IndexError) -> Option<String> {

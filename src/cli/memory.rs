@@ -1,5 +1,6 @@
-//! Ends the process if the system gives it no more memory or no further thread: removes temporary files, and
-//! prints an error message. By default, the process would abort or panic, and leave the files.
+//! Ends the process if the system gives it no more memory or no further thread. Before the end, removes
+//! temporary files and prints an error message: these are the last steps. By default, the process would abort
+//! or panic, and leave the files.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -13,10 +14,10 @@ use crate::cli::terminal::{Event, Level, log};
 /// The system's allocator, which in addition ends the process if there is no more memory.
 pub(crate) struct Allocator;
 
-/// Memory that is freed before the last steps of the process, which need some: removing temporary files and
-/// printing the reason.
+/// Memory that is freed before the last steps of the process, so that it is available to them. These steps
+/// remove temporary files and print the reason.
 static RESERVE: Mutex<Option<Vec<u8>>> = Mutex::new(None);
-/// Whether a thread has started the last steps.
+/// Whether any thread has started the last steps.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
@@ -29,11 +30,11 @@ const NO_MEMORY: &str = "out of memory: the system gives this process no more. U
 const NO_THREAD: &str = "the system gives this process no further thread, or no memory for one. Use fewer (-j), or raise the limit \
                          (ulimit -u, ulimit -v, TasksMax); unfinished work is undone";
 
-/// Reserves memory for the last steps. Sets a panic hook that takes the last steps if a thread cannot be
-/// started.
+/// Reserves memory for the last steps of the process. Sets a panic hook that takes these steps if a thread
+/// cannot be started.
 pub(crate) fn allocate_reserve() {
     // If a thread cannot be started, the functions `spawn` of the standard library panic with a message that
-    // begins like this.
+    // begins with "failed to spawn thread".
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         if panic.payload_as_str().is_some_and(|text| text.starts_with("failed to spawn thread")) {
@@ -56,17 +57,17 @@ unsafe impl GlobalAlloc for Allocator {
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as above.
+        // SAFETY: the caller fulfils the contract of `alloc_zeroed`.
         checked(unsafe { System.alloc_zeroed(layout) })
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as above; the block comes from the system's allocator.
+        // SAFETY: the caller fulfils the contract of `dealloc`; the block comes from the system's allocator.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: as above.
+        // SAFETY: the caller fulfils the contract of `realloc`; the block comes from the system's allocator.
         checked(unsafe { System.realloc(pointer, layout, size) })
     }
 }
@@ -79,8 +80,9 @@ fn checked(pointer: *mut u8) -> *mut u8 {
 #[cold]
 fn end(message: &str) -> ! {
     const STATUS: u8 = 1;
-    // If this is not the first call, either this thread needs more memory for the last steps and exits
-    // without finishing them, or another thread is taking the last steps, and this thread waits for the exit.
+    // A later call has one of two reasons. If this thread is taking the last steps, it needs more memory for
+    // them, so it exits without finishing them. If another thread is taking them, this thread waits for the
+    // exit.
     let is_first = !ENDS.get() && !IS_ENDING.swap(true, Ordering::Relaxed);
     if !is_first && !ENDS.get() {
         loop {

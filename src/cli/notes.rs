@@ -20,8 +20,8 @@ pub(crate) fn note_unknown_names(unknown: &[SimilarNames]) {
     note_unknown(unknown, filter_option);
 }
 
-/// Prints the names that do not occur, each with similar names. `option` returns the text for a field of
-/// [`GameFilter`], such as its option.
+/// Prints the names that do not occur in the database, each with similar names. `option` returns the text for
+/// a field of [`GameFilter`], such as its option.
 pub(crate) fn note_unknown(unknown: &[SimilarNames], option: impl Fn(&str) -> String) {
     for SimilarNames { field, named, wanted, near, elsewhere } in unknown {
         let of = match named {
@@ -107,9 +107,10 @@ pub(crate) fn note_similar(
     Ok(())
 }
 
-/// To be called only if no game passes all filters: prints each filter without which some games would pass
-/// the others. With a position, only games that reached it count. `option` returns the option of a field; a
-/// field for which it returns `None` is omitted, because the user cannot remove it.
+/// Prints each filter without which some games would pass the other filters. Call this function only if no
+/// game passes all filters. If a position is given, only games that reached it count. `option` returns the
+/// option of a field. A field for which `option` returns `None` is omitted, because the user cannot remove
+/// it.
 pub(crate) fn note_without_one(
     database: &Database,
     filter: &GameFilter,
@@ -218,7 +219,8 @@ fn shell_word(word: &str) -> String {
     }
 }
 
-/// Prints the positions that have the same pieces on the same squares and that many more games reached.
+/// Prints the positions that have the same pieces on the same squares, if they were reached by many more
+/// games than `position`.
 ///
 /// # Errors
 /// Errors of SQLite.

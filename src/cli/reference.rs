@@ -66,8 +66,8 @@ fn rows_under<'g>(groups: &'g mut Groups, heading: &str) -> &'g mut Vec<String> 
 const ARGUMENTS: &str = "Arguments";
 const OPTIONS: &str = "Options";
 
-/// Options that at least two commands have under the same heading and in the same words. Headings with fewer
-/// than two such options are omitted.
+/// Options that at least two commands have under the same heading and in the same words. Omits headings with
+/// fewer than two such options, and the headings `ARGUMENTS` and `OPTIONS`.
 fn shared_options(command: &Command) -> Groups {
     let all: Groups = command.get_subcommands().flat_map(groups).collect();
     let mut shared = Groups::new();
@@ -172,7 +172,7 @@ fn meaning(arg: &Arg) -> String {
     text
 }
 
-/// Escapes a text for Markdown, except the parts in backticks.
+/// Escapes a text for a Markdown table. In the parts in backticks, escapes only `|`.
 fn escaped(text: &str) -> String {
     let escape = |(at, part): (usize, &str)| {
         let part = part.replace('|', "\\|");

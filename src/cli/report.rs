@@ -18,7 +18,7 @@ pub(crate) enum Status {
     Done,
     /// The command has finished, but a part of a game, of a file or of a directory could not be read.
     Lossy,
-    /// The command has finished, but the database is damaged, or the Parquet files are.
+    /// The command has finished, but the database or the Parquet files are damaged.
     Unsound,
 }
 
@@ -33,8 +33,8 @@ impl From<Status> for ExitCode {
 }
 
 /// Reports what a command did. With `--json`, prints an object to standard output. Unless `--quiet` is given,
-/// also reports to standard error: with a JSON log, as the last line of the log; otherwise, and only without
-/// `--json`, as the given text, if it is not empty.
+/// also reports to standard error: a JSON log gets the event `done`. If the log is not JSON, and without
+/// `--json`, standard error gets the given text, unless it is empty.
 ///
 /// # Errors
 /// If the object cannot be written to standard output. A closed pipe is not an error: the exit status still
@@ -83,14 +83,14 @@ pub(crate) fn report_error(error: &anyhow::Error) -> ExitCode {
     status.into()
 }
 
-/// An error with all its causes, one per line.
+/// An error with its causes, one per line.
 fn describe(error: &anyhow::Error) -> String {
     let causes = causes(error).into_iter().map(|cause| format!("\n  because: {cause}"));
     format!("pgndex: error: {}{}", error::message(error.as_ref()), causes.collect::<String>())
 }
 
-/// The causes of an error, except SQLite's error codes and each cause that the message listed before it
-/// already contains.
+/// The causes of an error. Omits SQLite's error codes, and each cause that the message before it already
+/// contains.
 fn causes(error: &anyhow::Error) -> Vec<String> {
     let mut causes = Vec::new();
     let mut above = error::message(error.as_ref());

@@ -72,12 +72,12 @@ fn with_values(arg: Arg) -> Arg {
     let is_directory = arg.get_value_names().is_some_and(|names| names[0] == "DIR");
     let hint = match arg.get_value_hint() {
         ValueHint::AnyPath if is_directory => ValueHint::DirPath,
-        // Otherwise, shells would complete file names.
+        // Without this hint, shells would complete file names.
         ValueHint::Unknown if arg.get_possible_values().is_empty() => ValueHint::Other,
         hint => hint,
     };
     let arg = with_many_values(arg);
-    // Otherwise, clap would reject a negative number as an unknown option.
+    // By default, clap rejects a negative number as an unknown option.
     arg.allow_negative_numbers(true).ignore_case(true).value_hint(hint)
 }
 
@@ -157,8 +157,8 @@ pub(crate) fn parse() -> Arguments {
     })
 }
 
-/// Ends the process after printing the requested text, with status 1 if this failed. A closed pipe is not a
-/// failure.
+/// Ends the process after the requested text was printed, with status 1 if printing failed. A closed pipe is
+/// not a failure.
 fn end_after(printed: std::io::Result<()>) -> ! {
     let failure = printed.err().filter(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
     let is_failure = failure.is_some();
@@ -168,7 +168,7 @@ fn end_after(printed: std::io::Result<()>) -> ! {
     std::process::exit(i32::from(is_failure))
 }
 
-/// Makes the texts that a message quotes short and safe for a terminal.
+/// Shortens the texts that a message quotes, and makes them safe for a terminal.
 fn sanitize(error: &mut clap::Error) {
     let fit = |text: &String| brief(&printable(text)).into_owned();
     let fitted: Vec<_> = error

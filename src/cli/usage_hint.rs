@@ -9,7 +9,7 @@ use crate::cli::args::{formats, query_text};
 use crate::cli::environment;
 use crate::cli::render::printable;
 
-/// Adds advice to an error, if clap's own is not helpful.
+/// Adds advice to an error, if clap's own advice is not helpful.
 pub(super) fn add_hint(error: &mut clap::Error, command: &clap::Command, words: &[String]) {
     let subcommand = words.get(1).and_then(|name| command.find_subcommand(name));
     if error.kind() == ErrorKind::MissingRequiredArgument
@@ -176,7 +176,7 @@ fn command_of(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Advice on a command that other programs have and pgndex does not.
+/// Advice on a command that other programs have and pgndex does not have.
 fn hint_on(name: &str) -> Option<&'static str> {
     Some(match name {
         "combine" | "concat" | "join" | "merge" => {
@@ -247,7 +247,8 @@ fn instead_of(given: &str, command: &clap::Command, words: &[String]) -> Option<
     }
     let at = words.iter().position(|word| word == given)?;
     let option = at.checked_sub(2).and_then(|at| words.get(at)).map_or("", String::as_str);
-    // Joins the words that the shell split. If `option` is in `option_is`, its value is the first of them.
+    // Joins the words that the shell split. If `option` is in `option_is`, the joined text begins with the
+    // value of this option.
     let typed = |option_is: &[&str]| {
         let first = if option_is.contains(&option) { at - 1 } else { at };
         let typed = words[first..].iter().take_while(|word| *word == "-" || !word.starts_with('-'));
@@ -335,7 +336,7 @@ fn after_a_move() -> Position {
     position
 }
 
-/// The probable meaning of arguments that are often confused.
+/// Advice on arguments that are often confused.
 fn probable_meaning(kind: ErrorKind, words: &[String]) -> Option<&'static str> {
     use ErrorKind::{ArgumentConflict, InvalidValue, UnknownArgument};
     let command = words.get(1).map(String::as_str);

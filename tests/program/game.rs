@@ -403,7 +403,7 @@ fn existing_games_are_printed_before_a_missing_one_is_reported() {
     let run = sample.run(&["game", "games.db", "4-6", "--format", "pgn"]);
     assert_eq!(run.status, 0);
     assert!(
-        run.stderr.contains("note: 1 requested number without a game, which was removed"),
+        run.stderr.contains("note: 1 requested number without a game: a game can be removed"),
         "{}",
         run.stderr
     );

@@ -1,4 +1,4 @@
-//! Options that choose games, and the order of games.
+//! Options that choose games, and the parser for their order.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ pub(crate) fn order() -> impl TypedValueParser<Value = HitOrder> {
 /// Heading of the options that choose games.
 pub(crate) const WHICH: &str = "Which games";
 
-/// The games that pass all of these filters.
+/// Filters for games. A game must pass all of them.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct FilterArgs {
     /// White's name, or the beginning of one of its words.
@@ -113,8 +113,8 @@ pub(crate) struct FilterArgs {
     pub(crate) variant: Option<String>,
 }
 
-/// Parses an ECO code or a range of ECO codes. Earlier versions expected a file with names of openings here,
-/// so the error for an existing file suggests the current option.
+/// Parses an ECO code or a range of ECO codes. In earlier versions, the value of `--eco` was a file with
+/// names of openings, so the error for an existing file suggests `--openings`.
 pub(crate) fn eco(text: &str) -> Result<EcoRange, String> {
     text.parse().map_err(|error: FilterError| match Path::new(text).exists() {
         true => format!("{error}; give a file with names of openings with --openings"),
@@ -133,8 +133,8 @@ impl FilterArgs {
     /// The filter of these arguments.
     ///
     /// # Errors
-    /// If no game can match the filter, `--opponent` is given without `--player`, or both together name more
-    /// than two players.
+    /// If a lower bound is greater than its upper bound, `--opponent` is given without `--player`, or
+    /// `--player` and `--opponent` together name more than two players.
     pub(in crate::cli) fn filter(&self) -> anyhow::Result<GameFilter> {
         let args = self.clone();
         let (player, opponent) = args.players()?;
@@ -166,7 +166,7 @@ impl FilterArgs {
         Ok(filter)
     }
 
-    /// These filters with `name` as an additional `--player`, before the given ones.
+    /// These filters, with `name` as an additional value of `--player` before the given values.
     pub(in crate::cli) fn with_player(&self, name: &NameFilter) -> Self {
         let mut args = self.clone();
         args.player.insert(0, name.clone());

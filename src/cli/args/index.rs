@@ -86,7 +86,7 @@ pub(crate) struct IndexArgs {
     pub(crate) report: ReportArgs,
 }
 
-/// The settings of a database. Later runs keep them, except for options that are given.
+/// The settings of a database. A later run keeps each setting for which no option is given.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DatabaseSettingsArgs {
     /// What to do with repeated games.
@@ -124,9 +124,9 @@ pub(crate) struct DatabaseSettingsArgs {
 struct EncodingArg(Option<TextEncoding>);
 
 impl DatabaseSettingsArgs {
-    /// `options` with the settings that are given here. If the rule for duplicates, the annotations or the
-    /// encoding is not given, that of a new database is used; if the threshold or the openings are not given,
-    /// those of `options` stay.
+    /// `options` with the settings that these arguments give. The rule for duplicates, the annotations and
+    /// the encoding default to the settings of a new database. The threshold and the openings default to
+    /// those of `options`.
     ///
     /// # Errors
     /// If the list of openings cannot be read.
@@ -154,8 +154,8 @@ impl DatabaseSettingsArgs {
         self.duplicates.is_some() || self.annotations.is_some() || self.encoding.is_some()
     }
 
-    /// `options` with the rule for duplicates, the annotations and the encoding that are given here; a
-    /// setting that is not given is taken from `before`, the settings of the database.
+    /// `options` with the rule for duplicates, the annotations and the encoding that these arguments give.
+    /// Any of the three that is not given is taken from `before`.
     pub(crate) fn or(&self, options: IndexOptions, before: DatabaseSettings) -> IndexOptions {
         IndexOptions {
             duplicates: self.duplicates.unwrap_or(before.duplicates),
@@ -166,7 +166,7 @@ impl DatabaseSettingsArgs {
     }
 }
 
-/// Heading of the options on what is stored.
+/// Heading of the options that choose what is stored.
 const STORED: &str = "What is stored";
 
 /// Heading of the options for errors in the input.
@@ -201,7 +201,7 @@ fn duplicates() -> impl TypedValueParser<Value = Duplicates> {
     ])
 }
 
-/// Parses which annotations are stored.
+/// Parses the choice of the annotations to store.
 fn annotations() -> impl TypedValueParser<Value = Annotations> {
     described_one_of([
         ("all", "Clocks, times, evaluations, comments, glyphs, commands and variations", Annotations::All),

@@ -1,4 +1,5 @@
-//! Arguments of the commands that maintain a database, and arguments that all long-running commands share.
+//! Arguments of the commands that maintain a database, and arguments that several long-running commands
+//! share.
 
 use std::path::PathBuf;
 

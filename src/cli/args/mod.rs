@@ -1,4 +1,4 @@
-//! The arguments: one file per command, or per group of similar commands.
+//! The arguments. A file has those of a command, those of similar commands, or options that commands share.
 
 mod export;
 mod filter;

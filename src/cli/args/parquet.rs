@@ -45,7 +45,8 @@ pub(crate) struct ParquetLayoutArgs {
 impl ParquetLayoutArgs {
     /// A note if the written files are many and small because of the partitions; otherwise `None`.
     pub(crate) fn note_on(&self, files: u64, bytes: u64) -> Option<&'static str> {
-        // Without partitions, there can also be this many files: one for each table and range of keys.
+        // Even without directories by date, there can be hundreds of files: two tables have a file for each
+        // first byte of the key.
         const FEW: u64 = 800;
         const SMALL: u64 = 1 << 20;
         let is_parted = self.partition_by != PartitionByArg::None;

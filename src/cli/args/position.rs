@@ -33,7 +33,7 @@ pub(crate) struct PositionArgs {
 }
 
 impl PositionArgs {
-    /// The position; `None` if no option gives one.
+    /// The given position; `None` if no option gives a position.
     ///
     /// # Errors
     /// Those of [`read_position`].
@@ -48,8 +48,7 @@ impl PositionArgs {
 /// Reads `--fen`, `--moves` or `--play`. If none is given, returns the start position.
 ///
 /// # Errors
-/// If the FEN is not a legal position, or a move cannot be played. The error names the move, the reason and
-/// the position.
+/// If the FEN is not that of a legal position, there are no moves, or a move cannot be played.
 pub(crate) fn read_position(args: &PositionArgs) -> anyhow::Result<PositionQuery> {
     let of_option = |option| {
         move |error: PositionError| {

@@ -61,7 +61,7 @@ pub(crate) struct FindArgs {
     pub(crate) timing: bool,
 }
 
-/// What to find: a position, given in one of three ways, described positions, or all games.
+/// What to find: a given position, the positions similar to a given one, described positions, or all games.
 #[derive(Args, Debug)]
 #[group(id = "target", multiple = true, args = ["fen", "moves", "play", "like", "pattern", "material", "structure", "ending", "played"])]
 pub(crate) struct FindTargetArgs {
@@ -170,7 +170,7 @@ pub(crate) struct ExploreArgs {
     pub(crate) timing: bool,
 }
 
-/// Output formats.
+/// Output formats of `pgndex explore`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExploreFormat {
     Table,
@@ -188,10 +188,10 @@ struct VersusArgs {
 }
 
 impl ExploreArgs {
-    /// The filter for the games to count, including `--side`.
+    /// The filter for the games to count. It includes the condition of `--side`.
     ///
     /// # Errors
-    /// If no game can match the filters, or options about players contradict each other.
+    /// If a lower bound is greater than its upper bound, or options about players contradict each other.
     pub(crate) fn filter(&self) -> anyhow::Result<GameFilter> {
         with_side(self.filter.filter()?, self.side)
     }
@@ -199,7 +199,7 @@ impl ExploreArgs {
     /// The filter for the games to compare with; `None` without `--versus`.
     ///
     /// # Errors
-    /// If the text cannot be parsed as filters; otherwise as for [`Self::filter`].
+    /// If the value of `--versus` cannot be parsed as filters; also the errors of [`Self::filter`].
     pub(crate) fn versus(&self) -> anyhow::Result<Option<GameFilter>> {
         let Some(text) = &self.versus else { return Ok(None) };
         let words = shell_words::split(text)
@@ -214,8 +214,8 @@ impl ExploreArgs {
         with_side(read.filter.filter()?, self.side).map(Some)
     }
 
-    /// The option that the user gave for a field of the filter. With `--side`, the fields `white` and `black`
-    /// can come from `--player` and `--opponent`.
+    /// The option that sets a field of the filter, or a word for it, as [`filter_option`] returns them. With
+    /// `--side`, the fields `white` and `black` can come from `--player` and `--opponent`.
     pub(crate) fn option(&self, field: &str) -> String {
         let of_side = match self.side {
             Some(Color::White) => ["white", "black"],
@@ -233,8 +233,8 @@ impl ExploreArgs {
     }
 }
 
-/// Restricts a filter to games in which its field `player` had this side. Without a side, the filter is
-/// unchanged.
+/// Restricts a filter to games in which the player of its field `player` had this side. Without a side or
+/// without a player, the filter is unchanged.
 fn with_side(filter: GameFilter, side: Option<Color>) -> anyhow::Result<GameFilter> {
     let Some(side) = side else { return Ok(filter) };
     filter.with_side(side).map_err(|error| match error {

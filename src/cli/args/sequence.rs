@@ -52,7 +52,7 @@ struct StepArgs {
 }
 
 impl StepArgs {
-    /// Whether no option that describes a position is given.
+    /// Whether none of the options that describe a position is given.
     const fn is_empty(&self) -> bool {
         self.pattern.is_none()
             && self.material.is_none()
@@ -99,8 +99,8 @@ fn read_plies(text: &str) -> Result<RangeInclusive<u32>, String> {
     if first > last { Err(format!("the range is reversed; write {last}-{first}")) } else { Ok(first..=last) }
 }
 
-/// The options for clap. Each, except `--then`, `--either` and `--mirror`, may occur once before each
-/// `--then` and once after the last one.
+/// The options as clap parses them. Each `--then` separates two descriptions. Every other option, except
+/// `--either` and `--mirror`, can be given once for each description.
 #[derive(Args, Debug)]
 struct Options {
     /// Pieces on squares: a FEN's placement with wildcards.
@@ -150,11 +150,11 @@ struct Options {
 
 const DESCRIPTION: &str = "Positions by description";
 
-/// The options that describe positions.
+/// The ids of the options that describe positions.
 const DESCRIBING: [&str; 5] = ["pattern", "material", "structure", "ending", "played"];
-/// The options that refine or connect descriptions.
+/// The ids of the options that refine or connect descriptions.
 const ASIDE: [&str; 5] = ["lasting", "plies", "then", "either", "mirror"];
-/// The names of the options in `ASIDE` on the command line.
+/// The options of `ASIDE` as they are written on the command line.
 const ASIDE_OPTIONS: [&str; 5] = ["--for", "--ply", "--then", "--either", "--mirror"];
 const DESCRIBING_OPTIONS: &str = "--pattern, --material, --structure, --ending or --move";
 
@@ -219,7 +219,7 @@ impl<const EXPORTS: bool> FromArgMatches for SequenceArgs<EXPORTS> {
     }
 }
 
-/// The indices of an option's values on the command line; empty if it is not given.
+/// The indices of an option's values on the command line; empty if the option is not given.
 fn places(matches: &ArgMatches, name: &str) -> Vec<usize> {
     if matches.value_source(name) != Some(clap::parser::ValueSource::CommandLine) {
         return Vec::new();

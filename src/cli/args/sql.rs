@@ -65,8 +65,8 @@ pub(crate) fn parameter_name(text: &str) -> Option<&str> {
     is_name.then_some(name)
 }
 
-/// A parameter's value: the text between quotes, or a number if the value looks like one, or otherwise the
-/// whole text.
+/// The value of a parameter. A text in quotes gives the text between the quotes. A text that looks like a
+/// number gives a number. Any other text is the value itself.
 pub(crate) fn parameter_value(text: &str) -> Value {
     let quoted = |quote| text.strip_prefix(quote)?.strip_suffix(quote);
     if let Some(text) = quoted('\'').or_else(|| quoted('"')) {
@@ -77,8 +77,8 @@ pub(crate) fn parameter_value(text: &str) -> Value {
     number.unwrap_or_else(|| Value::Text(text.to_owned()))
 }
 
-/// Refuses a mistyped option, which would otherwise run as an SQL comment. A query that begins with a comment
-/// is accepted: unlike an option, it contains a space or a line end.
+/// Accepts the text of a query. Refuses a mistyped option, which SQLite would run as an SQL comment. A query
+/// that begins with a comment is accepted: unlike an option, it contains a space or a line end.
 pub(crate) fn query_text(text: &str) -> Result<String, &'static str> {
     let is_option = text.len() > 1 && text.starts_with('-') && !text.contains(char::is_whitespace);
     if is_option { Err("there is no such option") } else { Ok(text.to_owned()) }

@@ -1,4 +1,4 @@
-//! Values of arguments: formats, whole numbers, sizes in bytes as people write them.
+//! Parses the values of arguments: words, whole numbers, and sizes such as `512M`.
 
 use std::fmt::Display;
 use std::num::{IntErrorKind, ParseIntError};
@@ -20,21 +20,21 @@ pub(crate) enum RowFormat {
 /// The id of the option for the output format.
 pub(crate) const FORMAT: &str = "format";
 
-/// The output formats that a command has.
+/// The names of a command's output formats; empty if the command has no option for the format.
 pub(crate) fn formats(command: &clap::Command) -> Vec<String> {
     let option = command.get_arguments().find(|arg| arg.get_id() == FORMAT);
     let values = option.map(Arg::get_possible_values).unwrap_or_default();
     values.iter().map(|value| value.get_name().to_owned()).collect()
 }
 
-/// Parses one of these words.
+/// Parses one of the words in `values`, and returns its value.
 pub(crate) fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
     values: [(&'static str, T); N],
 ) -> impl TypedValueParser<Value = T> {
     described_one_of(values.map(|(word, value)| (word, "", value)))
 }
 
-/// Parses one of these words, each with its description for the help.
+/// Like [`one_of`], but each word also has a description for the help.
 pub(crate) fn described_one_of<T: Copy + Send + Sync + 'static, const N: usize>(
     values: [(&'static str, &'static str, T); N],
 ) -> impl TypedValueParser<Value = T> {
@@ -70,7 +70,7 @@ where
     }
 }
 
-/// Whether a text is a negative number, or a zero with a sign.
+/// Whether a text is a negative whole number, or a zero with a minus sign.
 fn is_negative(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or_default();
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())

@@ -20,7 +20,7 @@ use crate::cli::notes::{
 use crate::cli::render::{RowWriter, Value, counted, grouped, shown, stdout, write_json};
 use crate::cli::terminal::{note, note_time};
 
-/// A column: its name and its value.
+/// A column: its name, and the function that returns its value.
 type Column = (&'static str, for<'f, 'h> fn(&'f FoundPosition<'h>) -> Value<'f>);
 
 const TABLE: [Column; 12] = [
@@ -62,7 +62,7 @@ const FIELDS: [Column; 19] = [
 ];
 /// The column that is shown only if variations are searched.
 const LINE: &str = "line";
-/// The column that is shown only in a search for the nearest positions.
+/// The column that is shown only in a search for similar positions.
 const DISTANCE: &str = "distance";
 
 fn next_move<'f>(found: &'f FoundPosition<'_>) -> Value<'f> {
@@ -77,7 +77,7 @@ fn next_move<'f>(found: &'f FoundPosition<'_>) -> Value<'f> {
 /// A hint on how to show all hits.
 const ALL: &str = "--limit 0 shows all";
 
-/// Prints the games that match, each with its matching positions.
+/// Prints the positions that match, each with its game; or, if no position is searched, the games that match.
 ///
 /// # Errors
 /// If an argument is invalid, the database cannot be read, or the answer cannot be written.
@@ -143,7 +143,8 @@ fn read_target(args: &FindTargetArgs) -> anyhow::Result<FindTarget> {
     })
 }
 
-/// Prints the assumptions made about a given position.
+/// Prints the corrections of a given FEN or the assumptions about given moves, and then the position that is
+/// searched.
 pub(super) fn note_assumptions(query: &PositionQuery) {
     let assumptions = query.assumptions();
     for assumption in &assumptions {
@@ -217,7 +218,7 @@ fn note_no_hits(nothing: &NoHits, find: &FindQuery<'_>) {
     }
 }
 
-/// "no" and `game`, followed by "and no variation" if variations are searched.
+/// The text "no" with `game`, followed by "and no variation" if variations are searched.
 pub(super) fn no_line(game: &str, lines: Lines) -> String {
     match lines {
         Lines::Main => format!("no {game}"),
@@ -256,7 +257,7 @@ fn moves_text(line: &[LineMove]) -> String {
     text
 }
 
-/// `312 games`, or `45 occurrences in 43 games` if a position occurred more than once in a game.
+/// The numbers of hits and games as text: `312 games`, or `45 occurrences in 43 games` if the numbers differ.
 fn hits_in_games(hits: u64, games: u64) -> String {
     if hits == games {
         counted(games, "game")
@@ -355,8 +356,8 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// Prints how many hits are shown: below a table always; for other formats on standard error, and only if
-    /// there are more hits.
+    /// Ends the output, and prints how many hits are shown, unless there are none. For a table, this is its
+    /// last line. For other formats, it is a note on standard error, printed only if there are more hits.
     fn finish(self, total: Option<&Total>) -> anyhow::Result<()> {
         match self.out {
             Printed::EmptyTable(_) => {}

@@ -70,7 +70,9 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
             let unused = args.games.iter().map(given).sum::<u64>() - found;
             if unused > 0 {
                 let numbers = counted(unused, "requested number");
-                note(&format!("{numbers} without a game, which was removed or has another number now"));
+                note(&format!(
+                    "{numbers} without a game: a game can be removed, or get another number when it is read again"
+                ));
             }
             Ok(())
         }

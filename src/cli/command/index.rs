@@ -35,7 +35,7 @@ use pgndex::index::ParquetOptions;
 pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     check_arguments(args)?;
     let skips = Arc::new(AtomicBool::new(true));
-    // Signals are handled before the database is opened: opening a locked database can take seconds.
+    // Starts to handle signals before the database is opened: opening a locked database can take seconds.
     let progress = stoppable_progress(args, Arc::clone(&skips))?;
     let mut options = options(args)?;
     skips.store(options.duplicates != Duplicates::Keep, Ordering::Relaxed);
@@ -46,8 +46,8 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     check_database(args, &options)?;
     let quiet = args.report.log.quiet;
     let plan = match display_run(quiet, &progress, || Plan::new(&inputs, &options, &progress)) {
-        // If the run replaces nothing, it may have no files: a directory of new files can be empty on some
-        // days.
+        // A run that replaces nothing succeeds even without files: a directory of new files can be empty on
+        // some days.
         Err(error @ Error::NoFile(_)) if !args.overwrite && args.parquet.is_none() => {
             if args.report.json {
                 report_outcome(args, &Summary { added: true, ..Summary::default() })?;
@@ -96,7 +96,7 @@ fn check_arguments(args: &IndexArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fails if the database and another argument were swapped, if another output of a dry run would overwrite
+/// Fails if the database and another argument were swapped, if an output file of a dry run would overwrite
 /// the database, or if a database is given with `--parquet`. Prints a note if a dry run ignores the database.
 fn check_database(args: &IndexArgs, options: &IndexOptions) -> anyhow::Result<()> {
     if args.dry_run && is_target(args) && !args.inputs.is_empty() {
@@ -143,8 +143,8 @@ pub(crate) fn status(summary: &Summary) -> Status {
     if summary.problems.of(Severity::Error) > 0 { Status::Lossy } else { Status::Done }
 }
 
-/// A message with the number of errors, the first error, and where all problems are listed: in the file `problems`,
-/// if given; `None` if there are no errors.
+/// A message with the number of errors, the first error, and how to list all problems. If the file `problems`
+/// is given, it lists them. Returns `None` if there are no errors.
 pub(crate) fn first_error(
     summary: &Summary,
     target: Option<&Path>,
@@ -165,7 +165,7 @@ pub(crate) fn first_error(
     Some(format!("{errors}: {first}; {more}"))
 }
 
-/// Creates the progress of a run, which a signal stops. The estimate is printed when it is known.
+/// Creates the progress of a run. A signal stops the run. The estimate is printed as soon as it is known.
 fn stoppable_progress(args: &IndexArgs, skips: Arc<AtomicBool>) -> anyhow::Result<Arc<Progress>> {
     let (announced, is_parquet) = (!args.report.log.quiet && !args.dry_run, args.parquet.is_some());
     let progress = Arc::new(Progress::default().on_estimate(move |estimate| {
@@ -202,7 +202,7 @@ fn report_outcome(args: &IndexArgs, summary: &Summary) -> anyhow::Result<()> {
     report_done(args.report, done, || report.text())
 }
 
-/// Prints which options had no effect, or may be the reason why a file has no game.
+/// Prints which options had no effect, and which option can be the reason why no game was found in a file.
 fn note_options_without_effect(args: &IndexArgs, summary: &Summary) {
     if !summary.gameless.is_empty() && args.made_with.has_encoding() {
         log::note(
@@ -253,8 +253,8 @@ fn inputs(args: &IndexArgs) -> Vec<PathBuf> {
     first.into_iter().chain(args.inputs.iter().cloned()).collect()
 }
 
-/// The file of games that was given instead of the database, if another argument is a database or is not
-/// named like a file of games.
+/// The first argument, if it is a file of games where the database is expected. This is assumed only if
+/// another argument is a database, or does not have the name of a file of games.
 fn games_instead_of_database(args: &IndexArgs) -> Option<&Path> {
     let database = Some(args.database.as_path()).filter(|path| path.is_file() && !is_sqlite(path));
     let is_exchanged = args.parquet.is_none()
@@ -276,14 +276,14 @@ fn options_of(database: &Path) -> anyhow::Result<IndexOptions> {
 }
 
 /// The files that a database was built from, in the order in which they were first read. Unless `drops` is
-/// true, fails if one of them cannot be read, and sets `options` so that the run fails if one has become
-/// shorter.
+/// true, fails if a file with games cannot be read, and sets `options` so that the run fails if a file has
+/// become shorter.
 fn files_of(database: &Path, drops: bool, options: &mut IndexOptions) -> anyhow::Result<Vec<PathBuf>> {
     let known = Database::open_read_only(database)?;
     check_own_rows(&known, database)?;
     let mut contents = known.source_contents()?;
     let (mut files, mut seen) = (Vec::new(), HashSet::new());
-    // A file without games is ignored if it cannot be read: no games can be lost.
+    // A file that had no games is ignored if it is missing: no games can be lost.
     let is_readable = |content: &SourceContent| content.path.ancestors().any(|path| path.is_file());
     contents.retain(|content| content.games > 0 || is_readable(content));
     for SourceContent { path, .. } in &contents {
@@ -339,7 +339,7 @@ fn check_own_rows(known: &Database, database: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints the estimate if it is large. On a terminal, first removes the line of the progress.
+/// Prints the estimate if it is large. On a terminal, first clears the line with the progress.
 fn announce(estimate: &Estimate, is_parquet: bool, skips_duplicates: bool) {
     const MUCH: u64 = 100 << 20;
     let Estimate { database_bytes, spill_bytes, .. } = *estimate;
@@ -354,7 +354,7 @@ fn announce(estimate: &Estimate, is_parquet: bool, skips_duplicates: bool) {
         let _ = write!(io::stderr().lock(), "\r\x1b[K");
     }
     let what = if is_parquet { "the files will take" } else { "the database will grow by" };
-    // Duplicates are known only when games are read.
+    // The number of duplicates becomes known only while games are read.
     let less = if skips_duplicates { ", less if games are skipped as duplicates" } else { "" };
     log::note(&format!("{what} about {}{less}{spill}", bytes(database_bytes)));
 }

@@ -13,9 +13,9 @@ use crate::cli::render::{
     terminal_width, write_json,
 };
 
-/// How many of the latest sources and runs a table lists without `--all`; JSON lists all.
+/// How many of the latest sources and runs are listed without `--all`; JSON lists all of them.
 const LISTED: usize = 20;
-/// The width of charts if standard output is not a terminal.
+/// The width of charts if the width of the output is unknown.
 const WIDTH: usize = 80;
 
 /// Prints the contents of a database.
@@ -179,8 +179,8 @@ fn write_imports(out: &mut dyn Write, held: &DatabaseContents, listed: usize) ->
     section(out, "runs", &columns[..shown], rows, hidden)
 }
 
-/// The options of a run for people, from JSON: the options that are on, and the options with a value. Hashes
-/// are shortened. A text that is not a JSON object is returned unchanged.
+/// Converts the options of a run from JSON to a text for people. The text has the options that are on, and
+/// the options with a value. Hashes are shortened. A text that is not a JSON object is returned unchanged.
 fn options(text: &str) -> String {
     let Ok(Value::Object(options)) = serde_json::from_str(text) else { return text.to_owned() };
     let option = |(name, value): (String, Value)| match value {
@@ -195,7 +195,7 @@ fn options(text: &str) -> String {
     options.into_iter().filter_map(option).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether a text is a hash, which is shortened for people; JSON has it in full.
+/// Whether a text looks like a hash. Tables show only the beginning of a hash; JSON has the whole hash.
 fn is_hash(text: &str) -> bool {
     text.len() >= 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
@@ -280,8 +280,9 @@ pub(crate) struct Bar {
 /// Groups counts into at most `MAX_BARS` bins of equal width. The key of a count is a number, such as a year:
 /// the first of the `step` numbers that were counted together.
 ///
-/// The first and the last thousandth of everything counted may be outliers. They are counted in the first and
-/// the last bin, which then have only one limit.
+/// The lowest and the highest thousandth of the counted values do not determine the range of the bins. Values
+/// below this range count in the first bin, and values above it count in the last bin. The label of such a
+/// bin then has only one limit.
 pub(crate) fn bars(counts: &SortedMap<u16, u64>, step: u16) -> Vec<Bar> {
     let rare = counts.values().sum::<u64>() / 1000;
     let (Some(low), Some(high)) = (bound(counts.iter(), rare), bound(counts.iter().rev(), rare)) else {
@@ -315,7 +316,8 @@ pub(crate) fn bars(counts: &SortedMap<u16, u64>, step: u16) -> Vec<Bar> {
     bars.into_iter().map(|(_, _, bar)| bar).collect()
 }
 
-/// The first number at which the sum of the counts so far is more than `rare`.
+/// The first number at which the sum of the counts so far is greater than `rare`; `None` if there is no such
+/// number.
 fn bound<'a>(counts: impl Iterator<Item = (&'a u16, &'a u64)>, rare: u64) -> Option<u16> {
     let mut seen = 0;
     let (number, _) = counts.into_iter().find(|(_, count)| {
@@ -325,8 +327,8 @@ fn bound<'a>(counts: impl Iterator<Item = (&'a u16, &'a u64)>, rare: u64) -> Opt
     Some(*number)
 }
 
-/// Writes bars, one per line, in at most `width` columns. Below them, writes the number of unknown values, if
-/// there are any.
+/// Writes bars, one per line. They are short enough for lines of `width` columns, unless labels and counts
+/// alone are wider. Below them, writes the number of unknown values, if there are any.
 ///
 /// # Errors
 /// Errors of writing.
@@ -340,7 +342,7 @@ pub(crate) fn write_bars(out: &mut dyn Write, bars: &[Bar], unknown: u64, width:
     for bar in all() {
         write!(out, "  {:label_width$}  {:>count_width$}", bar.label, grouped(bar.count))?;
         let is_known = unknown.as_ref() != Some(bar);
-        // Rounded up, so that no bar with a count is empty.
+        // Rounded up, so that a small count does not get an empty bar.
         let eighths = (u128::from(bar.count) * u128::from(room) * 8).div_ceil(u128::from(most));
         let eighths = usize::try_from(eighths).unwrap_or_default();
         if is_known && eighths > 0 {

@@ -72,7 +72,7 @@ pub(crate) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
     report_done(args.report, Done::Backup(done), || text)
 }
 
-/// Merges the parts of a database.
+/// Merges the parts that separate runs added to a database.
 ///
 /// # Errors
 /// If the database cannot be read or written, or the command is stopped.

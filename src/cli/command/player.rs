@@ -14,7 +14,7 @@ use crate::cli::render::{
 };
 use crate::cli::terminal::{note, note_time};
 
-/// Advice if the path of `--output` cannot be that of a file.
+/// Advice if the path of `--output` is not that of a file.
 const INSTEAD: &str = "name a file, or leave out --output to write to standard output";
 
 /// Prints a player's record.
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints notes on what the record counts and leaves out.
+/// Prints notes on which games and moves the record counts, and which moves it leaves out.
 fn note_shown(record: &PlayerRecord) {
     if record.players.len() > 1 {
         let players: Vec<_> =

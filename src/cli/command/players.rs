@@ -18,7 +18,7 @@ use crate::cli::notes::{note_similar, note_unknown};
 use crate::cli::render::{RowWriter, Value, counted, grouped, printable, sign, stdout, write_json};
 use crate::cli::terminal::note;
 
-/// A column: its name and its value.
+/// A column: its name, and the function that returns its value.
 type Column = (&'static str, fn(&ListedPlayer) -> Value<'_>);
 
 const TABLE: [Column; 5] = [
@@ -158,13 +158,14 @@ fn write_rows(
     Ok(rows)
 }
 
-/// Changes which names belong to one player, completely or not at all. The lock keeps other programs from
-/// writing between reading and writing. Prints the games of each player whose name `change` returns.
+/// Calls `change` to change which names belong to one player. Either all of the changes are written, or none.
+/// The lock keeps other programs from writing until this is done. For each name that `change` returns, prints
+/// how many games the player has now.
 fn change(
     path: &Path,
     change: impl FnOnce(&Database, &mut Aliases) -> anyhow::Result<Vec<String>>,
 ) -> anyhow::Result<()> {
-    // Checked before locking, because a lock creates a file beside the database.
+    // The path is checked before the lock is acquired, because a lock creates a file beside the database.
     drop(Database::open_read_only(path)?);
     let lock = WriterLock::acquire(path)?;
     let database = Database::open_read_only(path)?;
@@ -225,8 +226,8 @@ fn read_aliases(path: &Path, file: &Path) -> anyhow::Result<()> {
     })
 }
 
-/// Undoes a merge: separates all other names of a player or, if `name` is one of these other names, only this
-/// one.
+/// Undoes a merge. If `name` is the name under which a player is listed, separates all other names of this
+/// player. If it is one of the other names, separates only this name.
 ///
 /// # Errors
 /// If the name is ambiguous or does not belong to a player with several names, or the database cannot be
@@ -234,7 +235,7 @@ fn read_aliases(path: &Path, file: &Path) -> anyhow::Result<()> {
 fn split(path: &Path, name: &str) -> anyhow::Result<()> {
     change(path, |database, aliases| {
         let name = match aliases.choose(name) {
-            // The name may belong to a player without other names: then the error says so.
+            // If the name belongs to a player without other names, the error of `split` below says so.
             Err(AliasError::Unknown { .. }) => choose_name(database, aliases, name)?,
             chosen => chosen?,
         };
@@ -272,7 +273,7 @@ fn report_player(database: &Database, name: &str) -> anyhow::Result<()> {
 }
 
 const COLUMNS: [&str; 3] = ["name", "alias", "fide_id"];
-/// Additional columns of suggestions, for people. Ignored when a list is read.
+/// Additional columns of suggestions, for people. They are ignored when a list is read.
 const SUGGESTED: [&str; 7] =
     ["why", "name_games", "name_years", "name_ratings", "alias_games", "alias_years", "alias_ratings"];
 
@@ -295,7 +296,7 @@ impl AliasFile {
 /// Reads a list of names to merge.
 ///
 /// # Errors
-/// If the file cannot be read or a line is invalid; the message contains the line.
+/// If the file cannot be read, or a line is invalid. The message for an invalid line contains its number.
 fn read_list(path: &Path) -> anyhow::Result<AliasFile> {
     let shown = path.display();
     /// The maximum size of a list, in bytes.
@@ -333,8 +334,8 @@ fn read_list(path: &Path) -> anyhow::Result<AliasFile> {
     Ok(list)
 }
 
-/// The number of the line at which a record begins. Its `position` can be before empty lines, which are no
-/// part of the record.
+/// The number of the line at which the record after `position` begins. There can be empty lines between
+/// `position` and the record.
 fn line_at(text: &[u8], position: &Position) -> u64 {
     let start = usize::try_from(position.byte()).unwrap_or(usize::MAX);
     let rest = text.get(start..).unwrap_or_default().iter();
@@ -353,7 +354,7 @@ fn unreadable(path: &Path, error: csv::Error) -> anyhow::Error {
     }
 }
 
-/// The indexes of the columns.
+/// The number of columns in a list, and the indexes of the columns that are read.
 struct Columns {
     count: usize,
     name: usize,
@@ -429,7 +430,7 @@ fn is_continued(field: &str) -> bool {
     field.contains(['\n', '\r', '\0'])
 }
 
-/// The separator that was used instead of commas, if any.
+/// The name of the separator that was used instead of commas, if any.
 fn other_separator(field: &str) -> Option<&'static str> {
     [(';', "semicolons"), ('\t', "tabs")]
         .into_iter()

@@ -14,7 +14,7 @@ use crate::cli::render::{Done, Lost, Removed, counted, database_size, printable}
 use crate::cli::report::report_done;
 use crate::cli::terminal::{display_run, note, stoppable_run};
 
-/// Removes games and shrinks the file, as requested, or prints what would be removed.
+/// Removes games, shrinks the file, or does both. In a dry run, only prints what would be removed.
 ///
 /// # Errors
 /// If an argument is invalid, the database cannot be read or written, a source does not exist, or the command
@@ -97,8 +97,8 @@ fn removal(args: &RemoveArgs) -> anyhow::Result<Option<Removal>> {
     Ok((!filter.sources.is_empty()).then_some(Removal::Sources(filter.sources)))
 }
 
-/// Prints the result. `before` is the size of the file in bytes before it was rewritten; `None` if it was not
-/// rewritten. `removes` is false if the command only rewrote the file.
+/// Prints the result. `before` is the size of the file in bytes before the command began; `None` if the file
+/// was not rewritten. `removes` is false if the command only rewrote the file.
 fn report_outcome(
     args: &RemoveArgs,
     summary: &RemovalSummary,

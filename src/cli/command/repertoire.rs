@@ -74,7 +74,7 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints why no game reached the repertoires, and which side was assumed.
+/// If no game reached the repertoires, prints why. Also prints which side was assumed.
 fn note_outcome(
     database: &Database,
     selection: &Selection,
@@ -99,7 +99,7 @@ fn note_outcome(
     Ok(())
 }
 
-/// A path for messages.
+/// The name of a path in messages.
 fn shown(path: &Path) -> String {
     if path == Path::new("-") { "standard input".to_owned() } else { printable(&path.to_string_lossy()) }
 }
@@ -137,7 +137,7 @@ fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     }
 }
 
-/// Prints the problems with parts of the repertoire that could not be read.
+/// Prints the problems in parts of the repertoire that could not be read.
 fn report_problems(book: &Book, path: &str) {
     for problem in book.problems.iter().take(PROBLEMS) {
         note(&format!("{path}:{}: game {}, {}", problem.line, problem.chapter, printable(&problem.message)));
@@ -240,7 +240,7 @@ fn line_text(line: &RepertoireLine, before: &[RepertoireMove]) -> String {
     format!("{more}{}{end}", moves_text(&line.moves[shared..]))
 }
 
-/// The score in percent, from the games with a result; nothing if there are none.
+/// The score in percent, computed from the games with a result; an empty cell if there are no such games.
 fn score(score: Score) -> Value<'static> {
     (score.finished() > 0).then(|| percent(score.half_points(), 2 * score.finished())).into()
 }

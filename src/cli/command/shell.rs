@@ -28,8 +28,8 @@ pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-/// A copy of a command for completions, without its hidden options, which the completions would offer. Its
-/// groups allow every combination of their options.
+/// A copy of a command for completions. It lacks the hidden options, because the completions would offer
+/// them. Its groups of options allow every combination of their options.
 fn shown(command: &Command) -> Command {
     let is_shown = |id: &&Id| command.get_arguments().any(|arg| arg.get_id() == *id && !arg.is_hide_set());
     let groups = command.get_groups().map(|group| {
@@ -116,8 +116,8 @@ fn listed(heading: &str, entries: &[(&str, &str)]) -> String {
     format!(".SH \"{heading}\"\n{}", entries.iter().map(entry).collect::<String>())
 }
 
-/// The text below the options in the help: paragraphs, then examples line by line. The paragraph about the
-/// exit status is omitted, because the page has a section about it.
+/// The notes below the options in the help, as sections of a manual page: paragraphs, then examples line by
+/// line. The paragraph about the exit status is omitted, because the page has a section about it.
 fn notes(notes: &Notes) -> String {
     let mut text = String::new();
     let is_shown = |line: &&String| !line.starts_with("Exit status: ");

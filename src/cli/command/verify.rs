@@ -15,7 +15,7 @@ use crate::cli::terminal::{READING, Snapshot, display, end_after, note, stop_on_
 
 /// The result of a check.
 struct Outcome {
-    /// The first findings, a line each.
+    /// The first findings, one line each.
     first: Vec<String>,
     findings: u64,
     last_line: String,
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
         writeln!(out, "{last_line}")?;
         out.flush()?;
     }
-    // The answer for people has already been written to standard output.
+    // The text for people has already been written to standard output.
     report_done(args.report, done, String::new)?;
     if findings > 0 && !args.report.json {
         note(&advice);
@@ -52,9 +52,9 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
     Ok(if findings == 0 { Status::Done } else { Status::Unsound })
 }
 
-/// Checks a database, and prints the sources whose games could not be compared.
+/// Checks a database, and prints each source with which its games could not be compared.
 fn database(args: &VerifyArgs) -> anyhow::Result<Outcome> {
-    let database = args.database.as_deref().expect("clap requires one of both");
+    let database = args.database.as_deref().expect("clap requires a database or --parquet");
     let progress = Arc::new(Progress::default());
     let stopped = Arc::clone(&progress);
     stop_on_signal(move || {
@@ -79,7 +79,7 @@ fn database(args: &VerifyArgs) -> anyhow::Result<Outcome> {
     })
 }
 
-/// How to make a database sound.
+/// How to make a database with these findings sound.
 fn advice(findings: &Findings) -> String {
     const RESTORE: &str = "restore a backup, or read the files again with `pgndex index --reread`";
     let needs_new = [FindingKind::Integrity, FindingKind::Unreadable, FindingKind::Schema];
@@ -124,11 +124,11 @@ fn snapshot(progress: &Progress, file_bytes: u64) -> Snapshot {
     }
 }
 
-/// Prints the sources whose games could not be compared.
+/// Prints each source with which its games could not be compared.
 fn note_sources(report: &Report) {
     let mut told = HashSet::new();
     for source in &report.notes {
-        // A file that was indexed again after it grew has several sources, with the same note.
+        // A file that grew and was indexed again has several rows in `source`, whose notes are equal.
         if !told.insert((&source.path, &source.message)) {
             continue;
         }

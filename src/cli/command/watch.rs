@@ -70,7 +70,7 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Status> {
     }
 }
 
-/// Fails if there is a file at the database's path that cannot be read as a database. A lock of another
+/// Fails if the file at the database's path is not empty and cannot be read as a database. A lock of another
 /// program is not an error here: it matters only when games are added.
 fn check_database(path: &Path) -> anyhow::Result<()> {
     if fs::metadata(path).is_ok_and(|metadata| metadata.len() > 0)
@@ -82,7 +82,7 @@ fn check_database(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Stops the command on a signal.
+/// A request to stop the command. A signal makes this request.
 #[derive(Debug, Default)]
 struct Stop {
     is_asked: AtomicBool,
@@ -101,7 +101,7 @@ impl Stop {
         progress.iter().for_each(stop_run);
     }
 
-    /// The progress for a new addition.
+    /// Creates the progress of a new addition. If a stop was requested, the addition stops at once.
     fn begin(&self) -> Arc<Progress> {
         let progress = Arc::new(Progress::default());
         *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&progress);
@@ -140,14 +140,15 @@ struct Watch<'a> {
     status: Status,
     /// With `--once`: whether the scan was repeated for files that had just changed.
     has_waited: bool,
-    /// The database to which games were last added.
+    /// The database file to which games were last added; `None` if there is none.
     file: Option<FileId>,
 }
 
 impl Watch<'_> {
     /// Scans the directory, and returns the files that are ready. Prints directories that cannot be read.
     fn scan(&mut self) -> anyhow::Result<Vec<PathBuf>> {
-        // Somebody removed the database, or replaced it with a copy, which may have other games.
+        // If somebody removed the database, or replaced it with a copy, all files are read again: the copy
+        // may have other games.
         if self.file.is_some() && self.file != FileId::from_path(&self.args.database).ok() {
             self.file = None;
             self.folder.read_again();
@@ -269,7 +270,7 @@ impl FileStamp {
 #[derive(Debug)]
 struct KnownFile {
     mark: FileStamp,
-    /// The first scan that found the file in this state.
+    /// The time of the first scan that found the file in this state.
     since: Instant,
     is_done: bool,
 }
@@ -287,7 +288,7 @@ struct Folder {
 /// The result of a scan.
 #[derive(Debug)]
 struct Scan {
-    /// Files that are ready and not yet done, sorted by path.
+    /// Files that are ready to be added, sorted by path.
     ready: Vec<PathBuf>,
     /// Unreadable directories, except those that were unreadable in the scan before.
     unreadable: Vec<(PathBuf, io::Error)>,
@@ -355,7 +356,7 @@ impl Folder {
         }
     }
 
-    /// Marks files as done until they change.
+    /// Marks files as done. A file that changes later is no longer done.
     fn done(&mut self, paths: &[PathBuf]) {
         for path in paths {
             if let Some(seen) = self.seen.get_mut(path) {

@@ -24,16 +24,17 @@ const PIECES: [u8; 2] = [231, 16];
 /// How boards are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BoardStyle {
-    /// Whether FEN letters are used instead of figures.
+    /// Whether only ASCII characters are printed, such as FEN letters instead of figures.
     ascii: bool,
-    /// Whether squares are coloured, and those of the last move marked.
+    /// Whether squares are coloured, and the squares of the last move are marked.
     colored: bool,
     /// Whether Black is at the bottom.
     flipped: bool,
 }
 
 impl BoardStyle {
-    /// The requested style; defaults depend on the locale and on the type of standard output.
+    /// The requested style. The defaults depend on environment variables, and on whether standard output is a
+    /// terminal.
     pub(crate) fn new(args: &BoardArgs) -> Self {
         let variable = |name: &str| std::env::var_os(name);
         Self {

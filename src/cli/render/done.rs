@@ -21,7 +21,7 @@ pub(crate) enum Done {
     VerifyParquet(VerifiedParquet),
 }
 
-/// The schema that a test of the library writes.
+/// The schema of the summary, which a test of the library writes to a file.
 #[cfg(test)]
 fn summary_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/summary.schema.json");
@@ -54,13 +54,14 @@ pub(crate) struct Removed {
     pub(crate) dry_run: bool,
     /// Number of games removed; in a dry run, of games that would be removed.
     pub(crate) games: u64,
-    /// Number of half-moves of these games.
+    /// Number of half-moves of the games that `games` counts.
     pub(crate) plies: u64,
     /// Number of rows of `source` removed: one for each reading of a file.
     pub(crate) sources: u64,
-    /// Number of games that had been skipped as duplicates of removed games, and were added again.
+    /// Number of games that had been skipped as duplicates of removed games and have now been added; in a dry
+    /// run, of games that would be added.
     pub(crate) returned: u64,
-    /// Games skipped as duplicates of removed games that could not be added again, by file.
+    /// Games that had been skipped as duplicates of removed games and could not be added now, by file.
     pub(crate) lost: Vec<Lost>,
     /// Size of the database, in bytes.
     pub(crate) file_bytes: u64,
@@ -70,19 +71,19 @@ pub(crate) struct Removed {
     pub(crate) seconds: f64,
 }
 
-/// Games of one file that had been skipped as duplicates of removed games, and could not be added again.
+/// Games of one file that had been skipped as duplicates of removed games and could not be added now.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Lost {
-    /// Path of the file with these games.
+    /// Path of the file.
     pub(crate) path: String,
     /// Number of games.
     pub(crate) games: u64,
-    /// Reason why they could not be added, as a sentence.
+    /// Reason why the games could not be added, as a sentence.
     pub(crate) reason: String,
 }
 
-/// The result of merging the parts that additions created.
+/// The result of merging the parts that separate runs added to a database.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Optimized {
@@ -90,7 +91,7 @@ pub(crate) struct Optimized {
     pub(crate) database: String,
     /// Number of parts before the merge.
     pub(crate) levels: u64,
-    /// Size of the database before, in bytes.
+    /// Size of the database before the merge, in bytes.
     pub(crate) bytes_before: u64,
     /// Size of the database after the merge, in bytes.
     pub(crate) file_bytes: u64,
@@ -151,7 +152,7 @@ pub(crate) struct Verified {
     pub(crate) positions: u64,
     /// Number of games replayed.
     pub(crate) replayed_games: u64,
-    /// Number of half-moves of these games.
+    /// Number of half-moves of the replayed games.
     pub(crate) replayed_plies: u64,
     /// Number of games compared with their PGN.
     pub(crate) compared_games: u64,
@@ -159,11 +160,13 @@ pub(crate) struct Verified {
     pub(crate) visited_positions: u64,
     /// Number of duplicates compared.
     pub(crate) duplicates: u64,
-    /// Number of PGN files that are unchanged or have only grown.
+    /// Number of rows of `source` whose PGN file is unchanged or has only grown. A file that was read several
+    /// times has several rows.
     pub(crate) sources_same: u64,
-    /// Number of PGN files whose games were not compared, because they are changed, missing or unreadable.
+    /// Number of rows of `source` whose games were not compared, because the PGN file has changed, is missing
+    /// or cannot be read.
     pub(crate) sources_other: u64,
-    /// The first of these files.
+    /// The first rows of `source` whose games were not compared, as many as `--limit` allows.
     pub(crate) first_sources_other: Vec<OtherSource>,
     /// Wall time, in seconds.
     pub(crate) seconds: f64,
@@ -177,7 +180,7 @@ pub(crate) struct Found {
     pub(crate) kind: &'static str,
     /// Table with the fault.
     pub(crate) table: &'static str,
-    /// Primary key of the row: a value for each of its columns.
+    /// Primary key of the row: a value for each column of the key.
     pub(crate) row: serde_json::Map<String, Value>,
     /// Column with the fault; `null` if the fault concerns the whole row.
     pub(crate) column: Option<&'static str>,
@@ -187,7 +190,7 @@ pub(crate) struct Found {
     pub(crate) found: String,
 }
 
-/// A PGN file whose games were not compared.
+/// A row of `source` whose games were not compared.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct OtherSource {
@@ -209,7 +212,7 @@ pub(crate) struct VerifiedParquet {
     pub(crate) sound: bool,
     /// Number of findings.
     pub(crate) findings: u64,
-    /// The first findings, a sentence each.
+    /// The first findings, one sentence each.
     pub(crate) first_findings: Vec<String>,
     /// Number of files.
     pub(crate) files: u64,

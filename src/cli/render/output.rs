@@ -38,7 +38,7 @@ impl<W: Write> Write for Named<W> {
 /// An error of writing, with a message that names standard output.
 pub(crate) fn of_stdout(error: io::Error) -> io::Error {
     match error.kind() {
-        // The writer repeats an interrupted write, so nobody reads this error.
+        // The caller repeats an interrupted write, so nobody reads this error.
         io::ErrorKind::Interrupted => error,
         kind => io::Error::new(kind, format!("standard output: cannot write: {error}")),
     }
@@ -90,7 +90,7 @@ impl Formatter for Escaping {
 }
 
 /// The width of the terminal, if standard output is one; otherwise the value of the variable `COLUMNS`;
-/// `None` without both.
+/// `None` if both are missing.
 pub(crate) fn terminal_width() -> Option<usize> {
     let of_terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
     of_terminal.or_else(|| std::env::var("COLUMNS").ok()?.parse().ok().filter(|&width| width > 0))
@@ -101,11 +101,8 @@ pub(crate) fn terminal_width() -> Option<usize> {
 pub(crate) enum Value<'a> {
     /// Nothing: `null` in JSON.
     Null,
-    /// An integer.
     Integer(i64),
-    /// A real number.
     Real(f64),
-    /// A text.
     Text(Cow<'a, str>),
     /// Bytes, printed in hexadecimal.
     Blob(&'a [u8]),
@@ -186,8 +183,8 @@ macro_rules! integers {
 // No count is so large that it would be negative as an `i64`.
 integers!(u16, u32, u64, i32);
 
-/// A text as a cell of a Markdown table. Bars are escaped and line ends are replaced, because both would end
-/// the cell.
+/// A text as a cell of a Markdown table. Vertical bars are escaped and line ends are replaced, because both
+/// would end the cell.
 pub(crate) fn markdown(text: &str) -> String {
     let mut cell = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -230,7 +227,7 @@ enum Writer<'o> {
 }
 
 impl<'o> RowWriter<'o> {
-    /// Rows with these columns on standard output.
+    /// Starts to write rows with these columns to standard output.
     ///
     /// # Errors
     /// Errors of writing.
@@ -238,7 +235,8 @@ impl<'o> RowWriter<'o> {
         Self::new(stdout(), format.into(), columns, terminal_width())
     }
 
-    /// Writes rows with these columns; `terminal` is the width of the terminal, if the rows go to a terminal.
+    /// Starts to write rows with these columns. `terminal` is the width of the terminal to which a table is
+    /// fitted; `None` if its width is not limited.
     ///
     /// # Errors
     /// Errors of writing.
@@ -271,7 +269,7 @@ impl<'o> RowWriter<'o> {
         Ok(Self { rows: 0, writer })
     }
 
-    /// Allows only these columns of a table to be shortened for a terminal; by default, all columns of texts
+    /// Allows only these columns of a table to be shortened for a terminal; by default, all columns of text
     /// can be shortened.
     pub(crate) fn shortening(self, columns: &'static [&'static str]) -> Self {
         self.with(|table| table.shortened = Some(columns))
@@ -333,8 +331,8 @@ impl<'o> RowWriter<'o> {
         Ok(())
     }
 
-    /// Writes the rows held back. Then writes, below a plain table, the line that `last_line` returns for the
-    /// number of rows.
+    /// Writes the rows that have not been written yet. Then writes, below a plain table, the line that
+    /// `last_line` returns for the number of rows.
     ///
     /// # Errors
     /// Errors of writing.

@@ -31,7 +31,7 @@ pub(crate) enum Existing {
     Replaced,
     /// Fail, and suggest `--overwrite`.
     Kept,
-    /// Fail, and suggest to remove the file first.
+    /// Fail, and suggest removing the file first.
     NeverReplaced,
 }
 
@@ -43,10 +43,10 @@ impl Existing {
 }
 
 impl OutputFile {
-    /// Creates the file under a temporary name, in the directory of its path.
+    /// Creates the file under a temporary name, in the directory of its final path.
     ///
     /// # Errors
-    /// Those of [`check`]; also if the file's directory cannot be written to.
+    /// Those of [`check`]. Also fails if the file's directory cannot be written to.
     pub(crate) fn create(
         path: &Path,
         existing: Existing,
@@ -60,8 +60,8 @@ impl OutputFile {
         builder.prefix(".pgndex-export-");
         #[cfg(unix)]
         {
-            // As for any new file: the umask removes permissions. Without these permissions, only the user
-            // could read the file.
+            // These are the permissions with which any new file is created; the umask removes some of them.
+            // By default, only the user could read a temporary file.
             use std::os::unix::fs::PermissionsExt as _;
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
@@ -116,7 +116,7 @@ impl OutputFile {
     }
 }
 
-/// The file of an option; `None` if there is none, or if it is `-` (standard output).
+/// The path that an option gives; `None` if the option gives no path, or gives `-` (standard output).
 pub(crate) fn unless_standard_output(path: Option<&Path>) -> Option<&Path> {
     path.filter(|path| *path != Path::new("-"))
 }
@@ -171,8 +171,8 @@ fn refuse_archive(path: &Path) -> anyhow::Result<()> {
     )
 }
 
-/// Checks whether an output file may be written; an existing database is never replaced. `instead` is the
-/// advice if there is a directory or another thing that is not a file at the path.
+/// Checks whether an output file can be created or replaced. An existing database is never replaced.
+/// `instead` is the advice if the path is that of a directory, or of something else that is not a file.
 ///
 /// # Errors
 /// If the path has the name of an archive, or something at the path is not a file; if the file is the
@@ -262,7 +262,7 @@ fn head(path: &Path) -> Vec<u8> {
 /// of this program in other formats never begins like a tag pair or a first move.
 fn holds_games(head: &[u8]) -> bool {
     const PACKED: [&[u8]; 4] = [b"\x28\xb5\x2f\xfd", b"\x1f\x8b", b"BZh", b"PK\x03\x04"];
-    // From UTF-16, only the ASCII characters remain.
+    // Of a text in UTF-16, only the ASCII characters remain.
     let text: Vec<u8> = head.iter().copied().filter(u8::is_ascii).filter(|&byte| byte != 0).collect();
     let mut lines = text.split(|byte| matches!(byte, b'\n' | b'\r')).map(<[u8]>::trim_ascii_start);
     let first = lines.find(|line| !matches!(line, [] | [b'%' | b';', ..])).unwrap_or_default();
@@ -281,8 +281,8 @@ pub(crate) fn not_written(what: &str, path: &Path) -> String {
 /// Advice if the path cannot be that of a file.
 const INSTEAD: &str = "name a file for the picture";
 
-/// The file of a picture. It is created when the answer is written, so that no file is left if the query fails
-/// or is stopped.
+/// The file of a picture. The file is created only after the answer is written, so that no file is left if
+/// the query fails or is stopped.
 pub(crate) struct PictureOutput<'a> {
     path: &'a Path,
     existing: Existing,
@@ -290,8 +290,8 @@ pub(crate) struct PictureOutput<'a> {
 }
 
 impl<'a> PictureOutput<'a> {
-    /// The requested file, if there is one. It must not belong to the database. A file that cannot be written
-    /// is reported before the query runs.
+    /// The requested file, if a picture is requested. Most reasons why the file cannot be written are
+    /// reported here, before the query runs.
     ///
     /// # Errors
     /// If the path is `-`; also those of [`check`] and [`refuse_pgn`].

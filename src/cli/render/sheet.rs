@@ -30,8 +30,8 @@ fn write_each(
     written
 }
 
-/// The tag pairs for a score sheet. Unknown values are omitted, and titles and ratings are added to the
-/// names.
+/// The tag pairs for a score sheet. Unknown values are omitted, and the players' titles and ratings are added
+/// to their names.
 fn headers(record: &GameRecord) -> Vec<(String, String)> {
     let game = &record.summary;
     let mut headers = record.tags();
@@ -154,7 +154,7 @@ struct Columns {
 
 impl Columns {
     fn of(record: &GameRecord, annotations: &GameAnnotations) -> anyhow::Result<Self> {
-        // The width of the text that replaces a missing move of White.
+        // `...`, which replaces a missing move of White, has a width of 3.
         let mut columns = Self { san: 3, ..Self::default() };
         replay(record, |position, stored| {
             let Some(code) = stored.move_code else { return };
@@ -195,7 +195,8 @@ fn is_drawn(args: &GameArgs, stored: &StoredPosition) -> bool {
         || args.board_every.is_some_and(|every| is_last || (ply > 0 && ply.is_multiple_of(every)))
 }
 
-/// The text below a board: the last move, mate or stalemate, the material balance, a long half-move clock.
+/// The text below a board: the last move, mate or stalemate, the material balance, and the half-move clock if
+/// it is long.
 fn caption(position: &Position, last: Option<&str>) -> String {
     let mut parts = vec![last.map_or_else(|| "start position".to_owned(), |san| format!("after {san}"))];
     if !position.has_legal_move() {
@@ -353,8 +354,8 @@ fn comments(remarks: &PositionAnnotations) -> impl Iterator<Item = String> {
         .map(|text| printable(text))
 }
 
-/// Whether a comment is a list such as `d=33, sd=33, mt=37918, wv=0.60`: at least half of its parts have this
-/// form.
+/// Whether a comment is a list such as `d=33, sd=33, mt=37918, wv=0.60`: at least half of its parts have the
+/// form `key=value`.
 fn is_list_of_values(text: &str) -> bool {
     let is_pair = |item: &str| {
         let key = item.trim_ascii().split_once('=').map(|(key, _)| key);
@@ -408,8 +409,9 @@ const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█
 /// The characters of a curve in ASCII, from the lowest to the highest.
 const DIGITS: [char; 8] = ['1', '2', '3', '4', '5', '6', '7', '8'];
 
-/// Writes a line for the evaluations of a game and a line for each player's clock, each if the game has at
-/// least two of these values. `first` is the side that moves first.
+/// Writes a line for the evaluations of a game, and a line for each player's clock. Omits a line for which
+/// the game has fewer than two values. `first` is the side that moves first, and `columns` is the width
+/// available.
 ///
 /// # Errors
 /// Errors of writing.

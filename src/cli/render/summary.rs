@@ -70,7 +70,7 @@ impl Report<'_> {
         if summary.parquet_files > 0 {
             written += &format!(" in {}", counted(summary.parquet_files, "file"));
         }
-        // With few games, nearly the whole file is what an empty database also needs.
+        // With few games, an empty database would take nearly as much space.
         if summary.plies >= 1000 && !summary.added {
             written += &format!(" ({:.0} bytes a ply)", summary.file_bytes as f64 / summary.plies as f64);
         }
@@ -103,7 +103,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// Writes the files in which problems are listed.
+    /// Writes the paths of the files with problems and with rejected games.
     fn write_files(self, out: &mut dyn Write) -> io::Result<()> {
         let files = [(self.problems, "problems are listed"), (self.rejects, "games with errors are")];
         for (file, what) in files {
@@ -131,7 +131,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// Writes the summary of a run without a database.
+    /// Writes the summary of a dry run.
     fn write_dry_run(self, out: &mut dyn Write) -> io::Result<()> {
         let summary = self.summary;
         writeln!(

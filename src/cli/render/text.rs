@@ -1,4 +1,4 @@
-//! Formats numbers for people, and makes foreign texts safe to print.
+//! Formats numbers for people, and makes texts of unknown origin safe to print.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -63,7 +63,7 @@ pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
     escaped.into()
 }
 
-/// A text of `count` spaces. A width in `format!` cannot replace this function: it can be at most 65,535.
+/// A text of `count` spaces. `format!` cannot replace this function: its widths can be at most 65,535.
 pub(crate) fn blanks(count: usize) -> String {
     " ".repeat(count)
 }

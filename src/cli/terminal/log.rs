@@ -45,7 +45,7 @@ pub(crate) enum Event {
         bytes_total: Option<u64>,
         /// Number of games so far; `null` for a copy.
         games: Option<u64>,
-        /// Number of half-moves of these games; `null` for a copy.
+        /// Number of half-moves so far; `null` for a copy.
         plies: Option<u64>,
         /// Half-moves per second; `null` for a copy.
         plies_per_second: Option<u64>,
@@ -57,7 +57,7 @@ pub(crate) enum Event {
     Done(Done),
     /// The command failed.
     Failed {
-        /// The causes of the error, a sentence each.
+        /// The causes of the error, one sentence each.
         causes: Vec<String>,
         /// The exit status.
         exit_status: u8,
@@ -155,7 +155,7 @@ const fn date(days: u64) -> (u64, u64, u64) {
     (era * 400 + year + (month <= 2) as u64, month, day)
 }
 
-/// Writes the time since `start` to standard error; nothing for `None`, if the time is not measured.
+/// Writes the time since `start` to standard error. Writes nothing if `start` is `None`.
 pub(crate) fn note_time(start: Option<Instant>) {
     if let Some(start) = start {
         note(&format!("took {:.2} ms", start.elapsed().as_secs_f64() * 1000.0));

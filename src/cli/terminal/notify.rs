@@ -52,8 +52,8 @@ impl Notifier {
     }
 }
 
-/// Notifies the service manager that the program is alive: between two additions regularly, during an
-/// addition only while the addition makes progress.
+/// Notifies the service manager that `pgndex watch` is alive: regularly while no games are added, and
+/// otherwise only while the addition makes progress.
 #[derive(Debug)]
 pub(crate) struct Watchdog {
     notifier: Arc<Notifier>,

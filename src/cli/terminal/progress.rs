@@ -32,9 +32,9 @@ pub(crate) struct Snapshot {
     pub(crate) bytes_done: u64,
     /// Input bytes in total; 0 if unknown, for example for standard input.
     pub(crate) bytes_total: u64,
-    /// Games so far.
+    /// Number of games so far.
     pub(crate) games: u64,
-    /// Half-moves so far.
+    /// Number of half-moves so far.
     pub(crate) plies: u64,
     /// Files and directories examined so far; `None` except during the search for sources.
     pub(crate) files: Option<u64>,
@@ -82,7 +82,8 @@ fn snapshot(progress: &Progress) -> Snapshot {
 }
 
 /// Runs work. Meanwhile, a separate thread displays the result of `snapshot`: first after the time `first`,
-/// then at intervals of `every`. After the work, the bar is removed, and nothing more is displayed.
+/// then at intervals of `every`. After the work, the display is removed if it is a bar, and nothing more is
+/// displayed.
 fn run<T>(
     first: Duration,
     every: Duration,

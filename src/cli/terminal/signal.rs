@@ -111,8 +111,8 @@ pub(crate) fn stop_on_signal(stop: impl Fn() + Send + 'static) -> anyhow::Result
 /// Handles signals while `pgndex sql` reads and runs statements. Ctrl-C stops the running statement.
 #[derive(Debug)]
 pub(crate) struct Interrupts {
-    /// How many further signals do not end the process; the signal after them does. Set when a statement
-    /// begins and when it ends.
+    /// The number of further signals that do not end the process; the signal after them ends it. This number
+    /// is set when a statement begins and when it ends.
     patience: Arc<AtomicU8>,
     /// The number of starts and ends of statements so far; odd while a statement runs.
     steps: Arc<AtomicU64>,

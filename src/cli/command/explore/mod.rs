@@ -23,7 +23,7 @@ use crate::cli::terminal::{note, note_time};
 
 /// The default length of each list of games in a table.
 const LISTED: u8 = 5;
-/// The maximum number of arrows in a picture: more hide the pieces.
+/// The maximum number of arrows in a picture: more arrows would hide the pieces.
 const ARROWS: usize = 6;
 /// How many of the most frequent moves `--history` counts by year.
 const HISTORY_MOVES: usize = 4;
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
         selection: &selection,
         side: args.side,
         lists: lists(args),
-        // With `--versus`, the limit is applied later, when the moves of both sets are known.
+        // With `--versus`, the limit is applied later, when the moves of both sets of games are known.
         limit: (args.limit > 0 && versus.is_none()).then_some(args.limit),
         counts_transposed: true,
         openings: book.as_ref(),
@@ -104,8 +104,8 @@ fn write_answer(
     }
 }
 
-/// Selects the games that pass a filter. Prints notes on names that match several players or may be written
-/// differently.
+/// Selects the games that pass a filter. Prints notes on names that match several players, and on players who
+/// may have many more games under another name.
 fn select(database: &Database, filter: &GameFilter, args: &ExploreArgs) -> anyhow::Result<Selection> {
     let selection = database.select(filter)?;
     note_several(database, &selection, |field| args.option(field))?;
@@ -113,7 +113,7 @@ fn select(database: &Database, filter: &GameFilter, args: &ExploreArgs) -> anyho
     Ok(selection)
 }
 
-/// Prints why no game reached the position.
+/// Prints notes on why no game reached the position.
 fn note_no_games(args: &ExploreArgs, explore: &ExploreQuery<'_>, filter: &GameFilter) -> anyhow::Result<()> {
     note_unknown(&explore.unknown_names()?, |field| args.option(field));
     let is_all = explore.selection.is_all();
@@ -169,7 +169,7 @@ fn no_depth() -> anyhow::Error {
     wrong_value("a tree for Graphviz needs its depth: --depth 4 --format dot")
 }
 
-/// How many games to list: fewer in a table for people.
+/// The lengths of the lists of games. Unless they are given, they are shorter in a table than in JSON.
 fn lists(args: &ExploreArgs) -> ListLengths {
     let (top, recent) = match args.format {
         ExploreFormat::Table => (LISTED, LISTED),

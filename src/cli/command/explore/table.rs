@@ -1,4 +1,4 @@
-//! Prints the moves, or the games by year, as tables and as CSV.
+//! Prints the moves, or the games by year, as a table or as CSV.
 
 use std::borrow::Cow;
 use std::io::Write as _;
@@ -14,11 +14,11 @@ use crate::cli::render::{
     terminal_width,
 };
 
-/// The width of a bar if standard output is not a terminal.
+/// The width of a bar if the width of the output is unknown.
 const BAR: usize = 20;
-/// The width of a table without its bars, with shortened openings.
+/// The width of a table without its bars, with shortened opening names.
 const WIDTH_WITHOUT_BAR: usize = 70;
-/// The width that the columns for the view of one side add.
+/// The additional width of the columns for the view of one side.
 pub(super) const SIDE_WIDTH: usize = 22;
 /// The width of the column for variations.
 const VARIATIONS_WIDTH: usize = 12;
@@ -55,7 +55,7 @@ pub(super) fn write(
     write_games("Latest", &answer.recent_games)
 }
 
-/// Writes the name of the position, and the board if requested.
+/// Writes the opening's name, if the position has one, and the board if requested.
 pub(super) fn write_head(
     args: &ExploreArgs,
     explore: &ExploreQuery<'_>,
@@ -249,7 +249,7 @@ pub(super) struct Bars {
 }
 
 impl Bars {
-    /// Bars in a table whose other columns have this width.
+    /// Bars for a table whose other columns together have this width.
     pub(super) fn beside(width: usize) -> Self {
         let width = terminal_width().map_or(BAR, |terminal| terminal.saturating_sub(width).clamp(6, 2 * BAR));
         Self { width, parts: if is_ascii() { ['#', '=', '.'] } else { ['█', '▒', '░'] } }
@@ -257,8 +257,7 @@ impl Bars {
 
     /// A bar for these numbers of games won, drawn and lost.
     fn draw(self, [won, drawn, _]: [u32; 3], games: u64) -> String {
-        // The ends of the parts are rounded, not their widths, so that the whole bar always has its full
-        // width.
+        // Rounds the end of each part instead of its width, so that the whole bar always has its full width.
         let end = |part: u64| (part as f64 * self.width as f64 / games as f64).round() as usize;
         let [won, drawn] = [won, drawn].map(u64::from);
         let (won, drawn) = (end(won), end(won + drawn));
@@ -287,7 +286,7 @@ impl Bars {
     }
 }
 
-/// A field of a move in CSV: its name and its value.
+/// A field of a move in CSV: its name, and the function that returns its value.
 pub(super) type Field = (&'static str, fn(&MoveStatistics) -> Value<'_>);
 
 /// The fields of each move, with those for the view of one side and for variations if requested.

@@ -1,4 +1,4 @@
-//! Prints moves several plies deep: as an indented table, as JSON, as CSV, and as a graph for Graphviz.
+//! Prints a tree of moves: as an indented table, as JSON, as CSV, or as a graph for Graphviz.
 
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use crate::cli::args::{ExploreArgs, ExploreFormat, RowFormat};
 use crate::cli::render::{RowWriter, Value, counted, percent, print_json, print_line, stdout};
 use crate::cli::terminal::note;
 
-/// The width of the table without its bars, with shortened openings.
+/// The width of the table without its bars, with shortened opening names.
 const WIDTH_WITHOUT_BAR: usize = 80;
 
 /// Writes a tree.
@@ -75,7 +75,8 @@ fn for_each(
     Ok(())
 }
 
-/// Where else in the tree the position after a move is, as text; `None` if it is nowhere else.
+/// A text that says where else in the tree the moves after this move are listed; `None` if they are not
+/// listed elsewhere.
 fn elsewhere(told: &TreeMove) -> Option<String> {
     told.same_as.as_ref().map(|line| match line.as_str() {
         "" => "the first position again".to_owned(),
@@ -121,8 +122,8 @@ fn write_csv(tree: &MoveTree) -> anyhow::Result<()> {
     rows.finish(|_| None)
 }
 
-/// Writes a graph for Graphviz: positions are nodes, and moves are edges, which are wider if more games
-/// played the move.
+/// Writes a graph for Graphviz: positions are nodes, and moves are edges. An edge is wider if more games
+/// played its move.
 fn write_dot(out: &mut dyn Write, tree: &MoveTree) -> anyhow::Result<()> {
     writeln!(out, "digraph moves {{")?;
     writeln!(out, "  rankdir=LR;")?;

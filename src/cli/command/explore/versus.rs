@@ -11,11 +11,11 @@ use crate::cli::render::{RowWriter, Value};
 
 const SCORE: &str = "  score";
 
-/// The statistics of a move in each set; `None` for a set in which it was not played.
+/// The statistics of a move in each of the two sets; `None` for a set in which no game played the move.
 type Both<'a> = [Option<&'a MoveStatistics>; 2];
 
-/// The moves of both sets to show, and the number of further moves. Moves with a greater sum of both shares
-/// come first.
+/// The moves to show, and the number of moves that are not shown. A move has a share in each of the two sets;
+/// moves with a greater sum of their shares come first.
 fn moves<'a>(args: &ExploreArgs, answers: [&'a PositionStatistics; 2]) -> (Vec<Both<'a>>, usize) {
     let [first, second] = answers;
     let in_second = |uci: &str| second.moves.iter().find(|played| played.uci == uci);
@@ -34,7 +34,7 @@ fn moves<'a>(args: &ExploreArgs, answers: [&'a PositionStatistics; 2]) -> (Vec<B
     (moves, hidden)
 }
 
-/// The share of a move in the games of a set.
+/// The share of a set's games in which a move was played.
 fn share(played: Option<&MoveStatistics>, answer: &PositionStatistics) -> f64 {
     let games = played.map_or(0, |played| played.results.games());
     games as f64 / answer.results.games().max(1) as f64
@@ -81,7 +81,7 @@ pub(super) fn write_table(
     rows.finish(|_| Some(lines + &hidden_moves(hidden).map_or_else(String::new, |told| format!("\n{told}"))))
 }
 
-/// Games, share, score and results of a move in a set.
+/// The cells of a move for one set: games, share, score and results.
 fn cells(played: Option<&MoveStatistics>, answer: &PositionStatistics) -> [Value<'static>; 4] {
     let games = played.map_or(0, |played| played.results.games());
     let parts = played.map_or([0; 3], |played| won_drawn_lost(&played.results, played.score.as_ref()));

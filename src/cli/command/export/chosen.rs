@@ -14,8 +14,8 @@ pub(super) struct Chosen<'c> {
 }
 
 impl Chosen<'_> {
-    /// Calls `write` with the choice of these games. First prints notes on the names in the filter; with
-    /// `--sql`, there is no filter.
+    /// Calls `write` with the choice of games. First prints notes on the names in the filter, unless `--sql`
+    /// chooses the games.
     pub(super) fn read<T>(
         &self,
         database: &Database,

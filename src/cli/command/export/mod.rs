@@ -54,7 +54,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
         return parquet::run(&database, &chosen, directory);
     }
     if let Some(sql) = &args.sql {
-        // Check the query before anything is written.
+        // Checks the query before anything is written.
         database.query(sql)?;
     }
     let target = unless_standard_output(args.output.as_deref());
@@ -117,8 +117,8 @@ fn complete(target: Option<OutputFile>, args: &ExportArgs, counts: &Counts) -> a
     Ok(())
 }
 
-/// Prints why nothing matched, or how to choose the same positions again; and how many of the written games
-/// are incomplete.
+/// If nothing matched, prints notes that can help to find the reason. For a sample, prints how to choose the
+/// same positions again. Also prints how many of the written games are incomplete.
 fn note_outcome(database: &Database, chosen: &Chosen<'_>, counts: &Counts) -> anyhow::Result<()> {
     let games = counts.games.load(Ordering::Relaxed);
     if games == 0 && chosen.args.sql.is_none() {
@@ -134,8 +134,8 @@ fn note_outcome(database: &Database, chosen: &Chosen<'_>, counts: &Counts) -> an
     Ok(())
 }
 
-/// Creates the output file. It never replaces a source of the database, and replaces a PGN file only if PGN
-/// is written.
+/// Creates the output file. Fails if the file would replace a source of the database, or would replace a PGN
+/// file with output in another format.
 fn create(path: &Path, args: &ExportArgs, database: &Database) -> anyhow::Result<OutputFile> {
     const INSTEAD: &str = "name a file, or leave out --output to write to standard output";
     let existing = Existing::from_overwrite(args.overwrite);
@@ -147,7 +147,7 @@ fn create(path: &Path, args: &ExportArgs, database: &Database) -> anyhow::Result
     OutputFile::create(path, existing, Some(&args.database), INSTEAD)
 }
 
-/// The filter for games that can have the wanted positions.
+/// The filter of the arguments, restricted to games that can have the wanted positions.
 fn filter(args: &ExportArgs, wanted: &WantedPositions<'_>) -> anyhow::Result<GameFilter> {
     let mut filter = args.filter.filter()?;
     // Games that are too short for these plies are not even read.
@@ -158,7 +158,8 @@ fn filter(args: &ExportArgs, wanted: &WantedPositions<'_>) -> anyhow::Result<Gam
     Ok(filter)
 }
 
-/// Prints how to draw the same positions again, and whether there were fewer than requested.
+/// Prints how to choose the same positions again. If fewer positions than requested could be chosen, also
+/// prints their number.
 fn note_sample(sample: &Sample, positions: u64) {
     if positions < sample.positions {
         let (positions, most) = (counted(positions, "position"), sample.per_game);
@@ -183,7 +184,7 @@ struct Counts {
     positions: AtomicU64,
     plies: AtomicU64,
     bytes: AtomicU64,
-    /// Games with missing moves.
+    /// The number of games with missing moves.
     lossy: AtomicU64,
     stop: AtomicBool,
 }
@@ -212,7 +213,7 @@ struct Exporter<'a> {
     database: &'a Database,
     args: &'a ExportArgs,
     wanted: WantedPositions<'a>,
-    /// The maximum number of games.
+    /// The maximum number of games to write; `None` if it is not limited.
     limit: Option<u64>,
     out: Box<dyn Write>,
     text: String,
@@ -242,7 +243,8 @@ impl Exporter<'_> {
         let (mut games, last) = (GameSet::default(), database.last_game()?);
         choose_games(database, choice, |game| {
             self.check_stop()?;
-            // A query can give an id after the last game: reading this game then fails with the right error.
+            // A query can return an id greater than that of the last game. Reading this game fails with the
+            // right error.
             if last < Some(game) {
                 database.game(game)?;
             }
@@ -257,9 +259,9 @@ impl Exporter<'_> {
         Ok(())
     }
 
-    /// Writes the positions of draws, in the order of the draws. Games are read in the order of their ids, in
-    /// which they are stored. Counts the games that are not yet in `written`, and adds them. Returns the
-    /// number of positions.
+    /// Writes the randomly chosen positions in the order of `draws`. Reads the games in the order of their
+    /// ids, because they are stored in this order. If a game with a written position is not in `written` yet,
+    /// counts it and adds it to `written`. Returns the number of written positions.
     fn draws(&mut self, sample: &Sample, draws: &[Draw], written: &mut GameSet) -> anyhow::Result<u64> {
         let mut order: Vec<usize> = (0..draws.len()).collect();
         order.sort_unstable_by_key(|&at| (draws[at].game, at));
@@ -284,7 +286,8 @@ impl Exporter<'_> {
         Ok(rows.len() as u64)
     }
 
-    /// Writes a game, or its wanted positions. Returns whether another game may follow.
+    /// Writes a game, or its wanted positions. Returns `false` once the maximum number of games has been
+    /// written.
     fn game(&mut self, game: GameId) -> anyhow::Result<bool> {
         let (record, annotations) = self.read(game)?;
         self.text.clear();
@@ -308,7 +311,7 @@ impl Exporter<'_> {
         Ok(self.limit.is_none_or(|limit| self.counts.games.load(Ordering::Relaxed) < limit))
     }
 
-    /// A game, with annotations if they are written or needed.
+    /// Reads a game and, if the output needs them, its annotations.
     fn read(&self, game: GameId) -> anyhow::Result<(GameRecord, GameAnnotations)> {
         self.check_stop()?;
         let needs_annotations = match self.format() {
@@ -328,7 +331,7 @@ impl Exporter<'_> {
         Ok(())
     }
 
-    /// Adds positions of a game to the text.
+    /// Adds these positions of a game to `text`, and counts them.
     fn positions(
         &mut self,
         record: &GameRecord,

@@ -7,8 +7,8 @@ use rusqlite::OptionalExtension as _;
 
 use crate::cli::render::brief;
 
-/// The error of a statement, with its place and a hint. The SQL text begins at the line `first_line` of
-/// `source`.
+/// The error of a statement, with the place of the error and a hint. The SQL text begins at the line
+/// `first_line` of `source`.
 pub(crate) fn explain(
     error: Error,
     database: &Database,
@@ -67,8 +67,8 @@ pub(crate) fn warnings(database: &Database, sql: &str) -> Vec<&'static str> {
     warnings
 }
 
-/// Whether SQLite scans all rows of `game_position` for a statement. A query plan contains only the aliases
-/// of tables, but the statement's program contains their root pages.
+/// Whether SQLite scans all rows of `game_position` for a statement. Examines the statement's program, which
+/// contains the root pages of tables: a query plan contains only the tables' aliases.
 fn scans_positions(database: &Database, sql: &str) -> rusqlite::Result<bool> {
     let connection = database.connection();
     let first_page = "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = 'game_position'";
@@ -87,11 +87,12 @@ fn scans_positions(database: &Database, sql: &str) -> rusqlite::Result<bool> {
     Ok(false)
 }
 
-/// The beginning of the message for a row that refers to a missing row.
+/// The beginning of SQLite's message if a row would refer to a missing row.
 const FOREIGN_KEY: &str = "FOREIGN KEY constraint failed";
 
-/// Explains a violated foreign key: for each table in an SQL text, which of its columns refer to other
-/// tables, or which columns refer to it; and how to find the rows that would refer to missing rows.
+/// Explains a violated foreign key. For each table that an SQL text names, lists the columns of this table
+/// that refer to other tables, or the columns of other tables that refer to this table. Then says how to find
+/// the rows that would refer to missing rows.
 fn foreign_key_hint(database: &Database, sql: &str, catalog: &Catalog) -> rusqlite::Result<String> {
     const REFERRED: &str = "SELECT \"from\", \"table\" FROM pragma_foreign_key_list(?1) ORDER BY 1";
     const REFERRING: &str =

@@ -55,8 +55,8 @@ fn refuse_statement(database: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Locks the database and opens it for writing, if `--write` is given. The database was opened as `readable`
-/// before: if it did not exist, locking would only create a lock file.
+/// With `--write`, locks the database and opens it for writing. `readable` is the database, already opened
+/// for reading, so it exists: for a missing database, locking would only create a lock file.
 fn access(args: &SqlArgs, readable: Database) -> anyhow::Result<(Database, Option<WriterLock>)> {
     if !args.write {
         return Ok((readable, None));
@@ -69,7 +69,7 @@ fn access(args: &SqlArgs, readable: Database) -> anyhow::Result<(Database, Optio
 /// The source of statements.
 struct Input {
     reader: Box<dyn BufRead>,
-    /// Its name in messages; `None` for the command line, which needs no name.
+    /// The name of the source in messages; `None` for the command line, which needs no name.
     name: Option<String>,
 }
 

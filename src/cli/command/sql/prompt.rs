@@ -102,8 +102,7 @@ fn greet(session: &Session) -> anyhow::Result<()> {
 
 type PromptEditor = Editor<Assistant, rustyline::history::DefaultHistory>;
 
-/// Reads the history, and checks immediately whether it can be written. A file with other contents is not
-/// changed.
+/// Reads the history, and checks immediately whether it can be written. Fails if the file has other contents.
 fn open_history(editor: &mut PromptEditor, path: &Path) -> anyhow::Result<()> {
     if path.exists() && !is_history(path) {
         bail!("{}: is not a history file of the prompt; name another file", path.display());
@@ -166,12 +165,12 @@ const KEYWORDS: [&str; 37] = [
 /// Completes names and keywords.
 #[derive(Debug, Default)]
 pub(crate) struct Completer {
-    /// The available names.
+    /// The names of the tables, views, columns and functions.
     pub(crate) catalog: Catalog,
 }
 
 impl Completer {
-    /// The start of the last word of an input, and its possible completions.
+    /// The index at which the last word of an input begins, and the possible completions of this word.
     pub(crate) fn complete(&self, input: &str) -> (usize, Vec<String>) {
         let start = input.len() - ending(input).len();
         let (before, word) = input.split_at(start);
@@ -238,7 +237,7 @@ impl Completer {
         self.catalog.relations.iter().map(|relation| relation.name.clone()).collect()
     }
 
-    /// The tables and views that a text names; all of them if it names none.
+    /// The tables and views that a text names; if it names none, all tables and views.
     fn mentioned(&self, text: &str) -> impl Iterator<Item = &Relation> {
         let words: Vec<_> = text.split(|letter| !is_of_name(letter)).collect();
         let is_mentioned = move |relation: &Relation| words.iter().any(|word| is_named(relation, word));
@@ -247,7 +246,8 @@ impl Completer {
     }
 }
 
-/// The name, or the beginning of a name, at the end of a text; may be empty.
+/// The name, or the beginning of a name, at the end of a text; empty if the text does not end with a letter
+/// of a name.
 fn ending(text: &str) -> &str {
     let end = text.rfind(|letter| !is_of_name(letter));
     end.and_then(|end| text.get(end..)).map_or(text, |rest| {

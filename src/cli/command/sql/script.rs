@@ -1,4 +1,4 @@
-//! Splits SQL texts into pieces: complete statements, and commands that begin with a dot.
+//! Splits SQL texts into pieces: statements, and commands that begin with a dot.
 
 use std::io::{self, BufRead};
 
@@ -25,10 +25,10 @@ impl<R: BufRead> Script<R> {
         Self { input, lines: 0 }
     }
 
-    /// The next piece.
+    /// The next piece; `None` at the end of the script.
     ///
     /// # Errors
-    /// Errors of reading, also if the script is not UTF-8 text.
+    /// If the script cannot be read, or is not UTF-8 text.
     pub(crate) fn next_piece(&mut self) -> io::Result<Option<Piece>> {
         let (mut text, mut first) = (String::new(), 0);
         while let Some(line) = self.next_line()? {
@@ -72,8 +72,8 @@ impl<R: BufRead> Script<R> {
     }
 }
 
-/// The command that a line such as `help` or `exit;` stands for: users expect these words, and no SQL
-/// statement begins with them.
+/// The command that a line such as `help` or `exit;` means; `None` for other lines. Users expect these words,
+/// and no SQL statement begins with them.
 pub(super) fn command_of(line: &str) -> Option<&'static str> {
     let word = line.trim().trim_end_matches(';').trim_end().to_ascii_lowercase();
     match word.as_str() {

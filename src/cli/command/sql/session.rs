@@ -23,14 +23,14 @@ use crate::cli::terminal::{Interrupts, note};
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) database: Database,
-    /// Values of parameters, by name without the prefix.
+    /// The values of parameters. The names lack the prefix, such as `:`.
     pub(crate) parameters: BTreeMap<String, SqlValue>,
     /// Whether the names of the columns are written before the rows.
     pub(crate) has_headers: bool,
     /// The file for answers, instead of standard output.
     pub(super) output: Option<OutputFile>,
-    /// Held while the database is open for writing. Must be declared after `database`: it is released when
-    /// the database has been closed.
+    /// Held while the database is open for writing. This field must be declared after `database`, because
+    /// fields are dropped in this order: the lock must be released after the database is closed.
     lock: Option<WriterLock>,
     pub(crate) format: SqlFormat,
     pub(crate) timer: bool,
@@ -104,7 +104,7 @@ impl Session {
         if std::mem::replace(&mut self.printed, true) { self.separator() } else { Ok(()) }
     }
 
-    /// Writes a blank line between two results, for people.
+    /// Writes a blank line between two results, if the format is for people.
     fn separator(&self) -> anyhow::Result<()> {
         if self.format.is_for_people() {
             let mut out = self.out()?;
@@ -250,7 +250,8 @@ impl Session {
     /// Runs a piece of a script.
     ///
     /// # Errors
-    /// The error of the command, or of the first statement that fails, with its place in the script.
+    /// The error of the command, or of the first statement that fails, with the place of the error in the
+    /// script.
     pub(crate) fn run(&mut self, piece: &Piece) -> anyhow::Result<Flow> {
         match piece {
             Piece::Sql { text, line } => {

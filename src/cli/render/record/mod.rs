@@ -233,17 +233,18 @@ fn shown(title: &str, shown: usize, total: u64) -> String {
     if (shown as u64) < total { format!("{title}, {shown} of {}", grouped(total)) } else { title.to_owned() }
 }
 
-/// The maximum width of a bar of a chart.
+/// The maximum width of a bar in a chart, in columns.
 const BAR: usize = 30;
 /// The columns that every table of scores has.
 const SCORES: [&str; 5] = ["games", "+", "=", "-", "score"];
 /// The columns that a table of scores has if any rating is known.
 const RATINGS: [&str; 3] = ["rating", "opponents", "performance"];
 
-/// A note on which games performances are computed from.
+/// A note that says from which games performances are computed.
 const RATED_ONLY: &str = "performances count only games with a result against rated opponents";
 
-/// Writes the sections of a record; `terminal` is the width of the terminal, if the sections go to a terminal.
+/// Writes the sections of a record. `terminal` is the width of the terminal to which tables are fitted;
+/// `None` if their width is not limited.
 ///
 /// # Errors
 /// Errors of writing.
@@ -375,7 +376,8 @@ struct Chart {
 }
 
 impl Chart {
-    /// A chart of years; `None` if fewer than two years have a performance.
+    /// A chart of the performance in each year; `None` for scores that are not by year, or if fewer than two
+    /// years have a performance.
     fn of(scores: &Scores<'_>) -> Option<Self> {
         const STEP: i32 = 100;
         if scores.kind != ScoreKind::Years {

@@ -1,7 +1,7 @@
 //! Writes a player's record as an HTML page: one self-contained file for screens, paper or screen readers.
 //!
-//! The page is also well-formed XML, so that tests and other programs can parse it easily. All text goes
-//! through [`text`].
+//! The page is also well-formed XML, so that tests and other programs can parse it easily. All texts from the
+//! database pass through the function [`text`].
 
 use std::cmp::Reverse;
 use std::io::{self, Write};
@@ -29,7 +29,7 @@ const FIRST: &str = "Score";
 /// Errors of writing.
 pub(crate) fn write_page(out: &mut dyn Write, sections: &Sections<'_>) -> io::Result<()> {
     let (name, extent) = (text(&sections.name()), sections.extent());
-    // Nothing may be loaded from anywhere, whatever the page contains.
+    // The policy forbids the browser to load anything, whatever the page contains.
     write!(
         out,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
@@ -55,8 +55,8 @@ fn text(text: &str) -> String {
     escaped(&printable(text))
 }
 
-/// The player's names in the games, if there are several. Each has the number of all its games; the filters
-/// do not apply.
+/// The player's names in the games, if there are several. Each name has the number of all its games,
+/// including the games that the filters exclude.
 fn names_of(record: &PlayerRecord) -> String {
     let spellings: Vec<_> = record.players.iter().flat_map(|player| &player.spellings).collect();
     if spellings.len() < 2 {
@@ -332,7 +332,8 @@ const LEFT: f64 = 60.0;
 const RIGHT: f64 = WIDTH - 16.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = HEIGHT - 32.0;
-/// The chart omits performances from fewer games: they mean little, and would flatten the line of all others.
+/// The chart omits performances in years with fewer games: they mean little, and would flatten the rest of
+/// the line.
 const FEWEST_GAMES: u64 = 5;
 /// The heights of the parts of a bar: games won, drawn and lost.
 const PARTS: [(&str, u32); 3] = [("won", 12), ("drawn", 8), ("lost", 4)];

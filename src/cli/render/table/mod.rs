@@ -13,11 +13,11 @@ use unicode_width::UnicodeWidthStr as _;
 
 pub(crate) use style::{Cell, Style};
 
-/// The maximum number of rows held back to find the widths.
+/// The maximum number of rows that are held back until the widths of the columns are known.
 const HELD_ROWS: usize = 1000;
-/// The maximum number of bytes of text held back, not counting the last row.
+/// The maximum number of bytes of text in the rows that are held back, not counting the last row.
 const HELD_BYTES: usize = 1 << 20;
-/// The maximum width of a column: a wider cell shifts the next ones, in its row only.
+/// The maximum width of a column: a wider cell shifts the next cells, but only in its own row.
 const MAX_WIDTH: usize = 4096;
 /// Columns of names. If [`TableWriter::shortened`] contains such a column, a plain table shortens it to the
 /// width `MAX_NAME` even without a terminal: otherwise, one name of thousands of characters would widen every
@@ -35,17 +35,18 @@ pub(crate) struct TableWriter<W> {
     style: Style,
     held: Vec<Vec<Cell>>,
     held_bytes: usize,
-    /// `None` until the first rows are printed.
+    /// The layout of each column; `None` until the first rows are printed.
     layout: Option<Vec<Layout>>,
     rows: u64,
-    /// The width of the terminal; `None` without a terminal: then only very long names are shortened.
+    /// The width of the terminal to which the table is fitted. If this is `None`, only very long names are
+    /// shortened.
     terminal: Option<usize>,
-    /// The columns that may be shortened for the terminal; `None` for all columns.
+    /// The columns that can be shortened for the terminal; `None` if all columns can be shortened.
     pub(super) shortened: Option<&'static [&'static str]>,
     /// Whether one value per line is written if the terminal is too narrow for the table even with shortened texts.
     pub(super) lines_if_too_wide: bool,
-    /// A column and its minimum width. It applies only if no more rows can be held back, because later rows
-    /// may need this width.
+    /// A column and its minimum width. The minimum applies only if no more rows can be held back: then later
+    /// rows may need this width.
     pub(super) reserved: Option<(&'static str, usize)>,
     /// Whether the names of the columns are printed first.
     pub(super) has_headers: bool,
@@ -86,7 +87,8 @@ impl<W: Write> TableWriter<W> {
         if self.is_full() || self.style == Style::Lines { self.release() } else { Ok(()) }
     }
 
-    /// Prints the rows held back and returns the output, and the style in which it was drawn.
+    /// Prints the rows that are still held back. Returns the output, and the style in which the table was
+    /// drawn.
     pub(crate) fn finish(mut self) -> io::Result<(W, Style)> {
         if self.layout.is_none() {
             self.release()?;
@@ -124,8 +126,8 @@ impl<W: Write> TableWriter<W> {
         self.style.row(&mut self.out, &self.headers, cells, layout)
     }
 
-    /// Whether the table is fitted to the terminal. A Markdown table is not, because users copy it into
-    /// documents.
+    /// Whether the table is fitted to the terminal. A Markdown table is not fitted, because users copy it
+    /// into documents.
     fn is_fitted(&self) -> bool {
         matches!(self.style, Style::Plain | Style::Box)
     }
@@ -156,7 +158,7 @@ impl<W: Write> TableWriter<W> {
     }
 }
 
-/// Narrows the widest columns until the table fits, or until none can be narrowed.
+/// Narrows the widest columns until the table fits the terminal, or until no column can be narrowed.
 fn shrink(layout: &mut [Layout], style: Style, terminal: usize) {
     // First find the smallest limit for all columns at which the table is still at least as wide as the
     // terminal, and narrow wider columns to this limit. Then narrow the widest column by 1, again and again.

@@ -7,7 +7,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr};
 
 use crate::cli::render::{blanks, printable, sign};
 
-/// The gap between columns of a plain table.
+/// The number of spaces between the columns of a plain table.
 const GAP: usize = 2;
 
 /// The style of a table.
@@ -28,7 +28,7 @@ pub(crate) enum Style {
 pub(super) struct Layout {
     /// The width, in terminal columns.
     pub(super) width: usize,
-    /// The minimum width.
+    /// The minimum width to which the column can be narrowed.
     pub(super) least: usize,
     /// Whether the column is aligned right.
     pub(super) right: bool,
@@ -49,7 +49,8 @@ impl Style {
 
     /// Writes the part before the first row.
     pub(super) fn head(self, out: &mut dyn Write, headers: &[Cell], layout: &[Layout]) -> io::Result<()> {
-        // Headers are shortened even in columns whose cells are not: only a shortened number would be wrong.
+        // Headers are shortened even in columns whose cells are not shortened: a header is not a number, so
+        // it cannot become a wrong number.
         let layout: Vec<_> = layout.iter().map(|column| Layout { cut: true, ..*column }).collect();
         let layout = layout.as_slice();
         match self {
@@ -139,7 +140,7 @@ fn each_line(cells: &[Cell], mut draw: impl FnMut(&[&str]) -> io::Result<()>) ->
     }
 }
 
-/// A line of a plain table. A cell that is wider than its column shifts the next ones, up to where there is
+/// A line of a plain table. A cell that is wider than its column shifts the next cells, until there is enough
 /// space again.
 fn plain_row(out: &mut dyn Write, texts: &[&str], layout: &[Layout]) -> io::Result<()> {
     // The start of the column, and the current end of the line (`None` for an empty line). Spaces are written
@@ -160,7 +161,7 @@ fn plain_row(out: &mut dyn Write, texts: &[&str], layout: &[Layout]) -> io::Resu
 }
 
 /// A line with bars between the cells. `pad` returns the numbers of spaces before and after a text. A cell
-/// that is wider than its column shifts the next bars, up to where there is space again.
+/// that is wider than its column shifts the next bars, until there is enough space again.
 fn framed_row(
     out: &mut dyn Write,
     texts: &[&str],
@@ -222,7 +223,7 @@ impl Cell {
         self.text.split('\n').map(UnicodeWidthStr::width).max().unwrap_or(0)
     }
 
-    /// A number; a column of numbers is aligned right.
+    /// A number. A column that contains only numbers is aligned right, except in a frame.
     pub(crate) fn number(text: String) -> Self {
         Self { text, is_number: true }
     }
