@@ -109,7 +109,7 @@ fn number(arguments: &Arguments<'_, '_>, index: usize) -> Option<f64> {
 
 /// The maximum product of the size of a compiled pattern and the length of the text, both in bytes. SQLite
 /// cannot interrupt a match, and the time of a match grows with this product: with the maximum, a match takes
-/// about half a second.
+/// about a tenth of a second.
 const MATCH_WORK: usize = 1 << 29;
 /// The size of a compiled pattern is rounded up to a power of two, from 2^`SMALLEST` bytes (1 KiB) to
 /// 2^`LARGEST` bytes (1 MiB). A larger pattern is an error.

@@ -304,6 +304,12 @@ fn function_calls_are_limited_in_time() {
         ("SELECT printf('%.*c', 30000, 'a') REGEXP '((a?){10}){6}b'".to_owned(), 200),
         ("SELECT json_patch('{}', '{}')".to_owned(), 400),
         ("SELECT unhex('00 00', ' ')".to_owned(), 400),
+        (
+            "SELECT length(json_pretty(replace(hex(zeroblob(450)), '0', '[') || replace(hex(zeroblob(450)), '0', ']'), \
+             hex(zeroblob(500))))"
+                .to_owned(),
+            400,
+        ),
         ("SELECT count(*) FROM dbstat".to_owned(), 400),
         (calls(41), 400),
         (calls(20), 200),

@@ -18,8 +18,8 @@ use crate::store::{Catalog, Database, Error, Result};
 const STATEMENT: usize = 64 << 10;
 const LIMITS: SqlLimits = SqlLimits { rows: 1000, bytes: 4 << 20 };
 
-/// The maximum size of a value in bytes. SQLite cannot interrupt a function call. With values of this size,
-/// no allowed function takes longer than a tenth of a second.
+/// The maximum size of a value in bytes. SQLite cannot interrupt a function call; with values of this size, an
+/// allowed function takes about a tenth of a second at most.
 const LONGEST: i32 = 100_000;
 
 /// SQLite's limits for users' statements.
@@ -50,8 +50,10 @@ const PRAGMAS: [&str; 9] = [
     "user_version",
 ];
 
-/// Refused functions: those that reach beyond the database, and those that take too long with two long texts.
-const FUNCTIONS: [&str; 5] = ["load_extension", "fts3_tokenizer", "json_patch", "jsonb_patch", "unhex"];
+/// Refused functions: those that reach beyond the database, and those that take too much time or memory with
+/// two long texts.
+const FUNCTIONS: [&str; 6] =
+    ["load_extension", "fts3_tokenizer", "json_patch", "jsonb_patch", "json_pretty", "unhex"];
 
 /// Functions that take a tenth of a second with two long texts, and the maximum number of calls of these
 /// functions in a statement. SQLite can interrupt a statement between rows, but not between the calls for one
