@@ -166,7 +166,7 @@ pub(crate) struct RepertoireArgs {
     /// The percentage is of the games that reached the position. --least-games applies too.
     #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = within(0..=100_u32))]
     pub(crate) least_share: u32,
-    /// Number of lines and moves in each list; 0 for all
+    /// Number of lines or moves in each list; 0 for all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 20, value_parser = within(0..=u32::MAX))]
     pub(crate) limit: u32,
     /// Number of games to list that followed the repertoire.
