@@ -206,7 +206,10 @@ impl Check<'_> {
         let rows = open(&path)?.metadata().file_metadata().num_rows();
         let is_listed = u64::try_from(rows).is_ok_and(|rows| rows == file.rows);
         if !is_listed {
-            self.findings.add(&path, format_args!("has {rows} rows, but the manifest says {}", file.rows));
+            self.findings.add(
+                &path,
+                format_args!("its number of rows is {rows}, but the manifest says {}", file.rows),
+            );
         }
         Ok(is_listed)
     }
@@ -220,7 +223,7 @@ impl Check<'_> {
             if rows != totals.rows {
                 let (shard, TableTotals { table, rows: listed, .. }) = (self.manifest.shard, totals);
                 let found = format!(
-                    "shard {shard}: the manifest says that {table} has {listed} rows, but its files have {rows}"
+                    "shard {shard}: according to the manifest, the number of rows of {table} is {listed}; in its files it is {rows}"
                 );
                 self.findings.add(self.directory, found);
             }

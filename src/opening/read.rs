@@ -10,7 +10,7 @@ use crate::board::{Color, Position};
 use crate::pgn::{FrameProblem, Lexer, Reader, TagPair, Token, decode};
 use crate::sorted::sort;
 
-/// The maximum size of a file, in bytes; the largest lists have about one MiB.
+/// The maximum size of a file, in bytes. The largest lists are about 1 MiB.
 const MOST_BYTES: u64 = 16 << 20;
 
 /// A result whose error includes its offset in the text, in bytes.
@@ -129,7 +129,7 @@ fn read_tsv(text: &[u8]) -> Found<Vec<NamedPosition>> {
         };
         let columns: Vec<&[u8]> = line.split(|&byte| byte == b'\t').collect();
         if columns.len() < count {
-            let few = format!("{} columns, fewer than the header's {count}", columns.len());
+            let few = format!("number of columns: {}, fewer than the header's {count}", columns.len());
             return Err((start, LineError(few)));
         }
         let mut lexer = Lexer::new(columns[pgn], 0);

@@ -422,7 +422,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
         &[
             "wrong-count import import_id 1: problems is 0, expected 1",
             "wrong-count source source_id 1: problems is 0, expected 1",
-            "source-text game game_id 9: has 1 rows in problem within its text, but the text has 0",
+            "source-text game game_id 9: number of problems in its text: 0; in the table problem: 1",
             "wrong-value problem problem_id 1: message is '', expected a sentence",
             "wrong-value problem problem_id 1: byte_offset is 1099511627776, expected at most ",
             "wrong-value problem problem_id 1: ply is 500, expected at most ",
@@ -451,7 +451,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
         "DELETE FROM visited_position WHERE key = 5060803636482931868",
         &[
             "dangling-link continuation key 5060803636482931868, move_code ",
-            "missing-row visited_position key 5060803636482931868: the row is missing, but ",
+            "missing-row visited_position key 5060803636482931868: the row is missing; number of games that reached ",
         ],
     ),
     (
@@ -853,7 +853,7 @@ fn every_column_of_a_problem_is_compared_with_the_text() {
             ),
             (
                 "UPDATE problem SET game_id = NULL WHERE problem_id = 3",
-                &["source-text game game_id 2: has 0 rows in problem within its text, but the text has 1"],
+                &["source-text game game_id 2: number of problems in its text: 1; in the table problem: 0"],
             ),
             // A problem outside games.
             (

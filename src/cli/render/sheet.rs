@@ -10,7 +10,7 @@ use pgndex::store::{GameAnnotations, GameRecord, PositionAnnotations, StoredPosi
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::cli::args::{BoardPly, GameArgs};
-use crate::cli::render::{BoardStyle, blanks, is_ascii, printable, terminal_width};
+use crate::cli::render::{BoardStyle, blanks, counted, is_ascii, printable, terminal_width};
 use crate::cli::terminal::note;
 
 /// From this number on, the half-move clock is shown below a board.
@@ -111,7 +111,7 @@ pub(crate) fn write_sheet(
     writeln!(out, "{}", record.summary.result.as_str())?;
     write_curves(out, annotations, first, text_width() + INDENT)?;
     if args.ply.iter().any(|ply| matches!(ply, BoardPly::After(ply) if *ply > plies)) {
-        note(&format!("game {game} has {plies} plies; there is no board after that"));
+        note(&format!("game {game} has {}; there is no board after that", counted(plies.into(), "ply")));
     }
     Ok(())
 }

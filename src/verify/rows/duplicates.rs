@@ -205,7 +205,8 @@ pub(crate) fn compare(
         let expected = format!("a game whose {column} is {told}");
         tell("original_id", expected, format!("{id}, whose {column} is {found}"));
     } else if kind == "moves" && read.codes().len() < MIN_PLIES_OF_MOVES as usize {
-        let found = format!("moves, of {} plies", read.codes().len());
+        let plies = read.codes().len();
+        let found = format!("moves, of {plies} {}", if plies == 1 { "ply" } else { "plies" });
         tell("kind", format!("at least {MIN_PLIES_OF_MOVES} plies"), found);
     } else if let Some(ply) = parting(connection, id, &read)? {
         let found = format!("{id}, which differs at ply {ply}");

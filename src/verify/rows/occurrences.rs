@@ -151,7 +151,7 @@ impl<'c> OccurrenceScan<'c> {
             let id = RowId::new([("key", key)]);
             let findings = &self.check.findings;
             if few {
-                let found = format!("only {} games reached the position", run.games);
+                let found = format!("too few games reached the position: {}", run.games);
                 findings.about(SurplusRow, "visited_position", id, found);
             } else if games != run.games && !self.visited.has(key) {
                 if is_shared(connection, key)? {
@@ -165,7 +165,8 @@ impl<'c> OccurrenceScan<'c> {
         }
         let many = self.check.threshold.is_some_and(|threshold| run.has_many(threshold));
         if many && !is_shared(connection, run.key)? {
-            let found = format!("the row is missing, but {} games reached the position", run.games);
+            let found =
+                format!("the row is missing; number of games that reached the position: {}", run.games);
             let id = RowId::new([("key", run.key)]);
             self.check.findings.about(MissingRow, "visited_position", id, found);
         }

@@ -144,7 +144,7 @@ impl Problems {
         let may_have_more = is_before && told.len() > stored.len();
         if stored.len() != told.len() && !may_have_more {
             let (rows, told) = (stored.len(), told.len());
-            let found = format!("has {rows} rows in problem within its text, but the text has {told}");
+            let found = format!("number of problems in its text: {told}; in the table problem: {rows}");
             findings.about(SourceText, "game", RowId::game(game.game), found);
             return Ok(());
         }

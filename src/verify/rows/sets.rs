@@ -26,7 +26,7 @@ const COLUMNS: &str = GAME_COLUMN.name;
 const VISITS: &str = VISIT_SET.name;
 const LEVEL: &str = "occurrence_level";
 
-/// The blocks to compare: those that have games, columns or sets.
+/// The blocks with games, or with rows of `game_column` or `visit_set`.
 pub(crate) fn blocks(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     let mut blocks: Vec<i64> = blocks_with_games(connection)?.into_iter().map(i64::from).collect();
     let of_rows = "SELECT block FROM game_column UNION SELECT block FROM visit_set";
@@ -221,8 +221,9 @@ impl ListedKeys {
         let Ok(index) = self.0.binary_search_by_key(&level, |(level, _)| *level) else { return };
         let most = self.0[index].1.most_rows(key);
         if rows > most {
-            let found =
-                format!("key {key} has {rows} rows in the level, but frequent_keys allows at most {most}");
+            let found = format!(
+                "number of rows of key {key} in the level: {rows}, but frequent_keys allows at most {most}"
+            );
             findings.about(WrongCount, LEVEL, RowId::new([("level", level)]), found);
         }
     }

@@ -292,7 +292,7 @@ fn compare_moves(reader: Reader<'_>, key: i64, tally: &Tally) -> rusqlite::Resul
     }
     for (code, counts) in counted {
         let id = RowId::new([("key", key), ("move_code", code)]);
-        let found = format!("the row is missing, but {} games played this move", counts.games());
+        let found = format!("the row is missing; number of games that played this move: {}", counts.games());
         findings.about(MissingRow, TABLE, id, found);
     }
     Ok(())

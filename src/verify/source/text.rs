@@ -101,7 +101,7 @@ pub(crate) fn compare_game<'m>(
         let (start, end) = (game.byte_offset, game.byte_offset + game.byte_length);
         let place = start.saturating_add_unsigned(offset);
         let found = format!(
-            "bytes {start} to {end} of its source are not one game: there is one at {place}, {length} bytes long"
+            "bytes {start} to {end} of its source are not one game: there is one at {place}; its length in bytes is {length}"
         );
         findings.about(SourceText, "game", id(), found);
         return Ok(());

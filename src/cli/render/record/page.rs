@@ -70,7 +70,7 @@ fn names_of(record: &PlayerRecord) -> String {
     if spellings.len() > NAMES {
         names.push(counted((spellings.len() - NAMES) as u64, "other name"));
     }
-    format!("<p>Names, each with all its games: {}</p>\n", names.join("; "))
+    format!("<p>Names, each with the number of all its games: {}</p>\n", names.join("; "))
 }
 
 fn title_of<'s>(section: &'s Section<'_>) -> &'s str {
