@@ -1,4 +1,4 @@
-//! Row identifiers, each with its own type.
+//! Ids of rows, plies and levels, each with its own type.
 
 use serde::Serialize;
 

@@ -215,19 +215,19 @@ impl<'a> GameFields<'a> {
     }
 }
 
-/// Which positions of a game to export.
+/// Which positions to export.
 #[derive(Clone, Debug)]
 pub enum Positions<'a> {
     /// All positions at these plies; ply 0 is the start position.
     Within(RangeInclusive<u32>),
-    /// The last position.
+    /// The last position of each game.
     Last,
     /// The position at which the main line of a game completes a sequence, as
     /// [`FindQuery`](crate::query::FindQuery) finds it.
     First(&'a PositionSequence),
 }
 
-/// Which positions of a game to export, and whether they must have an evaluation.
+/// Which positions to export, and whether they must have an evaluation.
 #[derive(Clone, Debug)]
 pub struct WantedPositions<'a> {
     /// The positions, chosen by ply or by sequence.

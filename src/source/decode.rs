@@ -27,7 +27,8 @@ pub struct DecodeOptions {
 }
 
 impl DecodeOptions {
-    /// The largest window allowed, in bytes, if it exceeds [`frames::USUAL_WINDOW`].
+    /// The limit for the window of a zstd frame, in bytes. Windows of up to [`frames::USUAL_WINDOW`] are
+    /// always allowed.
     const fn window(self) -> u64 {
         self.memory / 2
     }

@@ -76,8 +76,8 @@ pub enum Error {
         /// The pattern as given.
         path: PathBuf,
     },
-    /// A damaged zip archive, or a file in such an archive that cannot be found. Other files in the archive
-    /// can still be readable.
+    /// A damaged zip archive, or a file whose place in its zip archive is not known. Other files in the
+    /// archive can still be readable.
     #[error("{}: damaged: {reason}. Download the file again, or make it again", shown_path(path))]
     Damaged {
         /// The path.

@@ -1,4 +1,4 @@
-//! Options that choose games, and the parser for their order.
+//! Options that choose games, and the parser for the order of games.
 
 use std::path::{Path, PathBuf};
 

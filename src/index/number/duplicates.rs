@@ -18,8 +18,8 @@ pub(crate) struct Originals {
     same: SpillMap,
     /// The ids of games, by the first parts of their signatures: start position and moves.
     moves: SpillMap,
-    /// The groups of database games that have been read. A group is the games with one hash of moves and, in
-    /// some groups, one White player.
+    /// The groups of database games that have been read. A group consists of the games with the same hash of
+    /// moves and, in some groups, also the same White player.
     groups: SpillMap,
     /// Games that the run removes from the database.
     removed: GameSet,

@@ -1,4 +1,5 @@
-//! Removes games from a database. Also merges the levels of a database, which is a removal of no games.
+//! Removes games from a database. Also merges the levels of a database: this runs the same transaction, with
+//! no games to remove.
 
 mod restored;
 

@@ -119,9 +119,10 @@ pub(crate) struct Found {
 }
 
 impl RangeCounter<'_> {
-    /// Processes the next occurrences, all of one key. `has` is called with the minimum number of occurrences
-    /// and the number of new ones. It returns whether the key has the minimum, including existing
-    /// occurrences, and enough of them in the level being written.
+    /// Processes the next occurrences, all of one key. `has` takes the minimum number of occurrences and the
+    /// number of new ones. It returns whether the key has the minimum, counting existing occurrences too, and
+    /// at least [`rows_in_level`](crate::store::frequent_keys::rows_in_level) rows in the level being
+    /// written.
     pub(crate) fn observe(
         &mut self,
         run: &[PlayedOccurrence],

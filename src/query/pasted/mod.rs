@@ -13,8 +13,8 @@ use std::borrow::Cow;
 
 pub(super) use scan::other_variant;
 
-/// Characters that end a FEN in the surrounding text: quotes, brackets, and characters that follow a FEN in a
-/// URL.
+/// Characters that end a FEN in the surrounding text: quotes, closing brackets, `|`, the line end, and
+/// characters that follow a FEN in a URL.
 const ENDS: [char; 18] =
     ['"', '\'', '`', '“', '”', '„', '‘', '’', '«', '»', ']', ')', '>', '|', '#', '?', '&', '\n'];
 

@@ -10,11 +10,11 @@ pub(crate) enum FeatureKind {
     Capture,
     /// A side castles.
     Castling,
-    /// A piece that moves to a square gives check or mate.
+    /// A piece moves to a square, and the move gives check or mate.
     Check,
     /// The game itself. The features of a game that is not in this set are unknown.
     Game,
-    /// A piece that moves to a square gives mate.
+    /// A piece moves to a square, and the move gives mate.
     Mate,
     /// How many pieces of each kind and side are on the board.
     Material,
@@ -108,13 +108,13 @@ impl Feature {
         Self(CASTLING + 2 * color as u16 + !short as u16)
     }
 
-    /// A piece that moves to a square gives check or mate.
+    /// A piece moves to a square, and the move gives check or mate.
     #[inline]
     pub(crate) const fn check(piece: Piece, square: Square) -> Self {
         Self(CHECK + piece_square(piece, square))
     }
 
-    /// A piece that moves to a square gives mate.
+    /// A piece moves to a square, and the move gives mate.
     #[inline]
     pub(crate) const fn mate(piece: Piece, square: Square) -> Self {
         Self(MATE + piece_square(piece, square))

@@ -56,7 +56,8 @@ pub struct RebuiltTree {
 /// existing keys. Does not write to existing pages of the tree.
 ///
 /// # Errors
-/// [`BtreeError::Damaged`] if the tree is invalid, or another error if a page cannot be written or read.
+/// [`BtreeError::Damaged`] if the tree is invalid, or if a row that must be read continues on an overflow
+/// page; another error if a page cannot be written or read.
 pub fn extend(
     file: &Arc<PageFile>,
     root: PageNumber,

@@ -61,7 +61,8 @@ impl Tree {
     /// Reads all pages of a tree except its leaves.
     ///
     /// # Errors
-    /// [`BtreeError::Damaged`] if the tree is invalid, or an I/O error if a page cannot be read.
+    /// [`BtreeError::Damaged`] if the tree is invalid, or if a row above its leaves continues on an overflow
+    /// page; an I/O error if a page cannot be read.
     pub fn read(file: &PageFile, root: PageNumber) -> Result<Self, BtreeError> {
         let depth = Spine::read(file, root)?.pages.len();
         let (interior, leaves) = (Vec::new(), Vec::new());

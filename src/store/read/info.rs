@@ -303,7 +303,8 @@ impl Database {
         Ok(number.map_err(self.failed("read what the database holds"))?.unwrap_or_default())
     }
 
-    /// The number of games and the size of each file, in the order in which the files were first read.
+    /// The files in the order in which they were first read, each with its number of games and the size of its
+    /// text.
     ///
     /// # Errors
     /// Errors of SQLite.

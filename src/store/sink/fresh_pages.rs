@@ -1,5 +1,5 @@
-//! Writes a new database: builds the pages of its large tables directly, and writes its small tables through
-//! SQL.
+//! Writes a new database: builds the pages of its large tables and of `game` directly, and writes the other
+//! tables through SQL.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +22,8 @@ use crate::store::row::{HeaderBatch, Level, Occurrence, OccurrenceRow};
 use crate::store::{Build, BulkLoader};
 
 /// Builds the pages of the large tables of a new database, and of the table `game` and its indexes. Meanwhile
-/// writes the other tables through SQL to another file, from which they are copied at the end.
+/// writes the small tables through SQL to another file, from which they are copied. Then writes the visited
+/// positions and updates the duplicates through SQL in the database itself.
 pub(crate) struct FreshPages<'b> {
     build: &'b mut Build,
     watch: &'b dyn Fn(&Connection),

@@ -183,9 +183,9 @@ pub(crate) trait SortedOccurrences: Sync {
 /// The sorted occurrences to add to an existing database.
 pub(crate) trait NewOccurrences: SortedOccurrences {
     /// Adds keys whose positions must be counted again: keys of removed rows that had at least
-    /// [`threshold`](Self::threshold) rows, and, after levels were merged, keys with
-    /// [enough](crate::store::frequent_keys::rows_in_level) rows in the merged level. Other keys can be
-    /// passed as well. Can be called several times, but only before
+    /// [`threshold`](Self::threshold) rows, and, after levels were merged, keys with at least
+    /// [`rows_in_level`](crate::store::frequent_keys::rows_in_level) rows in the merged level. Other keys can
+    /// be passed as well. Can be called several times, but only before
     /// [`write_visited`](SortedOccurrences::write_visited).
     fn set_recounted_keys(&self, keys: Vec<PositionKey>);
 
@@ -212,9 +212,9 @@ pub(crate) trait OccurrenceRows {
     /// Appends the next rows.
     fn append(&mut self, rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()>;
 
-    /// Whether `key`, which must be the key of the last appended row, has at least `count` rows, and
-    /// [enough](crate::store::frequent_keys::rows_in_level) of them in the level being written. Rows that
-    /// existed before count as well. `appended` is the number of appended rows with this key.
+    /// Whether `key`, which must be the key of the last appended row, has at least `count` rows, and at least
+    /// [`rows_in_level(count)`](crate::store::frequent_keys::rows_in_level) rows in the level being written.
+    /// Rows that existed before count as well. `appended` is the number of appended rows with this key.
     fn has(&mut self, key: PositionKey, count: u32, appended: u32) -> Result<bool>;
 }
 

@@ -133,7 +133,8 @@ fn foreign_key_hint(database: &Database, sql: &str, catalog: &Catalog) -> rusqli
            statement>; PRAGMA foreign_key_check; ROLLBACK")
 }
 
-/// A hint for an error message of SQLite, such as what to write instead of a statement of other databases.
+/// A hint for an error message of SQLite, such as what to write instead of a statement that only other
+/// database systems have.
 fn hint_of_prompt(message: &str) -> Option<&'static str> {
     let is_near = |word: &str| message.to_uppercase().starts_with(&format!("NEAR \"{word}\""));
     Some(match message {

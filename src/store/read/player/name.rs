@@ -1,8 +1,9 @@
 //! Names of players: which spellings can belong to one person.
 //!
 //! Surnames must be equal. Of two corresponding given names, one can be a prefix of the other: an initial, or
-//! `Ana` for `Anatoly`. First and last name can be in either order. Titles are ignored. A mark such as `Jr.`
-//! or a number (`Li,Chao2`) excludes only names with a different mark of this kind.
+//! `Ana` for `Anatoly`. First and last name can be in either order; if both names have a comma, only without
+//! initials. Titles are ignored. A mark such as `Jr.` or a number (`Li,Chao2`) excludes only names with a
+//! different mark of this kind.
 
 use std::ops::Range;
 
@@ -46,8 +47,8 @@ pub(crate) struct PlayerWords {
     /// Whether the name has both capital and small letters. Only in this case does the case of a word mean
     /// anything.
     has_both_cases: bool,
-    /// Marks that distinguish namesakes: the generation (`Sr.`, `Jr.`, `II`, `III` or `IV`), and the number
-    /// after a given name (`Li,Chao2`), if present.
+    /// Marks that distinguish namesakes, if present: the generation (`Sr.`, `Jr.`, `II`, `III` or `IV`), and
+    /// the number at the end of the last word that begins with a letter (`Li,Chao2`).
     pub(crate) marks: [Option<u32>; 2],
 }
 
@@ -267,7 +268,8 @@ impl<'n> Person<'n> {
             && all_given_names_fit(letters(), other.given())
     }
 
-    /// Whether the names are equal, except that surname and given names are swapped.
+    /// Whether the names are equal except that surname and given names are swapped. Always `false` for a name
+    /// with initials.
     fn is_turned(&self, other: &Self) -> bool {
         self.surname().eq(other.given())
             && self.given().eq(other.surname())
