@@ -16,11 +16,7 @@ const OPENINGS: &[Param] =
 
 const PROBLEM: &[Param] = &[
     Param::new("kind", ParamType::OneOf(PROBLEM_KINDS), "Return only problems of this kind"),
-    Param::new(
-        "severity",
-        ParamType::OneOf(&["warning", "error"]),
-        "Return only problems of this severity: warning if nothing was lost, error if something was",
-    ),
+    Param::new("severity", ParamType::OneOf(&["warning", "error"]), "Return only problems of this severity"),
     Param::number("limit", "Number of problems on a page, from 1 to 5,000; default 100"),
     Param::number("cursor", "nextCursor of the previous page; without it, the first page"),
 ];

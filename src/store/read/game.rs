@@ -111,7 +111,7 @@ pub struct GameProblem {
     pub token: Option<String>,
     /// Kind of problem, such as `illegal-move`.
     pub kind: String,
-    /// `warning`: corrected or ignored without loss; `error`: something was lost.
+    /// `warning`: corrected or ignored; `error`: a part of a game or file was lost, or a file has no game.
     pub severity: String,
     /// The problem as a sentence.
     pub message: String,

@@ -134,7 +134,7 @@ pub struct DuplicateCount {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProblemCount {
-    /// `warning`: corrected or ignored without loss; `error`: something was lost.
+    /// `warning`: corrected or ignored; `error`: a part of a game or file was lost, or a file has no game.
     pub severity: String,
     /// Kind of problem, such as `illegal-move`.
     pub kind: String,
