@@ -194,7 +194,7 @@ mod help {
                   Write all problems to this file as JSON, one object per line
 
               --rejects <FILE>
-                  Write to this file the original text of each game that has an error
+                  Write to this file the text of each game that has an error
 
               --on-problem <WHAT>
                   What to do with a game that has an error

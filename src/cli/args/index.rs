@@ -66,7 +66,7 @@ pub(crate) struct IndexArgs {
     /// Write all problems to this file as JSON, one object per line
     #[arg(help_heading = WRONG, long, value_name = "FILE")]
     pub(crate) problems: Option<PathBuf>,
-    /// Write to this file the original text of each game that has an error
+    /// Write to this file the text of each game that has an error
     #[arg(help_heading = WRONG, long, value_name = "FILE")]
     pub(crate) rejects: Option<PathBuf>,
     /// What to do with a game that has an error
