@@ -160,6 +160,8 @@ FILTERS = [
     {"eco": "B00-B99"},
     {"opening_eco": "C"},
     {"opening": "sicilian"},
+    {"opening": "najdorf sicilian"},
+    {"opening": "kings gambit"},
     {"speed": ["blitz", "rapid"]},
     {"time_control": "180+2"},
     {"termination": "time forfeit"},

@@ -31,6 +31,11 @@ impl OpeningNames {
             .map(|(id, NamedPosition { opening, .. })| (id, (opening.eco.clone(), opening.name.clone())));
         Self(names.collect())
     }
+
+    /// The names of all openings.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.values().map(|(_, name)| name.as_str())
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

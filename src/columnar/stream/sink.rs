@@ -90,6 +90,11 @@ const BATCH_BYTES: usize = 16 << 20;
 
 impl StreamEncoder {
     fn new(question: Arc<StreamQuery>, openings: Arc<OpeningNames>) -> Self {
+        let filter = RowFilter::new(&question.filter, openings.names());
+        Self::with_filter(question, openings, filter)
+    }
+
+    fn with_filter(question: Arc<StreamQuery>, openings: Arc<OpeningNames>, filter: RowFilter) -> Self {
         let rows = match &question.rows {
             RowKind::Table(table, columns) => {
                 Rows::Cells(Columns::new(columns.iter().map(|&column| table.columns[column].kind)))
@@ -98,7 +103,6 @@ impl StreamEncoder {
                 Rows::Positions(PositionRows::new(columns, *of_moves).into())
             }
         };
-        let filter = RowFilter::new(&question.filter);
         Self { question, openings, filter, rows, made: Vec::new() }
     }
 
@@ -173,7 +177,8 @@ impl PositionEncoder for StreamEncoder {
     const IN_ORDER: bool = true;
 
     fn another(&self) -> Self {
-        Self::new(Arc::clone(&self.question), Arc::clone(&self.openings))
+        let (question, openings) = (Arc::clone(&self.question), Arc::clone(&self.openings));
+        Self::with_filter(question, openings, self.filter.clone())
     }
 
     fn push_games<'g>(

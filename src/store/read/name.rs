@@ -48,7 +48,7 @@ impl NameFilter {
         }
     }
 
-    /// Whether a name of an event or a site matches. For an opening, a search in a database matches more.
+    /// Whether a name of an event or a site matches. Names of players and openings match more loosely.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
         self.matcher()(name)

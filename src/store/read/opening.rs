@@ -1,5 +1,8 @@
 //! Names of openings: the table `opening`, and how typed words match names.
 
+#[cfg(feature = "parquet")]
+use std::collections::HashSet;
+
 use rusqlite::params;
 
 use crate::board::{Position, PositionKey};
@@ -50,17 +53,53 @@ impl Database {
     /// other, only these names match.
     pub(crate) fn openings(&self, name: &NameFilter) -> Result<Vec<u32>> {
         let NameFilter::Word(typed) = name else { return self.names(Named::Opening, name) };
-        let wanted = words(typed);
-        let (mut phrases, mut others) = (Vec::new(), Vec::new());
+        let mut matches = Matches::new(typed);
         self.walk_names(Named::Opening, None, &mut |id, name| {
-            match fit(&wanted, name) {
-                Some(Fit::Phrase) => phrases.push(id),
-                Some(Fit::Words) => others.push(id),
-                None => {}
-            }
+            matches.add(id, name);
             true
         })?;
-        Ok(if phrases.is_empty() { others } else { phrases })
+        Ok(matches.finish())
+    }
+}
+
+/// The names among `names` that a filter matches: those that [`Database::openings`] would find.
+#[cfg(feature = "parquet")]
+pub(super) fn matching_openings<'n>(
+    filter: &NameFilter,
+    names: impl IntoIterator<Item = &'n str>,
+) -> HashSet<String> {
+    let names = names.into_iter();
+    let NameFilter::Word(typed) = filter else {
+        return names.filter(|name| filter.matches(name)).map(str::to_owned).collect();
+    };
+    let mut matches = Matches::new(typed);
+    names.for_each(|name| matches.add(name, name));
+    matches.finish().into_iter().map(str::to_owned).collect()
+}
+
+/// Collects the openings whose names match typed words. If some names contain the words one after the other,
+/// only these names match.
+struct Matches<T> {
+    wanted: Vec<Word>,
+    phrases: Vec<T>,
+    others: Vec<T>,
+}
+
+impl<T> Matches<T> {
+    fn new(typed: &str) -> Self {
+        Self { wanted: words(typed), phrases: Vec::new(), others: Vec::new() }
+    }
+
+    fn add(&mut self, opening: T, name: &str) {
+        match fit(&self.wanted, name) {
+            Some(Fit::Phrase) => self.phrases.push(opening),
+            Some(Fit::Words) => self.others.push(opening),
+            None => {}
+        }
+    }
+
+    fn finish(self) -> Vec<T> {
+        if self.phrases.is_empty() { self.others } else { self.phrases }
     }
 }
 
@@ -188,6 +227,23 @@ mod tests {
             ("", "King's Gambit"),
         ] {
             assert_eq!(fit(typed, name), None, "{typed}: {name}");
+        }
+    }
+
+    #[cfg(feature = "parquet")]
+    #[test]
+    fn words_in_another_order_match_only_if_no_name_contains_the_phrase() {
+        let names = ["King's Gambit", "Gambit of the Kings", "Sicilian Defense: Najdorf Variation"];
+        for (typed, expected) in [
+            ("kings gambit", vec!["King's Gambit"]),
+            ("gambit kings", vec!["King's Gambit", "Gambit of the Kings"]),
+            ("najdorf sicilian", vec!["Sicilian Defense: Najdorf Variation"]),
+            ("=King's Gambit", vec!["King's Gambit"]),
+            ("=king's gambit", vec![]),
+            ("icilian", vec![]),
+        ] {
+            let found = matching_openings(&typed.parse().unwrap(), names);
+            assert_eq!(found, HashSet::from_iter(expected.into_iter().map(str::to_owned)), "{typed}");
         }
     }
 }

@@ -2,6 +2,8 @@
 //! evaluations, source and variant.
 
 use std::borrow::Cow;
+#[cfg(feature = "parquet")]
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use rusqlite::types::Value;
@@ -14,6 +16,8 @@ use crate::store::cell::{Cells, OPENING, Table};
 use crate::store::game_column::{
     Alternative, BLACK_ELO, BLACK_ID, Condition as ColumnCondition, DATE, RESULT, Test, WHITE_ELO, WHITE_ID,
 };
+#[cfg(feature = "parquet")]
+use crate::store::read::opening::matching_openings;
 use crate::store::read::rows::prepare;
 #[cfg(feature = "parquet")]
 use crate::store::row::virtual_table::Cell;
@@ -517,13 +521,17 @@ impl Selection {
 pub(crate) struct RowFilter {
     filter: GameFilter,
     conditions: Vec<ColumnCondition>,
+    /// The names of openings that match; `None` if the filter does not name an opening.
+    openings: Option<HashSet<String>>,
 }
 
 #[cfg(feature = "parquet")]
 impl RowFilter {
-    pub(crate) fn new(filter: &GameFilter) -> Self {
+    /// Prepares a filter. `openings` are the names of all openings by which games can be classified.
+    pub(crate) fn new<'n>(filter: &GameFilter, openings: impl IntoIterator<Item = &'n str>) -> Self {
         let conditions = Selection::of_rows(filter).conditions().cloned().collect();
-        Self { filter: filter.clone(), conditions }
+        let openings = filter.opening.as_ref().map(|name| matching_openings(name, openings));
+        Self { filter: filter.clone(), conditions, openings }
     }
 
     /// Whether a game matches. `cell` returns the value of a column of the game, with names instead of their
@@ -543,11 +551,14 @@ impl RowFilter {
     }
 
     fn names_fit<'c>(&self, cell: &impl Fn(&str) -> Cell<'c>) -> bool {
-        let GameFilter { event, site, opening, .. } = &self.filter;
-        [(event, "event"), (site, "site"), (opening, "opening")].iter().all(|(filter, column)| {
+        let GameFilter { event, site, .. } = &self.filter;
+        let names_fit = [(event, "event"), (site, "site")].iter().all(|(filter, column)| {
             let Some(filter) = filter else { return true };
             matches!(cell(column), Cell::Text(name) if filter.matches(name))
-        })
+        });
+        let opening_fits =
+            |names: &HashSet<String>| matches!(cell("opening"), Cell::Text(name) if names.contains(name));
+        names_fit && self.openings.as_ref().is_none_or(opening_fits)
     }
 
     fn players_fit<'c>(&self, cell: &impl Fn(&str) -> Cell<'c>) -> bool {
