@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::book::{NamedPosition, Opening, OpeningBook};
 use super::{Error, LineError, Result};
 use crate::board::{Color, Position};
-use crate::pgn::{FrameProblem, Lexer, Reader, TagPair, Token, decode};
+use crate::pgn::{FrameProblem, Lexer, MOST_TAGS, Reader, TagPair, Token, decode};
 use crate::sorted::sort;
 
 /// The maximum size of a file, in bytes. The largest lists are about 1 MiB.
@@ -200,8 +200,9 @@ fn read_pgn(text: &[u8]) -> Found<Vec<NamedPosition>> {
             | FrameProblem::UnquotedTag { offset }
             | FrameProblem::DamagedTag { offset }),
         ) => Err((offset, "a tag pair without its closing quote and bracket".into())),
-        Some(&(FrameProblem::Outside { offset } | FrameProblem::TooManyTags { offset })) => {
-            Err((offset, "text that belongs to no opening".into()))
+        Some(&FrameProblem::Outside { offset }) => Err((offset, "text that belongs to no opening".into())),
+        Some(&FrameProblem::TooManyTags { offset }) => {
+            Err((offset, LineError(format!("more than {MOST_TAGS} tag pairs of one opening"))))
         }
     }
 }
@@ -307,6 +308,24 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(form(text.as_bytes()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn problems_of_pgn_files_are_named() {
+        let tags = "[ECO \"A00\"]\n[Opening \"X\"]\n";
+        let many = "[A \"x\"]\n".repeat(MOST_TAGS);
+        for (text, offset, expected) in [
+            (format!("{tags}\n1. b4 *\n"), None, ""),
+            // The first two tag pairs count, too.
+            (
+                format!("{tags}{many}\n1. b4 *\n"),
+                Some(tags.len() + (MOST_TAGS - 2) * 8),
+                "more than 1000 tag pairs of one opening",
+            ),
+        ] {
+            let problem = read_pgn(text.as_bytes()).err().map(|(offset, error)| (offset, error.to_string()));
+            assert_eq!(problem, offset.map(|offset| (offset, expected.to_owned())));
         }
     }
 
