@@ -136,6 +136,9 @@ impl Databases {
     }
 }
 
+/// The title of problems with an existing database.
+const UNREADABLE: &str = "database cannot be read";
+
 impl ServedDatabase {
     /// The current state. Opens the watching connection again if the file was replaced.
     pub(super) fn state(&self) -> Result<State, Problem> {
@@ -153,16 +156,15 @@ impl ServedDatabase {
 
     fn unavailable(&self, error: &io::Error) -> Problem {
         let name = &self.name;
-        let detail = match error.kind() {
-            io::ErrorKind::NotFound => {
-                format!("The file of the database {name} is missing; restore it, or use another database.")
-            }
-            _ => format!("The file of the database {name} cannot be read: {error}."),
-        };
-        Problem::unavailable("database is missing", detail)
+        if error.kind() == io::ErrorKind::NotFound {
+            let detail =
+                format!("The file of the database {name} is missing; restore it, or use another database.");
+            return Problem::unavailable("database is missing", detail);
+        }
+        Problem::unavailable(UNREADABLE, format!("The file of the database {name} cannot be read: {error}."))
     }
 
     pub(super) fn unusable(&self, error: &store::Error) -> Problem {
-        Problem::unavailable("database cannot be read", format!("{}: {error}", self.name))
+        Problem::unavailable(UNREADABLE, format!("{}: {error}", self.name))
     }
 }
