@@ -177,10 +177,10 @@ const MOST_COUNTED: usize = 500;
 /// If the matching names together have more games than this, no similar name is suggested: a name with many
 /// more games is unlikely.
 const MOST_GAMES: u64 = 5_000;
-/// The search for similar names stops when about this many are found. The games of each are counted.
+/// The search for similar names stops when this many are found. The games of each are counted.
 const MOST_LIKE: usize = 32;
-/// The approximate maximum number of names to compare. Each comparison takes about half a microsecond. Only
-/// names that begin with the right letters are compared.
+/// The maximum number of names to compare. Each comparison takes about half a microsecond. Only names that
+/// begin with the right letters are compared.
 const COMPARED_PLAYERS: usize = 200_000;
 /// A name does not have many more games than another unless it has at least this many times as many.
 const TIMES: u64 = 2;
@@ -292,13 +292,16 @@ fn similar_player(database: &Database, known: &KnownPlayers) -> store::Result<Op
     let mut like: Vec<(String, usize)> = Vec::new();
     let (mut compared, mut left) = (PhoneticMatcher::default(), COMPARED_PLAYERS);
     for (begin, end) in ranges(&likeness) {
+        if left == 0 || like.len() >= MOST_LIKE {
+            break;
+        }
         database.visit_players_between(&begin, &end, |id, name| {
             if let Some(index) = compared.find_similar(name, &likeness)
                 && known.ids.binary_search(&id).is_err()
             {
                 like.push((name.to_owned(), index));
             }
-            left = left.saturating_sub(1);
+            left -= 1;
             left > 0 && like.len() < MOST_LIKE
         })?;
     }
