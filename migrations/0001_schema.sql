@@ -230,6 +230,13 @@ CREATE TABLE game_position (
     PRIMARY KEY (game_id, ply)
 ) WITHOUT ROWID;
 
+-- The moves of each game in a compact database, which computes `game_position` from them; empty in other databases.
+CREATE TABLE game_moves (
+    game_id INTEGER PRIMARY KEY REFERENCES game,
+    moves   BLOB NOT NULL                       -- four bytes for each ply: its move code, highest byte first. The highest bit
+                                                -- is set if en passant is legal in the position after the move
+);
+
 -- The levels of `occurrence`, which finds positions by key. Adding games writes a new level, then merges levels until each is much smaller
 -- than the one before. All game_ids of a level are greater than those of the level before.
 CREATE TABLE occurrence_level (

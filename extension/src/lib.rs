@@ -25,5 +25,7 @@ pub unsafe extern "C" fn sqlite3_extension_init(
 
 fn register(connection: Connection) -> rusqlite::Result<bool> {
     pgndex::functions::register(&connection)?;
+    // The main database need not be one of pgndex.
+    let _ = pgndex::store::read_quickly(&connection);
     Ok(false)
 }

@@ -73,6 +73,11 @@ static CASTLING_KEYS: [u64; 16] = {
     table
 };
 
+/// The published constants that the key is made of, as signed 64-bit integers, in the order of the Polyglot book format.
+pub(crate) fn polyglot_constants() -> impl Iterator<Item = i64> {
+    POLYGLOT.iter().map(|constant| constant.cast_signed())
+}
+
 #[inline]
 pub(super) fn piece_key(code: u8, square: Square) -> u64 {
     PIECE_KEYS[usize::from(code & 15)][usize::from(square.ordinal())]

@@ -42,6 +42,7 @@ pub use describe::{
 pub use explain::MoveRefusal;
 pub use fen::{FenText, MAX_CANONICAL_FEN};
 pub use generate::perft;
+pub(crate) use key::polyglot_constants;
 pub use key::{KeyMap, KeySet, PositionKey};
 pub use move_code::{MoveCode, Special, Uci};
 pub use piece::{Color, Piece, PieceKind};

@@ -92,6 +92,8 @@ impl MoveCode {
     pub const NULL: Self = Self(0);
     /// The bits that identify a move in a position: all except check and mate.
     pub const MODEL_MASK: u32 = 0x0fff_ffff;
+    /// Set in `game_moves`, never in a move code itself: en passant is legal in the position after the move.
+    pub(crate) const EN_PASSANT_FOLLOWS: u32 = 1 << 31;
     const CHECK: u32 = 1 << 28;
     const MATE: u32 = 1 << 29;
 

@@ -256,6 +256,49 @@ impl Position {
         self.in_check = code.is_check();
     }
 
+    /// Plays a move read from a database, which may be damaged. Whether en passant is possible after it is not
+    /// computed but given. Returns `false`, and changes nothing, if the pieces are not on the squares that the
+    /// code names.
+    #[inline]
+    pub(crate) fn replay_stored(&mut self, code: MoveCode, is_en_passant_possible: bool) -> bool {
+        if !self.fits(code) {
+            return false;
+        }
+        self.replay(code);
+        if self.en_passant.is_some() != is_en_passant_possible {
+            let passed = Square::masked((code.from().index() + code.to().index()) / 2);
+            self.key.0 ^= en_passant_key(passed);
+            self.en_passant = is_en_passant_possible.then_some(passed);
+        }
+        true
+    }
+
+    /// Whether the pieces that a move moves and captures are on the squares that the code names.
+    fn fits(&self, code: MoveCode) -> bool {
+        if code.is_null() {
+            return code == MoveCode::NULL;
+        }
+        let Some(piece) = code.piece().filter(|_| MoveCode::from_bits(code.bits()).is_some()) else {
+            return false;
+        };
+        if piece.color() != self.side || self.piece_at(code.from()) != Some(piece) {
+            return false;
+        }
+        match code.special() {
+            Special::CastleShort | Special::CastleLong => {
+                let short = code.special() == Special::CastleShort;
+                piece.kind() == PieceKind::King
+                    && code.captured().is_none()
+                    && self.castling_rook(piece.color(), short).is_some()
+            }
+            Special::EnPassant => {
+                self.piece_at(code.to()).is_none()
+                    && self.piece_at(en_passant_victim(code)) == code.captured()
+            }
+            _ => code.from() != code.to() && self.piece_at(code.to()) == code.captured(),
+        }
+    }
+
     /// Plays a move, but does not update `in_check`.
     #[inline]
     fn update(&mut self, code: MoveCode) {

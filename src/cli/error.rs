@@ -245,15 +245,22 @@ fn of_index(error: &IndexError) -> Option<String> {
             let error = error.to_string().replacen("here;", &format!("here{space_needed};"), 1);
             error.replace(OTHER_PLACE, "or choose another place with --temp-dir")
         }
-        IndexError::Space { directory, needed, free } => format!(
+        IndexError::Space { directory, needed, free, compact } => format!(
             "{}: about {} are needed here, but only {} are free; free some space, choose another place for the database, or \
-             one for temporary files with --temp-dir",
+             one for temporary files with --temp-dir{}",
             directory.display(),
             Size(*needed),
-            Size(*free)
+            Size(*free),
+            compact.map_or_else(String::new, |bytes| {
+                format!(". With --layout compact, the database takes about {}", Size(bytes))
+            })
         ),
         IndexError::OtherOpenings { database } => format!(
             "{}: was built with another list of opening names, which cannot be changed; omit --openings to keep it, {REBUILD}",
+            database.display()
+        ),
+        IndexError::OtherLayout { database, given, layout } => format!(
+            "{}: has the layout {layout}; omit --layout to keep it, or convert the database with pgndex optimize --layout {given}",
             database.display()
         ),
         IndexError::OtherThreshold { database, given, threshold } => format!(
@@ -326,7 +333,12 @@ mod tests {
                 source: io::ErrorKind::PermissionDenied.into(),
             }),
             Box::new(IndexError::TooManyErrors { most: 2, place: None, message: "wrong".to_owned() }),
-            Box::new(IndexError::Space { directory: directory(), needed: 2 << 20, free: 1 << 20 }),
+            Box::new(IndexError::Space {
+                directory: directory(),
+                needed: 2 << 20,
+                free: 1 << 20,
+                compact: Some(500 << 10),
+            }),
             Box::new(IndexError::OtherOpenings { database: directory() }),
             Box::new(IndexError::OtherThreshold { database: directory(), given: 5, threshold: 4 }),
             Box::new(IndexError::Shrunk {
@@ -358,7 +370,7 @@ mod tests {
         there: cannot use a temporary file here (about 3 MiB are needed); free some space, or choose another place with --temp-dir
         there: cannot use a temporary file here; check the permissions, or choose another place with --temp-dir
         wrong; stopped, because there are more errors than --max-problems 2 allows; nothing was written to the database
-        there: about 2 MiB are needed here, but only 1 MiB are free; free some space, choose another place for the database, or one for temporary files with --temp-dir
+        there: about 2 MiB are needed here, but only 1 MiB are free; free some space, choose another place for the database, or one for temporary files with --temp-dir. With --layout compact, the database takes about 500 KiB
         there: was built with another list of opening names, which cannot be changed; omit --openings to keep it, or index everything again with --overwrite
         there: was built with --continuation-threshold 4, which cannot be changed to 5; omit the option to keep 4, or index everything again with --overwrite
         there: contains less than when it was indexed (games: 2 now, 3 then; bytes of text: 500 now, 700 then), so games would be lost; nothing was written. Restore the file, or index the existing files into another database; --drop-missing drops the games

@@ -45,7 +45,7 @@ impl Values {
             (Self::Int32(values), _) => values.append_null(),
             (Self::Text(values), Cell::Text(text)) => values.append_value(text),
             (Self::Text(values), Cell::Integer(number)) => values.append_value(number.to_string()),
-            (Self::Text(values), Cell::Null) => values.append_null(),
+            (Self::Text(values), Cell::Null | Cell::Blob(_)) => values.append_null(),
         }
     }
 

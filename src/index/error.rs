@@ -12,7 +12,7 @@ use crate::index::Estimate;
 use crate::sort;
 use crate::source::shown_path;
 use crate::store::space::{Need, Size, is_disk_full};
-use crate::store::{self, SourceContent};
+use crate::store::{self, Layout, SourceContent};
 
 /// The result of a run, or of a part of a run.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -51,7 +51,7 @@ pub enum Error {
     /// There is not enough space for the output of the run.
     #[error(
         "{}: about {} are needed here, but only {} are free; free some space, or choose another place for the database \
-         or for temporary files", directory.display(), Size(*needed), Size(*free)
+         or for temporary files{}", directory.display(), Size(*needed), Size(*free), compact_fits(*compact)
     )]
     Space {
         /// The directory.
@@ -60,6 +60,8 @@ pub enum Error {
         needed: u64,
         /// The number of free bytes in this directory.
         free: u64,
+        /// The estimated size in the compact layout, in bytes, if it fits and the run can choose the layout.
+        compact: Option<u64>,
     },
     /// The database uses another list of openings.
     #[error(
@@ -82,6 +84,16 @@ pub enum Error {
         given: u32,
         /// The threshold of the database.
         threshold: u32,
+    },
+    /// The layout differs from that of the database.
+    #[error("{}: has the layout {layout}, so no games can be added to it in the layout {given}", database.display())]
+    OtherLayout {
+        /// The database.
+        database: PathBuf,
+        /// The requested layout.
+        given: Layout,
+        /// The layout of the database.
+        layout: Layout,
     },
     /// The worker threads could not be started.
     #[error("cannot start the worker threads; try fewer")]
@@ -215,6 +227,13 @@ pub fn problem_summary(errors: u64, warnings: u64, first: &str) -> String {
     };
     let sign = if errors + warnings == 1 { ":" } else { ", the first:" };
     format!("{counts} in the input{sign} {first}")
+}
+
+/// Says that a database would fit in the compact layout, if it would.
+fn compact_fits(bytes: Option<u64>) -> String {
+    bytes.map_or_else(String::new, |bytes| {
+        format!("; in the compact layout the database takes about {}", Size(bytes))
+    })
 }
 
 impl Error {

@@ -11,7 +11,7 @@ use crate::index::run::{Intake, Run};
 use crate::index::{Estimate, IndexOptions, Phase, Progress, Reports, Result, Summary, add};
 use crate::opening::OpeningBook;
 use crate::store::sink::{FreshPages, NullSink, Sink};
-use crate::store::{self, Build, BuildOptions, ErrorKind, keep_temporary_files_in};
+use crate::store::{self, Build, BuildOptions, ErrorKind, Layout, keep_temporary_files_in};
 
 /// Indexes PGN files, and directories of PGN files, into a new or existing database. Creates a [`Plan`] and
 /// runs it.
@@ -56,8 +56,9 @@ impl Plan<'_> {
         }
         let started = Instant::now();
         let cache_bytes = (self.options.memory / 8).min(256 << 20);
-        let build_options =
-            BuildOptions { overwrite: self.options.overwrite || length == Some(0), cache_bytes };
+        let overwrite = self.options.overwrite || length == Some(0);
+        let layout = self.options.layout.unwrap_or_default();
+        let build_options = BuildOptions { overwrite, cache_bytes, layout };
         match Build::create(target, build_options) {
             Ok(build) => {
                 self.check_target(target)?;
@@ -100,8 +101,11 @@ impl Plan<'_> {
         progress.enter(Phase::Reading);
         progress.expect(sources.bytes().unwrap_or(0));
         let spill = directory(options, build.path());
-        keep_temporary_files_in(&spill, build.connection());
-        self.estimate.check(build.path(), &spill)?;
+        keep_temporary_files_in(&spill, build.connection())?;
+        match build.layout() {
+            Layout::Open => self.estimate.check_open(build.path(), &spill)?,
+            Layout::Compact => self.estimate.check(build.path(), &spill)?,
+        }
         let target = Some(build.target())
             .filter(|target| std::fs::metadata(target).is_ok_and(|metadata| metadata.len() > 0));
         let intake = Intake { replaced: target.map(Path::to_owned), ..Intake::all(sources) };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::opening::OpeningBook;
 use crate::source::TextEncoding;
-use crate::store::{Database, PlayerAlias, SourceContent};
+use crate::store::{Database, Layout, PlayerAlias, SourceContent};
 
 /// Options of a run.
 #[derive(Clone, Debug)]
@@ -43,6 +43,8 @@ pub struct IndexOptions {
     /// Whether an existing database is accepted if its minimum differs from `continuation_threshold`. If not,
     /// a different minimum is an error.
     pub any_threshold: bool,
+    /// The layout of the database. `None`: that of an existing database, and [`Layout::Open`] for a new one.
+    pub layout: Option<Layout>,
     /// Levels of `occurrence` with at most this many games are always rewritten when games are added. Query
     /// results do not depend on this number.
     pub small_level: u32,
@@ -207,6 +209,7 @@ impl Default for IndexOptions {
             duplicates: Duplicates::default(),
             continuation_threshold: 64,
             any_threshold: true,
+            layout: None,
             small_level: 1000,
             openings: OpeningBook::built_in(),
             chunk_size: 1 << 20,

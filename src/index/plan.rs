@@ -9,8 +9,8 @@ use crate::index::{
 };
 use crate::pgn::{Annotation, CommentReader, MoveNumbers, Reader, Token, next_boundary};
 use crate::source::{self, DecodeOptions, Opened, Packed, SourceFile, Sources};
-use crate::store::directory_of;
 use crate::store::space::free_bytes;
+use crate::store::{Layout, directory_of};
 
 /// A run that is about to begin: its sources are listed, and the space that it needs is estimated.
 #[derive(Debug)]
@@ -85,7 +85,8 @@ impl<'o> Plan<'o> {
 }
 
 pub(crate) fn estimate(sources: &Sources, options: &IndexOptions) -> Estimate {
-    Estimate::new(sources, occurrence_memory(options, sources), options.annotations)
+    let estimate = Estimate::new(sources, occurrence_memory(options, sources), options.annotations);
+    if options.layout == Some(Layout::Compact) { estimate.compact() } else { estimate }
 }
 
 /// The memory for occurrences, in bytes. The rest of the memory is for data without a fixed size: buffers,
@@ -166,6 +167,26 @@ impl Estimate {
         }
     }
 
+    /// The estimate for the same games in the compact layout.
+    fn compact(self) -> Self {
+        // Measured: positions take 80 bytes per ply, moves 4.
+        const SAVED_A_PLY: u64 = 76;
+        let saved = self.plies.saturating_mul(SAVED_A_PLY);
+        Self { database_bytes: self.database_bytes.saturating_sub(saved), ..self }
+    }
+
+    /// Like [`check`](Self::check), for a new database with the open layout. If the compact layout needs less than the
+    /// free space, the error says so.
+    pub(crate) fn check_open(self, target: &Path, spill: &Path) -> Result<()> {
+        let Err(mut error) = self.check(target, spill) else { return Ok(()) };
+        if let Error::Space { compact, .. } = &mut error
+            && self.compact().check(target, spill).is_ok()
+        {
+            *compact = Some(self.compact().database_bytes);
+        }
+        Err(error)
+    }
+
     /// The estimate for a run that also copies `rows` rows of `occurrence` within its database, which has
     /// `free` free bytes.
     pub(crate) fn with_copy(self, rows: u64, free: u64) -> Self {
@@ -188,7 +209,8 @@ impl Estimate {
         for (directory, needed) in needs {
             match free_bytes(directory) {
                 Some(free) if free < needed / 5 * 4 => {
-                    return Err(Error::Space { directory: directory.to_owned(), needed, free });
+                    let directory = directory.to_owned();
+                    return Err(Error::Space { directory, needed, free, compact: None });
                 }
                 _ => {}
             }
@@ -396,5 +418,9 @@ mod tests {
         let message = estimate.check(&target, directory.path()).unwrap_err().to_string();
         assert!(message.starts_with(&format!("{}: about ", directory.path().display())), "{message}");
         assert!(Estimate::default().check(&target, directory.path()).is_ok());
+        let estimate =
+            Estimate { plies: u64::MAX / 100, database_bytes: u64::MAX / 2, ..Estimate::default() };
+        let found = estimate.check_open(&target, directory.path()).unwrap_err();
+        assert!(matches!(found, Error::Space { compact: Some(0..1_000_000_000), .. }), "{found:?}");
     }
 }

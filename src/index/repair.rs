@@ -56,7 +56,7 @@ fn repair_rows(target: &Path, options: &IndexOptions, progress: &Progress) -> Re
     drop(database);
     progress.watch(build.connection());
     let spill = directory(options, build.target());
-    keep_temporary_files_in(&spill, build.connection());
+    keep_temporary_files_in(&spill, build.connection())?;
     let mut summary = RepairSummary { counts: build.repair_rows()?, ..RepairSummary::default() };
     progress.check()?;
     summary.broken = build.broken_games(MOST_BROKEN)?;

@@ -171,7 +171,7 @@ impl Exact {
             rook(Color::Black, false),
             position.en_passant().map_or(64, |square| square.ordinal()),
         ];
-        Self { placement: view.placement.placement(), state }
+        Self { placement: view.placement().placement(), state }
     }
 }
 

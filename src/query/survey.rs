@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::id::GameId;
 use crate::sorted::SortedMap;
 use crate::store::{
-    self, Database, DuplicateCount, FoundProblem, GameCharts, GameCounts, GameStatistics, ImportInfo,
+    self, Database, DuplicateCount, FoundProblem, GameCharts, GameCounts, GameStatistics, ImportInfo, Layout,
     NameFilter, Named, OpeningCount, ProblemCount, ProblemPage, SchemaVersion, Selection, SourceInfo,
     TreeSize,
 };
@@ -26,6 +26,8 @@ pub struct DatabaseContents {
     pub bytes: u64,
     /// Version of the database's schema.
     pub schema_version: SchemaVersion,
+    /// How the database stores the positions of games.
+    pub layout: Layout,
     /// Number of games.
     pub games: u64,
     /// Number of half-moves in all games.
@@ -117,6 +119,7 @@ impl DatabaseContents {
             path: database.path().display().to_string(),
             bytes: info.file_bytes,
             schema_version: info.schema_version,
+            layout: info.layout,
             games: games.games,
             plies: info.totals.plies,
             positions: info.totals.positions,

@@ -8,10 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, ErrorCode, InterruptHandle, OpenFlags, Row, ffi};
+use rusqlite::{Connection, ErrorCode, InterruptHandle, OpenFlags, OptionalExtension as _, Row, ffi};
 
+use crate::id::GameId;
 use crate::store::cell::{Cells, SETTING, Stored};
 use crate::store::error::{Error, ErrorKind, Result};
+use crate::store::game_set::GameSet;
+use crate::store::layout::{Layout, read_quickly};
 use crate::store::lock::directory_of;
 use crate::store::pages::PageFile;
 use crate::store::schema::{self, FileKind};
@@ -101,7 +104,7 @@ impl Database {
 
     fn new(path: &Path, connection: Connection, set_up: SetUp) -> Result<Self> {
         set_up(&connection).map_err(|source| Error::sqlite(path, "register the SQL functions", source))?;
-        keep_temporary_files_in(directory_of(path), &connection);
+        keep_temporary_files_in(directory_of(path), &connection)?;
         Ok(Self {
             path: path.to_owned(),
             set_up,
@@ -126,6 +129,27 @@ impl Database {
     /// Errors of SQLite; if the setting is missing or has a wrong type.
     pub fn continuation_threshold(&self) -> Result<u32> {
         self.setting("continuation_threshold")
+    }
+
+    /// How the database stores the positions of games.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn layout(&self) -> Result<Layout> {
+        Layout::of(&self.connection).map_err(|source| Error::sqlite(&self.path, "read the schema", source))
+    }
+
+    /// The number of positions of each of these games that has positions.
+    pub(super) fn position_counts(&self, games: &GameSet) -> Result<Vec<(GameId, u32)>> {
+        let failed = |source| Error::sqlite(&self.path, "count the positions", source);
+        let sql = "SELECT length(moves) / 4 + 1 FROM game_moves WHERE game_id = ?1";
+        let mut query = self.connection.prepare(sql).map_err(failed)?;
+        let mut counts = Vec::new();
+        for game in games.iter() {
+            let count = query.query_row([game.0], |row| row.get(0)).optional().map_err(failed)?;
+            counts.extend(count.map(|count| (game, count)));
+        }
+        Ok(counts)
     }
 
     /// Identifies the list of openings by which the games were classified.
@@ -340,11 +364,14 @@ fn open(path: &Path, mode: OpenFlags) -> Result<Connection> {
 
 /// Makes SQLite create its temporary files, such as those of large sorts, in a directory, for all connections
 /// of this process. If SQLite cannot write there, or the path is not UTF-8, its choice of a directory does
-/// not change.
-pub(crate) fn keep_temporary_files_in(directory: &Path, connection: &Connection) {
+/// not change. SQLite then drops all temporary tables of this connection, so those of a compact database are created
+/// again.
+pub(crate) fn keep_temporary_files_in(directory: &Path, connection: &Connection) -> Result<()> {
     if let Some(directory) = directory.to_str() {
         let _ = connection.pragma_update(None, "temp_store_directory", directory);
     }
+    let path = Path::new(connection.path().unwrap_or_default());
+    read_quickly(connection).map_err(|source| Error::sqlite(path, "read the schema", source))
 }
 
 /// Sets the journal mode of a database, if that is possible within 100 ms.

@@ -188,6 +188,18 @@ pub enum ErrorKind {
         /// At most three similar paths of sources, the most similar first.
         near: Vec<PathBuf>,
     },
+    /// A user added an index or trigger to `game_position`, which is a table in one layout and a view in the other.
+    #[error("{0} is an index or trigger of game_position that the other layout cannot have; drop {0} first")]
+    DependsOnPositions(
+        /// The name of the index or trigger.
+        String,
+    ),
+    /// The rows of `game_position` are not those of complete games.
+    #[error("game_position does not have all positions of game {0}; `pgndex verify` lists what is wrong")]
+    IncompletePositions(
+        /// The id of the first such game.
+        i64,
+    ),
     /// A view has the name of a table that the program needs.
     #[error(
         "{0} is a view, but pgndex needs a table of that name; nothing was written. Drop the view and give the table its name \

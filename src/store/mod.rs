@@ -17,6 +17,7 @@ pub(crate) mod frequent_keys;
 pub(crate) mod game_column;
 mod game_indexes;
 mod game_set;
+mod layout;
 mod lock;
 #[doc(hidden)]
 pub mod pages;
@@ -45,6 +46,8 @@ pub use file_id::FileId;
 #[doc(hidden)]
 pub use frequent_keys::{FrequentKeyCounter, FrequentKeys};
 pub use game_set::GameSet;
+pub use layout::replayed::ALL_GAMES;
+pub use layout::{Layout, read_quickly};
 pub(crate) use lock::directory_of;
 pub use lock::{WriterLock, is_file_of, remove_temporary_files};
 pub use read::annotation::{GameAnnotations, PositionAnnotations, StoredVariation};

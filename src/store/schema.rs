@@ -6,6 +6,7 @@ use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
 
 use crate::store::error::{Error, ErrorKind, Result};
+use crate::store::layout::Layout;
 use crate::store::schema_version::SchemaVersion;
 
 /// `PRAGMA application_id` of pgndex databases: `PGNd`.
@@ -120,9 +121,10 @@ fn apply(connection: &mut Connection, migrations: &[&str], version: SchemaVersio
 ///
 /// # Errors
 /// Errors of SQLite.
-pub(crate) fn schema_of(version: SchemaVersion) -> rusqlite::Result<Connection> {
+pub(crate) fn schema_of(version: SchemaVersion, layout: Layout) -> rusqlite::Result<Connection> {
     let mut connection = Connection::open_in_memory()?;
     apply(&mut connection, &MIGRATIONS[..usize::try_from(version.0).unwrap_or_default()], version)?;
+    layout.apply(&connection)?;
     Ok(connection)
 }
 
@@ -185,7 +187,7 @@ mod tests {
     #[test]
     fn a_later_migration_keeps_rows_and_views_of_users() {
         let path = Path::new("x.db");
-        let mut connection = schema_of(SchemaVersion(1)).expect("version 1");
+        let mut connection = schema_of(SchemaVersion(1), Layout::Open).expect("version 1");
         connection
             .execute_batch(
                 "INSERT INTO player VALUES (1, 'Anderssen, Adolf');
@@ -212,7 +214,7 @@ mod tests {
     #[test]
     fn a_migration_that_fails_changes_nothing() {
         let path = Path::new("x.db");
-        let mut connection = schema_of(SchemaVersion(1)).expect("version 1");
+        let mut connection = schema_of(SchemaVersion(1), Layout::Open).expect("version 1");
         let migrations =
             next_version("ALTER TABLE player ADD COLUMN born INTEGER; INSERT INTO nowhere VALUES (1)");
         let failed = migrate_with(&mut connection, path, &migrations);

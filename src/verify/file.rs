@@ -12,7 +12,7 @@ use crate::sorted::SortedMap;
 use crate::source::TextEncoding;
 use crate::store::row::{HeaderBatch, SideTable, StoredId};
 use crate::store::sql::words;
-use crate::store::{self, Cells, Database, OPENING, schema_of, version_of};
+use crate::store::{self, Cells, Database, Layout, OPENING, schema_of, version_of};
 use crate::verify::FindingKind::{
     DanglingLink, Integrity, MissingRow, Schema, SurplusRow, Unreadable, WrongCount, WrongValue,
 };
@@ -85,7 +85,8 @@ pub(crate) fn integrity(Reader { connection, findings }: Reader<'_>, path: &Path
 /// columns are allowed.
 pub(crate) fn schema(Reader { connection, findings }: Reader<'_>) -> store::Result<()> {
     let failed = |source| store::Error::sqlite(Path::new(":memory:"), "create the schema", source);
-    let fresh = version_of(connection).and_then(schema_of).map_err(failed)?;
+    let layout = Layout::of(connection).map_err(failed)?;
+    let fresh = version_of(connection).and_then(|version| schema_of(version, layout)).map_err(failed)?;
     let read = |connection: &Connection| -> rusqlite::Result<SortedMap<(String, String), String>> {
         let mut statement =
             connection.prepare("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL")?;

@@ -3,10 +3,12 @@
 
 use std::path::PathBuf;
 
+use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
 use pgndex::index::IndexOptions;
+use pgndex::store::Layout;
 
-use crate::cli::args::{FilterArgs, WHICH, directory, memory, within};
+use crate::cli::args::{FilterArgs, WHICH, described_one_of, directory, memory, within};
 
 /// Heading of the options for resources.
 const RESOURCES: &str = "Resources";
@@ -49,8 +51,16 @@ impl WorkArgs {
     }
 }
 
+/// Parses a layout.
+pub(super) fn layouts() -> impl TypedValueParser<Value = Layout> {
+    described_one_of([
+        ("open", "A row for each position, with its FEN", Layout::Open),
+        ("compact", "Only moves are stored; positions are computed when they are read", Layout::Compact),
+    ])
+}
+
 /// Notes and examples of `pgndex optimize`.
-pub(super) const OPTIMIZE: &str = "\
+const OPTIMIZE: &str = "\
 Each run stores its games as a separate part, so that adding games takes no longer in a large database than in a small one. pgndex also \
 merges these parts from time to time. Answers are the same before and after; look-ups are a little quicker afterwards.
 
@@ -58,8 +68,8 @@ The work is one transaction: after a crash, either all of it is done or nothing.
 is rewritten without its free pages. This temporarily needs up to twice the size of the file.
 
 Examples:
-  pgndex optimize games.db                 for example after a month of nightly additions
-  pgndex optimize games.db --temp-dir /tmp";
+  pgndex optimize games.db                    for example after a month of nightly additions
+  pgndex optimize games.db --layout compact   a smaller file with the same answers";
 
 /// Notes and examples of `pgndex repair`.
 pub(super) const REPAIR: &str = "\
@@ -85,6 +95,19 @@ pub(crate) struct MaintenanceArgs {
     pub(crate) work: WorkArgs,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
+}
+
+/// Merge the separate parts that each `index` run added, for faster reading
+#[derive(Args, Debug)]
+#[command(after_long_help = OPTIMIZE)]
+pub(crate) struct OptimizeArgs {
+    #[command(flatten)]
+    pub(crate) work: MaintenanceArgs,
+    /// Convert the database to this layout.
+    ///
+    /// Answers and SQL stay the same. A new file replaces the database; until then it is beside the database.
+    #[arg(long, value_name = "LAYOUT", value_parser = layouts())]
+    pub(crate) layout: Option<Layout>,
 }
 
 /// Remove games from a database; all counts stay exact

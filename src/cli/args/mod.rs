@@ -18,7 +18,7 @@ mod value;
 
 use clap::{Parser, Subcommand};
 use filter::{FilterArgs, WHICH, order};
-use maintenance::{LogArgs, WorkArgs};
+use maintenance::{LogArgs, WorkArgs, layouts};
 use parquet::{PARQUET, ParquetLayoutArgs, directory};
 use players::side;
 use position::{BOARDS, POSITION, PositionArgs};
@@ -29,7 +29,9 @@ pub(crate) use export::{ExportArgs, ExportFormat};
 pub(crate) use filter::filter_option;
 pub(crate) use game::{BoardPly, GameArgs, GameFormat};
 pub(crate) use index::{IndexArgs, OnProblemArg, WatchArgs};
-pub(crate) use maintenance::{BackupArgs, LogFormat, MaintenanceArgs, RemoveArgs, ReportArgs, VerifyArgs};
+pub(crate) use maintenance::{
+    BackupArgs, LogFormat, MaintenanceArgs, OptimizeArgs, RemoveArgs, ReportArgs, VerifyArgs,
+};
 pub(crate) use players::{PlayerArgs, PlayerFormat, PlayersArgs, RepertoireArgs};
 pub(crate) use position::{BoardArgs, PictureArgs, read_fen, read_position};
 pub(crate) use search::{ExploreArgs, ExploreFormat, FindArgs, FindFormat, FindTargetArgs};
@@ -80,9 +82,7 @@ pub(crate) enum Command {
     #[cfg(feature = "serve")]
     Serve(ServeArgs),
     Remove(Box<RemoveArgs>),
-    /// Merge the separate parts that each `index` run added, for faster reading
-    #[command(after_long_help = maintenance::OPTIMIZE)]
-    Optimize(MaintenanceArgs),
+    Optimize(OptimizeArgs),
     Backup(BackupArgs),
     Verify(VerifyArgs),
     /// Make the tables consistent again after another program changed rows
@@ -101,7 +101,7 @@ impl Command {
             Self::Watch(args) => args.log,
             Self::Backup(args) => args.report.log,
             Self::Remove(args) => args.report.log,
-            Self::Optimize(args) => args.report.log,
+            Self::Optimize(args) => args.work.report.log,
             Self::Verify(args) => args.report.log,
             Self::Repair(args) => args.report.log,
             _ => return LogFormat::Text,

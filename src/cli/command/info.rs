@@ -35,7 +35,7 @@ pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<()> {
 
 fn write_table(out: &mut dyn Write, held: &DatabaseContents, listed: usize) -> io::Result<()> {
     let (path, size) = (printable(&held.path), bytes(held.bytes));
-    writeln!(out, "{path}: {size}, schema version {}\n", held.schema_version)?;
+    writeln!(out, "{path}: {size}, {} layout, schema version {}\n", held.layout, held.schema_version)?;
     write_totals(out, held)?;
     if held.games == 0 {
         writeln!(out, "\nThere are no games in this database.")?;

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use anyhow::bail;
-use pgndex::index::{self, OptimizeSummary, RepairSummary};
-use pgndex::store::{Database, is_file_of};
+use pgndex::index::{self, IndexOptions, OptimizeSummary, RepairSummary};
+use pgndex::store::{Database, Layout, is_file_of};
 
-use crate::cli::args::{BackupArgs, MaintenanceArgs};
+use crate::cli::args::{BackupArgs, MaintenanceArgs, OptimizeArgs};
 use crate::cli::render::{
     Copied, Done, Optimized, Repaired, bytes, counted, database_size, duration, printable,
     refuse_standard_output,
@@ -76,21 +76,28 @@ pub(crate) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// If the database cannot be read or written, or the command is stopped.
-pub(crate) fn optimize(args: &MaintenanceArgs) -> anyhow::Result<()> {
+pub(crate) fn optimize(OptimizeArgs { layout, work: args }: &OptimizeArgs) -> anyhow::Result<()> {
     let progress = stoppable_run()?;
     let merged = display_run(args.report.log.quiet, &progress, || {
-        index::optimize(&args.database, &args.work.options(), &progress)
+        index::optimize(&args.database, &IndexOptions { layout: *layout, ..args.work.options() }, &progress)
     });
-    let OptimizeSummary { levels, bytes_before, file_bytes, free_bytes, elapsed } = merged?;
+    let OptimizeSummary { levels, converted, bytes_before, file_bytes, free_bytes, elapsed } = merged?;
     let (database, seconds) = (args.database.display().to_string(), elapsed.as_secs_f64());
-    let done = Optimized { database, levels, bytes_before, file_bytes, free_bytes, seconds };
+    let converted_to = converted.map(Layout::as_str);
+    let done = Optimized { database, levels, converted_to, bytes_before, file_bytes, free_bytes, seconds };
     report_done(args.report, Done::Optimize(done), || {
-        let done = match levels {
-            0 | 1 if file_bytes < bytes_before => {
-                format!("nothing to merge; rewrote the file without its free pages in {seconds:.1} s")
+        let merged = (levels > 1).then(|| format!("merged {levels} parts into one"));
+        let changed = match converted {
+            Some(layout) => Some(format!("converted to the {layout} layout")),
+            None if levels <= 1 && file_bytes < bytes_before => {
+                Some("nothing to merge; rewrote the file without its free pages".to_owned())
             }
-            0 | 1 => "nothing to merge".to_owned(),
-            levels => format!("merged {levels} parts into one in {seconds:.1} s"),
+            None => None,
+        };
+        let done: Vec<_> = merged.into_iter().chain(changed).collect();
+        let done = match &done[..] {
+            [] => "nothing to merge".to_owned(),
+            done => format!("{} in {seconds:.1} s", done.join(", ")),
         };
         format!("{done}\n{}", database_size(&args.database, bytes_before, file_bytes, free_bytes))
     })

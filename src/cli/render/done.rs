@@ -91,6 +91,8 @@ pub(crate) struct Optimized {
     pub(crate) database: String,
     /// Number of parts before the merge.
     pub(crate) levels: u64,
+    /// The layout to which the database was converted, `open` or `compact`; `null` if it was not converted.
+    pub(crate) converted_to: Option<&'static str>,
     /// Size of the database before the merge, in bytes.
     pub(crate) bytes_before: u64,
     /// Size of the database after the merge, in bytes.

@@ -106,7 +106,7 @@ impl Addition<'_> {
         let (rows, visited, last_game) = (known.positions()?, known.visited_keys()?, known.last_game()?);
         drop(known);
         let spill = directory(plan.options, lock.target());
-        keep_temporary_files_in(&spill, database.connection());
+        keep_temporary_files_in(&spill, database.connection())?;
         let merged =
             games_to_merge(&database.levels()?, last_game, plan.estimate.games, plan.options.small_level);
         // The minimum size of a row of `occurrence`, in bytes. It limits the assumed number of rows: `rows`
@@ -155,6 +155,11 @@ fn replaced(again: &[(usize, Tail)], last_source: SourceId) -> Vec<Replaced> {
 /// The options, but with the threshold and the openings of the database. Fails if another threshold or other
 /// openings were requested explicitly.
 fn settled(options: &IndexOptions, database: &Database) -> Result<IndexOptions> {
+    let layout = database.layout()?;
+    if let Some(given) = options.layout.filter(|&given| given != layout) {
+        let database = database.path().to_owned();
+        return Err(Error::OtherLayout { database, given, layout });
+    }
     let continuation_threshold = database.continuation_threshold()?;
     let given = options.continuation_threshold;
     if !options.any_threshold && given != continuation_threshold {
@@ -170,7 +175,7 @@ fn settled(options: &IndexOptions, database: &Database) -> Result<IndexOptions> 
     } else {
         return Err(Error::OtherOpenings { database: database.path().to_owned() });
     };
-    Ok(IndexOptions { continuation_threshold, openings, ..options.clone() })
+    Ok(IndexOptions { continuation_threshold, openings, layout: Some(layout), ..options.clone() })
 }
 
 /// The parts of files to read.

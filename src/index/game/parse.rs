@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::board::{GameResult, Position, Setup, ShortMove};
+use crate::board::{GameResult, MoveCode, Position, Setup, ShortMove};
 use crate::id::OpeningId;
 use crate::index::game::signature::{mix_move, pairing, prefix_hash};
 use crate::index::game::{
@@ -13,7 +13,10 @@ use crate::index::visited_position::CountedGame;
 use crate::index::{Annotations, ProblemKind};
 use crate::opening::OpeningBook;
 use crate::pgn::{FrameProblem, MOST_TAGS, Reader, TagPair, is_known_variant};
-use crate::store::row::{GameId, GameNames, GameRow, GameStatus, Ply, ProblemRow, Severity, SourceId};
+use crate::store::Layout;
+use crate::store::row::{
+    GameId, GameNames, GameRow, GameStatus, MovesRow, Ply, ProblemRow, Severity, SourceId,
+};
 
 #[derive(Clone, Copy)]
 pub(crate) struct ParseOptions<'a> {
@@ -25,6 +28,8 @@ pub(crate) struct ParseOptions<'a> {
     pub(crate) leave_out: bool,
     /// How games are compared; `None` if they are not compared.
     pub(crate) comparison: Option<&'a Comparison>,
+    /// The layout of the database for which games are read.
+    pub(crate) layout: Layout,
 }
 
 /// Parses the games of one chunk, batch by batch.
@@ -41,6 +46,8 @@ pub(crate) struct ChunkParser<'a> {
     warnings_left: u32,
     /// The index, in the batch, of the current game's first move.
     pub(super) first_code: usize,
+    /// The plies of the current game after which en passant is legal.
+    pub(super) en_passant: Vec<usize>,
     /// Whether the result tag of the current game says that both players lost, or that one lost and the other
     /// drew.
     pub(super) both_lost: bool,
@@ -99,6 +106,7 @@ impl<'a> ChunkParser<'a> {
             lines: LineCounter::default(),
             warnings_left: MOST_WARNINGS,
             first_code: 0,
+            en_passant: Vec::new(),
             both_lost: false,
             doubtful: None,
             options,
@@ -159,6 +167,7 @@ impl<'a> ChunkParser<'a> {
             self.problem(batch, kind, offset, Subject::Game, Some(&token), &message);
         }
         (self.first_code, self.both_lost) = (batch.codes.len(), header.both_lost);
+        self.en_passant.clear();
         let start = self.start_position(&mut header, batch);
         // Hashes of moves start from the key of the start position.
         let (seed, ending) = match start {
@@ -190,6 +199,10 @@ impl<'a> ChunkParser<'a> {
         row.prefix_hash = pairing.and_then(|pairing| prefix_hash(seed, codes, pairing));
         row.moves_hash = codes.iter().copied().fold(seed, mix_move);
         self.sign(&header.names, &mut row, batch);
+        if self.options.layout == Layout::Compact && start != Start::Nowhere {
+            let moves = self.stored_moves(&batch.codes[self.first_code..]);
+            batch.headers.moves.push(MovesRow { game, moves });
+        }
         batch.games.push(ReadGame {
             names: header.names,
             line: self.lines.at(self.text, begin).0,
@@ -199,6 +212,15 @@ impl<'a> ChunkParser<'a> {
             start,
         });
         batch.headers.games.push(row);
+    }
+
+    /// The moves of the current game as `game_moves` stores them.
+    fn stored_moves(&self, codes: &[MoveCode]) -> Vec<u8> {
+        let mut moves: Vec<u8> = codes.iter().flat_map(|code| code.bits().to_be_bytes()).collect();
+        for &ply in &self.en_passant {
+            moves[4 * ply] |= (MoveCode::EN_PASSANT_FOLLOWS >> 24) as u8;
+        }
+        moves
     }
 
     /// Adds the signature with which the game is compared with others. In tests, also shortens the row's

@@ -6,6 +6,7 @@ use crate::board::{
 };
 use crate::id::{GameId, Ply};
 use crate::index::game::{GameBatch, ReadGame, Start};
+use crate::store::Layout;
 use crate::store::features::{Feature, GameFeatures, PieceSquares, features_of, set};
 use crate::store::sink::{GameMoves, PositionView};
 
@@ -30,6 +31,7 @@ pub(crate) fn for_each_position<E>(
     batch: &GameBatch,
     first: GameId,
     standard: &Standard,
+    layout: Layout,
     mut sink: impl FnMut(PositionView<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     moves_of(batch, first).try_for_each(|GameMoves { game, setup, codes }| {
@@ -42,13 +44,15 @@ pub(crate) fn for_each_position<E>(
                 game,
                 ply: Ply(ply),
                 position: &position,
-                placement: &placement,
+                placement: (layout == Layout::Open).then_some(&placement),
                 move_code,
                 is_setup: setup.is_some(),
             })?;
             if let Some(code) = move_code {
                 position.replay(code);
-                placement.update(&position, code);
+                if layout == Layout::Open {
+                    placement.update(&position, code);
+                }
             }
         }
         Ok(())

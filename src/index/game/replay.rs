@@ -143,6 +143,9 @@ impl ChunkParser<'_> {
                             None => continue,
                         },
                     };
+                    if position.en_passant().is_some() {
+                        self.en_passant.push(batch.codes.len() - self.first_code);
+                    }
                     batch.codes.push(code);
                     opening = self.options.openings.find(position).or(opening);
                 }
@@ -313,6 +316,7 @@ mod tests {
     use crate::index::game::parse::ParseOptions;
     use crate::index::options::Annotations;
     use crate::opening::OpeningBook;
+    use crate::store::Layout;
     use crate::store::row::SourceId;
 
     /// The moves of the first game, the kinds of problems, and the result of the first game.
@@ -320,8 +324,14 @@ mod tests {
         let (start, openings) = (Position::start(), OpeningBook::built_in());
         let mut batch = GameBatch::default();
         let (start, annotations) = (&start, Annotations::None);
-        let options =
-            ParseOptions { start, openings: &openings, annotations, leave_out: false, comparison: None };
+        let options = ParseOptions {
+            start,
+            openings: &openings,
+            annotations,
+            leave_out: false,
+            comparison: None,
+            layout: Layout::Open,
+        };
         ChunkParser::new(text, text.len(), SourceId(1), 0, options).parse_batch(&mut batch);
         let moves = &batch.codes[..batch.games[0].moves];
         let kinds = batch.headers.problems.iter().map(|problem| problem.kind).collect();

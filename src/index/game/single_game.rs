@@ -6,6 +6,7 @@ use crate::board::{MoveCode, Position};
 use crate::index::Annotations;
 use crate::index::game::{ChunkParser, GameBatch, ParseOptions};
 use crate::opening::OpeningBook;
+use crate::store::Layout;
 use crate::store::row::virtual_table::{Cell, Columns as _, Rows as _};
 use crate::store::row::{GameRow, Ply, Severity, SideTable, SourceId, Text};
 
@@ -41,7 +42,14 @@ impl SingleGameParser {
     /// to read.
     pub(crate) fn read(&mut self, text: &[u8], annotations: Annotations) -> Option<GameText<'_>> {
         let (start, openings) = (&self.start, &*self.openings);
-        let options = ParseOptions { start, openings, annotations, leave_out: false, comparison: None };
+        let options = ParseOptions {
+            start,
+            openings,
+            annotations,
+            leave_out: false,
+            comparison: None,
+            layout: Layout::Open,
+        };
         ChunkParser::new(text, text.len(), SourceId(1), 0, options).parse_batch(&mut self.batch);
         (!self.batch.games.is_empty()).then_some(GameText { batch: &self.batch })
     }

@@ -27,8 +27,8 @@ use crate::store::sink::{
 };
 use crate::store::write::remove::{Reason, RemovedRows, RowsToRemove};
 use crate::store::{
-    self, Database, GameFilter, GameSet, HitOrder, ImportId, Need, PageTransaction, Snapshot, WriterLock,
-    keep_temporary_files_in,
+    self, Build, BuildOptions, Database, GameFilter, GameSet, HitOrder, ImportId, Layout, Need,
+    PageTransaction, Snapshot, WriterLock, keep_temporary_files_in,
 };
 use restored::{RestoredFile, RestoredGames};
 
@@ -302,7 +302,7 @@ impl RemovalTransaction<'_> {
             ..options.clone()
         };
         let spill = directory(&options, target);
-        keep_temporary_files_in(&spill, database.connection());
+        keep_temporary_files_in(&spill, database.connection())?;
         let plan = Plan::without_sources(&options);
         let reports = Reports::create(&options, &plan.sources, SourceId(0), Some(target))?;
         let intake = Intake {
@@ -376,6 +376,7 @@ impl Run<'_> {
                 annotations: rules.annotations,
                 leave_out: rules.leaves_out,
                 comparison: Some(&comparison),
+                layout: encoder.layout(),
             };
             ChunkParser::new(text, text.len(), own, byte_offset, options).parse_batch(&mut batch);
             record_features(&mut batch, &standard);
@@ -385,7 +386,7 @@ impl Run<'_> {
             sink.set_import(source.import);
             batch.headers.evals.drain(..).try_for_each(|row| encoder.push_eval(&row))?;
             sink.headers(&batch.headers)?;
-            for_each_position(&batch, first, &standard, |view| {
+            for_each_position(&batch, first, &standard, encoder.layout(), |view| {
                 scatter.push(played_occurrence(&view, &mut setups))?;
                 Ok::<_, Error>(encoder.push(&view)?)
             })
@@ -403,6 +404,8 @@ impl Run<'_> {
 pub struct OptimizeSummary {
     /// The number of levels before the run. At most one is left after it.
     pub levels: u64,
+    /// The layout to which the database was converted; `None` if it has the same layout as before.
+    pub converted: Option<Layout>,
     /// Size of the database before the run, in bytes.
     pub bytes_before: u64,
     /// Size of the database after the run, in bytes.
@@ -415,7 +418,8 @@ pub struct OptimizeSummary {
 
 /// Merges the levels of the database at `target` into one, in one transaction, so that look-ups are as fast
 /// as after a single run. If more than a tenth of the file is free after that, the file is rewritten without
-/// its free pages, which temporarily needs up to twice the size of the file. Options for reading, such as
+/// its free pages, which temporarily needs up to twice the size of the file. If the options name another
+/// [layout](IndexOptions::layout), a copy with this layout replaces the file. Options for reading, such as
 /// those for duplicates and annotations, are ignored.
 ///
 /// # Errors
@@ -430,17 +434,51 @@ pub fn optimize(target: &Path, options: &IndexOptions, progress: &Progress) -> R
     // database.
     let levels = merge_levels(&lock, options, progress)
         .map_err(|error| error.with_needed_space(Need::UpTo(bytes_before)))?;
-    drop(lock);
+    let failed = |error: Error, work| match levels {
+        0 | 1 => error,
+        levels => error.after(merged(levels), work, "run the same command again"),
+    };
+    let converted =
+        convert(lock, options, progress).map_err(|error| failed(error, "converting the database"))?;
     let free_bytes = || Ok::<_, Error>(Database::open_read_only(target)?.free_bytes()?);
     if free_bytes()?.saturating_mul(MOST_FREE) > size() {
-        shrink(target, options, progress).map_err(|error| match levels {
-            0 | 1 => error,
-            levels => error.after(merged(levels), "making the file smaller", "run the same command again"),
-        })?;
+        shrink(target, options, progress).map_err(|error| failed(error, "making the file smaller"))?;
     }
     let (file_bytes, free_bytes) = (size(), free_bytes()?);
-    Ok(OptimizeSummary { levels, bytes_before, file_bytes, free_bytes, elapsed: started.elapsed() })
+    Ok(OptimizeSummary {
+        levels,
+        converted,
+        bytes_before,
+        file_bytes,
+        free_bytes,
+        elapsed: started.elapsed(),
+    })
 }
+
+/// Replaces a database by a copy with the layout of `options`, if it has another one. Returns this layout then.
+fn convert(lock: WriterLock, options: &IndexOptions, progress: &Progress) -> Result<Option<Layout>> {
+    let database = Database::open_read_only(lock.target())?;
+    let now = database.layout()?;
+    let Some(layout) = options.layout.filter(|&layout| layout != now) else { return Ok(None) };
+    progress.enter(Phase::Finishing);
+    let options = BuildOptions { overwrite: true, cache_bytes: options.memory / 4, layout };
+    let bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
+    let needed = match layout {
+        Layout::Open => Need::About(bytes.saturating_mul(OPEN_TO_COMPACT)),
+        Layout::Compact => Need::UpTo(bytes),
+    };
+    let build = Build::converted(&database, lock, options, |connection| progress.watch(connection));
+    let finished = build.and_then(|build| {
+        drop(database);
+        build.finish()
+    });
+    finished.map_err(|error| Error::from(error).with_needed_space(needed))?;
+    progress.check()?;
+    Ok(Some(layout))
+}
+
+/// About how many times larger a database is in the open layout than in the compact one.
+const OPEN_TO_COMPACT: u64 = 4;
 
 /// Returns the free pages of a database to the file system: rewrites the file without them. Returns the new
 /// size of the file, in bytes.
@@ -451,7 +489,7 @@ pub fn shrink(target: &Path, options: &IndexOptions, progress: &Progress) -> Res
     let lock = WriterLock::acquire(target)?;
     let database = Database::open(lock.target())?;
     progress.watch(database.connection());
-    keep_temporary_files_in(&directory(options, lock.target()), database.connection());
+    keep_temporary_files_in(&directory(options, lock.target()), database.connection())?;
     progress.enter(Phase::Finishing);
     // Up to twice the file's size is needed: for the new file, and for the journal or log through which its
     // contents replace the old ones.

@@ -155,6 +155,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
             annotations: options.annotations,
             leave_out: options.on_problem == OnProblem::Skip,
             comparison: Some(&shared.comparison),
+            layout: self.encoder.layout(),
         };
         let mut parser = ChunkParser::new(text, chunk.size, source, chunk.offset, parse_options);
         let mut read = 0;
@@ -223,7 +224,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
             Takes::Moves => moves_of(batch, first).for_each(|moves| encoder.push_moves(&moves)),
             Takes::Positions => {
                 evals.drain(..).try_for_each(|row| encoder.push_eval(&row))?;
-                for_each_position(batch, first, &shared.standard, |view| {
+                for_each_position(batch, first, &shared.standard, encoder.layout(), |view| {
                     scatter.push(played_occurrence(&view, setups))?;
                     if let Some(visited) = shared.visited {
                         reached.observe(&view, visited);

@@ -302,7 +302,7 @@ impl ReachedPositions {
         if visited.contains(&key) {
             let reached = self.0.entry(key).or_default();
             let mut space = [0; MAX_CANONICAL_FEN];
-            let length = view.placement.write_at_end(view.position, &mut space);
+            let length = view.placement().write_at_end(view.position, &mut space);
             reached.fens.observe_bytes(&space[MAX_CANONICAL_FEN - length..]);
             if let Some(code) = view.move_code {
                 reached.played(code);
@@ -345,7 +345,7 @@ mod tests {
                 game: GameId(1),
                 ply: Ply(0),
                 position,
-                placement: &placement,
+                placement: Some(&placement),
                 move_code: None,
                 is_setup,
             };

@@ -61,7 +61,7 @@ impl OpenColumn {
         let known = match cell {
             Cell::Integer(number) => self.numbers.get(&number).copied(),
             Cell::Text(text) => self.texts.get(text).copied(),
-            Cell::Null => self.null,
+            Cell::Null | Cell::Blob(_) => self.null,
         };
         self.last = known.unwrap_or_else(|| {
             let index = self.values.len() as u32;
@@ -69,7 +69,7 @@ impl OpenColumn {
             match cell {
                 Cell::Integer(number) => _ = self.numbers.insert(number, index),
                 Cell::Text(text) => _ = self.texts.insert(text.into(), index),
-                Cell::Null => self.null = Some(index),
+                Cell::Null | Cell::Blob(_) => self.null = Some(index),
             }
             index
         });
@@ -201,7 +201,8 @@ impl From<Cell<'_>> for ColumnValue {
         match cell {
             Cell::Integer(number) => Self::Integer(number),
             Cell::Text(text) => Self::Text(text.into()),
-            Cell::Null => Self::Null,
+            // No column of `game` contains blobs.
+            Cell::Null | Cell::Blob(_) => Self::Null,
         }
     }
 }

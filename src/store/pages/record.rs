@@ -327,6 +327,10 @@ impl RowRecord {
                 push_varint(&mut self.types, 13 + 2 * text.len() as u64);
                 self.values.extend_from_slice(text.as_bytes());
             }
+            Cell::Blob(bytes) => {
+                push_varint(&mut self.types, 12 + 2 * bytes.len() as u64);
+                self.values.extend_from_slice(bytes);
+            }
         }
     }
 }

@@ -449,7 +449,7 @@ impl<'t> OccurrenceCursor<'t> {
 pub struct PositionTrees<'f> {
     /// The database file.
     pub file: &'f PageFile,
-    /// The root page of `game_position`.
+    /// The root page of `game_position`; 0 in a compact database, in which it is no table.
     pub positions: PageNumber,
     /// The tree of `occurrence`.
     pub occurrences: &'f Tree,

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 use crate::id::{GameId, ImportId, SourceId};
 use crate::store::cell::{Cells, DUPLICATE, IMPORT, PROBLEM, SOURCE, Table};
-use crate::store::{Database, Error, GameProblem, ImportTotals, Result, SchemaVersion};
+use crate::store::{Database, Error, GameProblem, ImportTotals, Layout, Result, SchemaVersion};
 
 /// The contents of a database.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +20,8 @@ pub struct Info {
     pub page_bytes: u32,
     /// Version of the schema.
     pub schema_version: SchemaVersion,
+    /// How the database stores the positions of games.
+    pub layout: Layout,
     /// Totals of all runs.
     pub totals: Totals,
     /// The number of players' names.
@@ -247,6 +249,7 @@ impl Database {
             file_bytes: metadata.len(),
             page_bytes: self.number("PRAGMA page_size")?.try_into().unwrap_or_default(),
             schema_version: SchemaVersion(self.number("PRAGMA user_version")?.try_into().unwrap_or_default()),
+            layout: self.layout()?,
             totals,
             players: self.number("SELECT count(*) AS count FROM player")?,
             events: self.number("SELECT count(*) AS count FROM event")?,

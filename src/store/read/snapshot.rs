@@ -13,6 +13,7 @@ use crate::store::cell::{
 };
 use crate::store::database::open_file;
 use crate::store::game_indexes::HASH_BLOCKS;
+use crate::store::layout::{Layout, read_quickly};
 use crate::store::read::game_column::{BlockColumns, Outcomes, if_known};
 use crate::store::read::occurrence::hit::listed_games;
 use crate::store::read::occurrence::visit::{
@@ -69,6 +70,7 @@ impl Snapshot {
         // again.
         connection
             .pragma_update(None, "cache_size", -8 * 1024) // KiB
+            .and_then(|()| read_quickly(&connection))
             .map_err(|source| Error::sqlite(path, "configure the database", source))?;
         Ok(Self { connection, path: path.to_owned() })
     }
@@ -278,7 +280,8 @@ impl Snapshot {
     /// [`ErrorKind::ViewForTable`]; errors of SQLite.
     pub fn check_tables(&self) -> Result<()> {
         let tables = "SELECT json_group_array(name) FROM sqlite_schema WHERE type = 'table'";
-        let tables: String = schema_of(SchemaVersion::LATEST)
+        let tables: String = Layout::of(&self.connection)
+            .and_then(|layout| schema_of(SchemaVersion::LATEST, layout))
             .and_then(|schema| schema.query_row(tables, [], |row| row.get(0)))
             .map_err(|source| self.failed(source))?;
         let sql = "SELECT name FROM sqlite_schema
@@ -483,7 +486,11 @@ mod tests {
     /// A database with these sources: path, first byte, length, digest.
     fn known(directory: &Path, sources: impl Iterator<Item = (String, u64, u64, u8)>) -> Snapshot {
         let target = directory.join("a.db");
-        let build = Build::create(&target, BuildOptions { overwrite: true, cache_bytes: 1 << 20 }).unwrap();
+        let build = Build::create(
+            &target,
+            BuildOptions { overwrite: true, cache_bytes: 1 << 20, layout: Layout::Open },
+        )
+        .unwrap();
         let mut loader = BulkLoader::begin(build.connection(), build.path()).unwrap();
         loader.add_import(&NewImport { id: ImportId(1), program_version: "1", options: "{}" }).unwrap();
         for (id, (path, first_byte, bytes, digest)) in (1..).map(SourceId).zip(sources) {

@@ -5,6 +5,7 @@ use rusqlite::{Batch, Connection, ErrorCode, Params, Rows, Statement, ffi};
 
 #[cfg(feature = "bundled")]
 use crate::store::SqlLocation;
+use crate::store::layout::Layout;
 use crate::store::schema::{schema_of, version_of};
 use crate::store::sql::words;
 use crate::store::{Database, Error, Result, SchemaVersion, read_rows};
@@ -347,7 +348,9 @@ impl Database {
     pub fn added_by_others(&self) -> Result<Vec<String>> {
         let names =
             "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
-        let ours = schema_of(SchemaVersion::LATEST).and_then(|schema| texts(&schema, names));
+        let ours = Layout::of(self.connection())
+            .and_then(|layout| schema_of(SchemaVersion::LATEST, layout))
+            .and_then(|schema| texts(&schema, names));
         let ours = ours.map_err(self.failed(ACTION))?;
         let mut found = texts(self.connection(), names).map_err(self.failed(ACTION))?;
         found.retain(|name| !ours.contains(name));
@@ -372,7 +375,10 @@ fn relations(connection: &Connection) -> rusqlite::Result<Vec<Relation>> {
     while let Some(row) = rows.next()? {
         let (name, column): (String, String) = (row.get(0)?, row.get(2)?);
         if let Some(relation) = relations.last_mut().filter(|relation| relation.name == name) {
-            relation.columns.push(column);
+            // In a compact database, most views have a temporary copy.
+            if !relation.columns.contains(&column) {
+                relation.columns.push(column);
+            }
             continue;
         }
         let kind = if row.get_ref(1)?.as_str()? == "view" { RelationKind::View } else { RelationKind::Table };

@@ -122,7 +122,7 @@ macro_rules! columns {
 
             #[inline]
             fn value<'a>(
-                $this: &$row,
+                $this: &'a $row,
                 text: &'a str,
                 column: usize,
             ) -> Option<super::virtual_table::Cell<'a>> {

@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use super::description::{SideRow, Text, batch, columns};
 use super::tables::{
-    CommandRow, CommentRow, DuplicateRow, EvalRow, GameNames, GameRow, NagRow, ProblemRow, TagRow,
+    CommandRow, CommentRow, DuplicateRow, EvalRow, GameNames, GameRow, MovesRow, NagRow, ProblemRow, TagRow,
     VariationMoveRow, VariationRow,
 };
 use super::virtual_table::{Cell, RowTable, Rows};
@@ -142,6 +142,8 @@ macro_rules! header_batch {
 }
 
 header_batch! {
+    /// Rows of `game_moves`, by game; empty in the open layout.
+    moves: MovesRow,
     /// Rows of `tag`, by game, then name.
     tags: TagRow,
     /// Rows of `move_eval`, by game, then ply.

@@ -22,8 +22,8 @@ pub(crate) use ranking::{GameList, day_number, elo_sum, month_of, year_of};
 pub use ranking::{LISTED_GAMES, RatedScore};
 pub(crate) use stored::{OnInvalidCell, StoredId, read_cell};
 pub use tables::{
-    CommandRow, CommentRow, DuplicateKind, DuplicateRow, EvalRow, GameNames, GameRow, GameStatus, NagRow,
-    Occurrence, OccurrenceRow, ProblemRow, Severity, TagRow, VariationMoveRow, VariationRow,
+    CommandRow, CommentRow, DuplicateKind, DuplicateRow, EvalRow, GameNames, GameRow, GameStatus, MovesRow,
+    NagRow, Occurrence, OccurrenceRow, ProblemRow, Severity, TagRow, VariationMoveRow, VariationRow,
 };
 pub(crate) use tables::{POSITION_COLUMNS, StoredDuplicate, StoredGame, StoredProblem};
 pub use visited_position::{

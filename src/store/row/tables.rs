@@ -5,8 +5,9 @@
 //! line, and lines 1, 2, 3 … are the variations of a game in the order of their text. Annotations at ply n belong to
 //! the position after n half-moves from the start of the game.
 
-use super::description::{Text, columns, stored_row, table_row, values};
+use super::description::{SideRow, Text, columns, stored_row, table_row, values};
 use super::stored::StoredText;
+use super::virtual_table::{Cell, Columns};
 use crate::board::{GameResult, MoveCode, PositionKey};
 use crate::id::{GameId, ImportId, Level, NameId, OpeningId, Ply, SourceId};
 
@@ -105,6 +106,42 @@ table_row! {
         "name" pub name: Text,
         /// Tag value.
         "value" pub value: Text,
+    }
+}
+
+/// One row of `game_moves`: the moves of a game, in a compact database.
+#[derive(Clone, Debug)]
+pub struct MovesRow {
+    /// The game.
+    pub game: GameId,
+    /// The move codes, each as four bytes, the highest first. The highest bit says whether en passant is legal in the
+    /// position after the move.
+    pub moves: Vec<u8>,
+}
+
+// Not declared like the other rows, because its blob is not in the batch's text.
+impl Columns for MovesRow {
+    type Row = Self;
+
+    const TABLE: &'static str = "game_moves";
+    const ACTION: &'static str = "write table game_moves";
+    const COLUMNS: &'static [&'static str] = &["game_id", "moves"];
+    const RUN: &'static [&'static str] = &[];
+
+    fn value<'a>(row: &'a Self, _: &'a str, column: usize) -> Option<Cell<'a>> {
+        match column {
+            0 => Some(Cell::Integer(row.game.0.into())),
+            1 => Some(Cell::Blob(&row.moves)),
+            _ => None,
+        }
+    }
+}
+
+impl SideRow for MovesRow {
+    const KEY: usize = 1;
+
+    fn game(&mut self) -> &mut GameId {
+        &mut self.game
     }
 }
 

@@ -25,13 +25,14 @@ pub(crate) enum Cell<'a> {
     Null,
     Integer(i64),
     Text(&'a str),
+    Blob(&'a [u8]),
 }
 
 impl Cell<'_> {
-    /// The value as a text; `None` if it is NULL.
+    /// The value as a text; `None` if it is NULL or a blob.
     pub(crate) fn to_text(self) -> Option<String> {
         match self {
-            Self::Null => None,
+            Self::Null | Self::Blob(_) => None,
             Self::Integer(number) => Some(number.to_string()),
             Self::Text(text) => Some(text.to_owned()),
         }
@@ -57,7 +58,7 @@ pub(crate) trait Columns: 'static {
 
     /// The value of a column in a row whose texts are in `text`; `None` if there is no such column or text.
     /// Must not panic.
-    fn value<'a>(row: &Self::Row, text: &'a str, column: usize) -> Option<Cell<'a>>;
+    fn value<'a>(row: &'a Self::Row, text: &'a str, column: usize) -> Option<Cell<'a>>;
 }
 
 /// Rows with the columns of [`Columns`], in a batch that SQL can read as a table.
@@ -328,8 +329,8 @@ unsafe extern "C" fn column<R: Rows>(
     // SAFETY: `RowTable::insert` borrows the batch until the statement that owns this cursor is reset.
     let batch = cursor.batch.as_ref().map(|batch| unsafe { batch.as_ref() });
     let cell = batch.and_then(|batch| R::cell(batch, cursor.row, column.try_into().ok()?));
-    // SAFETY: `context` is SQLite's own for this call. The text lives as long as the batch, so it can be
-    // passed as static.
+    // SAFETY: `context` is SQLite's own for this call. Texts and blobs live as long as the batch, so they
+    // can be passed as static.
     unsafe {
         match cell {
             Some(Cell::Integer(value)) => ffi::sqlite3_result_int64(context, value),
@@ -339,6 +340,12 @@ unsafe extern "C" fn column<R: Rows>(
                 text.len() as u64,
                 ffi::SQLITE_STATIC(),
                 ffi::SQLITE_UTF8 as u8,
+            ),
+            Some(Cell::Blob(bytes)) => ffi::sqlite3_result_blob64(
+                context,
+                bytes.as_ptr().cast(),
+                bytes.len() as u64,
+                ffi::SQLITE_STATIC(),
             ),
             Some(Cell::Null) => {} // A result is NULL until it is set.
             None => ffi::sqlite3_result_error(context, c"no such value in the batch".as_ptr(), -1),

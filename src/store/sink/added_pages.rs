@@ -18,6 +18,7 @@ use super::{
 use crate::id::{GameId, ImportId};
 use crate::parallel;
 use crate::store::error::{Error, Result};
+use crate::store::layout::Layout;
 use crate::store::pages::{
     Combined, LONGEST_COMBINED, PageFile, PageNumber, PositionTrees, RebuiltTree, Tree, combine,
     copy_without_games, count_unchanged_leaves, extend,
@@ -31,6 +32,7 @@ use crate::store::{BulkLoader, Database, PageTransaction, SideDatabase, SideInde
 /// are removed.
 pub(crate) struct AddedPages<'d> {
     database: &'d Database,
+    layout: Layout,
     /// `None` once all games are read.
     target: Option<Target<'d>>,
     rule: LevelRule,
@@ -61,6 +63,7 @@ impl<'d> AddedPages<'d> {
         rule: LevelRule,
         leaving: RowsToRemove<'d>,
     ) -> Result<Self> {
+        let layout = database.layout()?;
         let (target, loader) = match pages {
             Some(pages) => (Target::Pages(Box::new(pages)), None),
             None => {
@@ -73,7 +76,7 @@ impl<'d> AddedPages<'d> {
         small.resume_columns(database.connection(), leaving.games)?;
         let (target, small) = (Some(target), Some(small));
         let (leaves, import) = (GameLeafList::default(), ImportId(0));
-        Ok(Self { database, target, rule, leaving, leaves, small, loader, import })
+        Ok(Self { database, layout, target, rule, leaving, leaves, small, loader, import })
     }
 
     /// Assigns the following games to a run.
@@ -104,11 +107,17 @@ impl<'d> AddedPages<'d> {
         let games = self.leaving.games;
         let leaves_out = !games.is_empty() && self.rule.copies_others(self.leaving);
         let mut left_out: Vec<(GameId, u32)> = Vec::new();
-        let mut count = |game: GameId| match left_out.last_mut() {
+        let count = |left_out: &mut Vec<(GameId, u32)>, game: GameId| match left_out.last_mut() {
             Some((last, rows)) if *last == game => *rows += 1,
             _ => left_out.push((game, 1)),
         };
         for (table, leaves) in [("game_position", positions), ("move_eval", evals)] {
+            if self.layout == Layout::Compact && table == "game_position" {
+                if leaves_out {
+                    left_out = self.database.position_counts(games)?;
+                }
+                continue;
+            }
             let has_new = leaves.iter().any(|segment| !segment.is_empty());
             changed.has_new |= has_new;
             if !has_new && !leaves_out {
@@ -119,7 +128,7 @@ impl<'d> AddedPages<'d> {
                 let old = Tree::read(file, root)?;
                 copy_without_games(file, &old, games, leaves, |game| {
                     if table == "game_position" {
-                        count(game);
+                        count(&mut left_out, game);
                     }
                 })?
             } else {
@@ -193,9 +202,7 @@ impl<'d> AddedPages<'d> {
             None if is_level_gone => RemainingRows::InGamePosition,
             None => RemainingRows::There,
         };
-        // Rows can be deleted during the merge only if no index is hidden, because SQLite does not update
-        // hidden indexes. Positions must not be counted during the merge either, because SQLite would then
-        // read the old rows of `occurrence`.
+        // During the merge, SQLite would not update hidden indexes, and would read old rows of `occurrence`.
         let is_removed_meanwhile = is_level_gone && indexes.is_empty() && !counts;
         let (merged, built) = std::thread::scope(|scope| {
             let merged = scope.spawn(|| merge_trees(file, changed.as_ref(), &indexes, sorted));
@@ -347,10 +354,11 @@ impl Sink for AddedPages<'_> {
     type Encoder = LeafEncoder;
 
     fn encoder(&self) -> LeafEncoder {
-        LeafEncoder::new(match self.target.as_ref().expect("before games are read") {
+        let file = match self.target.as_ref().expect("before games are read") {
             Target::Pages(pages) => pages.file(),
             Target::Rows(rows) => rows.file(),
-        })
+        };
+        LeafEncoder::new(file, self.layout)
     }
 
     fn headers(&mut self, batch: &HeaderBatch) -> Result<()> {

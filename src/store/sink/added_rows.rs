@@ -81,7 +81,7 @@ impl AddedRows<'_> {
             if levels.last() > Some(&level) && may_be_delayed(sorted.threshold()) {
                 sorted.set_recounted_keys(loader.keys_in_level(level, rows_in_level(sorted.threshold()))?);
             }
-            loader.insert_occurrences(level)?;
+            loader.insert_occurrences(level, sorted.unsorted().games().0)?;
             let mut inserted = Inserted { loader, level };
             (0..sorted.unsorted().partitions())
                 .try_for_each(|partition| sorted.drain(partition, &mut inserted))?;

@@ -1,10 +1,12 @@
 //! Encodes games for a sink, on the threads of the workers.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::board::{FenText, MoveCode, Position};
 use crate::id::{GameId, Ply};
 use crate::store::error::Result;
+use crate::store::layout::Layout;
 use crate::store::pages::{BoardFen, LeafWriter, PageFile, PositionRecord, Segment};
 use crate::store::row::{EvalRow, HeaderBatch};
 
@@ -14,11 +16,20 @@ pub(crate) struct PositionView<'a> {
     pub(crate) game: GameId,
     pub(crate) ply: Ply,
     pub(crate) position: &'a Position,
-    pub(crate) placement: &'a FenText,
+    /// The placement of the position; `None` in the compact layout, which does not store it.
+    pub(crate) placement: Option<&'a FenText>,
     /// The move played from this position; `None` in the last position of the game.
     pub(crate) move_code: Option<MoveCode>,
     /// Whether the game starts from a set-up position.
     pub(crate) is_setup: bool,
+}
+
+impl PositionView<'_> {
+    /// The placement of the position.
+    #[inline]
+    pub(crate) fn placement(&self) -> Cow<'_, FenText> {
+        self.placement.map_or_else(|| Cow::Owned(FenText::new(self.position)), Cow::Borrowed)
+    }
 }
 
 /// The moves of one game.
@@ -74,6 +85,11 @@ pub(crate) trait PositionEncoder: Send + Sync + Sized {
     /// A new encoder for another worker.
     fn another(&self) -> Self;
 
+    /// The layout of the database that the sink writes.
+    fn layout(&self) -> Layout {
+        Layout::Open
+    }
+
     /// Adds the next position.
     fn push(&mut self, _: &PositionView<'_>) -> Result<()> {
         Ok(())
@@ -107,7 +123,8 @@ pub(crate) trait PositionEncoder: Send + Sync + Sized {
 #[derive(Debug)]
 pub(crate) struct LeafEncoder {
     file: Arc<PageFile>,
-    positions: LeafWriter,
+    /// `None` in the compact layout.
+    positions: Option<LeafWriter>,
     /// Created when the first row of `move_eval` is added, because many collections have no evaluations or
     /// clocks.
     evals: Option<LeafWriter>,
@@ -138,8 +155,9 @@ impl GameLeafList {
 }
 
 impl LeafEncoder {
-    pub(super) fn new(file: &Arc<PageFile>) -> Self {
-        Self { file: Arc::clone(file), positions: LeafWriter::new(Arc::clone(file)), evals: None }
+    pub(super) fn new(file: &Arc<PageFile>, layout: Layout) -> Self {
+        let positions = (layout == Layout::Open).then(|| LeafWriter::new(Arc::clone(file)));
+        Self { file: Arc::clone(file), positions, evals: None }
     }
 }
 
@@ -148,18 +166,23 @@ impl PositionEncoder for LeafEncoder {
     const TAKES: Takes = Takes::Positions;
 
     fn another(&self) -> Self {
-        Self::new(&self.file)
+        Self::new(&self.file, self.layout())
+    }
+
+    fn layout(&self) -> Layout {
+        if self.positions.is_some() { Layout::Open } else { Layout::Compact }
     }
 
     #[inline]
     fn push(&mut self, view: &PositionView<'_>) -> Result<()> {
-        Ok(self.positions.push(&PositionRecord {
+        let Some((positions, placement)) = self.positions.as_mut().zip(view.placement) else { return Ok(()) };
+        Ok(positions.push(&PositionRecord {
             game: view.game,
             ply: view.ply,
             key: view.position.key(),
             halfmove_clock: view.position.halfmove_clock(),
             move_code: view.move_code,
-            fen: BoardFen { position: view.position, placement: view.placement },
+            fen: BoardFen { position: view.position, placement },
         })?)
     }
 
@@ -170,8 +193,10 @@ impl PositionEncoder for LeafEncoder {
     }
 
     fn take(&mut self, _: Option<GameLeaves>) -> Result<Option<GameLeaves>> {
-        let positions = self.positions.finish_segment()?;
-        let evals = self.evals.as_mut().map(LeafWriter::finish_segment).transpose()?.unwrap_or_default();
-        Ok((!positions.is_empty()).then_some(GameLeaves { positions, evals }))
+        let finish = |writer: &mut Option<LeafWriter>| {
+            writer.as_mut().map(LeafWriter::finish_segment).transpose().map(Option::unwrap_or_default)
+        };
+        let (positions, evals) = (finish(&mut self.positions)?, finish(&mut self.evals)?);
+        Ok((!positions.is_empty() || !evals.is_empty()).then_some(GameLeaves { positions, evals }))
     }
 }

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use super::encoder::{BatchNumber, GameLeafList, GameLeaves, LeafEncoder};
 use super::game_index::IndexRows;
-use super::game_table::{GameLayout, GameTable};
+use super::game_table::{GameLayout, GameTable, MovesTable};
 use super::{
     DuplicateLinks, KeepingSink, NewRun, OccurrenceRows, RunTotals, Sink, SortedOccurrences,
     UnsortedOccurrences, begin, end, link_duplicates,
@@ -17,6 +17,7 @@ use crate::board::PositionKey;
 use crate::id::{GameId, ImportId};
 use crate::parallel;
 use crate::store::error::{Error, Result};
+use crate::store::layout::Layout;
 use crate::store::pages::{LeafWriter, PageFile, PageNumber, Segment, assemble};
 use crate::store::row::{HeaderBatch, Level, Occurrence, OccurrenceRow};
 use crate::store::{Build, BulkLoader};
@@ -29,11 +30,14 @@ pub(crate) struct FreshPages<'b> {
     watch: &'b dyn Fn(&Connection),
     /// The database file. It is closed before SQLite opens it again.
     file: Option<Arc<PageFile>>,
+    layout: Layout,
     /// The root pages of `game_position`, `move_eval` and `occurrence`.
     roots: [PageNumber; 3],
     leaves: GameLeafList,
     /// Writes the rows of `game`; `None` once all games are written.
     games: Option<GameTable>,
+    /// Writes the rows of `game_moves`; `None` once all games are written.
+    moves: Option<MovesTable>,
     /// The run that adds the games.
     import: ImportId,
     /// Indexes of `game` that SQLite must build.
@@ -53,17 +57,32 @@ impl<'b> FreshPages<'b> {
         let root = |table| build.root_page(table);
         let roots = [root("game_position")?, root("move_eval")?, root("occurrence")?];
         let memory = build.cache_bytes() / 2;
-        let layout = GameLayout::read(build.connection(), root("game")?, memory, directory)
+        let moves_root = root("game_moves")?;
+        let layout = build.layout();
+        let game_layout = GameLayout::read(build.connection(), root("game")?, memory, directory)
             .map_err(|source| Error::sqlite(build.path(), "read the schema", source))?;
         let side = build.side_database("headers")?;
         watch(side.connection());
         let small = BulkLoader::into_side_database(side)?;
         build.close()?;
         let file = Arc::new(PageFile::open(build.path())?);
-        let games = Some(GameTable::new(layout, &file));
+        let games = Some(GameTable::new(game_layout, &file));
+        let moves = Some(MovesTable::new(moves_root, &file));
         let (leaves, not_built) = (GameLeafList::default(), Vec::new());
         let (file, small) = (Some(file), Some(small));
-        Ok(Self { build, watch, file, roots, leaves, games, import: ImportId(0), not_built, small })
+        Ok(Self {
+            build,
+            watch,
+            file,
+            layout,
+            roots,
+            leaves,
+            games,
+            moves,
+            import: ImportId(0),
+            not_built,
+            small,
+        })
     }
 
     fn small(&mut self) -> &mut BulkLoader<'static> {
@@ -109,6 +128,9 @@ fn build_trees<S: SortedOccurrences>(
     );
     let (not_built, occurrences) = (not_built?.into_iter().flatten().collect(), occurrences?);
     for (root, segments) in roots.into_iter().zip([positions, evals, occurrences]) {
+        if root == PageNumber(0) {
+            continue; // In the compact layout, `game_position` is not a table.
+        }
         assemble(file, root, segments).map_err(Error::from)?;
     }
     Ok(not_built)
@@ -118,11 +140,12 @@ impl Sink for FreshPages<'_> {
     type Encoder = LeafEncoder;
 
     fn encoder(&self) -> LeafEncoder {
-        LeafEncoder::new(self.file())
+        LeafEncoder::new(self.file(), self.layout)
     }
 
     fn headers(&mut self, batch: &HeaderBatch) -> Result<()> {
         self.games.as_mut().expect("while games are read").append(batch, self.import)?;
+        self.moves.as_mut().expect("while games are read").append(batch)?;
         self.small().append_headers_without_games(batch)
     }
 
@@ -141,6 +164,7 @@ impl<S: SortedOccurrences> KeepingSink<S> for FreshPages<'_> {
     fn occurrences(&mut self, sorted: &S) -> Result<(), S::Error> {
         let leaves = self.leaves.take();
         let indexes = self.games.take().expect("while games are read").finish()?;
+        self.moves.take().expect("while games are read").finish()?;
         let (file, roots) = (Arc::clone(self.file()), self.roots);
         self.not_built = std::thread::scope(|scope| {
             let built = scope.spawn(move || build_trees(&file, roots, leaves, indexes, sorted));

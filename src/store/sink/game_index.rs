@@ -105,14 +105,14 @@ impl Columns {
             Self::Integer(column) => match row[column] {
                 Cell::Null => 0,
                 Cell::Integer(value) => 1 << 64 | biased(value),
-                Cell::Text(_) => return None,
+                Cell::Text(_) | Cell::Blob(_) => return None,
             },
             Self::Integers(first, second) => {
                 let Cell::Integer(value) = row[first] else { return None };
                 let second = match row[second] {
                     Cell::Null => 0,
                     Cell::Integer(value) => u32::try_from(value).ok()?.checked_add(1)?,
-                    Cell::Text(_) => return None,
+                    Cell::Text(_) | Cell::Blob(_) => return None,
                 };
                 biased(value) << 32 | u128::from(second)
             }
@@ -126,7 +126,7 @@ impl Columns {
                     values[1..=text.len()].copy_from_slice(text.as_bytes());
                     u128::from_be_bytes(bytes)
                 }
-                Cell::Text(_) | Cell::Integer(_) => return None,
+                Cell::Text(_) | Cell::Blob(_) | Cell::Integer(_) => return None,
             },
         })
     }

@@ -10,7 +10,7 @@ use crate::id::ImportId;
 use crate::store::error::Result;
 use crate::store::pages::{PageFile, PageNumber, RowRecord, TableWriter};
 use crate::store::row::virtual_table::{Cell, Columns as _, Rows as _};
-use crate::store::row::{GameRow, HeaderBatch};
+use crate::store::row::{GameRow, HeaderBatch, MovesRow};
 
 /// The table `game` and its indexes, according to the schema.
 #[derive(Debug)]
@@ -96,5 +96,32 @@ impl GameTable {
     pub(super) fn finish(self) -> Result<Vec<IndexRows>> {
         self.rows.finish(self.layout.root)?;
         Ok(self.layout.indexes)
+    }
+}
+
+/// Writes the rows of `game_moves`.
+#[derive(Debug)]
+pub(super) struct MovesTable {
+    root: PageNumber,
+    rows: TableWriter,
+    record: RowRecord,
+}
+
+impl MovesTable {
+    /// Begins to write. `root` is the root page of the empty table.
+    pub(super) fn new(root: PageNumber, file: &Arc<PageFile>) -> Self {
+        Self { root, rows: TableWriter::new(Arc::clone(file)), record: RowRecord::default() }
+    }
+
+    /// Writes the moves of a batch's games. The ids of these games must be greater than those of earlier batches.
+    pub(super) fn append(&mut self, batch: &HeaderBatch) -> Result<()> {
+        batch.moves.iter().try_for_each(|MovesRow { game, moves }| {
+            Ok(self.rows.push(game.0, self.record.of([Cell::Null, Cell::Blob(moves)]))?)
+        })
+    }
+
+    /// Completes the table.
+    pub(super) fn finish(self) -> Result<()> {
+        Ok(self.rows.finish(self.root)?)
     }
 }

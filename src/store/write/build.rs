@@ -9,6 +9,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::store::database::{SetUp, open_file, setting};
 use crate::store::error::{Error, ErrorKind, Result};
+use crate::store::layout::{Layout, read_quickly};
 use crate::store::lock::{WriterLock, directory_of};
 use crate::store::pages::PageNumber;
 use crate::store::schema;
@@ -27,11 +28,13 @@ pub struct BuildOptions {
     /// The size of SQLite's page cache, in bytes. The bulk load only appends rows, so a larger cache is not
     /// faster.
     pub cache_bytes: u64,
+    /// The layout of the new database.
+    pub layout: Layout,
 }
 
 impl Default for BuildOptions {
     fn default() -> Self {
-        Self { overwrite: false, cache_bytes: 64 << 20 }
+        Self { overwrite: false, cache_bytes: 64 << 20, layout: Layout::Open }
     }
 }
 
@@ -83,10 +86,30 @@ impl Build {
         Self { connection: None, temporary, options, lock, set_up, held }.begun()
     }
 
+    /// Continues with an empty temporary file without tables, for a copy of the lock's target. The connection `held`
+    /// prevents others from writing to the target.
+    pub(super) fn empty_copy(
+        temporary: Temporary,
+        options: BuildOptions,
+        lock: WriterLock,
+        set_up: SetUp,
+        held: Connection,
+    ) -> Result<Self> {
+        let create = OpenOptions::new().write(true).create_new(true).open(&temporary.0);
+        create.map_err(|source| Error::directory(directory_of(lock.target()), source))?;
+        let (set_up, held) = (Some(set_up), Some(held));
+        let mut build = Self { connection: None, temporary, options, lock, set_up, held };
+        build.reopen()?;
+        Ok(build)
+    }
+
     fn begun(mut self) -> Result<Self> {
         self.reopen()?;
         if let Some(connection) = &mut self.connection {
             schema::migrate(connection, &self.temporary.0)?;
+            let layout = self.options.layout;
+            let applied = layout.apply(connection).and_then(|()| read_quickly(connection));
+            applied.map_err(|source| Error::sqlite(&self.temporary.0, "create the tables", source))?;
         }
         Ok(self)
     }
@@ -134,6 +157,12 @@ impl Build {
     pub fn root_page(&self, table: &str) -> Result<PageNumber> {
         root_page(self.connection(), table)
             .map_err(|source| Error::sqlite(self.path(), "read the schema", source))
+    }
+
+    /// The layout of the database, from the [options](BuildOptions::layout).
+    #[must_use]
+    pub const fn layout(&self) -> Layout {
+        self.options.layout
     }
 
     /// The size of the page cache in bytes, as given in the [options](BuildOptions::cache_bytes).
@@ -211,6 +240,7 @@ impl Build {
         let connection = open_file(self.path(), OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         configure(&connection, self.options.cache_bytes)
             .and_then(|()| self.set_up.map_or(Ok(()), |set_up| set_up(&connection)))
+            .and_then(|()| read_quickly(&connection))
             .map_err(|source| Error::sqlite(self.path(), "configure the database", source))?;
         self.connection = Some(connection);
         Ok(())

@@ -16,7 +16,7 @@ use crate::store::game_column::ColumnBuilder;
 use crate::store::game_indexes::update_statistics;
 use crate::store::row::virtual_table::{Columns as _, RowTable};
 use crate::store::row::{
-    ContinuationRow, GameRow, HeaderBatch, ImportTotals, NewImport, SourceDigest, SourceTotals,
+    ContinuationRow, GameRow, HeaderBatch, ImportTotals, MovesRow, NewImport, SourceDigest, SourceTotals,
     VisitedPositionBatch, VisitedPositionRow,
 };
 use crate::store::write::features::FeatureSetWriter;
@@ -268,7 +268,8 @@ impl<'c> BulkLoader<'c> {
     }
 
     fn insert_headers(&mut self, batch: &HeaderBatch, with_games: bool) -> Result<()> {
-        let mut tables = self.headers.iter().filter(|rows| with_games || rows.table != GameRow::TABLE);
+        let written = if with_games { &[][..] } else { &[GameRow::TABLE, MovesRow::TABLE] };
+        let mut tables = self.headers.iter().filter(|rows| !written.contains(&rows.table));
         tables.try_for_each(|rows| self.insert(rows, batch))?;
         self.push_columns(batch)?;
         let appended = self.features.append(&self.connection, batch);
@@ -322,10 +323,10 @@ impl<'c> BulkLoader<'c> {
     ///
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
-    pub(crate) fn insert_occurrences(&self, level: Level) -> Result<()> {
+    pub(crate) fn insert_occurrences(&self, level: Level, first: GameId) -> Result<()> {
         let sql = "INSERT OR ROLLBACK INTO occurrence (level, key, game_id, ply)
-                   SELECT ?1, key, game_id, ply FROM large.game_position ORDER BY key, game_id, ply";
-        self.execute("write table occurrence", sql, [level.0])
+                   SELECT ?1, key, game_id, ply FROM game_position WHERE game_id >= ?2 ORDER BY key, game_id, ply";
+        self.execute("write table occurrence", sql, [level.0, first.0])
     }
 
     fn attach(&mut self, name: &'static str, side: Temporary) -> Result<()> {

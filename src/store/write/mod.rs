@@ -4,6 +4,7 @@ pub(crate) mod alias;
 pub(crate) mod backup;
 pub(crate) mod build;
 pub(crate) mod bulk;
+pub(crate) mod convert;
 pub(crate) mod duplicate;
 pub(crate) mod features;
 pub(crate) mod fill;

@@ -8,6 +8,7 @@ use crate::store::cell::read_rows;
 use crate::store::database::Database;
 use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::game_set::GameSet;
+use crate::store::layout::Layout;
 use crate::store::read::source::{READINGS, Tail};
 use crate::store::row::{GameId, HeaderBatch, SourceId};
 use crate::store::write::bulk::BulkLoader;
@@ -369,7 +370,9 @@ impl BulkLoader<'_> {
         }
         // The rows of `game` are removed last, because rows of the other tables refer to them.
         let sides = HeaderBatch::SIDE_TABLES.iter().map(|table| table.name);
-        let tables = ["problem", "duplicate", "game_position"].into_iter().chain(sides).chain(["game"]);
+        let layout = self.run(ACTION, Layout::of)?;
+        let positions = (layout == Layout::Open).then_some("game_position");
+        let tables = ["problem", "duplicate"].into_iter().chain(positions).chain(sides).chain(["game"]);
         let is_left = |table: &&str| !rows.are_removed() || !["game_position", "move_eval"].contains(table);
         for table in tables.filter(is_left) {
             let sql = format!("DELETE FROM {table} WHERE game_id IN (SELECT game_id FROM temp.removing)");

@@ -9,6 +9,7 @@ use crate::id::GameId;
 use crate::store::cell::{Cells, GAME, GAME_POSITION, POSITION_GAME, read_rows};
 use crate::store::database::{Database, open_file};
 use crate::store::error::{Error, ErrorKind, Result};
+use crate::store::layout::Layout;
 use crate::store::lock::WriterLock;
 use crate::store::row::HeaderBatch;
 use crate::store::write::build::{Build, BuildOptions};
@@ -113,7 +114,7 @@ const TOTALS: [&str; 2] = [
 ];
 
 /// Locks a database, so that other programs cannot write to it until the returned connection is closed.
-fn begin_write(path: &Path) -> Result<Connection> {
+pub(super) fn begin_write(path: &Path) -> Result<Connection> {
     let connection = open_file(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection
         .execute_batch("BEGIN IMMEDIATE")
@@ -155,7 +156,7 @@ impl Build {
         };
         let held = begin_write(lock.target())?;
         database.connection().execute("VACUUM INTO ?1", [path]).map_err(failed)?;
-        let options = BuildOptions { overwrite: true, cache_bytes };
+        let options = BuildOptions { overwrite: true, cache_bytes, layout: database.layout()? };
         Self::from_copy(temporary, options, lock, database.set_up(), held)
     }
 
@@ -169,7 +170,8 @@ impl Build {
     pub fn repair_rows(&self) -> Result<RepairCounts> {
         let changed = |sql: &str| self.run(|connection| Ok(connection.execute(sql, [])? as u64));
         let sum = |statements: &[&str]| statements.iter().map(|sql| changed(sql)).sum::<Result<u64>>();
-        let tables = HeaderBatch::SIDE_TABLES.iter().map(|table| table.name).chain(["game_position"]);
+        let positions = (self.layout() == Layout::Open).then_some("game_position");
+        let tables = HeaderBatch::SIDE_TABLES.iter().map(|table| table.name).chain(positions);
         let (sources, unknown_sources) = (changed(FORGET_EMPTIED)?, changed(NAME_UNKNOWN)?);
         let mut counts = RepairCounts { sources, unknown_sources, ..RepairCounts::default() };
         for table in tables {

@@ -1,7 +1,7 @@
 //! Explains statements: where a statement failed and what was probably meant, or why a statement is slow or
 //! gives wrong rows without an error.
 
-use pgndex::store::{Catalog, Database, Error, Relation, RelationKind};
+use pgndex::store::{ALL_GAMES, Catalog, Database, Error, Relation, RelationKind};
 use regex_lite::Regex;
 use rusqlite::OptionalExtension as _;
 
@@ -81,6 +81,11 @@ fn scans_positions(database: &Database, sql: &str) -> rusqlite::Result<bool> {
         match opcode.as_str() {
             "OpenRead" if step.get("p2").ok() == first_page => cursors.push(cursor),
             "Rewind" | "Last" if cursors.contains(&cursor) => return Ok(true),
+            "VFilter"
+                if step.get::<_, String>("p4").is_ok_and(|plan| plan.as_bytes() == ALL_GAMES.to_bytes()) =>
+            {
+                return Ok(true);
+            }
             _ => {}
         }
     }

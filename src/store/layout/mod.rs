@@ -1,0 +1,98 @@
+//! The two layouts of a database: how it stores the positions of games.
+
+pub(crate) mod replayed;
+
+use std::fmt;
+
+use rusqlite::fallible_iterator::FallibleIterator as _;
+use rusqlite::{Batch, Connection, params_from_iter};
+
+use serde::Serialize;
+
+use crate::board::polyglot_constants;
+
+/// The statements that make an empty database compact.
+const COMPACT: &str = include_str!("../../../migrations/compact.sql");
+
+/// How a database stores the positions of games. The names, columns and rows that SQL sees are the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Layout {
+    /// `game_position` is a table with a row for each position.
+    #[default]
+    Open,
+    /// `game_moves` has the move codes of each game. `game_position` is a view that computes its rows from them.
+    Compact,
+}
+
+impl Layout {
+    /// All layouts.
+    pub const ALL: [Self; 2] = [Self::Open, Self::Compact];
+
+    /// The layout's name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Compact => "compact",
+        }
+    }
+
+    /// The layout of the database that a connection has opened.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn of(connection: &Connection) -> rusqlite::Result<Self> {
+        let sql =
+            "SELECT EXISTS (SELECT 1 FROM main.sqlite_schema WHERE type = 'view' AND name = 'game_position')";
+        let is_compact = connection.query_row(sql, [], |row| row.get(0))?;
+        Ok(if is_compact { Self::Compact } else { Self::Open })
+    }
+
+    /// Gives an empty database, which has the open layout, this layout.
+    pub(crate) fn apply(self, connection: &Connection) -> rusqlite::Result<()> {
+        if self == Self::Open || Self::of(connection)? == Self::Compact {
+            return Ok(());
+        }
+        let constants = serde_json::json!(polyglot_constants().collect::<Vec<_>>()).to_string();
+        let transaction = connection.unchecked_transaction()?;
+        let mut statements = Batch::new(&transaction, COMPACT);
+        while let Some(mut statement) = statements.next()? {
+            let count = statement.parameter_count();
+            statement.execute(params_from_iter([&constants].into_iter().take(count)))?;
+        }
+        transaction.commit()
+    }
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// If a database is compact, makes all statements of this connection read `game_position` from a virtual table,
+/// which replays games much faster than the view. Temporary names hide those of the file, so statements need not
+/// be changed. Views of the file would still read the slow view, so they are hidden by temporary copies.
+///
+/// # Errors
+/// Errors of SQLite.
+pub fn read_quickly(connection: &Connection) -> rusqlite::Result<()> {
+    if Layout::of(connection)? == Layout::Open {
+        return Ok(());
+    }
+    replayed::register(connection)?;
+    let sql =
+        "SELECT sql FROM main.sqlite_schema WHERE type = 'view' AND name <> 'game_position' ORDER BY rowid";
+    let views: Vec<String> =
+        connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let mut statements =
+        format!("CREATE VIRTUAL TABLE IF NOT EXISTS temp.game_position USING {};", replayed::MODULE);
+    for view in views {
+        // SQLite stores each view as `CREATE VIEW` with the rest as it was written.
+        statements += &view.replacen("CREATE VIEW", "CREATE TEMP VIEW IF NOT EXISTS", 1);
+        statements += ";";
+    }
+    connection.execute_batch(&statements)
+}

@@ -1,0 +1,375 @@
+//! `game_position` of a compact database as a virtual table, which replays games from `game_moves`.
+//!
+//! It has the rows of the view `game_position`. If a statement looks up positions of the same game in ascending
+//! order, each move is replayed only once. The argument of the module is the schema of the games; `main` if there is none.
+#![allow(unsafe_code)]
+
+use std::borrow::Cow;
+use std::ffi::{CStr, c_int};
+
+use rusqlite::ffi::{sqlite3_vtab, sqlite3_vtab_cursor};
+use rusqlite::types::{Null, ValueRef};
+use rusqlite::vtab::{
+    Context, CreateVTab, Filters, IndexConstraintOp, IndexFlags, IndexInfo, Module, VTab, VTabConfig,
+    VTabConnection, VTabCursor, VTabKind,
+};
+use rusqlite::{Connection, Error, OptionalExtension as _, Result, Row};
+
+use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position};
+
+/// The name of the module in `CREATE VIRTUAL TABLE`.
+pub(crate) const MODULE: &str = "pgndex_game_position";
+
+/// Registers the module with a connection.
+pub(crate) fn register(connection: &Connection) -> Result<()> {
+    const TABLE: &Module<'_, Table> = &Module::read_only_module().without_rowid();
+    connection.create_module(MODULE, TABLE, None)
+}
+
+const DECLARATION: &CStr = c"CREATE TABLE game_position (game_id INTEGER NOT NULL, ply INTEGER NOT NULL, key INTEGER NOT NULL,
+     halfmove_clock INTEGER NOT NULL, move_code INTEGER, fen TEXT NOT NULL, PRIMARY KEY (game_id, ply)) WITHOUT ROWID";
+
+/// The columns, in order.
+mod column {
+    use std::ffi::c_int;
+
+    pub(super) const GAME: c_int = 0;
+    pub(super) const PLY: c_int = 1;
+    pub(super) const KEY: c_int = 2;
+    pub(super) const CLOCK: c_int = 3;
+    pub(super) const MOVE: c_int = 4;
+    pub(super) const FEN: c_int = 5;
+}
+
+/// Bits of the number that [`Table::best_index`] passes to [`Cursor::filter`]. The lowest five bits say which bounds
+/// are arguments, in this order: game, first game, last game, ply, last ply.
+mod plan {
+    use std::ffi::c_int;
+
+    pub(super) const GAME: c_int = 1;
+    pub(super) const FIRST_GAME: c_int = 2;
+    pub(super) const LAST_GAME: c_int = 4;
+    pub(super) const LAST_PLY: c_int = 16;
+    /// The FEN is read.
+    pub(super) const FEN: c_int = 32;
+}
+
+/// Marks a plan that reads all games, in the output of EXPLAIN.
+pub const ALL_GAMES: &CStr = c"all games";
+
+/// A statement that reads the first game in a range.
+fn next_game(schema: &str) -> String {
+    format!(
+        "SELECT m.game_id, m.moves, g.start_fen FROM {schema}.game_moves AS m LEFT JOIN {schema}.game AS g USING (game_id)
+         WHERE m.game_id BETWEEN ?1 AND ?2 ORDER BY m.game_id LIMIT 1"
+    )
+}
+
+/// The virtual table. SQLite's own struct comes first.
+#[repr(C)]
+struct Table {
+    base: sqlite3_vtab,
+    /// The connection that has this table. It is not closed with this value.
+    connection: Connection,
+    /// The statement that reads a game.
+    next_game: String,
+    start: Position,
+}
+
+// SAFETY: the struct is `repr(C)`, and its first field is the one that SQLite needs.
+unsafe impl<'t> VTab<'t> for Table {
+    type Aux = ();
+    type Cursor = Cursor<'t>;
+
+    fn connect(
+        db: &mut VTabConnection,
+        _: Option<&()>,
+        _: &[u8],
+        _: &[u8],
+        _: &[u8],
+        arguments: &[&[u8]],
+    ) -> Result<(Cow<'static, CStr>, Self)> {
+        let schema = arguments.first().and_then(|schema| std::str::from_utf8(schema).ok()).unwrap_or("main");
+        // The temporary views use this table also if the schema is not trusted. It only reads.
+        db.config(VTabConfig::Innocuous)?;
+        // SAFETY: SQLite drops this table before it closes the connection, so the handle stays open.
+        let connection = unsafe { Connection::from_handle(db.handle())? };
+        let (next_game, start) = (next_game(schema), Position::start());
+        let table = Self { base: sqlite3_vtab::default(), connection, next_game, start };
+        Ok((Cow::Borrowed(DECLARATION), table))
+    }
+
+    fn best_index(&self, info: &mut IndexInfo) -> Result<bool> {
+        use IndexConstraintOp as Op;
+        let mut chosen: [Option<usize>; 5] = [None; 5];
+        for (index, constraint) in info.constraints().enumerate().filter(|(_, found)| found.is_usable()) {
+            // `>` and `<` are treated like `>=` and `<=`: SQLite checks all rows again.
+            let bound = match (constraint.column(), constraint.operator()) {
+                (column::GAME, Op::SQLITE_INDEX_CONSTRAINT_EQ) => 0,
+                (column::GAME, Op::SQLITE_INDEX_CONSTRAINT_GE | Op::SQLITE_INDEX_CONSTRAINT_GT) => 1,
+                (column::GAME, Op::SQLITE_INDEX_CONSTRAINT_LE | Op::SQLITE_INDEX_CONSTRAINT_LT) => 2,
+                (column::PLY, Op::SQLITE_INDEX_CONSTRAINT_EQ) => 3,
+                (column::PLY, Op::SQLITE_INDEX_CONSTRAINT_LE | Op::SQLITE_INDEX_CONSTRAINT_LT) => 4,
+                _ => continue,
+            };
+            chosen[bound].get_or_insert(index);
+        }
+        let [game, _, _, ply, _] = chosen.map(|index| index.is_some());
+        if game {
+            (chosen[1], chosen[2]) = (None, None);
+        }
+        if ply {
+            chosen[4] = None;
+        }
+        let mut plan = if info.col_used() >> column::FEN & 1 == 1 { plan::FEN } else { 0 };
+        for (argument, (bound, index)) in
+            (1..).zip(chosen.into_iter().enumerate().filter_map(|(bound, index)| Some((bound, index?))))
+        {
+            plan |= 1 << bound;
+            info.constraint_usage(index).set_argv_index(argument);
+        }
+        let reads_all = plan & (plan::GAME | plan::FIRST_GAME | plan::LAST_GAME) == 0;
+        // A game has about 80 plies. Reading a game costs as much as replaying a few hundred.
+        let rows: i64 = match (game, ply) {
+            (true, true) => 1,
+            (true, false) => 80,
+            (false, _) if reads_all => 100_000_000,
+            (false, _) => 1_000_000,
+        };
+        if game && ply {
+            info.set_idx_flags(IndexFlags::SQLITE_INDEX_SCAN_UNIQUE);
+        }
+        info.set_idx_num(plan);
+        if reads_all {
+            info.set_idx_cstr(ALL_GAMES);
+        }
+        info.set_estimated_rows(rows);
+        info.set_estimated_cost(rows as f64 + 10.0);
+        let order: Vec<_> =
+            info.order_bys().map(|order| (order.column(), order.is_order_by_desc())).collect();
+        let in_order = match order[..] {
+            [(column::GAME, false)] | [(column::GAME, false), (column::PLY, false)] => true,
+            [(column::PLY, false)] => game,
+            _ => false,
+        };
+        info.set_order_by_consumed(in_order);
+        Ok(true)
+    }
+
+    fn open(&'t mut self) -> Result<Cursor<'t>> {
+        Ok(Cursor {
+            base: sqlite3_vtab_cursor::default(),
+            table: self,
+            last_game: 0,
+            last_ply: 0,
+            reads_fen: false,
+            game: None,
+            is_over: true,
+        })
+    }
+}
+
+impl CreateVTab<'_> for Table {
+    const KIND: VTabKind = VTabKind::Default;
+}
+
+/// A position of a game, and the moves after it. SQLite's own struct comes first.
+#[repr(C)]
+struct Cursor<'t> {
+    base: sqlite3_vtab_cursor,
+    table: &'t Table,
+    last_game: i64,
+    last_ply: i64,
+    /// Whether the FEN of many positions is read.
+    reads_fen: bool,
+    game: Option<Game>,
+    is_over: bool,
+}
+
+/// A game being replayed.
+struct Game {
+    id: i64,
+    moves: Vec<u8>,
+    ply: i64,
+    position: Position,
+    placement: Option<FenText>,
+}
+
+impl Game {
+    fn read(row: &Row<'_>, start: &Position) -> Result<Self> {
+        let id = row.get(0)?;
+        let moves = match row.get_ref(1)? {
+            ValueRef::Blob(moves) if moves.len() % 4 == 0 => moves.to_owned(),
+            ValueRef::Blob(moves) => {
+                return Err(damaged(
+                    id,
+                    0,
+                    format_args!("{} bytes of moves are not a multiple of four", moves.len()),
+                ));
+            }
+            _ => return Err(damaged(id, 0, format_args!("the moves are not a blob"))),
+        };
+        let position = match row.get_ref(2)?.as_bytes_or_null()? {
+            None => start.clone(),
+            Some(fen) => match Position::from_fen(fen) {
+                Ok((position, _)) => position,
+                Err(error) => return Err(damaged(id, 0, format_args!("the start position: {error}"))),
+            },
+        };
+        Ok(Self { id, moves, ply: 0, position, placement: None })
+    }
+
+    /// The code of the move played from this position, as stored.
+    fn stored_move(&self) -> Option<u32> {
+        let (codes, _) = self.moves.as_chunks();
+        codes.get(usize::try_from(self.ply).ok()?).map(|code| u32::from_be_bytes(*code))
+    }
+
+    /// Plays the next move. Returns `false` if there is none.
+    #[inline]
+    fn advance(&mut self) -> Result<bool> {
+        let Some(stored) = self.stored_move() else { return Ok(false) };
+        let code = MoveCode::from_stored(stored & !MoveCode::EN_PASSANT_FOLLOWS);
+        let is_possible = stored & MoveCode::EN_PASSANT_FOLLOWS != 0;
+        if !self.position.replay_stored(code, is_possible) {
+            return Err(damaged(
+                self.id,
+                self.ply,
+                format_args!("the move code {stored:#010x} cannot be played"),
+            ));
+        }
+        if let Some(placement) = &mut self.placement {
+            placement.update(&self.position, code);
+        }
+        self.ply += 1;
+        Ok(true)
+    }
+}
+
+fn damaged(game: i64, ply: i64, problem: std::fmt::Arguments<'_>) -> Error {
+    Error::ModuleError(format!("game_moves game_id {game}, ply {ply}: {problem}; the database is damaged"))
+}
+
+impl Cursor<'_> {
+    /// Goes to the first position of the first game from `game` to the last game of the range.
+    fn next_game(&mut self, game: i64) -> Result<()> {
+        let Self { table: Table { connection, next_game, start, .. }, last_game, .. } = *self;
+        let mut statement = connection.prepare_cached(next_game)?;
+        self.game = statement.query_row([game, last_game], |row| Game::read(row, start)).optional()?;
+        if let Some(game) = self.game.as_mut().filter(|_| self.reads_fen) {
+            game.placement = Some(FenText::new(&game.position));
+        }
+        self.is_over = self.game.is_none();
+        Ok(())
+    }
+
+    fn current(&self) -> &Game {
+        self.game.as_ref().expect("a cursor at a row has a game")
+    }
+}
+
+/// The number that SQLite compares with a column of integers; `None` for a text or blob that is not a number. Ids and
+/// plies are small, so a floating-point number is exact.
+fn number(value: ValueRef<'_>) -> Option<f64> {
+    match value {
+        ValueRef::Integer(number) => Some(number as f64),
+        ValueRef::Real(number) => Some(number),
+        ValueRef::Text(text) => std::str::from_utf8(text).ok()?.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+// SAFETY: the struct is `repr(C)`, and its first field is the one that SQLite needs.
+unsafe impl VTabCursor for Cursor<'_> {
+    fn filter(&mut self, plan: c_int, _: Option<&str>, arguments: &Filters<'_>) -> Result<()> {
+        self.is_over = true;
+        let mut bounds: [Option<i64>; 5] = [None; 5];
+        let given = bounds.iter_mut().enumerate().filter(|(bound, _)| plan >> bound & 1 == 1);
+        for ((index, bound), value) in given.zip(arguments.iter()) {
+            let number = number(value);
+            *bound = match 1 << index {
+                _ if matches!(value, ValueRef::Null) => return Ok(()), // Comparing with NULL is never true.
+                plan::FIRST_GAME => number.map(|number| number.ceil() as i64),
+                plan::LAST_GAME | plan::LAST_PLY => number.map(|number| number.floor() as i64),
+                _ => match number.filter(|number| number.fract() == 0.0) {
+                    Some(number) => Some(number as i64),
+                    None => return Ok(()),
+                },
+            };
+        }
+        let [game, first_game, last_game, ply, last_ply] = bounds;
+        let first_game = game.or(first_game).unwrap_or(0);
+        self.last_game = game.or(last_game).unwrap_or(i64::MAX);
+        self.last_ply = ply.or(last_ply).unwrap_or(i64::MAX);
+        self.reads_fen = plan & plan::FEN != 0 && ply.is_none();
+        let goes_on = self
+            .game
+            .as_ref()
+            .is_some_and(|current| game == Some(current.id) && ply.is_some_and(|ply| ply >= current.ply));
+        if goes_on {
+            self.is_over = false;
+        } else {
+            self.next_game(first_game)?;
+        }
+        let Some(ply) = ply else { return Ok(()) };
+        while !self.is_over {
+            let game = self.game.as_mut().expect("a cursor at a row has a game");
+            if game.ply == ply {
+                break;
+            }
+            if !game.advance()? {
+                let after = game.id + 1;
+                self.game = None;
+                self.next_game(after)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn next(&mut self) -> Result<()> {
+        let last_ply = self.last_ply;
+        let game = self.game.as_mut().expect("a cursor at a row has a game");
+        if game.ply < last_ply && game.advance()? {
+            return Ok(());
+        }
+        match game.id {
+            id if id < self.last_game => self.next_game(id + 1),
+            _ => {
+                self.is_over = true;
+                Ok(())
+            }
+        }
+    }
+
+    fn eof(&self) -> bool {
+        self.is_over
+    }
+
+    fn column(&self, context: &mut Context, column: c_int) -> Result<()> {
+        let game = self.current();
+        let position = &game.position;
+        match column {
+            column::GAME => context.set_result(&game.id),
+            column::PLY => context.set_result(&game.ply),
+            column::KEY => context.set_result(&position.key().as_i64()),
+            column::CLOCK => context.set_result(&position.halfmove_clock()),
+            column::MOVE => match game.stored_move() {
+                Some(stored) => context.set_result(&(stored & !MoveCode::EN_PASSANT_FOLLOWS)),
+                None => context.set_result(&Null),
+            },
+            _ => {
+                let mut space = [0; MAX_CANONICAL_FEN];
+                let length = match &game.placement {
+                    Some(placement) => placement.write_at_end(position, &mut space),
+                    None => FenText::new(position).write_at_end(position, &mut space),
+                };
+                let fen = std::str::from_utf8(&space[MAX_CANONICAL_FEN - length..]);
+                context.set_result(&fen.expect("a FEN is ASCII"))
+            }
+        }
+    }
+
+    fn rowid(&self) -> Result<i64> {
+        Err(Error::InvalidQuery) // The table has no row numbers.
+    }
+}

@@ -1,0 +1,171 @@
+//! Converts a database to another layout.
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, params};
+
+use crate::board::MoveCode;
+use crate::store::cell::read_rows;
+use crate::store::database::Database;
+use crate::store::error::{Error, ErrorKind, Result};
+use crate::store::layout::{Layout, replayed};
+use crate::store::lock::WriterLock;
+use crate::store::schema::schema_of;
+use crate::store::schema_version::SchemaVersion;
+use crate::store::write::build::{Build, BuildOptions};
+use crate::store::write::repair::begin_write;
+use crate::store::write::side_database::{Temporary, attach_path};
+
+/// The objects of the schema that depend on the layout, except the table or view `game_position`.
+const OF_LAYOUT: &str = "('game_position', 'position_key')";
+
+impl Build {
+    /// Builds a copy of the lock's target with another layout. [`finish`](Self::finish) replaces the target by it. Until
+    /// then, others can read the target but not write to it. Rows, and tables, columns and views of users stay.
+    ///
+    /// # Errors
+    /// [`ErrorKind::DependsOnPositions`]; if the positions of a game are incomplete; if the target cannot be read, or the
+    /// copy cannot be written.
+    pub fn converted(
+        database: &Database,
+        lock: WriterLock,
+        options: BuildOptions,
+        watch: impl Fn(&Connection),
+    ) -> Result<Self> {
+        let held = begin_write(lock.target())?;
+        let target = lock.target().to_owned();
+        let temporary = Temporary(lock.temporary(""));
+        let build = Self::empty_copy(temporary, options, lock, database.set_up(), held)?;
+        watch(build.connection());
+        let path = build.path().to_owned();
+        let failed = |source| Error::sqlite(&path, "copy the database", source);
+        attach_path(build.connection(), &target, "old").map_err(failed)?;
+        let dependent = dependents(build.connection()).map_err(failed)?.into_iter().next();
+        if let Some(name) = dependent {
+            return Err(ErrorKind::DependsOnPositions(name).at(&target));
+        }
+        let copied = copy_schema(build.connection(), options.layout)
+            .and_then(|tables| copy_rows(build.connection(), &tables));
+        copied.map_err(failed)?;
+        match options.layout {
+            Layout::Open => copy_positions(build.connection()).map_err(failed)?,
+            Layout::Compact => {
+                if let Some(game) = copy_moves(build.connection()).map_err(failed)? {
+                    return Err(ErrorKind::IncompletePositions(game).at(&target));
+                }
+            }
+        }
+        build.connection().execute_batch("COMMIT; DETACH old").map_err(failed)?;
+        Ok(build)
+    }
+}
+
+/// Indexes and triggers of users on `game_position`. A table and a view can have only different ones.
+fn dependents(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let sql = "SELECT name FROM old.sqlite_schema
+               WHERE type IN ('index', 'trigger') AND tbl_name = 'game_position' AND sql IS NOT NULL ORDER BY name";
+    read_rows(&mut connection.prepare(sql)?, [], |row| row.get(0))
+}
+
+/// Creates all objects of the old database that do not depend on its layout, and those of the layout. Begins a
+/// transaction. Returns the names of the tables to copy.
+fn copy_schema(connection: &Connection, layout: Layout) -> rusqlite::Result<Vec<String>> {
+    let number =
+        |pragma: &str| connection.query_row(&format!("PRAGMA old.{pragma}"), [], |row| row.get::<_, i64>(0));
+    for pragma in ["application_id", "user_version"] {
+        connection.pragma_update(None, pragma, number(pragma)?)?;
+    }
+    let objects = format!(
+        "SELECT name, sql FROM old.sqlite_schema
+         WHERE type IN ('table', 'index') AND ifnull(rootpage, 1) > 0 AND sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+             AND tbl_name NOT IN {OF_LAYOUT} AND type = ?1 ORDER BY rowid"
+    );
+    let objects = |kind: &str| -> rusqlite::Result<Vec<(String, String)>> {
+        read_rows(&mut connection.prepare(&objects)?, [kind], |row| Ok((row.get(0)?, row.get(1)?)))
+    };
+    let tables = objects("table")?;
+    for (_, sql) in tables.iter().chain(&objects("index")?) {
+        connection.execute_batch(sql)?;
+    }
+    let positions: String = schema_of(SchemaVersion::LATEST, Layout::Open)?.query_row(
+        "SELECT sql FROM sqlite_schema WHERE name = 'game_position'",
+        [],
+        |row| row.get(0),
+    )?;
+    connection.execute_batch(&positions)?;
+    layout.apply(connection)?;
+    connection.execute_batch("ANALYZE main.setting; BEGIN")?;
+    Ok(tables.into_iter().map(|(name, _)| name).chain(["sqlite_stat1".to_owned()]).collect())
+}
+
+/// Copies the rows of tables, and the views, triggers and virtual tables.
+fn copy_rows(connection: &Connection, tables: &[String]) -> rusqlite::Result<()> {
+    for table in tables.iter().filter(|table| *table != "game_moves") {
+        let name = table.replace('"', "\"\"");
+        connection.execute_batch(&format!(
+            "DELETE FROM main.\"{name}\"; INSERT INTO main.\"{name}\" SELECT * FROM old.\"{name}\""
+        ))?;
+    }
+    // These have no pages of their own, so it is enough to copy their definitions, as VACUUM does.
+    connection.execute_batch(&format!(
+        "PRAGMA writable_schema = ON;
+         INSERT INTO main.sqlite_schema SELECT * FROM old.sqlite_schema
+         WHERE (type IN ('view', 'trigger') OR type = 'table' AND rootpage = 0) AND name NOT IN {OF_LAYOUT};
+         PRAGMA writable_schema = RESET"
+    ))
+}
+
+/// Fills the table `game_position` from the moves of the old database.
+fn copy_positions(connection: &Connection) -> rusqlite::Result<()> {
+    replayed::register(connection)?;
+    connection.execute_batch(&format!(
+        "CREATE VIRTUAL TABLE temp.replayed USING {}(old);
+         INSERT INTO main.game_position SELECT * FROM temp.replayed;
+         DROP TABLE temp.replayed",
+        replayed::MODULE
+    ))
+}
+
+/// Fills `game_moves` from the positions of the old database. Returns the first game whose rows are not those of a
+/// complete game.
+fn copy_moves(connection: &Connection) -> rusqlite::Result<Option<i64>> {
+    let mut insert = connection.prepare("INSERT INTO main.game_moves (game_id, moves) VALUES (?1, ?2)")?;
+    let mut positions = connection
+        .prepare("SELECT game_id, ply, move_code, fen FROM old.game_position ORDER BY game_id, ply")?;
+    let mut rows = positions.query([])?;
+    let mut moves: Vec<u8> = Vec::new();
+    // The game and the ply of the row before, and whether it was the last of its game.
+    let mut before: Option<(i64, i64, bool)> = None;
+    while let Some(row) = rows.next()? {
+        let (game, ply): (i64, i64) = (row.get(0)?, row.get(1)?);
+        let code = match row.get_ref(2)? {
+            ValueRef::Null => None,
+            ValueRef::Integer(code) => u32::try_from(code).ok().and_then(MoveCode::from_bits),
+            _ => return Ok(Some(game)),
+        };
+        let is_last = code.is_none();
+        if is_last && row.get_ref(2)? != ValueRef::Null {
+            return Ok(Some(game));
+        }
+        let follows = match before {
+            Some((last_game, last, false)) => (game, ply) == (last_game, last + 1),
+            Some((last_game, _, true)) => game != last_game && ply == 0,
+            None => ply == 0,
+        };
+        if !follows {
+            return Ok(Some(game));
+        }
+        if ply > 0 && !row.get_ref(3)?.as_bytes()?.ends_with(b" -") {
+            let end = moves.len() - 4;
+            moves[end] |= (MoveCode::EN_PASSANT_FOLLOWS >> 24) as u8;
+        }
+        match code {
+            Some(code) => moves.extend(code.bits().to_be_bytes()),
+            None => {
+                insert.execute(params![game, moves])?;
+                moves.clear();
+            }
+        }
+        before = Some((game, ply, is_last));
+    }
+    Ok(before.filter(|(.., is_last)| !is_last).map(|(game, ..)| game))
+}
