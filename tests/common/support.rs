@@ -8,6 +8,7 @@ use std::sync::{Arc, LazyLock};
 use pgndex::board::{MoveCode, Position};
 use pgndex::index::{Duplicates, Error, IndexOptions, Progress, Summary, index};
 use pgndex::opening::OpeningBook;
+use pgndex::store::{Database, Layout};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
@@ -246,6 +247,25 @@ pub(crate) fn assert_same_tables(left: &Connection, right: &Connection, what: &s
     for table in tables(left) {
         assert_same_rows(left, right, &contents(left, &table), what);
     }
+}
+
+/// Asserts that a database with the open layout, and one with the compact layout that `run` makes of the same files, have the
+/// same rows in all tables.
+pub(crate) fn assert_compact_is_same(open_layout: &Path, paths: &[PathBuf], options: &IndexOptions) {
+    let compact = open_layout.with_extension("compact.db");
+    let options = IndexOptions { layout: Some(Layout::Compact), overwrite: true, ..options.clone() };
+    run(&compact, paths, &options).expect("indexed");
+    let open_database = |path: &Path| Database::open_read_only(path).expect("a database");
+    let (left, right) = (open_database(open_layout), open_database(&compact));
+    for table in tables(left.connection()).iter().filter(|table| *table != "game_moves") {
+        assert_same_rows(
+            left.connection(),
+            right.connection(),
+            &contents(left.connection(), table),
+            "compact",
+        );
+    }
+    fs::remove_file(compact).expect("removed");
 }
 
 /// Asserts that a database is sound, and that its tables agree with each other and with the summary of the run.

@@ -20,8 +20,10 @@ fn assert_all_same(
 ) -> PathBuf {
     let first = directory.join("first.db");
     let other = directory.join("other.db");
+    let mut last = IndexOptions::default();
     for options in variants {
         let options = IndexOptions { overwrite: true, ..options };
+        last = options.clone();
         let IndexOptions { threads, memory, chunk_size, .. } = options;
         let what = format!("{threads} threads, {memory} bytes of memory, chunks of {chunk_size}");
         let target = if first.exists() { &other } else { &first };
@@ -29,6 +31,7 @@ fn assert_all_same(
         assert_sound(target, &summary);
         assert_same(&first, target, &what);
     }
+    assert_compact_is_same(&first, paths, &last);
     first
 }
 

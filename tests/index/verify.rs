@@ -261,7 +261,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
     ),
     (
         "UPDATE occurrence_level SET frequent_keys = x'020002'",
-        &["wrong-count occurrence_level level 1: key "],
+        &["wrong-count occurrence_level level 1: number of rows of key "],
     ),
     (
         "UPDATE occurrence_level SET frequent_keys = 'x'",

@@ -227,6 +227,17 @@ mod help {
                   
                   `explore` can show them immediately. [default: 64, or the database's setting]
 
+              --layout <LAYOUT>
+                  How to store positions.
+                  
+                  open stores the FEN of each position. compact stores only moves, in 30 to 40 % of the
+                  space, and computes the positions when they are read. Answers and SQL are the same.
+                  [default: open, or the database's layout]
+
+                  Possible values:
+                  - open:    A row for each position, with its FEN
+                  - compact: Only moves are stored; positions are computed when they are read
+
               --annotations <WHICH>
                   Which annotations to store.
                   
@@ -554,6 +565,7 @@ mod help {
 
         What is stored:
               --duplicates <RULE>    What to do with repeated games [possible values: keep, skip, moves]
+              --layout <LAYOUT>      How to store positions [possible values: open, compact]
               --annotations <WHICH>  Which annotations to store [possible values: all, numbers, none]
               --openings <FILE>      Names of openings: a file, or a directory of files
               --encoding <LABEL>     Encoding of the files, such as windows-1251
@@ -965,7 +977,7 @@ mod info {
     fn masked(sample: &Workspace, text: &str) -> String {
         let bytes = fs::metadata(sample.path("games.db")).expect("the database").len();
         let text = text.replace(&format!("\"bytes\": {bytes}"), "\"bytes\": SIZE");
-        let text = text.replace(&format!(": {} KiB, schema", bytes / 1024), ": SIZE, schema");
+        let text = text.replace(&format!(": {} KiB, open layout", bytes / 1024), ": SIZE, open layout");
         let is_time = |word: &str| word.len() == 20 && word.starts_with("20") && word.ends_with('Z');
         let mask = |word: &str| match word.trim_matches(['"', ',', '\n']) {
             time if is_time(time) => word.replace(time, "YYYY-MM-DDTHH:MM:SSZ"),
@@ -981,7 +993,7 @@ mod info {
     fn a_table() {
         let sample = odd();
         insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @r#"
-        games.db: SIZE, schema version 1
+        games.db: SIZE, open layout, schema version 1
 
           games       4
           plies      23  5.8 per game; 9 in game 1, the longest
@@ -1045,6 +1057,7 @@ mod info {
           "path": "games.db",
           "bytes": SIZE,
           "schema_version": 1,
+          "layout": "open",
           "games": 4,
           "plies": 23,
           "positions": 27,
@@ -1135,7 +1148,7 @@ mod info {
     fn an_empty_database() {
         let sample = Workspace::new().built("");
         insta::assert_snapshot!(masked(&sample, &sample.ok(&["info", "games.db"])), @r#"
-        games.db: SIZE, schema version 1
+        games.db: SIZE, open layout, schema version 1
 
           games      0
           plies      0

@@ -15,6 +15,7 @@ mod hostile;
 mod index;
 mod info;
 mod inputs;
+mod layouts;
 mod licences;
 #[cfg(unix)]
 mod log;
