@@ -260,7 +260,7 @@ fn of_index(error: &IndexError) -> Option<String> {
             database.display()
         ),
         IndexError::OtherLayout { database, given, layout } => format!(
-            "{}: has the layout {layout}; omit --layout to keep it, or convert the database with pgndex optimize --layout {given}",
+            "{0}: has the layout {layout}; omit --layout to keep it, or convert the database with pgndex optimize {0} --layout {given}",
             database.display()
         ),
         IndexError::OtherThreshold { database, given, threshold } => format!(

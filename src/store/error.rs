@@ -188,10 +188,10 @@ pub enum ErrorKind {
         /// At most three similar paths of sources, the most similar first.
         near: Vec<PathBuf>,
     },
-    /// A user added an index or trigger to `game_position`, which is a table in one layout and a view in the other.
-    #[error("{0} is an index or trigger of game_position that the other layout cannot have; drop {0} first")]
+    /// A user added something that the other layout cannot have.
+    #[error("{0} cannot be kept in the other layout; drop it first")]
     DependsOnPositions(
-        /// The name of the index or trigger.
+        /// The name of the index, trigger, view or column.
         String,
     ),
     /// The rows of `game_position` are not those of complete games.

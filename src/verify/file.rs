@@ -102,6 +102,16 @@ pub(crate) fn schema(Reader { connection, findings }: Reader<'_>) -> store::Resu
             None => findings.about(Schema, "sqlite_schema", row, "is missing"),
         }
     }
+    if layout == Layout::Compact {
+        let constants = "SELECT group_concat(letter || place || '=' || value) FROM position_key";
+        let read = |connection: &Connection| {
+            connection.query_row(constants, [], |row| row.get::<_, Option<String>>(0))
+        };
+        if read(connection).ok().flatten() != read(&fresh).map_err(failed)? {
+            let found = "the table does not have the constants of the key";
+            findings.about(Schema, "position_key", RowId::new([("letter", "")]), found);
+        }
+    }
     Ok(())
 }
 

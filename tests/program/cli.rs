@@ -230,7 +230,7 @@ mod help {
               --layout <LAYOUT>
                   How to store positions.
                   
-                  open stores the FEN of each position. compact stores only moves, in 30 to 40 % of the
+                  open stores the FEN of each position. compact stores only moves, in about a third of the
                   space, and computes the positions when they are read. Answers and SQL are the same.
                   [default: open, or the database's layout]
 

@@ -253,10 +253,20 @@ fn databases_are_converted_with_all_that_users_added() {
         ],
     );
     same(&workspace, &["sql", "DB", "SELECT * FROM setting", "--format", "csv"]);
+    for layout in LAYOUTS {
+        let database = format!("{layout}.db");
+        workspace.stdout_of(&["sql", &database, "--write", "DROP VIEW short"]);
+        assert_eq!(workspace.number(&database, "SELECT count(*) FROM sqlite_schema WHERE name = 'short'"), 0);
+    }
     // Games can be added afterwards, but only in the layout of the database.
     workspace.write("famous.pgn", FAMOUS);
     let refused = workspace.run(&["index", "--quiet", "open.db", "famous.pgn", "--layout", "open"]);
-    assert!(refused.status != 0 && refused.stderr.contains("pgndex optimize --layout open"), "{refused:?}");
+    assert!(
+        refused.status != 0
+            && refused.stderr.contains("pgndex optimize ")
+            && refused.stderr.contains(" --layout open"),
+        "{refused:?}"
+    );
     same(&workspace, &["index", "--quiet", "DB", "famous.pgn"]);
     same_answers(&workspace);
 }
@@ -267,6 +277,25 @@ fn a_conversion_that_would_lose_something_is_refused() {
     workspace.stdout_of(&["sql", "open.db", "--write", "CREATE INDEX by_fen ON game_position (fen)"]);
     let refused = workspace.run(&["optimize", "open.db", "--layout", "compact"]);
     assert!(refused.status != 0 && refused.stderr.contains("by_fen"), "{refused:?}");
+    for (change, undo, name) in [
+        (
+            "ALTER TABLE game_moves ADD COLUMN note",
+            "ALTER TABLE game_moves DROP COLUMN note",
+            "game_moves.note",
+        ),
+        ("CREATE VIEW own AS SELECT * FROM main.game", "DROP VIEW own", "own"),
+    ] {
+        workspace.stdout_of(&["sql", "compact.db", "--write", change]);
+        let refused = workspace.run(&["optimize", "compact.db", "--layout", "open"]);
+        assert!(refused.status != 0 && refused.stderr.contains(name), "{change}: {refused:?}");
+        workspace.stdout_of(&["sql", "compact.db", "--write", undo]);
+    }
+    // Somebody reads the database meanwhile.
+    let reader = Connection::open(workspace.path("compact.db")).expect("a database");
+    reader.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).expect("set");
+    assert_eq!(reader.query_row("SELECT count(*) > 1 FROM game", [], |row| row.get::<_, bool>(0)), Ok(true));
+    workspace.stdout_of(&["optimize", "compact.db", "--layout", "open", "--quiet"]);
+    drop(reader);
     workspace.stdout_of(&[
         "sql",
         "open.db",
@@ -313,4 +342,17 @@ fn the_layout_stays_when_files_are_read_again() {
         assert!(printed.contains(&format!(" {layout} layout")), "{printed}");
     }
     same_answers(&workspace);
+}
+
+#[test]
+fn changed_constants_of_the_key_are_found() {
+    let workspace = workspace(FAMOUS);
+    workspace.stdout_of(&[
+        "sql",
+        "compact.db",
+        "--write",
+        "UPDATE position_key SET value = value + 1 WHERE place = 13 AND letter = 'p'",
+    ]);
+    let verified = workspace.run(&["verify", "compact.db", "--all", "--quiet"]);
+    assert!(verified.status != 0 && verified.stdout.contains("position_key"), "{verified:?}");
 }

@@ -104,7 +104,7 @@ pub(crate) struct DatabaseSettingsArgs {
     continuation_threshold: Option<u32>,
     /// How to store positions.
     ///
-    /// open stores the FEN of each position. compact stores only moves, in 30 to 40 % of the space, and computes
+    /// open stores the FEN of each position. compact stores only moves, in about a third of the space, and computes
     /// the positions when they are read. Answers and SQL are the same. [default: open, or the database's layout]
     #[arg(help_heading = STORED, long, value_name = "LAYOUT", value_parser = layouts())]
     layout: Option<Layout>,

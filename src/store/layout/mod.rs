@@ -6,7 +6,6 @@ use std::fmt;
 
 use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::{Batch, Connection, params_from_iter};
-
 use serde::Serialize;
 
 use crate::board::polyglot_constants;
@@ -27,9 +26,6 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// All layouts.
-    pub const ALL: [Self; 2] = [Self::Open, Self::Compact];
-
     /// The layout's name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -72,9 +68,13 @@ impl fmt::Display for Layout {
     }
 }
 
+/// The views of the schema that use `game_position`.
+const VIEWS: [&str; 2] = ["moves", "positions"];
+
 /// If a database is compact, makes all statements of this connection read `game_position` from a virtual table,
 /// which replays games much faster than the view. Temporary names hide those of the file, so statements need not
-/// be changed. Views of the file would still read the slow view, so they are hidden by temporary copies.
+/// be changed. Views of the file would still read the slow view, so they are hidden by temporary copies. If the
+/// connection can write, users' views are not hidden: `DROP VIEW` must not drop a copy instead.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -83,13 +83,15 @@ pub fn read_quickly(connection: &Connection) -> rusqlite::Result<()> {
         return Ok(());
     }
     replayed::register(connection)?;
-    let sql =
-        "SELECT sql FROM main.sqlite_schema WHERE type = 'view' AND name <> 'game_position' ORDER BY rowid";
-    let views: Vec<String> =
-        connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let sql = "SELECT name, sql FROM main.sqlite_schema WHERE type = 'view' AND name <> 'game_position' ORDER BY rowid";
+    let views: Vec<(String, String)> = connection
+        .prepare(sql)?
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<Result<_, _>>()?;
+    let can_write = !connection.is_readonly("main")?;
     let mut statements =
         format!("CREATE VIRTUAL TABLE IF NOT EXISTS temp.game_position USING {};", replayed::MODULE);
-    for view in views {
+    for (_, view) in views.iter().filter(|(name, _)| !can_write || VIEWS.contains(&name.as_str())) {
         // SQLite stores each view as `CREATE VIEW` with the rest as it was written.
         statements += &view.replacen("CREATE VIEW", "CREATE TEMP VIEW IF NOT EXISTS", 1);
         statements += ";";

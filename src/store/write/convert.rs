@@ -31,18 +31,21 @@ impl Build {
         options: BuildOptions,
         watch: impl Fn(&Connection),
     ) -> Result<Self> {
-        let held = begin_write(lock.target())?;
         let target = lock.target().to_owned();
+        let kept = dependents(database.connection())
+            .map_err(|source| Error::sqlite(&target, "read the schema", source))?;
+        if let Some(name) = kept.into_iter().next() {
+            return Err(ErrorKind::DependsOnPositions(name).at(&target));
+        }
+        let held = begin_write(lock.target())?;
         let temporary = Temporary(lock.temporary(""));
         let build = Self::empty_copy(temporary, options, lock, database.set_up(), held)?;
         watch(build.connection());
         let path = build.path().to_owned();
         let failed = |source| Error::sqlite(&path, "copy the database", source);
+        // With an exclusive lock, the connection could not read a database with a log that others have opened.
+        build.connection().execute_batch("PRAGMA locking_mode = NORMAL").map_err(failed)?;
         attach_path(build.connection(), &target, "old").map_err(failed)?;
-        let dependent = dependents(build.connection()).map_err(failed)?.into_iter().next();
-        if let Some(name) = dependent {
-            return Err(ErrorKind::DependsOnPositions(name).at(&target));
-        }
         let copied = copy_schema(build.connection(), options.layout)
             .and_then(|tables| copy_rows(build.connection(), &tables));
         copied.map_err(failed)?;
@@ -59,10 +62,17 @@ impl Build {
     }
 }
 
-/// Indexes and triggers of users on `game_position`. A table and a view can have only different ones.
+/// What users added and the other layout cannot have: indexes, triggers and columns of `game_position`, columns of
+/// `game_moves`. Also views and triggers that name the database `main`, which has another name during the conversion.
 fn dependents(connection: &Connection) -> rusqlite::Result<Vec<String>> {
-    let sql = "SELECT name FROM old.sqlite_schema
-               WHERE type IN ('index', 'trigger') AND tbl_name = 'game_position' AND sql IS NOT NULL ORDER BY name";
+    let sql = "SELECT name FROM main.sqlite_schema
+               WHERE type IN ('index', 'trigger') AND tbl_name = 'game_position' AND sql NOTNULL
+                   OR type IN ('view', 'trigger') AND (sql LIKE '%main.%' OR sql LIKE '%\"main\"%')
+               UNION ALL
+               SELECT 'game_position.' || name FROM pragma_table_xinfo('game_position', 'main')
+               WHERE name NOT IN ('game_id', 'ply', 'key', 'halfmove_clock', 'move_code', 'fen')
+               UNION ALL
+               SELECT 'game_moves.' || name FROM pragma_table_xinfo('game_moves', 'main') WHERE name NOT IN ('game_id', 'moves')";
     read_rows(&mut connection.prepare(sql)?, [], |row| row.get(0))
 }
 
