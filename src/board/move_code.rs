@@ -92,8 +92,8 @@ impl MoveCode {
     pub const NULL: Self = Self(0);
     /// The bits that identify a move in a position: all except check and mate.
     pub const MODEL_MASK: u32 = 0x0fff_ffff;
-    /// Set in `game_moves`, never in a move code itself: en passant is legal in the position after the move.
-    pub(crate) const EN_PASSANT_FOLLOWS: u32 = 1 << 31;
+    /// In the stored form only: en passant is legal in the position after the move.
+    const EN_PASSANT_FOLLOWS: u32 = 1 << 31;
     const CHECK: u32 = 1 << 28;
     const MATE: u32 = 1 << 29;
 
@@ -135,6 +135,19 @@ impl MoveCode {
     #[must_use]
     pub const fn from_stored(bits: u32) -> Self {
         Self(bits)
+    }
+
+    /// The four bytes of this move in `game_moves`: its code, and whether en passant is legal in the position after it.
+    #[must_use]
+    pub(crate) const fn to_row(self, en_passant_follows: bool) -> [u8; 4] {
+        (self.0 | if en_passant_follows { Self::EN_PASSANT_FOLLOWS } else { 0 }).to_be_bytes()
+    }
+
+    /// The code in four bytes of `game_moves`, and whether en passant is legal in the position after the move.
+    #[must_use]
+    pub(crate) const fn from_row(bytes: [u8; 4]) -> (Self, bool) {
+        let stored = u32::from_be_bytes(bytes);
+        (Self(stored & !Self::EN_PASSANT_FOLLOWS), stored & Self::EN_PASSANT_FOLLOWS != 0)
     }
 
     /// All 32 bits.

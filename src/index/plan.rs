@@ -179,10 +179,11 @@ impl Estimate {
     /// free space, the error says so.
     pub(crate) fn check_open(self, target: &Path, spill: &Path) -> Result<()> {
         let Err(mut error) = self.check(target, spill) else { return Ok(()) };
+        let smaller = self.compact();
         if let Error::Space { compact, .. } = &mut error
-            && self.compact().check(target, spill).is_ok()
+            && smaller.check(target, spill).is_ok()
         {
-            *compact = Some(self.compact().database_bytes);
+            *compact = Some(smaller.database_bytes);
         }
         Err(error)
     }

@@ -190,7 +190,7 @@ pub enum ErrorKind {
     },
     /// A user added something that the other layout cannot have.
     #[error("{0} cannot be kept in the other layout; drop it first")]
-    DependsOnPositions(
+    CannotConvert(
         /// The name of the index, trigger, view or column.
         String,
     ),

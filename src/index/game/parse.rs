@@ -216,11 +216,9 @@ impl<'a> ChunkParser<'a> {
 
     /// The moves of the current game as `game_moves` stores them.
     fn stored_moves(&self, codes: &[MoveCode]) -> Vec<u8> {
-        let mut moves: Vec<u8> = codes.iter().flat_map(|code| code.bits().to_be_bytes()).collect();
-        for &ply in &self.en_passant {
-            moves[4 * ply] |= (MoveCode::EN_PASSANT_FOLLOWS >> 24) as u8;
-        }
-        moves
+        let mut en_passant = self.en_passant.iter().copied().peekable();
+        let moves = codes.iter().enumerate();
+        moves.flat_map(|(ply, code)| code.to_row(en_passant.next_if_eq(&ply).is_some())).collect()
     }
 
     /// Adds the signature with which the game is compared with others. In tests, also shortens the row's

@@ -467,13 +467,12 @@ fn convert(lock: WriterLock, options: &IndexOptions, progress: &Progress) -> Res
         Layout::Open => Need::About(bytes.saturating_mul(OPEN_TO_COMPACT)),
         Layout::Compact => Need::UpTo(bytes),
     };
+    let failed = |error: store::Error| Error::from(error).with_needed_space(needed);
     let build = Build::converted(&database, lock, options, |connection| progress.watch(connection));
-    let finished = build.and_then(|build| {
-        drop(database);
-        build.finish()
-    });
-    finished.map_err(|error| Error::from(error).with_needed_space(needed))?;
+    let build = build.map_err(failed)?;
+    drop(database);
     progress.check()?;
+    build.finish().map_err(failed)?;
     Ok(Some(layout))
 }
 

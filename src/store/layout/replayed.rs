@@ -219,24 +219,19 @@ impl Game {
         Ok(Self { id, moves, ply: 0, position, placement: None })
     }
 
-    /// The code of the move played from this position, as stored.
-    fn stored_move(&self) -> Option<u32> {
+    /// The move played from this position, and whether en passant is legal after it.
+    fn next_move(&self) -> Option<(MoveCode, bool)> {
         let (codes, _) = self.moves.as_chunks();
-        codes.get(usize::try_from(self.ply).ok()?).map(|code| u32::from_be_bytes(*code))
+        codes.get(usize::try_from(self.ply).ok()?).map(|code| MoveCode::from_row(*code))
     }
 
     /// Plays the next move. Returns `false` if there is none.
     #[inline]
     fn advance(&mut self) -> Result<bool> {
-        let Some(stored) = self.stored_move() else { return Ok(false) };
-        let code = MoveCode::from_stored(stored & !MoveCode::EN_PASSANT_FOLLOWS);
-        let is_possible = stored & MoveCode::EN_PASSANT_FOLLOWS != 0;
-        if !self.position.replay_stored(code, is_possible) {
-            return Err(damaged(
-                self.id,
-                self.ply,
-                format_args!("the move code {stored:#010x} cannot be played"),
-            ));
+        let Some((code, en_passant_follows)) = self.next_move() else { return Ok(false) };
+        if !self.position.replay_stored(code, en_passant_follows) {
+            let problem = format_args!("the move code {:#010x} cannot be played", code.bits());
+            return Err(damaged(self.id, self.ply, problem));
         }
         if let Some(placement) = &mut self.placement {
             placement.update(&self.position, code);
@@ -319,7 +314,6 @@ unsafe impl VTabCursor for Cursor<'_> {
             }
             if !game.advance()? {
                 let after = game.id + 1;
-                self.game = None;
                 self.next_game(after)?;
             }
         }
@@ -353,8 +347,8 @@ unsafe impl VTabCursor for Cursor<'_> {
             column::PLY => context.set_result(&game.ply),
             column::KEY => context.set_result(&position.key().as_i64()),
             column::CLOCK => context.set_result(&position.halfmove_clock()),
-            column::MOVE => match game.stored_move() {
-                Some(stored) => context.set_result(&(stored & !MoveCode::EN_PASSANT_FOLLOWS)),
+            column::MOVE => match game.next_move() {
+                Some((code, _)) => context.set_result(&code.bits()),
                 None => context.set_result(&Null),
             },
             _ => {

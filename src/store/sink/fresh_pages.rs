@@ -17,7 +17,6 @@ use crate::board::PositionKey;
 use crate::id::{GameId, ImportId};
 use crate::parallel;
 use crate::store::error::{Error, Result};
-use crate::store::layout::Layout;
 use crate::store::pages::{LeafWriter, PageFile, PageNumber, Segment, assemble};
 use crate::store::row::{HeaderBatch, Level, Occurrence, OccurrenceRow};
 use crate::store::{Build, BulkLoader};
@@ -30,7 +29,6 @@ pub(crate) struct FreshPages<'b> {
     watch: &'b dyn Fn(&Connection),
     /// The database file. It is closed before SQLite opens it again.
     file: Option<Arc<PageFile>>,
-    layout: Layout,
     /// The root pages of `game_position`, `move_eval` and `occurrence`.
     roots: [PageNumber; 3],
     leaves: GameLeafList,
@@ -58,7 +56,6 @@ impl<'b> FreshPages<'b> {
         let roots = [root("game_position")?, root("move_eval")?, root("occurrence")?];
         let memory = build.cache_bytes() / 2;
         let moves_root = root("game_moves")?;
-        let layout = build.layout();
         let game_layout = GameLayout::read(build.connection(), root("game")?, memory, directory)
             .map_err(|source| Error::sqlite(build.path(), "read the schema", source))?;
         let side = build.side_database("headers")?;
@@ -70,19 +67,7 @@ impl<'b> FreshPages<'b> {
         let moves = Some(MovesTable::new(moves_root, &file));
         let (leaves, not_built) = (GameLeafList::default(), Vec::new());
         let (file, small) = (Some(file), Some(small));
-        Ok(Self {
-            build,
-            watch,
-            file,
-            layout,
-            roots,
-            leaves,
-            games,
-            moves,
-            import: ImportId(0),
-            not_built,
-            small,
-        })
+        Ok(Self { build, watch, file, roots, leaves, games, moves, import: ImportId(0), not_built, small })
     }
 
     fn small(&mut self) -> &mut BulkLoader<'static> {
@@ -140,7 +125,7 @@ impl Sink for FreshPages<'_> {
     type Encoder = LeafEncoder;
 
     fn encoder(&self) -> LeafEncoder {
-        LeafEncoder::new(self.file(), self.layout)
+        LeafEncoder::new(self.file(), self.build.layout())
     }
 
     fn headers(&mut self, batch: &HeaderBatch) -> Result<()> {

@@ -52,9 +52,9 @@ pub struct Build {
     options: BuildOptions,
     lock: WriterLock,
     /// Registers the SQL functions on a connection, because a user can have created indexes that use them.
-    set_up: Option<SetUp>,
+    pub(super) set_up: Option<SetUp>,
     /// If the build is a copy of its target: a connection that prevents others from writing to the target.
-    held: Option<Connection>,
+    pub(super) held: Option<Connection>,
 }
 
 impl Build {
@@ -67,10 +67,15 @@ impl Build {
     pub fn create(target: &Path, options: BuildOptions) -> Result<Self> {
         let lock = WriterLock::acquire(target)?;
         check_target(lock.target(), options.overwrite)?;
+        Self::new_file(options, lock)?.begun()
+    }
+
+    /// Creates the temporary file, without any tables.
+    pub(super) fn new_file(options: BuildOptions, lock: WriterLock) -> Result<Self> {
         let temporary = Temporary(lock.temporary(""));
         let create = OpenOptions::new().write(true).create_new(true).open(&temporary.0);
         create.map_err(|source| Error::directory(directory_of(lock.target()), source))?;
-        Self { connection: None, temporary, options, lock, set_up: None, held: None }.begun()
+        Ok(Self { connection: None, temporary, options, lock, set_up: None, held: None })
     }
 
     /// Continues with a temporary file that is a copy of the lock's target. The connection `held` prevents
@@ -84,23 +89,6 @@ impl Build {
     ) -> Result<Self> {
         let (set_up, held) = (Some(set_up), Some(held));
         Self { connection: None, temporary, options, lock, set_up, held }.begun()
-    }
-
-    /// Continues with an empty temporary file without tables, for a copy of the lock's target. The connection `held`
-    /// prevents others from writing to the target.
-    pub(super) fn empty_copy(
-        temporary: Temporary,
-        options: BuildOptions,
-        lock: WriterLock,
-        set_up: SetUp,
-        held: Connection,
-    ) -> Result<Self> {
-        let create = OpenOptions::new().write(true).create_new(true).open(&temporary.0);
-        create.map_err(|source| Error::directory(directory_of(lock.target()), source))?;
-        let (set_up, held) = (Some(set_up), Some(held));
-        let mut build = Self { connection: None, temporary, options, lock, set_up, held };
-        build.reopen()?;
-        Ok(build)
     }
 
     fn begun(mut self) -> Result<Self> {
@@ -190,7 +178,7 @@ impl Build {
         let failed = |source| Error::sqlite(self.path(), "copy the small tables", source);
         let main = self.connection();
         let side = side.close()?;
-        attach(main, &side, "side").and_then(|()| main.execute_batch("BEGIN")).map_err(failed)?;
+        attach(main, &side.0, "side").and_then(|()| main.execute_batch("BEGIN")).map_err(failed)?;
         copy_rows(main, "side").and_then(|()| copy_problems(main)).map_err(failed)?;
         main.execute_batch("COMMIT; DETACH side").map_err(failed)
     }

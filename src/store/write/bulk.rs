@@ -330,7 +330,7 @@ impl<'c> BulkLoader<'c> {
     }
 
     fn attach(&mut self, name: &'static str, side: Temporary) -> Result<()> {
-        self.run("attach a temporary database", |connection| attach(connection, &side, name))?;
+        self.run("attach a temporary database", |connection| attach(connection, &side.0, name))?;
         self.sides.push((name, side));
         Ok(())
     }

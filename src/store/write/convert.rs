@@ -1,6 +1,5 @@
 //! Converts a database to another layout.
 
-use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
 
 use crate::board::MoveCode;
@@ -13,7 +12,7 @@ use crate::store::schema::schema_of;
 use crate::store::schema_version::SchemaVersion;
 use crate::store::write::build::{Build, BuildOptions};
 use crate::store::write::repair::begin_write;
-use crate::store::write::side_database::{Temporary, attach_path};
+use crate::store::write::side_database::attach;
 
 /// The objects of the schema that depend on the layout, except the table or view `game_position`.
 const OF_LAYOUT: &str = "('game_position', 'position_key')";
@@ -23,7 +22,7 @@ impl Build {
     /// then, others can read the target but not write to it. Rows, and tables, columns and views of users stay.
     ///
     /// # Errors
-    /// [`ErrorKind::DependsOnPositions`]; if the positions of a game are incomplete; if the target cannot be read, or the
+    /// [`ErrorKind::CannotConvert`]; if the positions of a game are incomplete; if the target cannot be read, or the
     /// copy cannot be written.
     pub fn converted(
         database: &Database,
@@ -35,17 +34,18 @@ impl Build {
         let kept = dependents(database.connection())
             .map_err(|source| Error::sqlite(&target, "read the schema", source))?;
         if let Some(name) = kept.into_iter().next() {
-            return Err(ErrorKind::DependsOnPositions(name).at(&target));
+            return Err(ErrorKind::CannotConvert(name).at(&target));
         }
         let held = begin_write(lock.target())?;
-        let temporary = Temporary(lock.temporary(""));
-        let build = Self::empty_copy(temporary, options, lock, database.set_up(), held)?;
+        let mut build = Self::new_file(options, lock)?;
+        (build.set_up, build.held) = (Some(database.set_up()), Some(held));
+        build.reopen()?;
         watch(build.connection());
         let path = build.path().to_owned();
         let failed = |source| Error::sqlite(&path, "copy the database", source);
         // With an exclusive lock, the connection could not read a database with a log that others have opened.
         build.connection().execute_batch("PRAGMA locking_mode = NORMAL").map_err(failed)?;
-        attach_path(build.connection(), &target, "old").map_err(failed)?;
+        attach(build.connection(), &target, "old").map_err(failed)?;
         let copied = copy_schema(build.connection(), options.layout)
             .and_then(|tables| copy_rows(build.connection(), &tables));
         copied.map_err(failed)?;
@@ -86,8 +86,8 @@ fn copy_schema(connection: &Connection, layout: Layout) -> rusqlite::Result<Vec<
     }
     let objects = format!(
         "SELECT name, sql FROM old.sqlite_schema
-         WHERE type IN ('table', 'index') AND ifnull(rootpage, 1) > 0 AND sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-             AND tbl_name NOT IN {OF_LAYOUT} AND type = ?1 ORDER BY rowid"
+         WHERE type = ?1 AND ifnull(rootpage, 1) > 0 AND sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+             AND tbl_name NOT IN {OF_LAYOUT} ORDER BY rowid"
     );
     let objects = |kind: &str| -> rusqlite::Result<Vec<(String, String)>> {
         read_rows(&mut connection.prepare(&objects)?, [kind], |row| Ok((row.get(0)?, row.get(1)?)))
@@ -143,39 +143,28 @@ fn copy_moves(connection: &Connection) -> rusqlite::Result<Option<i64>> {
         .prepare("SELECT game_id, ply, move_code, fen FROM old.game_position ORDER BY game_id, ply")?;
     let mut rows = positions.query([])?;
     let mut moves: Vec<u8> = Vec::new();
-    // The game and the ply of the row before, and whether it was the last of its game.
-    let mut before: Option<(i64, i64, bool)> = None;
+    // The game, the ply and the move of the row before.
+    let mut before: Option<(i64, i64, Option<MoveCode>)> = None;
     while let Some(row) = rows.next()? {
         let (game, ply): (i64, i64) = (row.get(0)?, row.get(1)?);
-        let code = match row.get_ref(2)? {
-            ValueRef::Null => None,
-            ValueRef::Integer(code) => u32::try_from(code).ok().and_then(MoveCode::from_bits),
-            _ => return Ok(Some(game)),
-        };
-        let is_last = code.is_none();
-        if is_last && row.get_ref(2)? != ValueRef::Null {
-            return Ok(Some(game));
-        }
+        let Ok(code) = row.get::<_, Option<u32>>(2) else { return Ok(Some(game)) };
+        let played = code.and_then(MoveCode::from_bits);
         let follows = match before {
-            Some((last_game, last, false)) => (game, ply) == (last_game, last + 1),
-            Some((last_game, _, true)) => game != last_game && ply == 0,
+            Some((last_game, last, Some(_))) => (game, ply) == (last_game, last + 1),
+            Some((last_game, _, None)) => game != last_game && ply == 0,
             None => ply == 0,
         };
-        if !follows {
+        if !follows || played.is_none() != code.is_none() {
             return Ok(Some(game));
         }
-        if ply > 0 && !row.get_ref(3)?.as_bytes()?.ends_with(b" -") {
-            let end = moves.len() - 4;
-            moves[end] |= (MoveCode::EN_PASSANT_FOLLOWS >> 24) as u8;
+        if let Some((.., Some(earlier))) = before {
+            moves.extend(earlier.to_row(!row.get_ref(3)?.as_bytes()?.ends_with(b" -")));
         }
-        match code {
-            Some(code) => moves.extend(code.bits().to_be_bytes()),
-            None => {
-                insert.execute(params![game, moves])?;
-                moves.clear();
-            }
+        if played.is_none() {
+            insert.execute(params![game, moves])?;
+            moves.clear();
         }
-        before = Some((game, ply, is_last));
+        before = Some((game, ply, played));
     }
-    Ok(before.filter(|(.., is_last)| !is_last).map(|(game, ..)| game))
+    Ok(before.and_then(|(game, _, played)| played.map(|_| game)))
 }

@@ -99,14 +99,8 @@ impl SideDatabase {
     }
 }
 
-/// Attaches a closed side database under the name `name`. It must be detached before `side` is dropped, which
-/// removes the file.
-pub(crate) fn attach(main: &Connection, side: &Temporary, name: &str) -> rusqlite::Result<()> {
-    attach_path(main, &side.0, name)
-}
-
 /// Attaches a database file to a connection.
-pub(crate) fn attach_path(main: &Connection, path: &Path, name: &str) -> rusqlite::Result<()> {
+pub(crate) fn attach(main: &Connection, path: &Path, name: &str) -> rusqlite::Result<()> {
     // The path is passed as bytes, because it need not be valid UTF-8.
     main.execute(&format!("ATTACH ?1 AS {name}"), [path.as_os_str().as_encoded_bytes()]).map(drop)
 }
