@@ -26,6 +26,6 @@ pub unsafe extern "C" fn sqlite3_extension_init(
 fn register(connection: Connection) -> rusqlite::Result<bool> {
     pgndex::functions::register(&connection)?;
     // The main database need not be one of pgndex.
-    let _ = pgndex::store::read_quickly(&connection);
+    let _ = pgndex::store::read_views_quickly(&connection);
     Ok(false)
 }

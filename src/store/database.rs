@@ -14,7 +14,7 @@ use crate::id::GameId;
 use crate::store::cell::{Cells, SETTING, Stored};
 use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::game_set::GameSet;
-use crate::store::layout::{Layout, read_quickly};
+use crate::store::layout::{Layout, read_quickly, read_views_quickly};
 use crate::store::lock::directory_of;
 use crate::store::pages::PageFile;
 use crate::store::schema::{self, FileKind};
@@ -54,6 +54,7 @@ const STEPS: i32 = 1000;
 pub struct Database {
     path: PathBuf,
     set_up: SetUp,
+    layout: Layout,
     connection: Connection,
     /// Whether this connection must remove the write-ahead log when it is closed.
     is_adding: Cell<bool>,
@@ -61,6 +62,8 @@ pub struct Database {
     stop: RefCell<Option<Stop>>,
     /// Files that are closed after the connection.
     kept_open: RefCell<Vec<Arc<PageFile>>>,
+    /// Whether the views of a compact database read the virtual table.
+    views_are_quick: Cell<bool>,
 }
 
 impl Drop for Database {
@@ -104,15 +107,26 @@ impl Database {
 
     fn new(path: &Path, connection: Connection, set_up: SetUp) -> Result<Self> {
         set_up(&connection).map_err(|source| Error::sqlite(path, "register the SQL functions", source))?;
-        keep_temporary_files_in(directory_of(path), &connection)?;
+        let layout = keep_temporary_files_in(directory_of(path), &connection)?;
         Ok(Self {
             path: path.to_owned(),
             set_up,
+            layout,
             connection,
             is_adding: Cell::new(false),
             stop: RefCell::default(),
             kept_open: RefCell::default(),
+            views_are_quick: Cell::new(false),
         })
+    }
+
+    /// Prepares the connection for statements of users, which can use the views.
+    pub(crate) fn read_views_quickly(&self) -> Result<()> {
+        if !self.views_are_quick.replace(true) {
+            read_views_quickly(&self.connection)
+                .map_err(|source| Error::sqlite(&self.path, "read the views", source))?;
+        }
+        Ok(())
     }
 
     /// The value of a setting.
@@ -132,11 +146,9 @@ impl Database {
     }
 
     /// How the database stores the positions of games.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
-    pub fn layout(&self) -> Result<Layout> {
-        Layout::of(&self.connection).map_err(|source| Error::sqlite(&self.path, "read the schema", source))
+    #[must_use]
+    pub const fn layout(&self) -> Layout {
+        self.layout
     }
 
     /// The number of positions of each of these games that has positions.
@@ -365,8 +377,8 @@ fn open(path: &Path, mode: OpenFlags) -> Result<Connection> {
 /// Makes SQLite create its temporary files, such as those of large sorts, in a directory, for all connections
 /// of this process. If SQLite cannot write there, or the path is not UTF-8, its choice of a directory does
 /// not change. SQLite then drops all temporary tables of this connection, so those of a compact database are created
-/// again.
-pub(crate) fn keep_temporary_files_in(directory: &Path, connection: &Connection) -> Result<()> {
+/// again. Returns the database's layout.
+pub(crate) fn keep_temporary_files_in(directory: &Path, connection: &Connection) -> Result<Layout> {
     if let Some(directory) = directory.to_str() {
         let _ = connection.pragma_update(None, "temp_store_directory", directory);
     }

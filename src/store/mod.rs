@@ -47,7 +47,7 @@ pub use file_id::FileId;
 pub use frequent_keys::{FrequentKeyCounter, FrequentKeys};
 pub use game_set::GameSet;
 pub use layout::replayed::ALL_GAMES;
-pub use layout::{Layout, read_quickly};
+pub use layout::{Layout, read_views_quickly};
 pub(crate) use lock::directory_of;
 pub use lock::{WriterLock, is_file_of, remove_temporary_files};
 pub use read::annotation::{GameAnnotations, PositionAnnotations, StoredVariation};

@@ -271,7 +271,7 @@ fn options_of(database: &Path) -> anyhow::Result<IndexOptions> {
         continuation_threshold: known.continuation_threshold()?,
         openings: Arc::new(known.opening_book()?),
         player_aliases: known.player_aliases()?,
-        layout: Some(known.layout()?),
+        layout: Some(known.layout()),
         ..IndexOptions::default()
     })
 }

@@ -155,7 +155,7 @@ fn replaced(again: &[(usize, Tail)], last_source: SourceId) -> Vec<Replaced> {
 /// The options, but with the threshold and the openings of the database. Fails if another threshold or other
 /// openings were requested explicitly.
 fn settled(options: &IndexOptions, database: &Database) -> Result<IndexOptions> {
-    let layout = database.layout()?;
+    let layout = database.layout();
     if let Some(given) = options.layout.filter(|&given| given != layout) {
         let database = database.path().to_owned();
         return Err(Error::OtherLayout { database, given, layout });

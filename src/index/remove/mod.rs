@@ -458,7 +458,7 @@ pub fn optimize(target: &Path, options: &IndexOptions, progress: &Progress) -> R
 /// Replaces a database by a copy with the layout of `options`, if it has another one. Returns this layout then.
 fn convert(lock: WriterLock, options: &IndexOptions, progress: &Progress) -> Result<Option<Layout>> {
     let database = Database::open_read_only(lock.target())?;
-    let now = database.layout()?;
+    let now = database.layout();
     let Some(layout) = options.layout.filter(|&layout| layout != now) else { return Ok(None) };
     progress.enter(Phase::Finishing);
     let options = BuildOptions { overwrite: true, cache_bytes: options.memory / 4, layout };

@@ -173,6 +173,7 @@ fn refused(message: &str) -> Option<String> {
 
 /// Configures a connection for users' statements.
 pub(in crate::server) fn guard(database: &Database) -> Result<()> {
+    database.read_views_quickly()?;
     let connection = database.connection();
     let guard = || {
         for (limit, most) in SIZES {

@@ -9,6 +9,7 @@ use rusqlite::{Batch, Connection, params_from_iter};
 use serde::Serialize;
 
 use crate::board::polyglot_constants;
+use crate::store::read_rows;
 
 /// The statements that make an empty database compact.
 const COMPACT: &str = include_str!("../../../migrations/compact.sql");
@@ -72,25 +73,36 @@ impl fmt::Display for Layout {
 const VIEWS: [&str; 2] = ["moves", "positions"];
 
 /// If a database is compact, makes all statements of this connection read `game_position` from a virtual table,
-/// which replays games much faster than the view. Temporary names hide those of the file, so statements need not
-/// be changed. Views of the file would still read the slow view, so they are hidden by temporary copies. If the
-/// connection can write, users' views are not hidden: `DROP VIEW` must not drop a copy instead.
+/// which replays games much faster than the view. A temporary name hides that of the file, so statements need not
+/// be changed. Views of the file still read the view: see [`read_views_quickly`]. Returns the layout.
 ///
 /// # Errors
 /// Errors of SQLite.
-pub fn read_quickly(connection: &Connection) -> rusqlite::Result<()> {
-    if Layout::of(connection)? == Layout::Open {
-        return Ok(());
+pub(crate) fn read_quickly(connection: &Connection) -> rusqlite::Result<Layout> {
+    let layout = Layout::of(connection)?;
+    if layout == Layout::Open {
+        return Ok(layout);
     }
     replayed::register(connection)?;
+    let sql = format!("CREATE VIRTUAL TABLE IF NOT EXISTS temp.game_position USING {}", replayed::MODULE);
+    connection.execute_batch(&sql)?;
+    Ok(layout)
+}
+
+/// Also makes the views of a compact database read the virtual table, for statements of users: temporary copies hide
+/// them. If the connection can write, users' views are not hidden: `DROP VIEW` must not drop a copy instead.
+///
+/// # Errors
+/// Errors of SQLite.
+pub fn read_views_quickly(connection: &Connection) -> rusqlite::Result<()> {
+    if read_quickly(connection)? == Layout::Open {
+        return Ok(());
+    }
     let sql = "SELECT name, sql FROM main.sqlite_schema WHERE type = 'view' AND name <> 'game_position' ORDER BY rowid";
-    let views: Vec<(String, String)> = connection
-        .prepare(sql)?
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<Result<_, _>>()?;
+    let views: Vec<(String, String)> =
+        read_rows(&mut connection.prepare(sql)?, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let can_write = !connection.is_readonly("main")?;
-    let mut statements =
-        format!("CREATE VIRTUAL TABLE IF NOT EXISTS temp.game_position USING {};", replayed::MODULE);
+    let mut statements = String::new();
     for (_, view) in views.iter().filter(|(name, _)| !can_write || VIEWS.contains(&name.as_str())) {
         // SQLite stores each view as `CREATE VIEW` with the rest as it was written.
         statements += &view.replacen("CREATE VIEW", "CREATE TEMP VIEW IF NOT EXISTS", 1);

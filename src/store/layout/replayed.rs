@@ -16,6 +16,7 @@ use rusqlite::vtab::{
 use rusqlite::{Connection, Error, OptionalExtension as _, Result, Row};
 
 use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position};
+use crate::store::row::{GameId, Ply};
 
 /// The name of the module in `CREATE VIRTUAL TABLE`.
 pub(crate) const MODULE: &str = "pgndex_game_position";
@@ -182,12 +183,12 @@ struct Cursor<'t> {
     last_ply: i64,
     /// Whether the FEN of many positions is read.
     reads_fen: bool,
-    game: Option<Game>,
+    game: Option<Replay>,
     is_over: bool,
 }
 
 /// A game being replayed.
-struct Game {
+pub(crate) struct Replay {
     id: i64,
     moves: Vec<u8>,
     ply: i64,
@@ -195,8 +196,9 @@ struct Game {
     placement: Option<FenText>,
 }
 
-impl Game {
-    fn read(row: &Row<'_>, start: &Position) -> Result<Self> {
+impl Replay {
+    /// Starts to replay the game in a row: its id, moves and start FEN.
+    pub(crate) fn read(row: &Row<'_>, start: &Position) -> Result<Self> {
         let id = row.get(0)?;
         let moves = match row.get_ref(1)? {
             ValueRef::Blob(moves) if moves.len() % 4 == 0 => moves.to_owned(),
@@ -219,15 +221,38 @@ impl Game {
         Ok(Self { id, moves, ply: 0, position, placement: None })
     }
 
+    pub(crate) const fn id(&self) -> GameId {
+        GameId(self.id as u32)
+    }
+
+    /// The ply of the current position.
+    pub(crate) const fn ply(&self) -> Ply {
+        Ply(self.ply as u32)
+    }
+
+    /// Makes [`fen`](Self::fen) fast, if it is called for many positions.
+    pub(crate) fn keep_placement(&mut self) {
+        self.placement = Some(FenText::new(&self.position));
+    }
+
+    /// The canonical FEN of the current position.
+    pub(crate) fn fen<'s>(&self, space: &'s mut [u8; MAX_CANONICAL_FEN]) -> &'s [u8] {
+        let length = match &self.placement {
+            Some(placement) => placement.write_at_end(&self.position, space),
+            None => FenText::new(&self.position).write_at_end(&self.position, space),
+        };
+        &space[MAX_CANONICAL_FEN - length..]
+    }
+
     /// The move played from this position, and whether en passant is legal after it.
-    fn next_move(&self) -> Option<(MoveCode, bool)> {
+    pub(crate) fn next_move(&self) -> Option<(MoveCode, bool)> {
         let (codes, _) = self.moves.as_chunks();
         codes.get(usize::try_from(self.ply).ok()?).map(|code| MoveCode::from_row(*code))
     }
 
     /// Plays the next move. Returns `false` if there is none.
     #[inline]
-    fn advance(&mut self) -> Result<bool> {
+    pub(crate) fn advance(&mut self) -> Result<bool> {
         let Some((code, en_passant_follows)) = self.next_move() else { return Ok(false) };
         if !self.position.replay_stored(code, en_passant_follows) {
             let problem = format_args!("the move code {:#010x} cannot be played", code.bits());
@@ -250,15 +275,15 @@ impl Cursor<'_> {
     fn next_game(&mut self, game: i64) -> Result<()> {
         let Self { table: Table { connection, next_game, start, .. }, last_game, .. } = *self;
         let mut statement = connection.prepare_cached(next_game)?;
-        self.game = statement.query_row([game, last_game], |row| Game::read(row, start)).optional()?;
+        self.game = statement.query_row([game, last_game], |row| Replay::read(row, start)).optional()?;
         if let Some(game) = self.game.as_mut().filter(|_| self.reads_fen) {
-            game.placement = Some(FenText::new(&game.position));
+            game.keep_placement();
         }
         self.is_over = self.game.is_none();
         Ok(())
     }
 
-    fn current(&self) -> &Game {
+    fn current(&self) -> &Replay {
         self.game.as_ref().expect("a cursor at a row has a game")
     }
 }
@@ -353,12 +378,9 @@ unsafe impl VTabCursor for Cursor<'_> {
             },
             _ => {
                 let mut space = [0; MAX_CANONICAL_FEN];
-                let length = match &game.placement {
-                    Some(placement) => placement.write_at_end(position, &mut space),
-                    None => FenText::new(position).write_at_end(position, &mut space),
-                };
-                let fen = std::str::from_utf8(&space[MAX_CANONICAL_FEN - length..]);
-                context.set_result(&fen.expect("a FEN is ASCII"))
+                // SAFETY: a FEN is ASCII. Checking it would take a twentieth of the time of a scan.
+                let fen = unsafe { std::str::from_utf8_unchecked(game.fen(&mut space)) };
+                context.set_result(&fen)
             }
         }
     }

@@ -249,7 +249,7 @@ impl Database {
             file_bytes: metadata.len(),
             page_bytes: self.number("PRAGMA page_size")?.try_into().unwrap_or_default(),
             schema_version: SchemaVersion(self.number("PRAGMA user_version")?.try_into().unwrap_or_default()),
-            layout: self.layout()?,
+            layout: self.layout(),
             totals,
             players: self.number("SELECT count(*) AS count FROM player")?,
             events: self.number("SELECT count(*) AS count FROM event")?,

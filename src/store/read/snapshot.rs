@@ -70,7 +70,7 @@ impl Snapshot {
         // again.
         connection
             .pragma_update(None, "cache_size", -8 * 1024) // KiB
-            .and_then(|()| read_quickly(&connection))
+            .and_then(|()| read_quickly(&connection).map(drop))
             .map_err(|source| Error::sqlite(path, "configure the database", source))?;
         Ok(Self { connection, path: path.to_owned() })
     }

@@ -83,6 +83,7 @@ impl<'db> Statements<'db, '_> {
     /// the database is open for reading only.
     pub fn next_statement(&mut self) -> Result<Option<Query<'db>>> {
         let database = self.database;
+        database.read_views_quickly()?;
         let failed = |source| Error::query(database, self.sql, source);
         let Some(statement) = self.batch.next().map_err(failed)? else { return Ok(None) };
         let query = Query { database, statement };

@@ -63,7 +63,7 @@ impl<'d> AddedPages<'d> {
         rule: LevelRule,
         leaving: RowsToRemove<'d>,
     ) -> Result<Self> {
-        let layout = database.layout()?;
+        let layout = database.layout();
         let (target, loader) = match pages {
             Some(pages) => (Target::Pages(Box::new(pages)), None),
             None => {

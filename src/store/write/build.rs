@@ -96,7 +96,7 @@ impl Build {
         if let Some(connection) = &mut self.connection {
             schema::migrate(connection, &self.temporary.0)?;
             let layout = self.options.layout;
-            let applied = layout.apply(connection).and_then(|()| read_quickly(connection));
+            let applied = layout.apply(connection).and_then(|()| read_quickly(connection).map(drop));
             applied.map_err(|source| Error::sqlite(&self.temporary.0, "create the tables", source))?;
         }
         Ok(self)
@@ -228,7 +228,7 @@ impl Build {
         let connection = open_file(self.path(), OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         configure(&connection, self.options.cache_bytes)
             .and_then(|()| self.set_up.map_or(Ok(()), |set_up| set_up(&connection)))
-            .and_then(|()| read_quickly(&connection))
+            .and_then(|()| read_quickly(&connection).map(drop))
             .map_err(|source| Error::sqlite(self.path(), "configure the database", source))?;
         self.connection = Some(connection);
         Ok(())

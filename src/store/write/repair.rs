@@ -156,7 +156,7 @@ impl Build {
         };
         let held = begin_write(lock.target())?;
         database.connection().execute("VACUUM INTO ?1", [path]).map_err(failed)?;
-        let options = BuildOptions { overwrite: true, cache_bytes, layout: database.layout()? };
+        let options = BuildOptions { overwrite: true, cache_bytes, layout: database.layout() };
         Self::from_copy(temporary, options, lock, database.set_up(), held)
     }
 

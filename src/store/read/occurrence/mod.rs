@@ -3,6 +3,7 @@
 pub(crate) mod explore;
 pub(crate) mod hit;
 pub(crate) mod near;
+mod position_row;
 pub(crate) mod reached;
 pub(crate) mod scan;
 pub(crate) mod search;

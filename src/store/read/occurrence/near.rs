@@ -5,19 +5,18 @@
 
 use std::collections::BinaryHeap;
 
-use rusqlite::{Connection, named_params};
+use rusqlite::Connection;
 
 use crate::board::{Material, PositionDistance};
 use crate::id::{GameId, Ply};
 use crate::sorted::SortedMap;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{BLOCK_GAMES, block_of, game_of};
-use crate::store::cell::GAME_POSITION;
 use crate::store::features::{FeatureKind, piece_square};
 use crate::store::read::features::{FeatureMatches, visit_sets};
 use crate::store::read::game_column::{BlockColumns, if_known};
 use crate::store::read::occurrence::hit::HitLocation;
-use crate::store::read::occurrence::scan::{GAMES, GameRange, Readers, scan_sql};
+use crate::store::read::occurrence::scan::{GAMES, GameRange, Readers};
 use crate::store::{Database, FeatureQuery, Hit, Lines, Result, Selection};
 
 const ACTION: &str = "look for the nearest positions";
@@ -170,7 +169,7 @@ impl<'a> NearestSearch<'a> {
             let pieces = self.pieces(&mut games, width);
             let Self { readers, nearest: Nearest { selection, to, .. }, .. } = self;
             let found = readers.map(ACTION, pieces.len(), |database, index| {
-                nearest_of(database.connection(), selection, to, &pieces[index])
+                nearest_of(database, selection, to, &pieces[index])
             })?;
             for near in found.into_iter().flatten() {
                 if self.can_take(near.distance, near.game) {
@@ -330,25 +329,23 @@ fn by_material(
 
 /// The nearest position of each game of a selection in these ranges.
 fn nearest_of(
-    connection: &Connection,
+    database: &Database,
     selection: &Selection,
     to: &PositionDistance,
     ranges: &[GameRange],
 ) -> rusqlite::Result<Vec<Near>> {
-    let sql = scan_sql(selection, Lines::Main);
     let mut found: Vec<Near> = Vec::new();
-    for &(first, last) in ranges {
-        let params = named_params! { ":first": first.0, ":last": last.0 };
-        selection.each(connection, GAME_POSITION, &sql, params, |cells| {
-            let (game, distance) = (GameId(cells.get(0)?), to.distance(cells.get::<&str>(3)?.as_bytes()));
+    for &range in ranges {
+        database.each_position(selection, Lines::Main, range, |fen, row| {
+            let (game, distance) = (row.game()?, to.distance(fen));
             let near = |ply| Near { distance, game, ply };
             match found.last_mut() {
                 Some(last) if last.game == game => {
                     if distance < last.distance {
-                        *last = near(Ply(cells.get(2)?));
+                        *last = near(row.ply()?);
                     }
                 }
-                _ => found.push(near(Ply(cells.get(2)?))),
+                _ => found.push(near(row.ply()?)),
             }
             Ok(())
         })?;

@@ -5,14 +5,12 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::Mutex;
 
-use rusqlite::named_params;
-
 use crate::board::MoveCode;
 use crate::parallel;
 use crate::sorted::{SortedMap, sort, sort_by_key};
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{block_of, game_of, games_of};
-use crate::store::cell::{GAME_POSITION, VARIATION, VARIATION_MOVE};
+use crate::store::cell::VARIATION;
 use crate::store::database::SetUp;
 use crate::store::read::features::FeatureMatches;
 use crate::store::read::occurrence::hit::HitLocation;
@@ -321,26 +319,22 @@ impl Database {
         &self,
         selection: &Selection,
         lines: Lines,
-        (first, last): (GameId, GameId),
+        range: GameRange,
         sought: &impl Seek,
         found: &mut SortedMap<GameId, HitLocation>,
     ) -> rusqlite::Result<()> {
-        let table = if lines == Lines::Main { GAME_POSITION } else { VARIATION_MOVE };
-        let params = named_params! { ":first": first.0, ":last": last.0 };
         let asks_for_moves = sought.asks_for_moves();
         let mut state = None;
-        selection.each(self.connection(), table, &scan_sql(selection, lines), params, |cells| {
-            let played = if asks_for_moves { cells.get::<Option<u32>>(4)? } else { None };
-            let played = played.map(MoveCode::from_stored);
-            let fen = cells.get::<&str>(3)?.as_bytes();
+        self.each_position(selection, lines, range, |fen, row| {
+            let played = if asks_for_moves { row.played()? } else { None };
             if !sought.matters(fen, played) {
                 return Ok(());
             }
-            let game = GameId(cells.get(0)?);
+            let game = row.game()?;
             if found.contains_key(&game) {
                 return Ok(());
             }
-            let (line, ply) = (cells.get(1)?, Ply(cells.get(2)?));
+            let (line, ply) = (row.line()?, row.ply()?);
             let seen = match &mut state {
                 Some((of, seen)) if *of == (game, line) => seen,
                 state => &mut state.insert(((game, line), sought.begin())).1,
@@ -356,28 +350,6 @@ impl Database {
 /// The number of ids in some ranges.
 fn games_in(ranges: &[GameRange]) -> u32 {
     ranges.iter().map(|(first, last)| last.0 - first.0 + 1).sum()
-}
-
-/// SQL for the positions of the games of a selection in a range: the positions of main lines or, with
-/// [`Lines::All`], only those of variations.
-pub(super) fn scan_sql(selection: &Selection, lines: Lines) -> String {
-    // In variations, a move is stored with the position after it; in main lines, with the position before it.
-    let (table, line, order, played) = match lines {
-        Lines::Main => ("game_position", "0", "p.ply", "p.move_code"),
-        Lines::All => ("variation_move", "p.line", "p.line, p.ply", "NULL"),
-    };
-    if selection.is_all() {
-        return format!(
-            "SELECT p.game_id, {line} AS line, p.ply, p.fen, {played} AS move_code FROM {table} AS p
-             WHERE p.game_id BETWEEN :first AND :last ORDER BY p.game_id, {order}"
-        );
-    }
-    format!(
-        "SELECT p.game_id, {line} AS line, p.ply, p.fen, {played} AS move_code
-         FROM game CROSS JOIN {table} AS p ON p.game_id = game.game_id
-         WHERE game.game_id BETWEEN :first AND :last{} ORDER BY game.game_id, {order}",
-        selection.sql()
-    )
 }
 
 /// The first and the last id of a range, which can contain ids without a game.

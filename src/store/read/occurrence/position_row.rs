@@ -1,0 +1,105 @@
+//! Reads all positions of chosen games: rows, or moves that are replayed.
+
+use rusqlite::named_params;
+
+use crate::board::{MAX_CANONICAL_FEN, MoveCode, Position};
+use crate::store::cell::{Cells, GAME_POSITION, VARIATION_MOVE};
+use crate::store::layout::Layout;
+use crate::store::layout::replayed::Replay;
+use crate::store::read::occurrence::scan::GameRange;
+use crate::store::row::{GameId, Ply};
+use crate::store::{Database, Lines, Selection};
+
+/// A position that is being read. Columns are read only if needed.
+#[derive(Clone, Copy)]
+pub(super) enum PositionRow<'r> {
+    Stored(Cells<'r>),
+    Replayed(&'r Replay),
+}
+
+impl PositionRow<'_> {
+    pub(super) fn game(self) -> rusqlite::Result<GameId> {
+        match self {
+            Self::Stored(cells) => cells.get(0).map(GameId),
+            Self::Replayed(game) => Ok(game.id()),
+        }
+    }
+
+    /// The number of the variation; 0 for the main line.
+    pub(super) fn line(self) -> rusqlite::Result<u32> {
+        match self {
+            Self::Stored(cells) => cells.get(1),
+            Self::Replayed(_) => Ok(0),
+        }
+    }
+
+    pub(super) fn ply(self) -> rusqlite::Result<Ply> {
+        match self {
+            Self::Stored(cells) => cells.get(2).map(Ply),
+            Self::Replayed(game) => Ok(game.ply()),
+        }
+    }
+
+    /// The move played from a position of a main line.
+    pub(super) fn played(self) -> rusqlite::Result<Option<MoveCode>> {
+        match self {
+            Self::Stored(cells) => Ok(cells.get::<Option<u32>>(4)?.map(MoveCode::from_stored)),
+            Self::Replayed(game) => Ok(game.next_move().map(|(code, _)| code)),
+        }
+    }
+}
+
+impl Database {
+    /// Passes the FEN of each position of a selection's games in a range to `see`, in order: the positions of main lines
+    /// or, with [`Lines::All`], only those of variations.
+    pub(super) fn each_position(
+        &self,
+        selection: &Selection,
+        lines: Lines,
+        (first, last): GameRange,
+        mut see: impl FnMut(&[u8], PositionRow<'_>) -> rusqlite::Result<()>,
+    ) -> rusqlite::Result<()> {
+        let params = named_params! { ":first": first.0, ":last": last.0 };
+        let is_replayed = lines == Lines::Main && self.layout() == Layout::Compact;
+        let sql = sql(selection, lines, is_replayed);
+        if is_replayed {
+            let mut statement = selection.prepare(self.connection(), &sql, params)?;
+            let mut rows = statement.raw_query();
+            let start = Position::start();
+            while let Some(row) = rows.next()? {
+                let mut game = Replay::read(row, &start)?;
+                game.keep_placement();
+                loop {
+                    see(game.fen(&mut [0; MAX_CANONICAL_FEN]), PositionRow::Replayed(&game))?;
+                    if !game.advance()? {
+                        break;
+                    }
+                }
+            }
+            return Ok(());
+        }
+        let table = if lines == Lines::Main { GAME_POSITION } else { VARIATION_MOVE };
+        selection.each(self.connection(), table, &sql, params, |cells| {
+            see(cells.get::<&str>(3)?.as_bytes(), PositionRow::Stored(cells))
+        })
+    }
+}
+
+fn sql(selection: &Selection, lines: Lines, is_replayed: bool) -> String {
+    // In variations, a move is stored with the position after it; in main lines, with the position before it.
+    let (table, columns, order) = match lines {
+        Lines::Main if is_replayed => ("game_moves", "p.moves, game.start_fen", ""),
+        Lines::Main => ("game_position", "0 AS line, p.ply, p.fen, p.move_code", ", p.ply"),
+        Lines::All => ("variation_move", "p.line, p.ply, p.fen, NULL AS move_code", ", p.line, p.ply"),
+    };
+    if selection.is_all() && !is_replayed {
+        return format!(
+            "SELECT p.game_id, {columns} FROM {table} AS p WHERE p.game_id BETWEEN :first AND :last ORDER BY p.game_id{order}"
+        );
+    }
+    format!(
+        "SELECT p.game_id, {columns} FROM game CROSS JOIN {table} AS p ON p.game_id = game.game_id
+         WHERE game.game_id BETWEEN :first AND :last{} ORDER BY game.game_id{order}",
+        selection.sql()
+    )
+}
