@@ -181,8 +181,6 @@ impl Record for EvalRow {
     fn write_at_end(&self, space: &mut [u8]) -> usize {
         let space: &mut [u8; EVAL_MAX_LENGTH] = space.last_chunk_mut().expect("room for a record");
         let mut end = EVAL_MAX_LENGTH;
-        let mut types = [0; 8];
-        types[0] = 8;
         let columns: [Option<i64>; 7] = [
             Some(self.game.0.into()),
             Some(self.ply.0.into()),
@@ -192,13 +190,18 @@ impl Record for EvalRow {
             self.eval_mate.map(i64::from),
             self.depth.map(i64::from),
         ];
-        for (value, serial_type) in columns.into_iter().zip(&mut types[1..]).rev() {
-            if let Some(value) = value {
+        // SQLite reads columns after the last one of a record as NULL. Most rows have only a clock.
+        let count = columns.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+        let mut types = [0; 8];
+        types[0] = 1 + count as u8;
+        for (value, serial_type) in columns[..count].iter().zip(&mut types[1..]).rev() {
+            if let Some(value) = *value {
                 *serial_type = write_signed(space, &mut end, value);
             }
         }
+        let types = &types[..=count];
         end -= types.len();
-        space[end..end + types.len()].copy_from_slice(&types);
+        space[end..end + types.len()].copy_from_slice(types);
         EVAL_MAX_LENGTH - end
     }
 }
@@ -488,7 +491,7 @@ mod tests {
                     depth: some(4, edge),
                 };
                 let unsigned = |value: Option<u32>| value.map(i64::from);
-                let columns = [
+                let mut columns = vec![
                     Some(edge.into()),
                     Some(other.into()),
                     unsigned(row.clock),
@@ -497,6 +500,8 @@ mod tests {
                     row.eval_mate.map(i64::from),
                     unsigned(row.depth),
                 ];
+                // NULLs at the end are not stored.
+                while columns.pop_if(|last| last.is_none()).is_some() {}
                 assert_eq!(bytes(&row), naive(&columns, None), "{row:?}");
             }
         }
