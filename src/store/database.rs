@@ -227,7 +227,8 @@ impl Database {
     pub fn end_adding(&self) -> Result<()> {
         self.is_adding.set(false);
         let failed = |source| Error::sqlite(&self.path, "write the write-ahead log back", source);
-        let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+        // Without `main`, SQLite would also write back the temporary database, which refuses it after a change.
+        let checkpoint = "PRAGMA main.wal_checkpoint(TRUNCATE)";
         let is_read: bool = self.connection.query_row(checkpoint, [], |row| row.get(0)).map_err(failed)?;
         // If another connection is reading, the log stays, and the next writer removes it.
         if !is_read {

@@ -270,7 +270,7 @@ fn copy_into(path: &Path, target: &Path) -> Result<()> {
         return Err(ErrorKind::Busy(None).at(target));
     }
     // If others still read the old pages, the log stays. The next writer then writes the log back.
-    let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    let _ = connection.query_row("PRAGMA main.wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     Ok(())
 }
 

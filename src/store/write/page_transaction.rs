@@ -63,7 +63,7 @@ impl<'d> PageTransaction<'d> {
     pub fn begin(database: &'d Database) -> Result<Option<Self>> {
         let (connection, path) = (database.connection(), database.path());
         let failed = |source| Error::sqlite(path, "begin the transaction", source);
-        let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let checkpoint = "PRAGMA main.wal_checkpoint(TRUNCATE)";
         connection.query_row(checkpoint, [], |_| Ok(())).map_err(failed)?;
         // SQLite must not keep cached copies of root pages or free pages, because these pages will be
         // overwritten.
