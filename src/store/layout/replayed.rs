@@ -1,7 +1,12 @@
 //! `game_position` of a compact database as a virtual table, which replays games from `game_moves`.
 //!
 //! It has the rows of the view `game_position`. If a statement looks up positions of the same game in ascending
-//! order, each move is replayed only once. The argument of the module is the schema of the games; `main` if there is none.
+//! order, each move is replayed only once. The first argument of the module is the schema of the games; `main` if there is
+//! none.
+//!
+//! A damaged game ends before the first move that cannot be played, and has no rows if its moves or its start cannot
+//! be read: so one damaged game does not stop a statement that reads all games, and `verify` reports the missing rows.
+//! With the second argument `strict`, it is an error.
 #![allow(unsafe_code)]
 
 use std::borrow::Cow;
@@ -20,6 +25,9 @@ use crate::store::row::{GameId, Ply};
 
 /// The name of the module in `CREATE VIRTUAL TABLE`.
 pub(crate) const MODULE: &str = "pgndex_game_position";
+
+/// The argument that makes a damaged game an error.
+pub(crate) const STRICT: &str = "strict";
 
 /// Registers the module with a connection.
 pub(crate) fn register(connection: &Connection) -> Result<()> {
@@ -75,6 +83,8 @@ struct Table {
     /// The statement that reads a game.
     next_game: String,
     start: Position,
+    /// Whether a damaged game is an error.
+    is_strict: bool,
 }
 
 // SAFETY: the struct is `repr(C)`, and its first field is the one that SQLite needs.
@@ -96,7 +106,8 @@ unsafe impl<'t> VTab<'t> for Table {
         // SAFETY: SQLite drops this table before it closes the connection, so the handle stays open.
         let connection = unsafe { Connection::from_handle(db.handle())? };
         let (next_game, start) = (next_game(schema), Position::start());
-        let table = Self { base: sqlite3_vtab::default(), connection, next_game, start };
+        let is_strict = arguments.contains(&STRICT.as_bytes());
+        let table = Self { base: sqlite3_vtab::default(), connection, next_game, start, is_strict };
         Ok((Cow::Borrowed(DECLARATION), table))
     }
 
@@ -198,26 +209,24 @@ pub(crate) struct Replay {
 
 impl Replay {
     /// Starts to replay the game in a row: its id, moves and start FEN.
-    pub(crate) fn read(row: &Row<'_>, start: &Position) -> Result<Self> {
-        let id = row.get(0)?;
-        let moves = match row.get_ref(1)? {
-            ValueRef::Blob(moves) if moves.len() % 4 == 0 => moves.to_owned(),
-            ValueRef::Blob(moves) => {
-                return Err(damaged(
-                    id,
-                    0,
-                    format_args!("{} bytes of moves are not a multiple of four", moves.len()),
-                ));
+    pub(crate) fn read(row: &Row<'_>, start: &Position) -> Result<Self, Damage> {
+        let damaged = |problem: String| Damage { problem };
+        let moves = match row.get_ref(1) {
+            Ok(ValueRef::Blob(moves)) if moves.len() % 4 == 0 => moves.to_owned(),
+            Ok(ValueRef::Blob(moves)) => {
+                return Err(damaged(format!("{} bytes of moves are not a multiple of four", moves.len())));
             }
-            _ => return Err(damaged(id, 0, format_args!("the moves are not a blob"))),
+            _ => return Err(damaged("the moves are not a blob".to_owned())),
         };
-        let position = match row.get_ref(2)?.as_bytes_or_null()? {
-            None => start.clone(),
-            Some(fen) => match Position::from_fen(fen) {
+        let position = match row.get_ref(2) {
+            Ok(ValueRef::Null) => start.clone(),
+            Ok(ValueRef::Text(fen)) => match Position::from_fen(fen) {
                 Ok((position, _)) => position,
-                Err(error) => return Err(damaged(id, 0, format_args!("the start position: {error}"))),
+                Err(error) => return Err(damaged(format!("the start position: {error}"))),
             },
+            _ => return Err(damaged("the start position is not a text".to_owned())),
         };
+        let id = row.get(0).map_err(|error| damaged(error.to_string()))?;
         Ok(Self { id, moves, ply: 0, position, placement: None })
     }
 
@@ -252,11 +261,11 @@ impl Replay {
 
     /// Plays the next move. Returns `false` if there is none.
     #[inline]
-    pub(crate) fn advance(&mut self) -> Result<bool> {
+    pub(crate) fn advance(&mut self) -> Result<bool, Damage> {
         let Some((code, en_passant_follows)) = self.next_move() else { return Ok(false) };
         if !self.position.replay_stored(code, en_passant_follows) {
-            let problem = format_args!("the move code {:#010x} cannot be played", code.bits());
-            return Err(damaged(self.id, self.ply, problem));
+            let problem = format!("ply {}: the move code {:#010x} cannot be played", self.ply, code.bits());
+            return Err(Damage { problem });
         }
         if let Some(placement) = &mut self.placement {
             placement.update(&self.position, code);
@@ -266,21 +275,59 @@ impl Replay {
     }
 }
 
-fn damaged(game: i64, ply: i64, problem: std::fmt::Arguments<'_>) -> Error {
-    Error::ModuleError(format!("game_moves game_id {game}, ply {ply}: {problem}; the database is damaged"))
+/// What is wrong with the stored moves of a game.
+#[derive(Debug)]
+pub(crate) struct Damage {
+    problem: String,
+}
+
+impl Damage {
+    fn of_game(self, game: i64) -> Error {
+        Error::ModuleError(format!("game_moves game_id {game}: {}; the database is damaged", self.problem))
+    }
 }
 
 impl Cursor<'_> {
     /// Goes to the first position of the first game from `game` to the last game of the range.
-    fn next_game(&mut self, game: i64) -> Result<()> {
-        let Self { table: Table { connection, next_game, start, .. }, last_game, .. } = *self;
+    fn next_game(&mut self, mut game: i64) -> Result<()> {
+        let Self { table: Table { connection, next_game, start, is_strict, .. }, last_game, .. } = *self;
         let mut statement = connection.prepare_cached(next_game)?;
-        self.game = statement.query_row([game, last_game], |row| Replay::read(row, start)).optional()?;
+        self.game = loop {
+            let read = |row: &Row<'_>| Ok((row.get(0)?, Replay::read(row, start)));
+            match statement.query_row([game, last_game], read).optional()? {
+                None => break None,
+                Some((_, Ok(game))) => break Some(game),
+                Some((id, Err(damage))) if *is_strict => return Err(damage.of_game(id)),
+                Some((id, Err(_))) if id < last_game => game = id + 1,
+                Some(_) => break None,
+            }
+        };
         if let Some(game) = self.game.as_mut().filter(|_| self.reads_fen) {
             game.keep_placement();
         }
         self.is_over = self.game.is_none();
         Ok(())
+    }
+
+    /// Plays the next move of the game. Returns `false` if there is none.
+    fn advance(&mut self) -> Result<bool> {
+        let game = self.game.as_mut().expect("a cursor at a row has a game");
+        match game.advance() {
+            Ok(is_there) => Ok(is_there),
+            Err(damage) if self.table.is_strict => Err(damage.of_game(game.id)),
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// Goes to the first position of the next game of the range.
+    fn end_game(&mut self) -> Result<()> {
+        match self.current().id {
+            id if id < self.last_game => self.next_game(id + 1),
+            _ => {
+                self.is_over = true;
+                Ok(())
+            }
+        }
     }
 
     fn current(&self) -> &Replay {
@@ -333,31 +380,21 @@ unsafe impl VTabCursor for Cursor<'_> {
         }
         let Some(ply) = ply else { return Ok(()) };
         while !self.is_over {
-            let game = self.game.as_mut().expect("a cursor at a row has a game");
-            if game.ply == ply {
+            if self.current().ply == ply {
                 break;
             }
-            if !game.advance()? {
-                let after = game.id + 1;
-                self.next_game(after)?;
+            if !self.advance()? {
+                self.end_game()?;
             }
         }
         Ok(())
     }
 
     fn next(&mut self) -> Result<()> {
-        let last_ply = self.last_ply;
-        let game = self.game.as_mut().expect("a cursor at a row has a game");
-        if game.ply < last_ply && game.advance()? {
+        if self.current().ply < self.last_ply && self.advance()? {
             return Ok(());
         }
-        match game.id {
-            id if id < self.last_game => self.next_game(id + 1),
-            _ => {
-                self.is_over = true;
-                Ok(())
-            }
-        }
+        self.end_game()
     }
 
     fn eof(&self) -> bool {

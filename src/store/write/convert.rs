@@ -128,10 +128,11 @@ fn copy_rows(connection: &Connection, tables: &[String]) -> rusqlite::Result<()>
 fn copy_positions(connection: &Connection) -> rusqlite::Result<()> {
     replayed::register(connection)?;
     connection.execute_batch(&format!(
-        "CREATE VIRTUAL TABLE temp.replayed USING {}(old);
+        "CREATE VIRTUAL TABLE temp.replayed USING {}(old, {});
          INSERT INTO main.game_position SELECT * FROM temp.replayed;
          DROP TABLE temp.replayed",
-        replayed::MODULE
+        replayed::MODULE,
+        replayed::STRICT
     ))
 }
 
