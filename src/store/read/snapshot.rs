@@ -135,7 +135,9 @@ impl Snapshot {
     /// # Errors
     /// Errors of SQLite.
     pub fn has_orphans(&self) -> Result<bool> {
-        Ok(self.last(GAME_POSITION)? > self.last_game()?.0)
+        let sql = "SELECT EXISTS (SELECT 1 FROM game_position WHERE game_id > ?1)";
+        let found = self.row(GAME_POSITION, sql, [self.last_game()?.0], |cells| cells.get::<u32>(0))?;
+        Ok(found == Some(1))
     }
 
     /// The greatest id of a source; 0 if there is no source.
