@@ -42,11 +42,12 @@ def index(
     duplicates: str | None = None,
     annotations: str | None = None,
     continuation_threshold: int | None = None,
+    layout: str | None = None,
 ) -> dict[str, Any]:
     """Indexes PGN files into a database, or with `parquet=True` into a directory of Parquet files.
 
     If the database exists, new games are added to it, unless `overwrite=True`. The options are those of `pgndex index`; the defaults of
-    `duplicates` and `annotations` are those of the database, or `skip` and `all`. `progress` is called with a `Progress` ten times a
+    `duplicates`, `annotations` and `layout` are those of the database, or `skip`, `all` and `open`. `progress` is called with a `Progress` ten times a
     second. If it raises an exception, or on Ctrl-C, the work stops, and the database is unchanged. Returns the summary that
     `pgndex index --json` prints.
     """
@@ -60,6 +61,7 @@ def index(
         duplicates=duplicates,
         annotations=annotations,
         continuation_threshold=continuation_threshold,
+        layout=layout,
     )
 
     def tell(*numbers: Any) -> None:

@@ -9,6 +9,7 @@ use pgndex::index::{
     Annotations, DatabaseSettings, Duplicates, IndexOptions, OnProblem, ParquetOptions, Plan, Progress,
     Summary,
 };
+use pgndex::store::Layout;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -30,6 +31,7 @@ pub(crate) struct Options {
     duplicates: Option<String>,
     annotations: Option<String>,
     continuation_threshold: Option<u32>,
+    layout: Option<String>,
 }
 
 impl Options {
@@ -59,6 +61,10 @@ impl Options {
             annotations: self.annotations.map_or(Ok(before.annotations), |word| {
                 Annotations::parse(&word).ok_or_else(|| wrong("annotations", &word, "all, numbers, none"))
             })?,
+            layout: self
+                .layout
+                .map(|word| Layout::parse(&word).ok_or_else(|| wrong("layout", &word, "open, compact")))
+                .transpose()?,
             any_threshold: self.continuation_threshold.is_none(),
             continuation_threshold: self.continuation_threshold.unwrap_or(default.continuation_threshold),
             ..default

@@ -27,6 +27,12 @@ pub enum Layout {
 }
 
 impl Layout {
+    /// Parses the name of a layout; `None` if it is unknown.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Open, Self::Compact].into_iter().find(|layout| layout.as_str() == name)
+    }
+
     /// The layout's name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
