@@ -4,12 +4,12 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use super::scenario::{DATABASE, Operation, Scenario, State, spread};
+use super::scenario::{DATABASE, LAYOUTS, Operation, Scenario, State, spread};
 use crate::support::names;
 
 /// Kills runs: the first half at moments spread over the whole run, the others towards its end.
-fn kill(way: Operation, kills: u32, times: usize) {
-    let scenario = Scenario::new(way, times);
+fn kill(way: Operation, layout: &'static str, kills: u32, times: usize) {
+    let scenario = Scenario::in_layout(way, times, layout);
     let duration = scenario.duration();
     let (mut before, mut after, mut killed, mut with_log) = (0, 0, 0, 0);
     // The speed of a shared machine varies. When a run ends before it is killed, the next runs are killed earlier.
@@ -17,7 +17,7 @@ fn kill(way: Operation, kills: u32, times: usize) {
     for (index, share) in (0..kills).zip(spread(kills)) {
         let share = if index < kills.div_ceil(2) { share * 1.1 } else { 0.6 + share / 2.0 };
         let delay = duration.mul_f64(share * pace);
-        let what = format!("{way:?}, killed after {delay:?} of {duration:?}");
+        let what = format!("{way:?}, {layout}, killed after {delay:?} of {duration:?}");
         let place = scenario.place();
         let is_killed = kill_after(&scenario, place.path(), delay);
         killed += u32::from(is_killed);
@@ -32,7 +32,7 @@ fn kill(way: Operation, kills: u32, times: usize) {
         scenario.complete(place.path(), &what);
     }
     println!(
-        "{way:?}: {kills} runs of {duration:?}, {killed} killed before their end; {with_log} left a write-ahead log; \
+        "{way:?}, {layout}: {kills} runs of {duration:?}, {killed} killed before their end; {with_log} left a write-ahead log; \
          then {before} databases were unchanged, {after} complete"
     );
     assert!(killed >= kills / 3 && before > 0, "too few runs were killed before their end");
@@ -50,33 +50,39 @@ fn kill_after(scenario: &Scenario, place: &Path, delay: Duration) -> bool {
 #[test]
 fn at_a_few_moments() {
     // The tests of `disk` kill the other operations, at changes to files.
-    for way in [Operation::Adding, Operation::Removing] {
-        kill(way, 3, 2);
+    for (way, layout) in [(Operation::Adding, "open"), (Operation::Removing, "compact")] {
+        kill(way, layout, 3, 2);
     }
+}
+
+/// Kills runs in both layouts.
+fn kill_both(way: Operation, kills: u32, times: usize) {
+    LAYOUTS.into_iter().for_each(|layout| kill(way, layout, kills, times));
 }
 
 #[test]
 #[ignore = "takes a minute"]
 fn many_times_while_building() {
-    kill(Operation::Fresh, 30, 20);
-    kill(Operation::Overwriting, 30, 20);
+    kill_both(Operation::Fresh, 20, 20);
+    kill_both(Operation::Overwriting, 20, 20);
 }
 
 #[test]
 #[ignore = "takes a minute"]
 fn many_times_while_adding() {
-    kill(Operation::Adding, 60, 20);
+    kill_both(Operation::Adding, 30, 20);
 }
 
 #[test]
 #[ignore = "takes a minute"]
 fn many_times_while_adding_to_levels() {
-    kill(Operation::AddingToLevels, 30, 4);
-    kill(Operation::Optimizing, 30, 4);
+    kill_both(Operation::AddingToLevels, 20, 4);
+    kill_both(Operation::Optimizing, 20, 4);
+    kill(Operation::Converting, "open", 20, 20);
 }
 
 #[test]
 #[ignore = "takes a minute"]
 fn many_times_while_removing() {
-    kill(Operation::Removing, 60, 20);
+    kill_both(Operation::Removing, 30, 20);
 }

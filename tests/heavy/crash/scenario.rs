@@ -37,6 +37,8 @@ pub(crate) enum Operation {
     Optimizing,
     /// A third of the games is removed from a database.
     Removing,
+    /// A database with the open layout becomes compact.
+    Converting,
 }
 
 impl Operation {
@@ -47,9 +49,12 @@ impl Operation {
 
     /// Whether the operation changes the existing database, with a write-ahead log.
     pub(crate) const fn has_log(self) -> bool {
-        matches!(self, Self::Adding | Self::AddingToLevels | Self::Optimizing)
+        matches!(self, Self::Adding | Self::AddingToLevels | Self::Optimizing | Self::Converting)
     }
 }
+
+/// The layouts of a database. Each operation must end as safely in both.
+pub(crate) const LAYOUTS: [&str; 2] = ["open", "compact"];
 
 /// The two possible states of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,18 +66,24 @@ pub(crate) enum State {
 /// An operation, the files before it, and the files after an undisturbed run.
 pub(crate) struct Scenario {
     pub(crate) way: Operation,
+    layout: &'static str,
     start: TempDir,
     end: TempDir,
 }
 
 impl Scenario {
-    /// An operation on 53 games, repeated this many times.
+    /// An operation on 53 games, repeated this many times, in the open layout.
     pub(crate) fn new(way: Operation, times: usize) -> Self {
+        Self::in_layout(way, times, "open")
+    }
+
+    /// An operation on 53 games, repeated this many times.
+    pub(crate) fn in_layout(way: Operation, times: usize, layout: &'static str) -> Self {
         let (start, end) = (directory(), directory());
         fs::write(start.path().join(SOURCE), GAMES.repeat(times) + &annotated(times)).expect("written");
         if way != Operation::Fresh {
             let index = |files: &[&str]| {
-                let index = ["index", "--quiet"];
+                let index = ["index", "--quiet", "--layout", layout];
                 assert_done(&run(start.path(), &[&index[..], &OPTIONS, &[DATABASE], files].concat()));
             };
             // Half as many games, of other players.
@@ -92,7 +103,7 @@ impl Scenario {
             }
         }
         copy(start.path(), end.path());
-        let scenario = Self { way, start, end };
+        let scenario = Self { way, layout, start, end };
         assert_done(&scenario.command(scenario.end.path()).output().expect("run"));
         for place in [&scenario.start, &scenario.end] {
             if place.path().join(DATABASE).exists() {
@@ -102,7 +113,7 @@ impl Scenario {
         assert_eq!(scenario.examine(scenario.end.path(), "undisturbed"), State::After);
         if way.has_levels() {
             let counts = [scenario.counts_before().expect("a database"), scenario.counts_after()];
-            let levels = counts.map(|counts| counts.last().copied());
+            let levels = counts.map(|counts| counts.get(5).copied());
             assert_eq!(levels, [Some(2), Some(if way == Operation::Optimizing { 1 } else { 2 })]);
         }
         scenario
@@ -133,6 +144,10 @@ impl Scenario {
             command.args(["optimize", "--quiet", "--threads", "2", "--memory", "16MiB", DATABASE]);
             return command;
         }
+        if self.way == Operation::Converting {
+            command.args(["optimize", "--quiet", "--threads", "2", "--layout", "compact", DATABASE]);
+            return command;
+        }
         if self.way == Operation::Removing {
             let games = "SELECT game_id FROM game WHERE game_id % 3 = 0";
             command.args([
@@ -152,7 +167,7 @@ impl Scenario {
         if self.way == Operation::Overwriting {
             command.arg("--overwrite");
         }
-        command.args([DATABASE, SOURCE]);
+        command.args(["--layout", self.layout, DATABASE, SOURCE]);
         command
     }
 
@@ -199,11 +214,15 @@ impl Scenario {
     }
 
     fn counts_before(&self) -> Option<Vec<u64>> {
-        (self.way != Operation::Fresh).then(|| counts(&open(&self.start.path().join(DATABASE))))
+        (self.way != Operation::Fresh).then(|| {
+            counts(
+                Database::open_read_only(&self.start.path().join(DATABASE)).expect("a database").connection(),
+            )
+        })
     }
 
     fn counts_after(&self) -> Vec<u64> {
-        counts(&open(&self.end.path().join(DATABASE)))
+        counts(Database::open_read_only(&self.end.path().join(DATABASE)).expect("a database").connection())
     }
 
     /// Runs the command undisturbed after an interrupted run, and asserts that the result is the expected one.
@@ -260,6 +279,7 @@ fn counts(database: &Connection) -> Vec<u64> {
         of("SELECT count(*) FROM import"),
         of("SELECT sum(games) FROM visited_position"),
         levels,
+        of("SELECT count(*) FROM game_moves"),
     ]
 }
 

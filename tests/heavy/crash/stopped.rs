@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-use super::scenario::{DATABASE, Operation, Scenario, State, spread, text, wait_for};
+use super::scenario::{DATABASE, LAYOUTS, Operation, Scenario, State, spread, text, wait_for};
 
 /// The time limit for a run to end, even on a busy machine. The exit status shows that it did not simply finish.
 const SOON: Duration = Duration::from_secs(20);
@@ -21,8 +21,8 @@ fn send(signal: &str, process: &Child) {
 }
 
 /// Stops runs; each of them ends soon, reports that it was stopped, and leaves the files as they were.
-fn stop(way: Operation, stops: u32, times: usize) {
-    let scenario = Scenario::new(way, times);
+fn stop(way: Operation, layout: &'static str, stops: u32, times: usize) {
+    let scenario = Scenario::in_layout(way, times, layout);
     let duration = scenario.duration();
     let (mut stopped, mut done) = (0, 0);
     for ((signal, status), share) in [("-INT", 130), ("-TERM", 143)].into_iter().cycle().zip(spread(stops)) {
@@ -57,8 +57,10 @@ fn stop(way: Operation, stops: u32, times: usize) {
 
 #[test]
 fn at_a_few_moments() {
-    for way in [Operation::Fresh, Operation::Overwriting, Operation::Adding] {
-        stop(way, 2, 4);
+    for (way, layout) in
+        [(Operation::Fresh, "open"), (Operation::Overwriting, "compact"), (Operation::Adding, "open")]
+    {
+        stop(way, layout, 2, 4);
     }
 }
 
@@ -66,7 +68,7 @@ fn at_a_few_moments() {
 #[ignore = "takes half a minute"]
 fn at_many_moments() {
     for way in [Operation::Fresh, Operation::Overwriting, Operation::Adding] {
-        stop(way, 20, 40);
+        LAYOUTS.into_iter().for_each(|layout| stop(way, layout, 12, 40));
     }
 }
 
