@@ -310,6 +310,30 @@ fn a_conversion_that_would_lose_something_is_refused() {
     assert!(refused.status != 0 && refused.stderr.contains("game 2"), "{refused:?}");
     assert_eq!(workspace.names(), ["a.pgn", "compact.db", "open.db"]);
     assert!(workspace.stdout_of(&["info", "open.db"]).contains(" open layout"));
+    for (damage, found) in [
+        (
+            "UPDATE game_moves SET moves = CAST(x'7fffffff' || substr(moves, 5) AS BLOB) WHERE game_id = 1",
+            "game_id 1: ply 0",
+        ),
+        ("DELETE FROM game_moves WHERE game_id = 2", "game 2"),
+    ] {
+        workspace.stdout_of(&[
+            "index",
+            "compact.db",
+            "a.pgn",
+            "--overwrite",
+            "--quiet",
+            "--layout",
+            "compact",
+        ]);
+        workspace.stdout_of(&["sql", "compact.db", "--write", damage]);
+        let refused = workspace.run(&["optimize", "compact.db", "--layout", "open"]);
+        assert!(refused.status != 0 && refused.stderr.contains(found), "{refused:?}");
+        assert!(
+            refused.stderr.contains("compact.db: ") && !refused.stderr.contains("pgndex-tmp"),
+            "{refused:?}"
+        );
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Converts a database to another layout.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::board::MoveCode;
 use crate::store::cell::read_rows;
@@ -41,21 +41,19 @@ impl Build {
         (build.set_up, build.held) = (Some(database.set_up()), Some(held));
         build.reopen()?;
         watch(build.connection());
-        let path = build.path().to_owned();
-        let failed = |source| Error::sqlite(&path, "copy the database", source);
+        let failed = |source| Error::sqlite(&target, "copy the database", source);
         // With an exclusive lock, the connection could not read a database with a log that others have opened.
         build.connection().execute_batch("PRAGMA locking_mode = NORMAL").map_err(failed)?;
         attach(build.connection(), &target, "old").map_err(failed)?;
         let copied = copy_schema(build.connection(), options.layout)
             .and_then(|tables| copy_rows(build.connection(), &tables));
         copied.map_err(failed)?;
-        match options.layout {
-            Layout::Open => copy_positions(build.connection()).map_err(failed)?,
-            Layout::Compact => {
-                if let Some(game) = copy_moves(build.connection()).map_err(failed)? {
-                    return Err(ErrorKind::IncompletePositions(game).at(&target));
-                }
-            }
+        let incomplete = match options.layout {
+            Layout::Open => copy_positions(build.connection()),
+            Layout::Compact => copy_moves(build.connection()),
+        };
+        if let Some(game) = incomplete.map_err(failed)? {
+            return Err(ErrorKind::IncompletePositions(game).at(&target));
         }
         build.connection().execute_batch("COMMIT; DETACH old").map_err(failed)?;
         Ok(build)
@@ -124,8 +122,14 @@ fn copy_rows(connection: &Connection, tables: &[String]) -> rusqlite::Result<()>
     ))
 }
 
-/// Fills the table `game_position` from the moves of the old database.
-fn copy_positions(connection: &Connection) -> rusqlite::Result<()> {
+/// Fills the table `game_position` from the moves of the old database. Returns a game whose moves are incomplete.
+fn copy_positions(connection: &Connection) -> rusqlite::Result<Option<i64>> {
+    let sql = "SELECT game_id FROM old.game LEFT JOIN old.game_moves USING (game_id)
+               WHERE status <> 'skipped' AND length(moves) IS NOT 4 * ply_count LIMIT 1";
+    let incomplete = connection.query_row(sql, [], |row| row.get(0)).optional()?;
+    if incomplete.is_some() {
+        return Ok(incomplete);
+    }
     replayed::register(connection)?;
     connection.execute_batch(&format!(
         "CREATE VIRTUAL TABLE temp.replayed USING {}(old, {});
@@ -133,7 +137,8 @@ fn copy_positions(connection: &Connection) -> rusqlite::Result<()> {
          DROP TABLE temp.replayed",
         replayed::MODULE,
         replayed::STRICT
-    ))
+    ))?;
+    Ok(None)
 }
 
 /// Fills `game_moves` from the positions of the old database. Returns the first game whose rows are not those of a
