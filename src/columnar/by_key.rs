@@ -251,7 +251,7 @@ struct Counts {
     latest: PlayedOccurrence,
     /// The first occurrence in a game from the standard start position, if there is one.
     standard: Option<PlayedOccurrence>,
-    /// The FEN of the position in games from set-ups, if there are any.
+    /// The FEN at the first occurrence in a game from a set-up, if there is one.
     fen: Option<String>,
     /// Whether two positions share the key. If so, `continuation` gets no rows for this key.
     is_shared: bool,

@@ -68,9 +68,9 @@ pub struct Shown {
     last: Option<GameId>,
     /// Whether the search found a hit beyond the maximum number.
     is_more: bool,
-    /// For the nearest positions: a lower bound of the distances in the games that were not read because too
-    /// many games would have been read. A hit with a greater distance is possibly not one of the nearest.
-    /// `None` if there are no such games.
+    /// For the nearest positions, if the search reached its maximum number of games: a lower bound of the
+    /// distances in the games left unread. A hit with a greater distance is possibly not one of the nearest.
+    /// `None` if no games were left unread for this reason.
     pub unseen: Option<u32>,
 }
 

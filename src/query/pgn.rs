@@ -10,9 +10,9 @@ use crate::store::{GameAnnotations, GameRecord, PositionAnnotations, StoredVaria
 /// Appends a game with its annotations to `text`, in PGN's export format and followed by a blank line. The
 /// same game always gives the same bytes.
 ///
-/// Parsing the text gives the same moves and annotations again. Clocks, times and evaluations are written
-/// only in the form that they have in the stored comments, if parsing this form restores their values.
-/// Otherwise they are written as commands. A game that is not complete in the database gets the tag
+/// Parsing the text gives the same moves and annotations again. Clocks, times and evaluations
+/// that the stored comments do not contain are added as commands. If parsing the result would not restore all of
+/// these values, all are added as commands. A game that is not complete in the database gets the tag
 /// [`GameRecord::TRUNCATED`].
 ///
 /// # Errors

@@ -46,8 +46,8 @@ impl Sample {
     /// The approximate maximum number of draws in a part, unless this needs more than [`PARTS`](Self::PARTS)
     /// parts. The draws of one part are in memory together.
     const FEW: u64 = 1 << 20;
-    /// The maximum number of parts into which all draws are divided for sorting, by rank. Each part takes one
-    /// pass over the games.
+    /// The maximum number of parts. Each part has the draws with ranks in one range, and is sorted by itself. It
+    /// takes one pass over the games.
     const PARTS: u64 = 256;
 
     /// Passes the draws to `visit`, the lowest rank first, several at a time, so that `visit` can read their

@@ -130,7 +130,8 @@ impl Databases {
         DatabaseList { databases: databases.collect() }
     }
 
-    /// The database with a name; without a name, the first one.
+    /// The database called `name`, or the first database if `name` is `None`. Returns `None` if there is no such
+    /// database.
     pub(super) fn named(&self, name: Option<&str>) -> Option<&Arc<ServedDatabase>> {
         self.served.iter().find(|served| name.is_none_or(|name| served.name == name))
     }

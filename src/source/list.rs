@@ -42,8 +42,8 @@ impl Sources {
 
 /// Lists files in the given order, each once. `None` if `watch` stopped the search.
 ///
-/// - A directory represents all PGN files below it, compressed or not, in the order of their paths: names
-///   that end in `.pgn`, `.pgn.zst`, `.pgn.gz`, `.pgn.bz2` or `.zip`. If a plain file begins with the whole
+/// - A directory represents all files below it whose names end in `.pgn`, `.pgn.zst`, `.pgn.gz`, `.pgn.bz2` or
+///   `.zip`, in the order of their paths. If a plain file begins with the whole
 ///   text of the compressed file beside it, the compressed file is ignored. If the compressed file continues
 ///   where the plain file ends, the plain file is ignored. Otherwise, both are listed.
 /// - A zip archive represents its `.pgn` files.

@@ -132,7 +132,7 @@ impl Database {
     /// The value of a setting.
     ///
     /// # Errors
-    /// Errors of SQLite; if the setting is missing or has a wrong type.
+    /// If SQLite fails, or if the setting is missing or has the wrong type.
     pub(crate) fn setting<T: for<'r> Stored<'r>>(&self, name: &str) -> Result<T> {
         setting(&self.connection, &self.path, name)
     }
@@ -140,7 +140,7 @@ impl Database {
     /// The number of games that must reach a position to make it a visited position.
     ///
     /// # Errors
-    /// Errors of SQLite; if the setting is missing or has a wrong type.
+    /// If SQLite fails, or if the setting is missing or has the wrong type.
     pub fn continuation_threshold(&self) -> Result<u32> {
         self.setting("continuation_threshold")
     }
@@ -167,7 +167,7 @@ impl Database {
     /// Identifies the list of openings by which the games were classified.
     ///
     /// # Errors
-    /// Errors of SQLite; if the setting is missing or has a wrong type.
+    /// If SQLite fails, or if the setting is missing or has the wrong type.
     pub fn openings_digest(&self) -> Result<String> {
         self.setting("openings")
     }

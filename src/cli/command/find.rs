@@ -77,7 +77,8 @@ fn next_move<'f>(found: &'f FoundPosition<'_>) -> Value<'f> {
 /// A hint on how to show all hits.
 const ALL: &str = "--limit 0 shows all";
 
-/// Prints the positions that match, each with its game; or, if no position is searched, the games that match.
+/// Prints the positions that match, each with its game. If the search is not for positions, prints the
+/// games that match.
 ///
 /// # Errors
 /// If an argument is invalid, the database cannot be read, or the answer cannot be written.

@@ -139,8 +139,8 @@ impl Aliases {
         Ok(())
     }
 
-    /// Makes `spelling`, which must not have other spellings, a spelling of `name`. If `spelling` equals
-    /// `name`, it only ceases to be a spelling of another name.
+    /// Makes `spelling` an alias of `name`. `spelling` must not be a name that has aliases itself. If the two are
+    /// equal, `name` ceases to be an alias of another name.
     fn set_name(&mut self, spelling: String, name: &str) {
         if spelling == name {
             self.names.remove(name);

@@ -182,7 +182,7 @@ const MOST_LIKE: usize = 32;
 /// The maximum number of names to compare. Each comparison takes about half a microsecond. Only names that
 /// begin with the right letters are compared.
 const COMPARED_PLAYERS: usize = 200_000;
-/// A name does not have many more games than another unless it has at least this many times as many.
+/// To have many more games than another name, a name must have at least this many times as many.
 const TIMES: u64 = 2;
 /// A name does not have many more games than another unless it has at least this many more. Without this
 /// minimum, there would be too many suggestions for players with very few games.

@@ -67,8 +67,8 @@ impl PositionQuery {
 }
 
 /// Chooses the language in which all words are moves, English first. If there is no such language, chooses
-/// the one in which the most words at the beginning are moves. Also returns the names of all languages in
-/// which all words are the same moves; no names for English.
+/// the one in which the most words at the beginning are moves. If a language other than English fits all words,
+/// also returns the names of the languages that fit. Fails if these give different moves.
 fn choose(scanned: &Scanned, start: &Position) -> Result<(Reading, Vec<&'static str>), PositionError> {
     let words = &scanned.words;
     let english = Reading::new(&ENGLISH, start, words);

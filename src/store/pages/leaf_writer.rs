@@ -188,9 +188,9 @@ impl LeafWriter {
         Ok(())
     }
 
-    /// Moves the last divider to the current page. Called if this page has only one row, which will become
-    /// the divider at the end of the segment. The last row of the page before becomes the divider between the
-    /// two pages.
+    /// Moves the last divider to the current page. Called if this page has only one row: that row will become
+    /// the divider at the end of the segment, and the page must not be empty then. The last row of the previous
+    /// page replaces the moved divider.
     fn give_last_page_a_second_row(&mut self) {
         let page = self.pages.current();
         let row = self.pages.fill.pop(&self.pages.bytes[page.clone()]).to_vec();

@@ -23,7 +23,8 @@ pub enum NameFilter {
     Exactly(String),
     /// This name, ignoring only letter case: the name of an account.
     Account(String),
-    /// Names that contain this text, given as typed, from the beginning of a word on.
+    /// Names in which this text begins at the start of a word. The text is stored as typed; letter case and
+    /// accents are ignored.
     Word(String),
 }
 

@@ -394,7 +394,7 @@ impl Database {
         Ok(())
     }
 
-    /// Adds the condition on sources: any reading of one of the filter's files.
+    /// Adds the condition that the source of a game is a reading of one of the filter's files.
     fn add_sources(&self, selection: &mut Selection, filter: &GameFilter) -> Result<()> {
         if filter.sources.is_empty() {
             return Ok(());

@@ -42,7 +42,7 @@ impl Build {
         build.reopen()?;
         watch(build.connection());
         let failed = |source| Error::sqlite(&target, "copy the database", source);
-        // With an exclusive lock, the connection could not read a database with a log that others have opened.
+        // In the locking mode EXCLUSIVE, the connection could not read a database in WAL mode while others have it open.
         build.connection().execute_batch("PRAGMA locking_mode = NORMAL").map_err(failed)?;
         attach(build.connection(), &target, "old").map_err(failed)?;
         let copied = copy_schema(build.connection(), options.layout)
@@ -60,8 +60,9 @@ impl Build {
     }
 }
 
-/// What users added and the other layout cannot have: indexes, triggers and columns of `game_position`, columns of
-/// `game_moves`. Also views and triggers that name the database `main`, which has another name during the conversion.
+/// What users added and the conversion cannot keep: indexes and triggers of `game_position`; additional columns of
+/// `game_position` and `game_moves`; views and triggers whose SQL contains the database name `main`, because the old
+/// database has another name during the conversion.
 fn dependents(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let sql = "SELECT name FROM main.sqlite_schema
                WHERE type IN ('index', 'trigger') AND tbl_name = 'game_position' AND sql NOTNULL

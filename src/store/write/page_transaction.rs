@@ -80,7 +80,8 @@ impl<'d> PageTransaction<'d> {
     fn try_begin(database: &'d Database) -> Result<Option<Self>> {
         let (connection, path) = (database.connection(), database.path());
         let failed = |source| Error::sqlite(path, "begin the transaction", source);
-        // Triggers, and additional indexes and columns, would not get new rows. 6, 7 and 4 are the numbers of
+        // Pages are written without SQL, so triggers would not run, and additional indexes and columns would not be
+        // filled. 6, 7 and 4 are the numbers of
         // columns that `PositionRecord`, `EvalRow` and `OccurrenceRow` write.
         let possible = "SELECT EXISTS (SELECT 1 FROM pragma_module_list WHERE name = 'sqlite_dbpage')
              AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger'

@@ -236,8 +236,9 @@ impl ExploreTarget<'_> {
         POSITION_GAME.first(self.database.connection(), sql, params, |cells| cells.get(0).map(GameId))
     }
 
-    /// Converts a tally. Looks up the listed games, and the game of each move that only one game with a
-    /// result played; `None` if one of these games does not exist or did not reach the position.
+    /// Converts a tally, and looks up the games that it lists. If a move was played in only one game that has a
+    /// result, also looks up that game. Returns `None` if one of these games does not exist or did not reach the
+    /// position.
     fn exploration(&self, tally: Tally) -> rusqlite::Result<Option<(PositionCounts, Option<Games>)>> {
         let mut continuations = Vec::with_capacity(tally.moves.len());
         for (code, counted) in tally.moves {

@@ -65,7 +65,8 @@ impl ExploreTarget<'_> {
         const COUNTED: u32 = 50_000;
         let games_first =
             may_be_frequent && self.database.has_fewer_games(selection, self.key, Lines::Main, COUNTED)?;
-        // Reads the row of a game before its position, because rows of positions are on many more pages.
+        // Joins `game` before `game_position`. The rows of `game_position` are on many more pages, so they should be
+        // read only for games of the selection.
         let sql = format!(
             "SELECT o.game_id, p.move_code, game.result, game.white_elo, game.black_elo, game.date
              FROM {} CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply

@@ -399,7 +399,7 @@ const fn order_sql(order: HitOrder) -> &'static str {
     }
 }
 
-/// The part of the games of a selection to list.
+/// Which games of a selection to list, and in which order.
 #[derive(Clone, Copy, Debug)]
 pub struct Listing<'a> {
     /// The games to list.
