@@ -296,13 +296,13 @@ mod help {
               --json
                   Print one JSON object at the end, instead of the summary
 
-        Archives (zstd, gzip, bzip2, zip) are recognised by their first bytes and unpacked in memory. A
-        temporary file is used only for a stretch of tens of MiB of text in which no game begins. In a zip
-        archive all .pgn files are read. UTF-16 is read too.
+        Archives (zstd, gzip, bzip2, zip) are recognised by their first bytes and unpacked in memory. This
+        needs a temporary file only if no game begins in tens of MiB of text. In a zip archive all .pgn
+        files are read. UTF-16 is read too.
 
         If a game or a file cannot be read, the run reports it and continues. All problems are in the table
-        `problem`. If part of a game could not be read, or a file has text but no game, the exit status is
-        3.
+        `problem`. If some games or files could not be read completely, the exit status is 3; if no file
+        could be read, it is 1.
 
         Examples:
           pgndex index games.db twic/ lichess_db_*.pgn.zst   a directory, and archives as they are

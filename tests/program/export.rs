@@ -494,7 +494,7 @@ fn a_sample_prints_its_seed_and_the_shortfall() {
     pgndex: error: games.db: no game 4294967295; the games have the numbers 1 to 5
     ");
     insta::assert_snapshot!(workspace.stderr_of(2, &["--format", "pgn", "--ply", "3"]), @"
-    pgndex: error: --ply chooses positions, but pgn, csv and --parquet write whole games; use --format fen, epd or csv-positions, or describe the positions, as with --ending
+    pgndex: error: --ply chooses positions, but pgn, csv and --parquet write whole games; use --format fen, epd or csv-positions, or describe the positions, for example with --ending
     ");
 }
 

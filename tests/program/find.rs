@@ -31,7 +31,7 @@ fn the_nearest_positions_are_listed_with_their_distance() {
     let table = sample.ok(&["--like", fen, "--limit", "2"]);
     let lines: Vec<&str> = table.lines().collect();
     assert!(lines[0].ends_with("  distance") && lines.len() == 5, "{table}");
-    assert_eq!(lines[4], "2 shown, there are more; --limit 0 shows all");
+    assert_eq!(lines[4], "2 shown, but there are more; --limit 0 shows all");
     let objects = sample.ok(&["--like", fen, "--limit", "0", "--format", "json"]);
     let distances: Vec<u64> =
         objects.lines().map(|line| json(line)["distance"].as_u64().expect("a number")).collect();

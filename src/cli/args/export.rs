@@ -141,7 +141,7 @@ impl ExportArgs {
         match of_positions.into_iter().find(|&(_, is_given)| is_given) {
             Some((option, _)) if self.format.is_of_games() => {
                 let instead = match option {
-                    "--ply" => "describe the positions, as with --ending",
+                    "--ply" => "describe the positions, for example with --ending",
                     _ => "choose games with filters instead",
                 };
                 Err(wrong_value(format!(

@@ -285,7 +285,7 @@ fn total_text(total: &Total) -> String {
             format!("{shown} shown; {} reached the position{hint}", counted(all, "game"))
         }
         AllHits::AtLeast(all) => format!("{shown} of {} or more games shown{hint}", grouped(all)),
-        AllHits::Unknown if is_more => format!("{shown} shown, there are more; {ALL}"),
+        AllHits::Unknown if is_more => format!("{shown} shown, but there are more; {ALL}"),
         AllHits::Unknown => format!("{shown} shown"),
     }
 }

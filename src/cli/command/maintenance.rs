@@ -136,7 +136,7 @@ pub(crate) fn repair(args: &MaintenanceArgs) -> anyhow::Result<Status> {
     };
     report_done(args.report, Done::Repair(done), || {
         format!(
-            "removed {}, {} and {}; corrected the length of {}; corrected {}; counted {} for `explore` again, as always; took {:.1} s\n{}: {}; \
+            "removed {}, {} and {}; corrected the length of {}; corrected {}; recounted {} for `explore`; took {:.1} s\n{}: {}; \
              check the result with `pgndex verify`",
             counted(counts.rows, "row"),
             counted(counts.names, "name"),
@@ -176,7 +176,7 @@ fn report_unrepaired(summary: &RepairSummary) {
     }
     if summary.counts.unknown_sources > 0 {
         note(&format!(
-            "the table source lacked {} with games. `pgndex info` shows such a source as 'unknown source' with its number. Remove \
+            "the table `source` had no row for {} with games. `pgndex info` shows such a source as 'unknown source' with its number. Remove \
              its games with `pgndex remove --source`, then index the file again",
             counted(summary.counts.unknown_sources, "source"),
         ));

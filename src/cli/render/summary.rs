@@ -150,7 +150,7 @@ impl Report<'_> {
             (self.rejects, "--rejects FILE to save the games with errors"),
         ];
         let hints = hints.iter().filter(|(file, _)| file.is_none()).map(|(_, hint)| *hint);
-        let hints = hints.collect::<Vec<_>>().join(", ");
+        let hints = hints.collect::<Vec<_>>().join(", or ");
         if summary.problems.iter().next().is_some() && !hints.is_empty() {
             writeln!(out, "\n  hint: use {hints}")?;
         }

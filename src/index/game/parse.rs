@@ -314,7 +314,7 @@ impl<'a> ChunkParser<'a> {
             }
             Some(token) if tag.is_some_and(|tag| tag != token) => {
                 let tag = tag.unwrap_or_default().as_str();
-                let message = format!("the tag says {tag}, the moves end in {}", token.as_str());
+                let message = format!("the tag says {tag}, but the moves end in {}", token.as_str());
                 let (kind, at) = (ProblemKind::ResultMismatch, ending.result_at.start);
                 let shown = shown(&self.text[ending.result_at.clone()]);
                 self.problem(batch, kind, at, Subject::Game, Some(&shown), &message);

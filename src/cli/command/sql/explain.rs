@@ -151,7 +151,7 @@ fn hint_of_prompt(message: &str) -> Option<&'static str> {
             "the statement ends too early, or a bracket or quote is not closed"
         }
         _ if message.starts_with("no such function: ") => {
-            "SELECT DISTINCT name FROM pragma_function_list lists the functions"
+            "to list the functions: SELECT DISTINCT name FROM pragma_function_list"
         }
         _ if message.ends_with(" because it is a view") => {
             "change the tables that it reads; .schema shows them"
