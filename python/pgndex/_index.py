@@ -47,9 +47,9 @@ def index(
     """Indexes PGN files into a database, or with `parquet=True` into a directory of Parquet files.
 
     If the database exists, new games are added to it, unless `overwrite=True`. The options are those of `pgndex index`; the defaults of
-    `duplicates`, `annotations` and `layout` are those of the database, or `skip`, `all` and `open`. `progress` is called with a `Progress` ten times a
-    second. If it raises an exception, or on Ctrl-C, the work stops, and the database is unchanged. Returns the summary that
-    `pgndex index --json` prints.
+    `duplicates`, `annotations` and `layout` are those of the database, or `skip`, `all` and `open`. `progress` is called with a
+    `Progress` ten times a second. If it raises an exception, or on Ctrl-C, the work stops, and the database is unchanged. Returns the
+    summary that `pgndex index --json` prints.
     """
     options = SimpleNamespace(
         threads=threads,

@@ -341,8 +341,8 @@ fn damage_is_found_and_reported() {
     let moves = |value: &str| format!("UPDATE game_moves SET moves = {value} WHERE game_id = 1");
     for (change, found) in [
         // The highest bit of the first move.
-        (moves("x'8e142222' || substr(moves, 5)"), "game_id 1"),
-        (moves("x'00000000' || substr(moves, 5)"), "game_id 1"),
+        (moves("CAST(x'8e143420' || substr(moves, 5) AS BLOB)"), "game_id 1, ply 1: fen is "),
+        (moves("CAST(x'00000000' || substr(moves, 5) AS BLOB)"), "game_id 1"),
         (moves("CAST(x'7fffffff' || substr(moves, 5) AS BLOB)"), "game_id 1: the rows for plies 1 to "),
         (moves("substr(moves, 1, 7)"), "game_id 1: the rows for plies 0 to "),
         (moves("'text'"), "game_id 1"),

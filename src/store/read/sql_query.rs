@@ -5,7 +5,6 @@ use rusqlite::{Batch, Connection, ErrorCode, Params, Rows, Statement, ffi};
 
 #[cfg(feature = "bundled")]
 use crate::store::SqlLocation;
-use crate::store::layout::Layout;
 use crate::store::schema::{schema_of, version_of};
 use crate::store::sql::words;
 use crate::store::{Database, Error, Result, SchemaVersion, read_rows};
@@ -349,9 +348,7 @@ impl Database {
     pub fn added_by_others(&self) -> Result<Vec<String>> {
         let names =
             "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
-        let ours = Layout::of(self.connection())
-            .and_then(|layout| schema_of(SchemaVersion::LATEST, layout))
-            .and_then(|schema| texts(&schema, names));
+        let ours = schema_of(SchemaVersion::LATEST, self.layout()).and_then(|schema| texts(&schema, names));
         let ours = ours.map_err(self.failed(ACTION))?;
         let mut found = texts(self.connection(), names).map_err(self.failed(ACTION))?;
         found.retain(|name| !ours.contains(name));

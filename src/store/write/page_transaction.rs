@@ -81,8 +81,7 @@ impl<'d> PageTransaction<'d> {
         let (connection, path) = (database.connection(), database.path());
         let failed = |source| Error::sqlite(path, "begin the transaction", source);
         // Pages are written without SQL, so triggers would not run, and additional indexes and columns would not be
-        // filled. 6, 7 and 4 are the numbers of
-        // columns that `PositionRecord`, `EvalRow` and `OccurrenceRow` write.
+        // filled. 6, 7 and 4 are the numbers of columns of `PositionRecord`, `EvalRow` and `OccurrenceRow`.
         let possible = "SELECT EXISTS (SELECT 1 FROM pragma_module_list WHERE name = 'sqlite_dbpage')
              AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger'
                              OR type = 'index' AND sql IS NOT NULL AND tbl_name IN ('game_position', 'move_eval', 'occurrence'))

@@ -214,15 +214,11 @@ impl Scenario {
     }
 
     fn counts_before(&self) -> Option<Vec<u64>> {
-        (self.way != Operation::Fresh).then(|| {
-            counts(
-                Database::open_read_only(&self.start.path().join(DATABASE)).expect("a database").connection(),
-            )
-        })
+        (self.way != Operation::Fresh).then(|| counts_in(&self.start))
     }
 
     fn counts_after(&self) -> Vec<u64> {
-        counts(Database::open_read_only(&self.end.path().join(DATABASE)).expect("a database").connection())
+        counts_in(&self.end)
     }
 
     /// Runs the command undisturbed after an interrupted run, and asserts that the result is the expected one.
@@ -261,6 +257,10 @@ impl Scenario {
             assert_same(&place.join(DATABASE), &self.start.path().join(DATABASE), what);
         }
     }
+}
+
+fn counts_in(place: &TempDir) -> Vec<u64> {
+    counts(Database::open_read_only(&place.path().join(DATABASE)).expect("a database").connection())
 }
 
 /// Counts that distinguish the states. Within one state, they must agree with each other.

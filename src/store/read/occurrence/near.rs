@@ -335,20 +335,18 @@ fn nearest_of(
     ranges: &[GameRange],
 ) -> rusqlite::Result<Vec<Near>> {
     let mut found: Vec<Near> = Vec::new();
-    for &range in ranges {
-        database.each_position(selection, Lines::Main, range, |fen, row| {
-            let (game, distance) = (row.game()?, to.distance(fen));
-            let near = |ply| Near { distance, game, ply };
-            match found.last_mut() {
-                Some(last) if last.game == game => {
-                    if distance < last.distance {
-                        *last = near(row.ply()?);
-                    }
+    database.each_position(selection, Lines::Main, ranges, |fen, row| {
+        let (game, distance) = (row.game()?, to.distance(fen));
+        let near = |ply| Near { distance, game, ply };
+        match found.last_mut() {
+            Some(last) if last.game == game => {
+                if distance < last.distance {
+                    *last = near(row.ply()?);
                 }
-                _ => found.push(near(row.ply()?)),
             }
-            Ok(())
-        })?;
-    }
+            _ => found.push(near(row.ply()?)),
+        }
+        Ok(())
+    })?;
     Ok(found)
 }

@@ -50,22 +50,28 @@ impl PositionRow<'_> {
 }
 
 impl Database {
-    /// Passes the FEN of each position of a selection's games in a range to `see`, in order: the positions of main lines
-    /// or, with [`Lines::All`], only those of variations.
+    /// Passes the FEN of each position of a selection's games in some ranges to `see`, in order: the positions of main
+    /// lines or, with [`Lines::All`], only those of variations.
     pub(super) fn each_position(
         &self,
         selection: &Selection,
         lines: Lines,
-        (first, last): GameRange,
+        ranges: &[GameRange],
         mut see: impl FnMut(&[u8], PositionRow<'_>) -> rusqlite::Result<()>,
     ) -> rusqlite::Result<()> {
-        let params = named_params! { ":first": first.0, ":last": last.0 };
         let is_replayed = lines == Lines::Main && self.layout() == Layout::Compact;
-        let sql = sql(selection, lines, is_replayed);
-        if is_replayed {
+        let table = if lines == Lines::Main { GAME_POSITION } else { VARIATION_MOVE };
+        let (sql, start) = (sql(selection, lines, is_replayed), Position::start());
+        for (first, last) in ranges {
+            let params = named_params! { ":first": first.0, ":last": last.0 };
+            if !is_replayed {
+                selection.each(self.connection(), table, &sql, params, |cells| {
+                    see(cells.get::<&str>(3)?.as_bytes(), PositionRow::Stored(cells))
+                })?;
+                continue;
+            }
             let mut statement = selection.prepare(self.connection(), &sql, params)?;
             let mut rows = statement.raw_query();
-            let start = Position::start();
             while let Some(row) = rows.next()? {
                 // A damaged game ends where the damage begins, as in the virtual table.
                 let Ok(mut game) = Replay::read(row, &start) else { continue };
@@ -77,12 +83,8 @@ impl Database {
                     }
                 }
             }
-            return Ok(());
         }
-        let table = if lines == Lines::Main { GAME_POSITION } else { VARIATION_MOVE };
-        selection.each(self.connection(), table, &sql, params, |cells| {
-            see(cells.get::<&str>(3)?.as_bytes(), PositionRow::Stored(cells))
-        })
+        Ok(())
     }
 }
 

@@ -278,11 +278,9 @@ impl Database {
         sought: &impl Seek,
     ) -> rusqlite::Result<SortedMap<GameId, HitLocation>> {
         let mut found = SortedMap::new();
-        for &range in ranges {
-            self.scan_lines(scan.selection, Lines::Main, range, sought, &mut found)?;
-            if scan.lines == Lines::All {
-                self.scan_lines(scan.selection, Lines::All, range, sought, &mut found)?;
-            }
+        self.scan_lines(scan.selection, Lines::Main, ranges, sought, &mut found)?;
+        if scan.lines == Lines::All {
+            self.scan_lines(scan.selection, Lines::All, ranges, sought, &mut found)?;
         }
         Ok(found)
     }
@@ -319,13 +317,13 @@ impl Database {
         &self,
         selection: &Selection,
         lines: Lines,
-        range: GameRange,
+        ranges: &[GameRange],
         sought: &impl Seek,
         found: &mut SortedMap<GameId, HitLocation>,
     ) -> rusqlite::Result<()> {
         let asks_for_moves = sought.asks_for_moves();
         let mut state = None;
-        self.each_position(selection, lines, range, |fen, row| {
+        self.each_position(selection, lines, ranges, |fen, row| {
             let played = if asks_for_moves { row.played()? } else { None };
             if !sought.matters(fen, played) {
                 return Ok(());
