@@ -192,8 +192,8 @@ fn a_sheet_ends_with_its_problems() {
     Problems in games.pgn
 
     line  ply  severity  kind          message
-    ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-       6    4  error     illegal-move  3.Kf2: illegal move in rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3
+    ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+       6    4  error     illegal-move  3.Kf2: illegal move (White's king would be in check on f2) in rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3
 
     Game 2
 

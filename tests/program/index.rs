@@ -142,7 +142,7 @@ fn a_lost_move_is_status_3_and_strict_fails() {
         workspace.run(&["index", "--strict", "--quiet", "b.db", "a.pgn", "bad.pgn"]);
     assert_eq!((status, out.as_str()), (1, ""));
     assert!(
-        err.starts_with("pgndex: error: 1 error in the input: bad.pgn:6:13: 2.Ke3: illegal move in "),
+        err.starts_with("pgndex: error: 1 error in the input: bad.pgn:6:13: 2.Ke3: illegal move (White's king cannot reach e3) in "),
         "{err}"
     );
     assert_eq!(workspace.names(), ["a.db", "a.pgn", "bad.pgn"]);
@@ -681,13 +681,13 @@ fn a_run_can_stop_at_the_first_error_or_at_a_limit() {
         for database in ["a.db", "b.db"] {
             let err = run(&["--on-problem", "stop", "--problems", "p.jsonl"], database);
             insta::allow_duplicates! { insta::assert_snapshot!(err, @r#"
-            pgndex: error: a.pgn:13:12 (byte 135, game 2, ply 2): 2.Ke3: illegal move in rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; stopped at the first error, because of --on-problem stop; nothing was written to the database
+            pgndex: error: a.pgn:13:12 (byte 135, game 2, ply 2): 2.Ke3: illegal move (White's king cannot reach e3) in rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; stopped at the first error, because of --on-problem stop; nothing was written to the database
             "#); }
             let problems = objects(&std::fs::read_to_string(workspace.path("p.jsonl")).unwrap());
             assert_eq!(problems.last().unwrap()["token"], "Ke3");
             let err = run(&["--max-problems", "2"], database);
             insta::allow_duplicates! { insta::assert_snapshot!(err, @r#"
-            pgndex: error: a.pgn:39:18 (byte 388, game 7, ply 2): 2.Nf6: illegal move in rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; stopped, because there are more errors than --max-problems 2 allows; nothing was written to the database
+            pgndex: error: a.pgn:39:18 (byte 388, game 7, ply 2): 2.Nf6: illegal move (no knight of White can reach f6) in rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; stopped, because there are more errors than --max-problems 2 allows; nothing was written to the database
             "#); }
         }
         assert_eq!(tables.map(|table| rows_of(&workspace, "a.db", table)), before);

@@ -253,7 +253,11 @@ impl ChunkParser<'_> {
         let dots = if position.side() == Color::White { "." } else { "..." };
         let number = position.fullmove_number();
         let notation = if error == SanError::Unreadable { notation_of(token) } else { "" };
-        let message = format!("{number}{dots}{shown}: {error}{notation} in {}", position.fen());
+        let reason = match position.resolve_or_explain(token) {
+            Err(reason) if error == SanError::Illegal => format!(" ({reason})"),
+            _ => String::new(),
+        };
+        let message = format!("{number}{dots}{shown}: {error}{notation}{reason} in {}", position.fen());
         let offset = self.reader.offset() - token.len();
         self.problem_here(batch, kind, offset, Some(&shown), &message);
         true
