@@ -138,6 +138,24 @@ pub(crate) fn note_without_one(
     Ok(())
 }
 
+/// If only games without moves pass the filters, prints this. Returns whether it was printed.
+pub(crate) fn note_skipped(database: &Database, selection: &Selection) -> anyhow::Result<bool> {
+    let games = match database.count_games_of(selection)? {
+        0 => database.count_skipped_games_of(selection)?,
+        _ => 0,
+    };
+    if games > 0 {
+        let what = if selection.is_all() {
+            "the database has only games without moves"
+        } else {
+            "only games without moves pass the filters"
+        };
+        let games = grouped(games);
+        note(&format!("{what}, {games} in total; their variant is not supported, or their FEN is invalid"));
+    }
+    Ok(games > 0)
+}
+
 /// If only one filter is given and no game passes it, prints which values games have instead. Returns whether
 /// anything was printed.
 pub(crate) fn note_alternatives(
@@ -150,6 +168,13 @@ pub(crate) fn note_alternatives(
         AlternativeValues::Dates(Some((first, last))) => format!("the games are from {first} to {last}"),
         AlternativeValues::Dates(None) => "no game has a date".to_owned(),
         AlternativeValues::NoRatings => "no game has the ratings of both players".to_owned(),
+        AlternativeValues::NoEvaluations => {
+            "no game has evaluations: the PGN has none, or `index --annotations none` did not store them"
+                .to_owned()
+        }
+        AlternativeValues::Values(values) if values.is_empty() && field == "speeds" => {
+            "no game has a known speed, which is computed from the tag TimeControl".to_owned()
+        }
         AlternativeValues::Rating(rating) => {
             let which = if field == "elo_min" { "highest" } else { "lowest" };
             format!("{} applies to both players; the {which} value with games is {rating}", option(field))

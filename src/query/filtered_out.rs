@@ -52,6 +52,8 @@ pub enum AlternativeValues {
     Dates(Option<(String, String)>),
     /// There is no game in which both ratings are known.
     NoRatings,
+    /// There is no game with evaluations.
+    NoEvaluations,
     /// For `elo_min`, the highest value with which a game passes; for `elo_max`, the lowest.
     Rating(String),
     /// At most five values: the most frequent ones in the first 100,000 games.
@@ -100,10 +102,14 @@ pub fn alternative_values(
                 let Some(rating) = values(best)?.pop() else { return Ok(None) };
                 AlternativeValues::Rating(rating)
             }
-            "time_control" | "termination" | "variant" => AlternativeValues::Values(values(&format!(
-                "SELECT {field} FROM (SELECT {field} FROM game LIMIT 100000) WHERE {field} IS NOT NULL
-                 GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 5"
-            ))?),
+            "with_evals" => AlternativeValues::NoEvaluations,
+            "time_control" | "termination" | "variant" | "speeds" => {
+                let column = if field == "speeds" { "speed" } else { field };
+                AlternativeValues::Values(values(&format!(
+                    "SELECT {column} FROM (SELECT {column} FROM game LIMIT 100000)
+                     WHERE {column} IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 5"
+                ))?)
+            }
             _ => return Ok(None),
         },
     )))

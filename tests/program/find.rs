@@ -570,6 +570,13 @@ fn games_are_listed_without_a_position() {
     insta::assert_snapshot!(indexed("").stderr_of(0, &[]), @"
     pgndex: note: the database has no games
     ");
+    let skipped = indexed("[Variant \"Crazyhouse\"]\n\n1. e4 *\n");
+    insta::assert_snapshot!(skipped.stderr_of(0, &[]), @"
+    pgndex: note: the database has only games without moves, 1 in total; their variant is not supported, or their FEN is invalid
+    ");
+    insta::assert_snapshot!(skipped.stderr_of(0, &["--variant", "crazyhouse"]), @"
+    pgndex: note: only games without moves pass the filters, 1 in total; their variant is not supported, or their FEN is invalid
+    ");
     insta::assert_snapshot!(sample.stderr_of(2, &["--variations"]), @"
     error: the following required arguments were not provided:
       <--fen <FEN>|--moves <MOVES>|--play <MOVES>|--like <FEN>|--pattern <PLACEMENT>|--material <PIECES>|--structure <FEN>|--ending <KIND>|--move <MOVE>>

@@ -480,6 +480,8 @@ fn empty_results_have_the_right_explanation() {
         (&["export", "games.db", "-f", "PGN", "--until", "1500"], "note: the games are from 1"),
         (&["find", "games.db", "--elo-min", "2500"], "note: no game has the ratings of both players\n"),
         (&["explore", "games.db", "--variant", "x"], "note: no game has the tag Variant\n"),
+        (&["find", "games.db", "--speed", "blitz"], "note: no game has a known speed, "),
+        (&["find", "games.db", "--with-evals"], "note: no game has evaluations: "),
         (
             &["explore", "games.db", "--moves", "1. e4 e5 2. Ke2 Ke7"],
             "the position after 1. e4 e5; no game continued",

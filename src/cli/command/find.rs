@@ -14,8 +14,8 @@ use pgndex::store::{Database, GameFilter, Hit, Lines, Seek as _};
 use crate::cli::args::{FindArgs, FindFormat, FindTargetArgs, RowFormat, filter_option, read_fen};
 use crate::cli::error::wrong_value;
 use crate::cli::notes::{
-    games_that_reached, note_alternatives, note_players, note_unknown_names, note_variants, note_without_one,
-    read_lines,
+    games_that_reached, note_alternatives, note_players, note_skipped, note_unknown_names, note_variants,
+    note_without_one, read_lines,
 };
 use crate::cli::render::{RowWriter, Value, counted, grouped, shown, stdout, write_json};
 use crate::cli::terminal::{note, note_time};
@@ -159,6 +159,9 @@ pub(super) fn note_assumptions(query: &PositionQuery) {
 /// Prints why nothing was found, and without which filter there would be games.
 fn note_nothing(find: &FindQuery<'_>, filter: &GameFilter) -> anyhow::Result<()> {
     let nothing = find.nothing()?;
+    if matches!(nothing, NoHits::NoGame { .. }) && note_skipped(find.database, find.selection)? {
+        return Ok(());
+    }
     note_no_hits(&nothing, find);
     let as_given = |field: &str| Some(filter_option(field));
     match (&nothing, find.target) {

@@ -13,7 +13,7 @@ use pgndex::source::{self, DecodeOptions, Opened};
 use pgndex::store::{Database, Selection};
 
 use crate::cli::args::{RepertoireArgs, RowFormat};
-use crate::cli::notes::{note_players, note_unknown_names};
+use crate::cli::notes::{note_players, note_skipped, note_unknown_names};
 use crate::cli::render::{
     RowWriter, Value, counted, grouped, percent, print_json, print_line, printable, sign,
 };
@@ -83,11 +83,13 @@ fn note_outcome(
     if !repertoires.iter().any(reached) {
         let unknown = similar_names(database, selection)?;
         note_unknown_names(&unknown);
-        note(match database.count_games_of(selection)? {
-            0 if selection.is_all() => "the database has no games",
-            0 => "no game passes the filters",
-            _ => "no game followed the repertoire",
-        });
+        if !note_skipped(database, selection)? {
+            note(match database.count_games_of(selection)? {
+                0 if selection.is_all() => "the database has no games",
+                0 => "no game passes the filters",
+                _ => "no game followed the repertoire",
+            });
+        }
     }
     for repertoire in repertoires.iter().filter(|repertoire| !repertoire.is_side_told) {
         note(&format!(

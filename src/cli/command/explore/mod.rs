@@ -16,7 +16,8 @@ use crate::cli::args::{ExploreArgs, ExploreFormat, read_position};
 use crate::cli::command::find::{no_line, note_assumptions, note_line_match};
 use crate::cli::error::wrong_value;
 use crate::cli::notes::{
-    note_alternatives, note_several, note_similar, note_unknown, note_variants, note_without_one, read_lines,
+    note_alternatives, note_several, note_similar, note_skipped, note_unknown, note_variants,
+    note_without_one, read_lines,
 };
 use crate::cli::render::{PictureOutput, print_json, use_ascii};
 use crate::cli::terminal::{note, note_time};
@@ -121,13 +122,17 @@ fn note_no_games(args: &ExploreArgs, explore: &ExploreQuery<'_>, filter: &GameFi
         note("the database has no games");
         return Ok(());
     }
+    let is_start = explore.query.position == Position::start();
+    if (is_start || !is_all) && note_skipped(explore.database, explore.selection)? {
+        return Ok(());
+    }
     let which = if is_all { "game" } else { "game that passes the filters" };
     let which = no_line(which, explore.lines);
     note(&format!("{which} reached this position: {}", explore.query.position.canonical_fen()));
     if is_all && let Some(to) = match_line(explore.database, explore.query, explore.lines)? {
         note_line_match(to, &explore.query.line);
     }
-    if is_all && explore.query.position == Position::start() {
+    if is_all && is_start {
         note("all games start from set-up positions, as in Chess960; give such a position with --fen");
     }
     if note_alternatives(explore.database, filter, |field| args.option(field))? {

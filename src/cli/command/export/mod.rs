@@ -23,7 +23,7 @@ use serde::Serialize;
 use crate::cli::args::{ExportArgs, ExportFormat, filter_option};
 use crate::cli::environment;
 use crate::cli::error::Stopped;
-use crate::cli::notes::{note_alternatives, note_variants};
+use crate::cli::notes::{note_alternatives, note_skipped, note_variants};
 use crate::cli::render::{
     Existing, OutputFile, check, counted, csv_cell, not_written, refuse_pgn, refuse_source, shown, stdout,
     unless_standard_output,
@@ -121,7 +121,7 @@ fn complete(target: Option<OutputFile>, args: &ExportArgs, counts: &Counts) -> a
 /// same positions again. Also prints how many of the written games are incomplete.
 fn note_outcome(database: &Database, chosen: &Chosen<'_>, counts: &Counts) -> anyhow::Result<()> {
     let games = counts.games.load(Ordering::Relaxed);
-    if games == 0 && chosen.args.sql.is_none() {
+    if games == 0 && chosen.args.sql.is_none() && !note_skipped(database, &database.select(chosen.filter)?)? {
         note_alternatives(database, chosen.filter, filter_option)?;
     }
     if let Some(query) = chosen.query.filter(|_| games == 0) {

@@ -466,7 +466,19 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn count_games_of(&self, selection: &Selection) -> Result<u64> {
-        let sql = format!("SELECT count(*) FROM game WHERE {HAS_POSITIONS}{}", selection.sql());
+        self.count_games_where(HAS_POSITIONS, selection)
+    }
+
+    /// The number of games of a selection with the status `skipped`.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn count_skipped_games_of(&self, selection: &Selection) -> Result<u64> {
+        self.count_games_where("game.status = 'skipped'", selection)
+    }
+
+    fn count_games_where(&self, condition: &str, selection: &Selection) -> Result<u64> {
+        let sql = format!("SELECT count(*) FROM game WHERE {condition}{}", selection.sql());
         let mut count = 0;
         let counted = selection.each(self.connection(), GAME, &sql, &[], |cells| {
             count = cells.get(0)?;
