@@ -90,7 +90,7 @@ fn describe(error: &anyhow::Error) -> String {
 }
 
 /// The causes of an error. Omits SQLite's error codes, and each cause that the message before it already
-/// contains.
+/// contains, in any letter case and without the system's error code.
 fn causes(error: &anyhow::Error) -> Vec<String> {
     let mut causes = Vec::new();
     let mut above = error::message(error.as_ref());
@@ -98,7 +98,8 @@ fn causes(error: &anyhow::Error) -> Vec<String> {
         let message = error::message(cause);
         // The cause is SQLite's error code, which the message before it describes.
         let is_code = cause.is::<rusqlite::ffi::Error>();
-        if !is_code && !above.contains(&message) {
+        let reason = message.split(" (os error ").next().unwrap_or(&message).to_lowercase();
+        if !is_code && !above.to_lowercase().contains(&reason) {
             causes.push(bounded(&message).into_owned());
             above = message;
         }
@@ -120,5 +121,8 @@ mod tests {
         pgndex: error: games.db: cannot open
           because: cannot read: disk on fire
         ");
+        let error = io::Error::other("No such file (os error 2)");
+        let error = Err::<(), _>(error).context("a.pgn: no such file; check the path").unwrap_err();
+        assert!(causes(&error).is_empty());
     }
 }

@@ -135,7 +135,7 @@ fn add_hint_on_missing(error: &mut clap::Error, command: &str, words: &[String])
 /// Whether `word`, the first argument of `command`, is probably not a database.
 fn cannot_be_database(command: &str, word: &str) -> bool {
     if Path::new(word).exists() {
-        return word.to_lowercase().ends_with(".pgn");
+        return Path::new(word).is_dir() || word.to_lowercase().ends_with(".pgn");
     }
     !word.ends_with(".db") && matches!(command, "game" | "player" | "repertoire")
 }

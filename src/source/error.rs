@@ -85,6 +85,15 @@ pub enum Error {
         /// The reason.
         reason: String,
     },
+    /// A zip archive without PGN files.
+    #[error(
+        "{}: no file in this zip archive has a name ending in .pgn; `unzip -l` lists its files",
+        shown_path(path)
+    )]
+    NoMember {
+        /// The path of the archive.
+        path: PathBuf,
+    },
     /// A file in an unsupported format.
     #[error("{}: {form}, not PGN text; {error_advice}", shown_path(path))]
     Form {
@@ -120,6 +129,7 @@ impl Error {
             | Self::List { path, .. }
             | Self::NoMatch { path }
             | Self::Damaged { path, .. }
+            | Self::NoMember { path }
             | Self::Form { path, .. } => path,
             Self::Listed { source, .. } => source.path(),
         }

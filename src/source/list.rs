@@ -169,11 +169,7 @@ impl Lister<'_> {
         }
         let members = zip::Members::of(path);
         if members.is_empty() && members.damage.is_none() {
-            return self.fail(Error::Form {
-                path: path.to_owned(),
-                form: "a zip archive without a .pgn file",
-                error_advice: "list its contents (unzip -l)",
-            });
+            return self.fail(Error::NoMember { path: path.to_owned() });
         }
         self.add_members(members);
         Flow::Continue(())

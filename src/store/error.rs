@@ -126,8 +126,10 @@ pub enum ErrorKind {
         most: usize,
     },
     /// The directory of a database is missing, or no file can be created in it.
-    #[error("cannot write into this directory; {advice}, or choose another place")]
+    #[error("{problem}; {advice}, or choose another place")]
     Directory {
+        /// What is wrong.
+        problem: &'static str,
         /// What to do.
         advice: &'static str,
     },
@@ -381,12 +383,16 @@ impl Error {
         if is_disk_full(source.kind()) {
             return Self::disk_full(path, source);
         }
+        if !path.exists() {
+            return ErrorKind::Directory { problem: "this directory does not exist", advice: "create it" }
+                .at(path);
+        }
         let advice = match error_advice(&source) {
-            _ if !path.exists() => "create it",
             Some(advice) if !matches!(source.kind(), PermissionDenied | NotFound) => advice,
             _ => "check its permissions",
         };
-        ErrorKind::Directory { advice }.because(path, source)
+        let problem = "cannot write into this directory";
+        ErrorKind::Directory { problem, advice }.because(path, source)
     }
 
     fn disk_full(path: &Path, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {

@@ -47,6 +47,8 @@ impl WriterLock {
         let Some(name) = target.file_name().filter(|_| !is_no_file) else {
             let reason = if target.is_symlink() {
                 "a link to a missing file, so no database is created here"
+            } else if target.is_dir() {
+                "a directory, not a database"
             } else {
                 "a database cannot be created here"
             };

@@ -103,13 +103,10 @@ fn targets_that_cannot_be_written() {
     let error = place.fail("missing/out.db", "in.pgn", &options);
     assert_eq!(
         place.message(&error),
-        "missing: cannot write into this directory; create it, or choose another place: No such file or directory (os error 2)"
+        "missing: this directory does not exist; create it, or choose another place"
     );
     let error = place.fail("directory", "in.pgn", &options);
-    assert_eq!(
-        place.message(&error),
-        "directory: a database cannot be created here; give the name of a file"
-    );
+    assert_eq!(place.message(&error), "directory: a directory, not a database; give the name of a file");
     let error = place.fail("in.pgn/out.db", "in.pgn", &options);
     assert!(
         matches!(error, Error::Store(store::Error::File { kind: store::ErrorKind::Directory { .. }, .. })),

@@ -229,7 +229,7 @@ fn unreadable_files_are_reported_before_or_with_the_rest() {
     }
     let Run { status, stderr: err, .. } = workspace.run(&["index", "no/such/directory/a.db", "a.pgn"]);
     assert_eq!(status, 1);
-    assert!(err.contains("no/such/directory: cannot write into this directory"), "{err}");
+    assert!(err.contains("no/such/directory: this directory does not exist; create it"), "{err}");
     assert_eq!(workspace.run(&["index", "a.db"]).status, 2);
 }
 

@@ -393,6 +393,7 @@ fn an_unknown_option_is_reported_with_a_hint() {
         (&["game", "1"], "the database comes first: 'pgndex game games.db 1'"),
         (&["player", "Max Euwe"], "the database comes first: 'pgndex player games.db \"Max Euwe\"'"),
         (&["index", "games.pgn"], "the database comes first: 'pgndex index games.db games.pgn'"),
+        (&["index", "."], "the database comes first: 'pgndex index games.db .'"),
         (&["remove", "games.db", "--game", "5"], "to remove a game by its number, use '--sql \"SELECT 5\"'"),
         (
             &["find", "games.db", "--ending", "rook", "--then", "R8#"],

@@ -600,11 +600,8 @@ fn targets_that_cannot_be_written_are_reported_first() {
         let error = Build::create(path, BuildOptions::default()).expect_err("an error");
         message(&error, directory.path())
     };
-    insta::assert_snapshot!(error(&directory.path().join("missing/games.db")), @r"
-    missing: cannot write into this directory; create it, or choose another place
-      No such file or directory (os error 2)
-    ");
-    insta::assert_snapshot!(error(directory.path()), @"DIR: a database cannot be created here; give the name of a file");
+    insta::assert_snapshot!(error(&directory.path().join("missing/games.db")), @"missing: this directory does not exist; create it, or choose another place");
+    insta::assert_snapshot!(error(directory.path()), @"DIR: a directory, not a database; give the name of a file");
 }
 
 #[test]

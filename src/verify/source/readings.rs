@@ -61,7 +61,7 @@ impl Verdict {
                 Self { state: SourceState::Missing, message: message.to_owned() }
             }
             // The file could be decoded when it was indexed, so it has changed.
-            source::Error::Form { .. } => Self::changed(),
+            source::Error::Form { .. } | source::Error::NoMember { .. } => Self::changed(),
             _ => Self { state: SourceState::Unreadable, message: error.full_message() },
         }
     }
