@@ -204,10 +204,11 @@ impl fmt::Display for Finding {
             write!(f, "{column} is ")?;
         }
         f.write_str(&self.found)?;
-        if !self.expected.is_empty() {
-            write!(f, ", expected {}", self.expected)?;
+        match self.kind {
+            _ if self.expected.is_empty() => Ok(()),
+            FindingKind::DanglingLink => write!(f, ", which is not the number of {}", self.expected),
+            _ => write!(f, ", expected {}", self.expected),
         }
-        Ok(())
     }
 }
 

@@ -317,14 +317,14 @@ const DAMAGE: &[(&str, &[&str])] = &[
         "UPDATE game SET white_id = 999 WHERE game_id = 4",
         &[
             "surplus-row player player_id 6: no game has this name",
-            "dangling-link game game_id 4: white_id is 999, expected a row of player",
+            "dangling-link game game_id 4: white_id is 999, which is not the number of a row of player",
             "source-text game game_id 4: white_id is NULL, expected ",
         ],
     ),
     (
         "DELETE FROM game WHERE game_id = 4",
         &[
-            "dangling-link game_position game_id 4, ply 0: game_id is 4, expected a row of game",
+            "dangling-link game_position game_id 4, ply 0: game_id is 4, which is not the number of a row of game",
             "missing-row game game_id 4: the row is missing",
             "surplus-row continuation key ",
             "surplus-row event event_id 4: no game has this name",
@@ -407,7 +407,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
         &["wrong-value source source_id 1: last_game is "],
     ),
     ("UPDATE source SET last_game = NULL", &["wrong-value source source_id 1: last_game is NULL, expected at least "]),
-    ("UPDATE source SET import_id = 9", &["dangling-link source source_id 1: import_id is 9, expected a row of import"]),
+    ("UPDATE source SET import_id = 9", &["dangling-link source source_id 1: import_id is 9, which is not the number of a row of import"]),
     (
         "INSERT INTO problem VALUES (1, 2, 1 << 40, 1, 1, 1, 99, NULL, NULL, 'illegal-move', 'error', '')",
         &[
@@ -656,7 +656,9 @@ const DUPLICATES_DAMAGE: &[(&str, &[&str])] = &[
     ),
     (
         "UPDATE duplicate SET original_id = 99 WHERE kind = 'same'",
-        &["dangling-link duplicate source_id 1, byte_offset 187: original_id is 99, expected a row of game"],
+        &[
+            "dangling-link duplicate source_id 1, byte_offset 187: original_id is 99, which is not the number of a row of game",
+        ],
     ),
     (
         "UPDATE duplicate SET original_id = NULL WHERE kind IN ('same', 'prefix', 'cut')",
@@ -724,7 +726,7 @@ const DUPLICATES_DAMAGE: &[(&str, &[&str])] = &[
     (
         "UPDATE duplicate SET source_id = 'x' WHERE kind = 'same'",
         &[
-            "dangling-link duplicate source_id 'x', byte_offset 187: source_id is 'x', expected a row of source",
+            "dangling-link duplicate source_id 'x', byte_offset 187: source_id is 'x', which is not the number of a row of source",
             "wrong-count source source_id 1: duplicates is 2, expected 1",
             "wrong-value duplicate source_id 'x', byte_offset 187: source_id is 'x', expected a whole number",
         ],
@@ -1171,6 +1173,10 @@ fn the_command_prints_findings_and_exits_accordingly() {
         "{err}"
     );
     place.damage("UPDATE game_position SET halfmove_clock = 0 WHERE game_id = 1 AND ply < 3");
+    place.damage("UPDATE game SET source_id = 99 WHERE game_id = 1");
+    let (_, _, err) = place.run(&["out.db"]);
+    assert!(err.contains("note: `pgndex repair` removes references to missing rows"), "{err}");
+    place.damage("UPDATE game SET source_id = 1 WHERE game_id = 1");
     let (_, _, err) = place.run(&["out.db"]);
     assert!(err.contains("note: `pgndex repair` rebuilds this data from the games and positions"), "{err}");
     place.damage(

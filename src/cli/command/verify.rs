@@ -92,6 +92,11 @@ fn advice(findings: &Findings) -> String {
             "`pgndex repair` does not help here, because it does not change games and positions. If they were not changed \
              intentionally, {RESTORE}"
         ),
+        corrected if corrected == findings.total() && findings.counts.contains_key(&FindingKind::DanglingLink) => {
+            "`pgndex repair` removes references to missing rows, and names a missing source 'unknown source'. It cannot restore \
+             the missing rows; for them, restore a backup"
+                .to_owned()
+        }
         corrected if corrected == findings.total() => {
             "`pgndex repair` rebuilds this data from the games and positions".to_owned()
         }
