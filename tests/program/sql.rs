@@ -359,7 +359,7 @@ mod errors {
         pgndex: error: no such column: white
           2 |  white
             |  ^
-          tables with this column: games
+          tables with this column: games; similar columns: as_white
         ");
         insta::assert_snapshot!(failure("SELEC 1"), @r#"
         pgndex: error: near "SELEC": syntax error
@@ -473,7 +473,7 @@ mod writing {
         let sample = sample();
         let before = fs::read(sample.path("games.db")).expect("the database");
         for query in [
-            "DELETE FROM game",
+            "DELETE FROM tag",
             "DROP TABLE game",
             "CREATE TEMP TABLE t (x)",
             "PRAGMA user_version = 9",
@@ -483,6 +483,10 @@ mod writing {
             insta::allow_duplicates! {
                 insta::assert_snapshot!(sample.failure(&[query]), @"pgndex: error: this would change the database; give --write to allow it");
             }
+        }
+        for query in ["DELETE FROM game", "delete from games WHERE game_id = 1"] {
+            let hint = "to remove games with all rows that refer to them, use `pgndex remove`";
+            assert!(sample.failure(&[query]).contains(hint), "{query}");
         }
         assert_eq!(sample.ask(&["ATTACH 'new.db' AS new"]).status, 1);
         assert!(before == fs::read(sample.path("games.db")).expect("the database"));

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::command::{Run, command};
-use crate::server::serving::Serving;
+use crate::server::serving::{Serving, directory_of_famous_games};
 
 fn printed(server: &Serving, arguments: &[&str]) -> Value {
     let run = Run::of(command(server.directory.path(), arguments).output().expect("the program runs"));
@@ -246,6 +246,19 @@ fn unreadable_requests_are_reported_with_a_hint() {
     }
     let problem = server.sql("SELECT whiet FROM games").json();
     assert!(problem["detail"].as_str().unwrap().ends_with("\n  did you mean \"white\"?"), "{problem}");
+    let problem = server.sql(&format!("SELECT {}1", "1 LIKE ".repeat(41))).json();
+    assert!(problem["detail"].as_str().unwrap().contains("at most 40 times"), "{problem}");
+}
+
+#[test]
+fn stored_views_of_a_compact_database_are_refused_with_the_reason() {
+    let directory = directory_of_famous_games();
+    let convert = ["optimize", "games.db", "--layout", "compact", "--quiet"];
+    assert!(command(directory.path(), &convert).status().expect("the program runs").success());
+    let server = Serving::start(directory, &["games.db"], &[]);
+    assert_eq!(server.sql("SELECT fen FROM game_position").status, 200);
+    let problem = server.sql("SELECT fen FROM main.game_position").json();
+    assert!(problem["detail"].as_str().unwrap().contains("without the prefix main"), "{problem}");
 }
 
 #[test]

@@ -103,7 +103,7 @@ fn run(call: &Call, database: &Database) -> std::result::Result<Answer, Problem>
     authorize(database)?;
     let rows = SqlRows::query(database, &statement.sql, LIMITS).map_err(|error| {
         let mut problem = Problem::from(error);
-        if let Some(detail) = refused(&problem.detail) {
+        if let Some(detail) = refused(&problem.detail, &words) {
             problem.detail = detail;
         } else if problem.detail.starts_with("no such ") {
             let hint = |catalog: Catalog| catalog.hint(problem.detail.lines().next()?);
@@ -154,10 +154,20 @@ fn plain(word: &str) -> String {
 }
 
 /// The message for a user whose statement the authorizer refused; `None` if `message` is another error.
-fn refused(message: &str) -> Option<String> {
+/// `words` are the words of the statement.
+fn refused(message: &str, words: &[&str]) -> Option<String> {
+    // The place of the error can follow on other lines.
+    let message = message.lines().next().unwrap_or_default();
     let function = message.strip_prefix("not authorized to use function: ");
+    let is_slow = |word: &str| SLOW.iter().any(|name| word.eq_ignore_ascii_case(name));
+    let uses = words.iter().filter(|word| is_slow(word)).count();
     Some(match function {
-        Some(function) if SLOW.contains(&function) => {
+        Some(function) if is_slow(function) && uses <= SLOW_CALLS => {
+            "This statement reads a view that is too slow here. In a compact database, write game_position and moves \
+             without the prefix main."
+                .to_owned()
+        }
+        Some(function) if is_slow(function) => {
             format!(
                 "A statement can use LIKE, GLOB, instr and replace at most {SLOW_CALLS} times; use several statements."
             )

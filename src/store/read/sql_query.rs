@@ -4,6 +4,7 @@ use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::{Batch, Connection, ErrorCode, Params, Rows, Statement, ffi};
 
 #[cfg(feature = "bundled")]
+use crate::sorted::sort;
 use crate::store::SqlLocation;
 use crate::store::schema::{schema_of, version_of};
 use crate::store::sql::words;
@@ -279,10 +280,19 @@ impl Catalog {
             .filter(|relation| relation.columns.iter().any(|name| name.eq_ignore_ascii_case(column)))
             .map(|relation| relation.name.as_str())
             .collect();
-        if !owners.is_empty() {
-            return Some(format!("tables with this column: {}", owners.join(", ")));
-        }
         let columns = self.relations.iter().flat_map(|relation| &relation.columns);
+        let ending = format!("_{}", column.to_lowercase());
+        let mut longer: Vec<_> =
+            columns.clone().map(String::as_str).filter(|name| name.ends_with(&ending)).collect();
+        sort(&mut longer);
+        longer.dedup();
+        longer.truncate(5);
+        let found = [("tables with this column", owners), ("similar columns", longer)];
+        let found = found.iter().filter(|(_, names)| !names.is_empty());
+        let found: Vec<_> = found.map(|(what, names)| format!("{what}: {}", names.join(", "))).collect();
+        if !found.is_empty() {
+            return Some(found.join("; "));
+        }
         let near = nearest(column, columns.map(String::as_str)).map(did_you_mean);
         let is_word = message.ends_with(&format!(": {column}")) && !column.contains('"');
         near.or_else(|| {
@@ -408,7 +418,10 @@ mod tests {
     #[test]
     fn hints_suggest_similar_names() {
         let catalog = Catalog {
-            relations: vec![relation("game", &["game_id", "eco"]), relation("games", &["game_id", "white"])],
+            relations: vec![
+                relation("game", &["game_id", "eco"]),
+                relation("games", &["game_id", "white", "white_elo", "black_elo"]),
+            ],
             functions: vec!["count".to_owned(), "sum".to_owned()],
         };
         for (message, expected) in [
@@ -420,6 +433,7 @@ mod tests {
             ("no such column: game_id", Some("tables with this column: game, games")),
             ("no such column: m.san", Some("for the move in SAN, use move_san(fen, move_code)")),
             ("no such column: g.nonsense", None),
+            ("no such column: elo", Some("similar columns: black_elo, white_elo")),
             ("no such column: rowid", Some("this table or view has no rowid")),
             ("no such column: B90", Some("if you meant a string, put it in single quotes: 'B90'")),
             ("table game has no column named whyte", Some("did you mean \"white\"?")),

@@ -37,6 +37,8 @@ pub(crate) fn explain(
             || message.starts_with(FOREIGN_KEY).then(|| foreign_key_hint(database, sql, &catalog).ok());
         of_keys().flatten().or_else(|| catalog.hint(&message))
     });
+    let is_removing = Regex::new(r"(?i)\bdelete\s+from\s+games?\b").is_ok_and(|text| text.is_match(sql));
+    let hint = hint.or_else(|| is_removing.then(|| REMOVE.to_owned()));
     let hint = hint.or_else(|| hint_of_prompt(&message).map(str::to_owned));
     if let Some(hint) = hint {
         text += &format!("\n  {hint}");
@@ -92,6 +94,9 @@ fn scans_positions(database: &Database, sql: &str) -> rusqlite::Result<bool> {
     Ok(false)
 }
 
+/// The hint for a statement that deletes games.
+const REMOVE: &str = "to remove games with all rows that refer to them, use `pgndex remove`";
+
 /// The beginning of SQLite's message if a row would refer to a missing row.
 const FOREIGN_KEY: &str = "FOREIGN KEY constraint failed";
 
@@ -112,7 +117,7 @@ fn foreign_key_hint(database: &Database, sql: &str, catalog: &Catalog) -> rusqli
     let is_deleting = has("DELETE");
     let mut hint = String::new();
     if is_deleting && has("game") {
-        hint += "to remove games with all rows that refer to them, use `pgndex remove`\n  ";
+        hint.extend([REMOVE, "\n  "]);
     }
     for table in catalog.relations.iter().filter(is_named) {
         let mut statement = database.connection().prepare(REFERRED)?;
