@@ -38,11 +38,21 @@ fn commands_and_options_of_other_programs_get_a_tip() {
 }
 
 #[test]
+fn options_without_effect_are_refused() {
+    let workspace = workspace();
+    let message = workspace.stderr_of(2, &["index", "--dry-run", "--layout", "compact", "a.pgn"]);
+    assert!(message.contains("'--dry-run' cannot be used with '--layout <LAYOUT>'"), "{message}");
+    if !cfg!(feature = "parquet") {
+        let message = workspace.stderr_of(2, &["export", "a.db", "--parquet", "tables"]);
+        assert!(message.starts_with("error: --parquet: this pgndex was built without Parquet."), "{message}");
+    }
+}
+
+#[test]
 fn a_file_is_not_written_to_standard_output() {
     let workspace = workspace();
     for arguments in [
         &["backup", "a.db", "-"][..],
-        &["index", "-", "a.pgn"],
         &["index", "a.db", "a.pgn", "--problems", "-"],
         &["watch", "-", ".", "--once"],
         &["man", "-"],
@@ -51,6 +61,11 @@ fn a_file_is_not_written_to_standard_output() {
         assert!(message.contains("-: the output goes to a file, not to standard output"), "{message}");
         assert!(!workspace.path("-").exists(), "{arguments:?}");
     }
+    let message = workspace.stderr_of(2, &["index", "-", "a.pgn"]);
+    assert!(
+        message.contains("-: the first argument is the database, which cannot be standard input"),
+        "{message}"
+    );
     workspace.stderr_of(0, &["backup", "a.db", "./-"]);
     assert!(workspace.path("-").exists());
 }

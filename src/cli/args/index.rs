@@ -45,7 +45,7 @@ pub(crate) struct IndexArgs {
     pub(crate) overwrite: bool,
     /// Write Parquet files into this directory, and no database
     #[arg(help_heading = PARQUET, long, value_name = "DIR", value_parser = directory())]
-    #[arg(conflicts_with_all = ["reread", "dry_run"])]
+    #[arg(conflicts_with_all = ["reread", "dry_run", "layout"])]
     pub(crate) parquet: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) parquet_layout: ParquetLayoutArgs,
@@ -63,7 +63,7 @@ pub(crate) struct IndexArgs {
     #[arg(help_heading = WRONG, long)]
     pub(crate) strict: bool,
     /// Read and replay the games, but write no database
-    #[arg(long)]
+    #[arg(long, conflicts_with = "layout")]
     pub(crate) dry_run: bool,
     /// Write all problems to this file as JSON, one object per line
     #[arg(help_heading = WRONG, long, value_name = "FILE")]

@@ -65,7 +65,8 @@ Each run stores its games as a separate part, so that adding games takes no long
 merges these parts from time to time. Answers are the same before and after; look-ups are a little quicker afterwards.
 
 The work is one transaction: after a crash, either all of it is done or nothing. If more than a tenth of the file is then free, the file \
-is rewritten without its free pages. This temporarily needs up to twice the size of the file.
+is rewritten without its free pages. This temporarily needs up to twice the size of the file, half of it in the directory of the \
+database and half in that of --temp-dir.
 
 Examples:
   pgndex optimize games.db                    for example after a month of nightly additions
@@ -147,8 +148,8 @@ pub(crate) struct RemoveArgs {
     pub(crate) dry_run: bool,
     /// Rewrite the file afterwards without its free pages.
     ///
-    /// This temporarily needs up to twice the size of the file. Without filters, `remove --shrink` only rewrites the
-    /// file and removes no games.
+    /// This temporarily needs up to twice the size of the file, half of it in the directory of the database and half
+    /// in that of --temp-dir. Without filters, `remove --shrink` only rewrites the file and removes no games.
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) shrink: bool,
     #[command(flatten)]

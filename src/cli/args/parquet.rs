@@ -1,9 +1,11 @@
 //! Arguments of commands that write Parquet files.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
-use clap::{Args, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{Arg, Args, Command, Error, ValueEnum};
 
 use crate::cli::args::within;
 
@@ -15,13 +17,26 @@ pub(crate) const PARQUET: &str = "Parquet";
 
 /// Parses the directory of Parquet files. Fails if the program was built without Parquet.
 pub(crate) fn directory() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(|directory| match cfg!(feature = "parquet") {
-        true => Ok(directory),
-        false => Err(
-            "this pgndex was built without Parquet; build it with `cargo build --release --features parquet`, or install a package, \
-             which has it",
-        ),
-    })
+    Directory
+}
+
+#[derive(Clone)]
+struct Directory;
+
+impl TypedValueParser for Directory {
+    type Value = PathBuf;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<PathBuf, Error> {
+        if cfg!(feature = "parquet") {
+            return PathBufValueParser::new().parse_ref(command, arg, value);
+        }
+        // With a kind of wrong values, clap would say that the value is wrong.
+        Err(Error::raw(
+            ErrorKind::ArgumentConflict,
+            "--parquet: this pgndex was built without Parquet. The packages of pgndex have it; to build it: \
+             `cargo build --release --features parquet`\n",
+        ))
+    }
 }
 
 /// How Parquet files are laid out.

@@ -85,6 +85,11 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
 
 /// Fails if `--drop-missing` is given without `--reread`, or an output is standard output.
 fn check_arguments(args: &IndexArgs) -> anyhow::Result<()> {
+    if args.database.as_os_str() == "-" && target(args) == Some(&args.database) {
+        return Err(wrong_value(
+            "-: the first argument is the database, which cannot be standard input; `pgndex index games.db -` reads games from standard input",
+        ));
+    }
     let written = target(args).into_iter().chain(args.problems.as_deref()).chain(args.rejects.as_deref());
     written.into_iter().try_for_each(refuse_standard_output)?;
     if args.drop_missing && !args.reread {
