@@ -309,8 +309,15 @@ impl<'a> ChunkParser<'a> {
     ) -> GameResult {
         match ending.result {
             None if ending.status == GameStatus::Ok => {
-                let message = "no result after the moves: the tag's result is used";
-                self.problem(batch, ProblemKind::MissingResult, end, Subject::Game, None, message);
+                let message = match tag {
+                    Some(GameResult::Unknown) | None => {
+                        "no result after the moves: the result is unknown".to_owned()
+                    }
+                    Some(tag) => {
+                        format!("no result after the moves: the tag's result {} is used", tag.as_str())
+                    }
+                };
+                self.problem(batch, ProblemKind::MissingResult, end, Subject::Game, None, &message);
             }
             Some(token) if tag.is_some_and(|tag| tag != token) => {
                 let tag = tag.unwrap_or_default().as_str();

@@ -164,7 +164,7 @@ fn errors_have_path_and_line() {
         ("[ECO \"A00\"]\n[Opening \"x\"]\n\n1. b4 *\n\n[Opening \"y\"]\n\n1. g4 *\n", "list:6: no ECO code"),
         (
             "[ECO \"A00\"]\n[Opening \" \"]\n\n1. b4 *\n",
-            "list:1: this game has no tag Opening; is this file a list of openings?",
+            "list:1: this game has no tag Opening, so the file may not be a list of openings",
         ),
         (
             "[ECO \"A00\"]\n[Opening \"x\n\n1. b4 *\n",
