@@ -18,8 +18,8 @@ pub(crate) fn map<T: Send, E: Send>(
     map_with(pool, count, || (), |(), index| work(index))
 }
 
-/// Like [`map`], but `work` also gets a state, which only one call uses at a time. Later calls use it again,
-/// so there are hardly more states than threads.
+/// Like [`map`], but `work` also receives a state, which only one call uses at a time. Later calls reuse the
+/// state, so there are hardly more states than threads.
 pub(crate) fn map_with<S: Send, T: Send, E: Send>(
     pool: Option<&ThreadPool>,
     count: usize,

@@ -28,8 +28,8 @@ pub(super) fn is_open(cells: &Cells, from: Square, to: Square) -> bool {
     true
 }
 
-/// The code and the square of the first piece after `from` on the line in steps of `step`; `None` if there is
-/// no such piece.
+/// The code and the square of the first piece that is reached from `from` in steps of `step`; `None` if there
+/// is no such piece.
 #[inline]
 pub(super) fn first_piece(cells: &Cells, from: Square, step: i8) -> Option<(u8, Square)> {
     let mut square = from.offset(step)?;

@@ -73,7 +73,8 @@ static CASTLING_KEYS: [u64; 16] = {
     table
 };
 
-/// The published constants that the key is made of, as signed 64-bit integers, in the order of the Polyglot book format.
+/// The published constants of the Polyglot keys as signed 64-bit integers, in the order of the Polyglot book
+/// format.
 pub(crate) fn polyglot_constants() -> impl Iterator<Item = i64> {
     POLYGLOT.iter().map(|constant| constant.cast_signed())
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Color, Piece, PieceKind, Square};
 
-/// A move in 32 bits, complete enough to be played and to be searched for in SQL.
+/// A move in 32 bits, with all data that is needed to play it and to search for it in SQL.
 ///
 /// | bits | 29 | 28 | 27..24 | 23..16 | 15..8 | 7..4 | 3..0 |
 /// |---|---|---|---|---|---|---|---|
@@ -30,7 +30,7 @@ pub enum Special {
     Reversible,
     /// 4, 5, 8..=13: promotion to this piece.
     Promotion(Piece),
-    /// 6: a pawn moves one square or captures, neither en passant nor with promotion.
+    /// 6: a pawn moves one square or captures, without promotion and not en passant.
     Pawn,
     /// 7: a capture by a piece other than a pawn.
     Capture,
@@ -137,7 +137,8 @@ impl MoveCode {
         Self(bits)
     }
 
-    /// The four bytes of this move in `game_moves`: its code, and whether en passant is legal in the position after it.
+    /// The four bytes of this move in `game_moves`: its code, and whether en passant is legal in the position
+    /// after the move.
     #[must_use]
     pub(crate) const fn to_row(self, en_passant_follows: bool) -> [u8; 4] {
         (self.0 | if en_passant_follows { Self::EN_PASSANT_FOLLOWS } else { 0 }).to_be_bytes()
@@ -231,9 +232,9 @@ impl MoveCode {
         Self(self.0 | Self::CHECK | Self::MATE)
     }
 
-    /// The move in UCI notation: `e2e4`, `e7e8q`, `0000`; castling is written as the king's move (`e1g1`) if
-    /// `rook` is `None`, and otherwise, as in Chess960, as the king taking the rook on that square. For moves
-    /// other than castling, `rook` must be `None`.
+    /// The move in UCI notation: `e2e4`, `e7e8q`, `0000`. Castling is written as the king's move (`e1g1`) if
+    /// `rook` is `None`. Otherwise, as in Chess960, it is written as the king taking the rook on that square.
+    /// For moves other than castling, `rook` must be `None`.
     #[must_use]
     pub fn uci(self, rook: Option<Square>) -> Uci {
         let mut text = [0; 5];

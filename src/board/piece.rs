@@ -62,7 +62,7 @@ impl PieceKind {
     /// All kinds by ascending code.
     pub const ALL: [Self; 6] = [Self::Pawn, Self::Knight, Self::King, Self::Bishop, Self::Rook, Self::Queen];
 
-    /// All kinds in the order in which people list them: from king to pawn.
+    /// All kinds in the usual order of lists, from king to pawn.
     pub(crate) const FROM_KING: [Self; 6] =
         [Self::King, Self::Queen, Self::Rook, Self::Bishop, Self::Knight, Self::Pawn];
 

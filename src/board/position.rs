@@ -22,11 +22,11 @@ pub struct Position {
     castling: Castling,
     /// For each castling right (by [`Castling::index`]), the square of its rook.
     rooks: [Square; 4],
-    /// For each square (by ordinal), a mask of the castling rights that are not lost when a piece leaves or
-    /// reaches this square.
+    /// For each square (by ordinal), a mask of the castling rights that remain when a piece leaves or reaches
+    /// this square.
     kept_rights: [u8; 64],
-    /// Whether the king was on the e-file and the rook in the corner for each castling right that existed
-    /// when the position was set up.
+    /// Whether, when the position was set up, the king was on the e-file and the rook in the corner for each
+    /// castling right.
     standard_castling: bool,
     en_passant: Option<Square>,
     in_check: bool,
@@ -256,9 +256,9 @@ impl Position {
         self.in_check = code.is_check();
     }
 
-    /// Plays a move read from a database, which may be damaged. Whether en passant is possible after it is not
-    /// computed but given. Returns `false`, and changes nothing, if the pieces are not on the squares that the
-    /// code names.
+    /// Plays a move from a database that may be damaged. The caller says whether en passant is possible after
+    /// the move. Returns `false`, and changes nothing, if the pieces are not on the squares that the code
+    /// names.
     #[inline]
     pub(crate) fn replay_stored(&mut self, code: MoveCode, is_en_passant_possible: bool) -> bool {
         if !self.fits(code) {
@@ -431,7 +431,7 @@ impl Position {
             && (kind < PieceKind::Bishop as u8 || is_open(&self.cells, from, to))
     }
 
-    /// Whether leaving `left` opened a line from a slider of `color` to `king`.
+    /// Whether moving a piece away from `left` opened a line from a slider of `color` to `king`.
     #[inline]
     fn is_discovered(&self, left: Square, king: Square, color: Color) -> bool {
         let line = Line::between(king, left);

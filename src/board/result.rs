@@ -96,8 +96,8 @@ impl GameResult {
         Self::read_points(text).filter(|(points, _)| points.iter().sum::<u8>() > 2).map(|(_, end)| end)
     }
 
-    /// Parses the scores of both players at the start of a text. Returns them in half points, and the length
-    /// in bytes of that part of the text.
+    /// Parses the scores of both players at the start of a text. Returns the scores in half points, and the
+    /// length of their text in bytes.
     fn read_points(text: &[u8]) -> Option<([u8; 2], usize)> {
         let (white, length) = Score::read(text)?;
         let blanks = |at: usize| text[at..].iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
@@ -151,8 +151,8 @@ impl Score {
 }
 
 /// The length in bytes of the separator between two scores: a colon, a dash of any kind, `/` between the
-/// signs `+`, `-` and `=`, or `_` between other scores. After a digit, the lexer looks for a separator only
-/// if the next byte is one of those listed in `Lexer::number`.
+/// signs `+`, `-` and `=`, or `_` between other scores. `Lexer::number` must list the first byte of each
+/// separator: after a digit, the lexer looks for a separator only if the next byte is listed.
 fn separator(text: &[u8], between_signs: bool) -> Option<usize> {
     match text {
         [b':' | b'-', ..] => Some(1),

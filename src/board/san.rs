@@ -160,7 +160,7 @@ fn split_promotion(token: &[u8]) -> Result<(Option<PieceKind>, &[u8]), SanError>
         [] => return Err(SanError::Unreadable),
     };
     let kind = PieceKind::from_letter(letter.to_ascii_uppercase()).ok_or(SanError::Unreadable)?;
-    // A king or a pawn is accepted here as promotion piece; `resolve` rejects it.
+    // A king or a pawn is accepted here as a promotion piece; `resolve` rejects it.
     Ok((Some(kind), rest))
 }
 
@@ -307,8 +307,8 @@ impl Position {
         if captured.is_some_and(|piece| piece.color() == side || piece.kind() == PieceKind::King) {
             return Err(SanError::Illegal);
         }
-        // No own pawn can move straight to an en-passant square: the enemy pawn that can be captured is on
-        // the square before it.
+        // A pawn cannot move straight to an en-passant square: the enemy pawn that can be captured is on the
+        // square before it.
         if captured.is_some() || self.en_passant() == Some(to) {
             let victim = captured.unwrap_or(Piece::new(PieceKind::Pawn, side.other()));
             let special = if captured.is_some() { special } else { Special::EnPassant };

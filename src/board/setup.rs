@@ -140,8 +140,8 @@ impl Setup {
     /// Parses a FEN of one to six fields. The castling field can be in the form of FEN, X-FEN or
     /// Shredder-FEN, with its letters in any order.
     ///
-    /// A right is dropped if the king is not on its home rank, or if no such rook is there. `K`, `Q`, `k` and
-    /// `q` mean the outermost rook on that side of the king.
+    /// A right is dropped unless the king and the rook that the letter means are on their home rank. `K`,
+    /// `Q`, `k` and `q` mean the outermost rook on that side of the king.
     ///
     /// # Errors
     /// If the text is empty, if a field cannot be parsed, or if there are more than six fields.
@@ -225,8 +225,8 @@ impl Setup {
         Self { side, castling: Castling::default(), en_passant: None, ..self }
     }
 
-    /// Adds the castling rights of a castling field. Drops a right if the king is not on its home rank, or if
-    /// no such rook is there.
+    /// Adds the castling rights of a castling field. Drops a right unless the king and the rook that the
+    /// letter means are on their home rank.
     pub(super) fn read_castling(&mut self, field: &[u8]) -> Result<(), SetupError> {
         if field == b"-" {
             return Ok(());
@@ -280,9 +280,9 @@ impl Setup {
         }
     }
 
-    /// The side with more than sixteen pieces, and the number of its pieces. If both sides have more than
-    /// sixteen, the side with the most; if neither has, `None`. No game leads to such a position, but it can
-    /// be played if each side has at most 32 pieces.
+    /// The side with more than sixteen pieces, and the number of its pieces; `None` if there is no such side.
+    /// If both sides have more than sixteen, returns the side with more pieces. No game leads to such a
+    /// position, but it can be played if each side has at most 32 pieces.
     #[must_use]
     pub fn crowded(&self) -> Option<(Color, usize)> {
         let count = |color| (color, self.pieces().filter(|(_, piece)| piece.color() == color).count());

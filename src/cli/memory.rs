@@ -1,6 +1,6 @@
-//! Ends the process if the system gives it no more memory or no further thread. Before the end, removes
-//! temporary files and prints an error message: these are the last steps. By default, the process would abort
-//! or panic, and leave the files.
+//! Ends the process if the system gives it no more memory or no further thread. Before that, takes two last
+//! steps: removes temporary files and prints an error message. By default, the process would abort or panic,
+//! and leave the files.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -80,9 +80,9 @@ fn checked(pointer: *mut u8) -> *mut u8 {
 #[cold]
 fn end(message: &str) -> ! {
     const STATUS: u8 = 1;
-    // A later call has one of two reasons. If this thread is taking the last steps, it needs more memory for
-    // them, so it exits without finishing them. If another thread is taking them, this thread waits for the
-    // exit.
+    // In a later call, another thread or this thread has started the last steps. If another thread has
+    // started them, this thread waits for the exit. If this thread has, it lacks memory for these steps, so
+    // it ends the process without finishing them.
     let is_first = !ENDS.get() && !IS_ENDING.swap(true, Ordering::Relaxed);
     if !is_first && !ENDS.get() {
         loop {

@@ -107,10 +107,10 @@ pub(crate) fn note_similar(
     Ok(())
 }
 
-/// Prints each filter without which some games would pass the other filters. Call this function only if no
-/// game passes all filters. If a position is given, only games that reached it count. `option` returns the
-/// option of a field. A field for which `option` returns `None` is omitted, because the user cannot remove
-/// it.
+/// For each filter, prints how many games would pass if this filter were removed, if there are any. Call this
+/// function only if no game passes all filters. If a position is given, only games that reached the position
+/// are counted. `option` returns the option of a field. A field for which `option` returns `None` is omitted,
+/// because the user cannot remove its filter.
 pub(crate) fn note_without_one(
     database: &Database,
     filter: &GameFilter,
@@ -127,7 +127,7 @@ pub(crate) fn note_without_one(
         let others = if others.is_empty() { String::new() } else { format!("{}, or ", others.join(", ")) };
         note(&format!("there would be {others}{last}"));
     }
-    // Some games pass without `player`, and some without `opponent`, so each of the two names has games.
+    // Games pass without the filter `player`, so the name in `opponent` has games, and vice versa.
     let alone = |field| found.iter().any(|without| without.field == field);
     if alone("player") && alone("opponent") {
         let path = shell_word(&database.path().to_string_lossy());
@@ -244,8 +244,8 @@ fn shell_word(word: &str) -> String {
     }
 }
 
-/// Prints the positions that have the same pieces on the same squares, if they were reached by many more
-/// games than `position`.
+/// Prints each position that has the same pieces on the same squares as `position` but was reached by many
+/// more games.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -261,8 +261,8 @@ pub(crate) fn note_variants(database: &Database, position: &Position, lines: Lin
     Ok(())
 }
 
-/// The lines to search: the main lines, or also the variations. Prints a note if `variations` is true and the
-/// database has none.
+/// The lines to search: only the main lines, or the variations too. Prints a note if `variations` is true and
+/// the database has none.
 ///
 /// # Errors
 /// Errors of SQLite.

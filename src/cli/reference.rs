@@ -89,8 +89,8 @@ fn shared_options(command: &Command) -> Groups {
     shared
 }
 
-/// A row with a link to the shared options of a heading. If a command has only some of the shared options, the
-/// row names the options that it has.
+/// A row with a link to the shared options of a heading. If a command has only some of these options, the row
+/// names them.
 fn link(heading: &str, rows: &[&String], all: &[String]) -> String {
     let anchor = heading.to_lowercase().replace(' ', "-");
     if rows.len() == all.len() {

@@ -33,8 +33,8 @@ impl From<Status> for ExitCode {
 }
 
 /// Reports what a command did. With `--json`, prints an object to standard output. Unless `--quiet` is given,
-/// also reports to standard error: a JSON log gets the event `done`. If the log is not JSON, and without
-/// `--json`, standard error gets the given text, unless it is empty.
+/// also writes to standard error: in a JSON log, the event `done`; otherwise the given text, unless `--json`
+/// is given or the text is empty.
 ///
 /// # Errors
 /// If the object cannot be written to standard output. A closed pipe is not an error: the exit status still
@@ -89,8 +89,8 @@ fn describe(error: &anyhow::Error) -> String {
     format!("pgndex: error: {}{}", error::message(error.as_ref()), causes.collect::<String>())
 }
 
-/// The causes of an error. Omits SQLite's error codes, and each cause that the message before it already
-/// contains, in any letter case and without the system's error code.
+/// The causes of an error. Omits SQLite's error codes, and each cause that is already part of the message
+/// before it. This comparison ignores letter case and the system's error code.
 fn causes(error: &anyhow::Error) -> Vec<String> {
     let mut causes = Vec::new();
     let mut above = error::message(error.as_ref());

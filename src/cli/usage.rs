@@ -60,7 +60,7 @@ fn with_json(command: clap::Command) -> clap::Command {
     command.arg(json).mut_arg(FORMAT, |format| format.default_value_if(JSON, "true", JSON))
 }
 
-/// The group of options with which `pgndex players` does not list players, and has no output format.
+/// The group of options with which `pgndex players` does not list players, and accepts no output format.
 const CHANGE: &str = "change";
 
 /// If an argument takes values, applies the settings that are common to all such arguments.

@@ -66,7 +66,7 @@ fn name_given_options(error: &mut clap::Error, words: &[String]) {
 }
 
 fn add_tip(error: &mut clap::Error, tip: String) {
-    // The option that clap suggests was not meant. The usage in the message contains it, too.
+    // The user did not mean the option that clap suggests. The usage text also contains this option.
     if error.remove(ContextKind::SuggestedArg).is_some() {
         error.remove(ContextKind::Usage);
     }

@@ -95,12 +95,12 @@ impl Record for PlayedOccurrence {
     }
 }
 
-/// The number of top bits of a key that choose its directory.
+/// The number of leading bits of a key that determine its directory.
 pub(super) const PREFIX_BITS: u32 = 8;
 
 impl AllGames<'_> {
-    /// Writes `position_game` and `continuation`, with a directory for each first byte of a key. Each thread
-    /// sorts at most about `at_once` occurrences at a time. Returns the number of distinct keys.
+    /// Writes `position_game` and `continuation`, with one directory for each value of the key's first byte.
+    /// Each thread sorts at most about `at_once` occurrences at a time. Returns the number of distinct keys.
     pub(super) fn write_by_key(
         &self,
         visits: &PlayedOccurrences,
@@ -246,8 +246,9 @@ struct Counter<'c> {
 struct Counts {
     moves: BTreeMap<u32, ResultCounts>,
     games: u64,
-    /// The occurrence in the latest game that counts: the last one so far from which the game played a move.
-    /// If there is none, the game reached the position only at its end, and that occurrence counts.
+    /// The occurrence that is counted for the latest game: the last one so far from which a move was played.
+    /// If there is no such occurrence, the game reached the position only at its end, and the occurrence at
+    /// the end is counted.
     latest: PlayedOccurrence,
     /// The first occurrence in a game from the standard start position, if there is one.
     standard: Option<PlayedOccurrence>,

@@ -1,5 +1,5 @@
-//! Data of games that is kept while files are written: it determines the directories of the rows, and goes
-//! into the rows of `position_game` and `continuation`.
+//! Data of games that is kept in memory while files are written. It determines the directories of rows, and
+//! the values of some columns of `position_game` and `continuation`.
 
 use std::fmt;
 

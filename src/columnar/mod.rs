@@ -3,8 +3,8 @@
 //!
 //! The games, with their rows and moves, come from an indexing run or from a database. Rows of small tables
 //! are written while the games arrive. Moves are first stored in a temporary file. After the last game, all
-//! games are replayed in parallel. This gives `game_position` in the order of games. Sorting then gives
-//! `position_game` and `continuation` in the order of keys.
+//! games are replayed in parallel, and their positions are written to `game_position` in the order of games.
+//! The positions are then sorted by key, to write `position_game` and `continuation`.
 //!
 //! `docs/parquet.md` describes the layout.
 

@@ -46,7 +46,7 @@ pub(super) struct MoveFile {
     /// The file has no name, so the system removes it when it is closed.
     file: File,
     bytes: u64,
-    /// For each game id, 1 plus the offset of the game in the file. 0 if the file does not contain the game.
+    /// For each game id, 1 plus the offset of the game in the file; 0 if the file does not contain the game.
     places: Vec<u64>,
 }
 

@@ -181,8 +181,8 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Creates the directory if it does not exist, and locks a shard in it. Removes the shard's incomplete
-    /// files of an earlier run or, if the shard has no manifest, all its files.
+    /// Creates the directory if it does not exist, and locks a shard in it. Removes the files of this shard
+    /// that an earlier run left incomplete or, if the shard has no manifest, all files of this shard.
     ///
     /// # Errors
     /// If the directory has a manifest of this shard and `overwrite` is false, if the shard is locked, or if

@@ -130,8 +130,8 @@ fn failed(path: &Path, source: io::Error) -> Error {
     Error::io(path, "write", source)
 }
 
-/// Returns the I/O error that caused `error`. If there is no such cause, wraps another cause, or `error`
-/// itself, in an I/O error.
+/// Returns the I/O error that caused `error`. If the cause is another error, wraps the cause in an I/O error;
+/// if there is no cause, wraps `error` itself.
 pub(super) fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(cause) => cause.downcast().map_or_else(io::Error::other, |cause| *cause),

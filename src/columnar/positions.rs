@@ -88,8 +88,7 @@ impl AllGames<'_> {
     }
 }
 
-/// The approximate memory in which each job buffers occurrences before it passes them on for sorting, in
-/// bytes.
+/// The approximate number of bytes of occurrences that each job buffers before it passes them on for sorting.
 const SCATTER_BYTES: usize = 4 << 20;
 
 /// The columns of `game_position`.

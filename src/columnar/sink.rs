@@ -171,7 +171,7 @@ mod tests {
             let columns: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
             assert_eq!(columns, side.columns, "{}", table.name);
         }
-        // `game_moves` is a table of compact databases only.
+        // `game_moves`, a table that only compact databases have, is not written as Parquet.
         assert_eq!(SIDE_TABLES.len() + 1, HeaderBatch::SIDE_TABLES.len());
         let columns: Vec<&str> = PROBLEM.columns.iter().map(|column| column.name).collect();
         assert_eq!(columns, ProblemRow::COLUMNS);

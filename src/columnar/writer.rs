@@ -112,11 +112,11 @@ impl<'w> Writer<'w> {
     }
 }
 
-/// The maximum size of a table's buffered rows, in bytes. Each table has its own limit: where its row groups
-/// end must not depend on the order in which rows of different tables arrive. The games of an old collection
-/// are spread over a thousand months, each with its own file. With a lower limit for `game`, the row groups
-/// of these files would have only a few dozen games, and most of the time would be spent on starting row
-/// groups.
+/// The maximum size of a table's buffered rows, in bytes. Each table has its own limit, so that the ends of
+/// its row groups do not depend on the order in which rows of different tables arrive. The games of an old
+/// collection are spread over a thousand months, each with its own file. With a lower limit for `game`, the
+/// row groups of these files would have only a few dozen games, and most of the time would be spent on
+/// starting row groups.
 fn most_bytes(table: &Table) -> usize {
     if table.name == GAME.name { 128 << 20 } else { 32 << 20 }
 }

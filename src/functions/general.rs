@@ -1,7 +1,6 @@
-//! General SQL functions that other builds of SQLite contain, such as that of the `sqlite3` shell:
-//! mathematics, `regexp`, `median`, `percentile` and the table-valued function `generate_series`. The bundled
-//! SQLite is compiled without them. Faster versions of `trim`, `ltrim` and `rtrim` with two arguments replace
-//! SQLite's own.
+//! General SQL functions that the `sqlite3` shell and other programs have, but the bundled SQLite is compiled
+//! without: mathematics, `regexp`, `median`, `percentile` and the table-valued function `generate_series`.
+//! Faster versions of `trim`, `ltrim` and `rtrim` with two arguments replace SQLite's own.
 
 use std::collections::HashSet;
 

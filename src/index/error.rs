@@ -229,7 +229,7 @@ pub fn problem_summary(errors: u64, warnings: u64, first: &str) -> String {
     format!("{counts} in the input{sign} {first}")
 }
 
-/// Says that a database would fit in the compact layout, if it would.
+/// Text with the estimated size in the compact layout; empty if `bytes` is `None`.
 fn compact_fits(bytes: Option<u64>) -> String {
     bytes.map_or_else(String::new, |bytes| {
         format!("; in the compact layout the database takes about {}", Size(bytes))
@@ -245,7 +245,7 @@ impl Error {
         Self::Partial { done, rest, advice, source }
     }
 
-    /// If the error says that the disk is full, adds to it how much space the run needs. If `is_all_known` is
+    /// If the error says that the disk is full, adds the space that the run needs. If `is_all_known` is
     /// `false`, the size of some input was unknown, so the estimate is a lower bound.
     pub(crate) fn needing(self, estimate: &Estimate, is_all_known: bool) -> Self {
         let need = |bytes| match (bytes, is_all_known) {
@@ -267,7 +267,7 @@ impl Error {
         }
     }
 
-    /// If the error says that the disk is full, adds to it the space that work on a whole database needs.
+    /// If the error says that the disk is full, adds the space that work on a whole database needs.
     pub(crate) fn with_needed_space(self, need: Need) -> Self {
         match self {
             Self::Store(error) => Self::Store(error.needing(Some(need))),

@@ -40,9 +40,9 @@ impl Plan<'_> {
     ///
     /// # Errors
     /// If the database cannot be written, if there is clearly not enough space for it, if no source can be
-    /// read, if the options do not fit the database, or if the run is [stopped](Progress::stop). Problems
-    /// within the sources are not errors, unless the options make them so: each problem becomes a row of
-    /// `problem`, and is counted in the summary.
+    /// read, if the options do not fit the database, or if the run is [stopped](Progress::stop). Each problem
+    /// within the sources becomes a row of `problem`, and is counted in the summary. It is an error only if
+    /// the options make it one.
     pub fn run(self, target: &Path, progress: &Progress) -> Result<Summary> {
         let (estimate, is_all_known) = (self.estimate, self.sources.bytes().is_some());
         self.write(target, progress).map_err(|error| error.needing(&estimate, is_all_known))
@@ -74,7 +74,7 @@ impl Plan<'_> {
     /// new database, but writes no database.
     ///
     /// # Errors
-    /// Errors of [`run`](Self::run) about the sources and about the options on problems.
+    /// The errors of [`run`](Self::run) that concern the sources or the options for problems.
     pub fn dry_run(self, progress: &Progress) -> Result<Summary> {
         let started = Instant::now();
         let openings = Arc::new(OpeningBook::from_positions(Vec::new()));

@@ -41,8 +41,8 @@ impl<'o> Plan<'o> {
     }
 
     /// Restricts the run to games that begin in this range of the bytes of each file (compressed bytes for
-    /// archives). Adjacent ranges that cover a file together contain each game exactly once, wherever the
-    /// ranges meet; [`source::parts`] suggests ranges.
+    /// archives). If adjacent ranges together cover a file, each game belongs to exactly one of them,
+    /// wherever the ranges meet; [`source::parts`] suggests ranges.
     ///
     /// Plain files and zstd archives can be read from the middle. For other files, the range with the first
     /// byte contains all games. In an archive, the offset of a game counts from the start of the text of the
@@ -54,8 +54,8 @@ impl<'o> Plan<'o> {
         self
     }
 
-    /// Plans work on an existing database only, without sources. All threads are used, because there is no
-    /// input from which to compute a smaller number.
+    /// Plans a run without sources, which only changes an existing database. All threads are used, because
+    /// there is no input from which to compute a smaller number.
     pub(crate) fn without_sources(options: &'o IndexOptions) -> Self {
         let estimate = Estimate { text_bytes: u64::MAX, ..Estimate::default() };
         Self { sources: Sources::default(), options, estimate, hash_bits: KeyHash::BITS }
@@ -67,7 +67,7 @@ impl<'o> Plan<'o> {
         &self.sources.notes
     }
 
-    /// If the error says that the disk is full, adds to it the space that the run needs.
+    /// Adds the space that the run needs to an error about a full disk.
     pub(crate) fn needing(&self, error: Error, estimate: &Estimate) -> Error {
         error.needing(estimate, self.sources.bytes().is_some())
     }

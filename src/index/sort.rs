@@ -134,8 +134,8 @@ impl Record for PlayedOccurrence {
     }
 }
 
-/// Detects that a position is the same as a recent one, so that not every occurrence must be compared later.
-/// A position is forgotten when another one replaces it.
+/// Detects that a position is the same as a recent one, so that fewer occurrences must be compared later. A
+/// position is forgotten when another position replaces it.
 #[derive(Debug, Default)]
 pub(crate) struct RecentSetups {
     /// The entries, indexed by the lowest bits of the key. Empty until the first position of a game from a
@@ -147,7 +147,7 @@ pub(crate) struct RecentSetups {
 struct Entry {
     key: PositionKey,
     position: Exact,
-    /// The number of look-ups of other positions after which the next such look-up replaces this entry.
+    /// The number of look-ups of other positions that this entry survives. The next such look-up replaces it.
     stay: u8,
 }
 

@@ -64,7 +64,7 @@ impl SpillMap {
 }
 
 /// A list of records: the later records are in memory, the earlier ones in a temporary file. The place of a
-/// record never changes.
+/// record, its offset in bytes, never changes.
 #[derive(Debug)]
 struct Log {
     memory: usize,
@@ -176,13 +176,13 @@ impl KeyHash {
         self.narrow(hasher.finish())
     }
 
-    /// Clears the bits of a hash that are not used.
+    /// Clears the unused bits of a hash.
     pub(crate) const fn narrow(&self, hash: u64) -> u64 {
         hash & self.mask
     }
 }
 
-/// A hash table of slots. It is in memory; beyond its memory limit, it is in a temporary file.
+/// A hash table of slots, in memory or, beyond its memory limit, in a temporary file.
 ///
 /// A slot is stored at the index given by the top bits of its hash or, if this index is occupied, at the next
 /// free index.
@@ -202,7 +202,7 @@ enum Slots {
     File(File, Option<Vec<u8>>),
 }
 
-/// A hash, and the place of a record plus one. In an empty slot, `record` is 0.
+/// A hash, and one plus the place of a record. In an empty slot, `record` is 0.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     hash: u64,
@@ -295,9 +295,9 @@ impl Table {
         Ok(())
     }
 
-    /// The number of slots of a file read at once to find one slot.
+    /// The number of slots to read from a file at once when one slot is needed.
     const FEW: usize = 16;
-    /// The number of slots of a file read at once if many are needed.
+    /// The number of slots to read from a file at once when many slots are needed.
     const MANY: usize = 4096;
 
     /// Calls `see` with the slots from index `from` on, wrapping around at the end, until `see` returns a
@@ -336,7 +336,8 @@ impl Table {
         }
     }
 
-    /// Replaces the table by one of twice the size, which is built from its first slot to its last.
+    /// Replaces the table with one of twice the size, and fills the new table from the first slot to the
+    /// last.
     fn grow(&mut self, directory: &Path) -> io::Result<()> {
         const REGION: usize = 1 << 15;
         let bits = self.bits + 1;

@@ -61,14 +61,14 @@ impl NamedPosition {
 
 /// A list of openings, for looking up the name of a position.
 ///
-/// Looking up a position without a name usually takes one or two nanoseconds: a bit table of two to four
-/// bytes per opening excludes it. A position found by its key is compared completely, so that two positions
-/// with the same key are never confused.
+/// Looking up a position without a name usually takes one or two nanoseconds, because a bit table of two to
+/// four bytes per opening excludes the position. A position found by its key is compared completely, so that
+/// two positions with the same key are never confused.
 #[derive(Clone, Debug)]
 pub struct OpeningBook {
     openings: Vec<NamedPosition>,
-    /// A bit table, indexed by the low bits of a key. A clear bit means that no opening has such a key. Its
-    /// length is a power of two.
+    /// A bit table, indexed by the low bits of a key; its length is a power of two. If a bit is clear, no
+    /// opening has a key with these low bits.
     filter: Box<[u64]>,
     /// A hash table with linear probing, at most half full; its length is a power of two.
     slots: Box<[Slot]>,

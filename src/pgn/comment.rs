@@ -36,8 +36,9 @@ impl CommentReader {
     /// Parses a comment. `numbers` contains the numbers already known for this move, and receives new ones;
     /// it is `None` if no numbers are wanted. `mover` is the side that has just moved, if known. `command` is
     /// called with the name and the value of each command that cannot be restored from the numbers. A command
-    /// can be restored if its number was stored and it is written as [`MoveNumbers::commands`] writes it.
-    /// Returns the text without commands, with single blanks between words and no blanks at the ends.
+    /// can be restored if its number was stored and the command is written as [`MoveNumbers::commands`]
+    /// writes it. Returns the text without commands, with single blanks between words and no blanks at the
+    /// ends.
     pub fn read(
         &mut self,
         comment: &[u8],
@@ -97,7 +98,7 @@ impl CommentReader {
     }
 
     /// Inserts a space between `[` and `%` where the remaining text seems to begin a command, as after the
-    /// removal of `[%b]` from `[%a[%b] c]`. If the text is parsed again, it must remain text.
+    /// removal of `[%b]` from `[%a[%b] c]`. Otherwise, parsing the text again would find a command.
     fn separate_brackets(&mut self) {
         if memchr::memmem::find(self.text.as_bytes(), b"[%").is_none() {
             return;

@@ -1,7 +1,7 @@
 //! Parses PGN text into games (splitting, movetext tokens, tag pairs), and writes games as PGN text.
 //!
-//! Parsing works on bytes. This module does not depend on files. Of the rules of chess, it needs only the
-//! form of a move.
+//! Parsing works on bytes. This module does not depend on files. It uses no rules of chess except the form of
+//! a move.
 
 mod comment;
 mod export;

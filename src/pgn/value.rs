@@ -92,7 +92,7 @@ fn lichess_id_of_address(address: &str) -> Option<&str> {
     matches!(side, None | Some("" | "white" | "black")).then_some(id)
 }
 
-/// The text without blanks around it, if this can be the id of a game on Lichess: eight letters or digits.
+/// The trimmed text, if it can be the id of a game on Lichess: eight letters or digits.
 fn lichess_id(text: &str) -> Option<&str> {
     /// Other pages on Lichess's site whose names have eight letters.
     const PAGES: [&str; 3] = ["training", "analysis", "practice"];
@@ -160,8 +160,8 @@ pub(crate) fn date(value: &str) -> (Option<Cow<'_, str>>, Result<(), &'static st
     (date, read)
 }
 
-/// Parses the year at the start of a text that is not a date. Finds no year if another one follows in the
-/// text. Returns the year in the form of [`date`], and a problem.
+/// Parses the year at the start of a text that is not a date, unless the text contains another year. Returns
+/// the year in the form of [`date`], and the problem.
 #[cold]
 fn year_alone(value: &str) -> (Option<Cow<'_, str>>, Result<(), &'static str>) {
     let is_year =

@@ -2,8 +2,9 @@
 //!
 //! A picture needs no font, script, style sheet or other file. Pieces, coordinates and signs are paths in the
 //! picture. So all browsers and other programs that draw SVG show the same picture. It can be a file or a
-//! part of a page. Only a picture of [`BoardPicture::to_svg_in_page`] lacks the shapes of the pieces, which
-//! the page must contain. A picture is readable without colours; its `title` and `desc` describe it in words.
+//! part of a page. Only a picture of [`BoardPicture::to_svg_in_page`] does not contain the shapes of the
+//! pieces; the page must contain them. A picture is readable without colours; its `title` and `desc` describe
+//! it in words.
 //!
 //! ```
 //! use pgndex::board::{Color, Position};
@@ -69,7 +70,7 @@ pub struct BoardPicture<'a> {
 impl BoardPicture<'_> {
     /// The picture as an `svg` element, which can be a file or a part of an HTML page. A page can contain
     /// several pictures, although they share `id`s: an `id` always belongs to the same shape. Equal pictures
-    /// always give equal text.
+    /// always produce equal text.
     #[must_use]
     pub fn to_svg(&self) -> String {
         let shown = format!("xmlns=\"http://www.w3.org/2000/svg\" width=\"{SHOWN}\" height=\"{SHOWN}\"");

@@ -129,9 +129,9 @@ pub struct GameFields<'a> {
     pub black_title: Option<&'a str>,
     /// The PGN's ECO code.
     pub eco: Option<&'a str>,
-    /// The ECO code of the opening that the positions of the game determine.
+    /// The ECO code of the opening, determined by the positions of the game.
     pub opening_eco: Option<&'a str>,
-    /// The name of the opening that the positions of the game determine.
+    /// The name of the opening, determined by the positions of the game.
     pub opening: Option<&'a str>,
     /// The time control, as in the PGN.
     pub time_control: Option<&'a str>,
@@ -271,7 +271,7 @@ pub enum PositionFormat {
     Epd,
 }
 
-/// Appends the positions of a game at `plies`, which must be in ascending order, to `text`, one per line.
+/// Appends a game's positions at `plies` to `text`, one per line. `plies` must be in ascending order.
 ///
 /// # Errors
 /// If a stored position or move is invalid; `text` is then unchanged.
@@ -345,7 +345,7 @@ impl PositionFields {
     pub const NAMES: [&'static str; 10] =
         ["fen", "game_id", "ply", "uci", "san", "result", "white_elo", "black_elo", "eval_cp", "eval_mate"];
 
-    /// The rows of the positions of a game at `plies`, which must be in ascending order.
+    /// The rows for a game's positions at `plies`, which must be in ascending order.
     ///
     /// # Errors
     /// If a stored position or move is invalid.

@@ -16,8 +16,8 @@ pub struct WithoutFilter {
 }
 
 /// For a filter that no game passes: omits one field at a time, and counts the games that pass the other
-/// fields. Returns the fields for which there are such games, in descending order of the number of games.
-/// With a position, only games that reached it are counted.
+/// fields. Returns the fields without which some games pass, most games first. With a position, only games
+/// that reached it are counted.
 ///
 /// # Errors
 /// Errors of SQLite.

@@ -15,7 +15,7 @@ use crate::store::{
 };
 
 /// The maximum number of games that a search for the nearest positions reads if the number of hits is
-/// limited. Games in which a position with distance 0 is possible are not counted.
+/// limited. Games in which a position with distance 0 is possible do not count towards the maximum.
 const LOOKED_AT: u32 = 2_500;
 
 const NONE: HitCount = HitCount::Exact { occurrences: 0, games: 0 };
@@ -68,9 +68,9 @@ pub struct Shown {
     last: Option<GameId>,
     /// Whether the search found a hit beyond the maximum number.
     is_more: bool,
-    /// For the nearest positions, if the search reached its maximum number of games: a lower bound of the
-    /// distances in the games left unread. A hit with a greater distance is possibly not one of the nearest.
-    /// `None` if no games were left unread for this reason.
+    /// For the nearest positions: a lower bound of the distances in the games that the search did not read
+    /// because it reached its maximum number of games. A hit with a greater distance is possibly not one of
+    /// the nearest. `None` if there are no such games.
     pub unseen: Option<u32>,
 }
 
@@ -361,7 +361,8 @@ pub fn match_line(
     Ok((!before.is_empty()).then_some(LineMatch::Nowhere))
 }
 
-/// Whether a search covers only main lines, and those of all games. Its hits can be counted quickly.
+/// Whether a search covers the main lines of all games, and no variations. If so, its hits can be counted
+/// quickly.
 fn is_counted(search: &Search<'_>) -> bool {
     search.selection.is_all() && search.lines == Lines::Main
 }
@@ -450,8 +451,7 @@ impl<'h> FoundPosition<'h> {
     }
 }
 
-/// Many more games reached one position than another if the ratio of the two numbers of games is greater than
-/// this.
+/// A position has many more games than another position if it has more than this many times as many.
 const MANY: u64 = 10;
 
 /// A position with the same pieces on the same squares as a given position.

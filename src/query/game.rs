@@ -60,9 +60,9 @@ fn replay_each(
     Ok(())
 }
 
-/// Replays a variation that begins at `ply` with `position`. Calls `visit` with each position, its ply, and
-/// the move of the variation from there, or `None` in the last position. Checks only after the call whether
-/// the move is legal.
+/// Replays a variation that begins at `ply` with `position`. Calls `visit` with each ply, its position, and
+/// the move that the variation plays from this position; `None` in the last position. The move can be
+/// illegal: it is checked only after the call.
 pub(super) fn replay_variation(
     record: &GameRecord,
     variation: &StoredVariation,
@@ -83,9 +83,9 @@ pub(super) fn replay_variation(
     visit(ply, &position, None)
 }
 
-/// Passes the games of some ranges to `visit`, each after it was successfully replayed. Returns the first
-/// requested number that has no game, or `None`. A number in a gap between games counts only if its range has
-/// no other number; 0 and numbers after the last game always count.
+/// Passes the games with numbers in `ranges` to `visit`, each after replaying it successfully. Returns the
+/// first requested number without a game; `None` if there is none. 0 and numbers after the last game always
+/// count. A number in a gap between games counts only if it is the only number of its range.
 ///
 /// # Errors
 /// Errors of SQLite, [`Error::Damaged`], and errors of `visit`.
@@ -119,8 +119,8 @@ pub fn visit_games<E: From<Error>>(
             }
             next = game.checked_add(1);
         }
-        // In a range of several numbers, a missing number is ignored: an incomplete game that was read again
-        // later left a gap, for example.
+        // In a range of several numbers, a missing number is ignored, because gaps are normal: an incomplete
+        // game that was read again later leaves one, for example.
         if first == last && !is_found {
             missing.get_or_insert(first);
         }
@@ -400,7 +400,7 @@ pub struct NewMove {
 }
 
 /// Finds the first new move of a game, compared with all games of earlier days. An unknown month or day
-/// counts as the earliest possible one, in the date of this game and in those of the others.
+/// counts as the earliest possible one, both in the date of this game and in the dates of the other games.
 ///
 /// # Errors
 /// [`Error::Damaged`]; errors of SQLite.

@@ -7,8 +7,8 @@ use crate::store::PlayedGame;
 use crate::store::row::RatedScore;
 
 /// For each percentage scored, from 50 to 100, the difference between the performance rating and the
-/// opponents' mean rating. Below 50 percent, the difference is that of the opponents' percentage with a minus
-/// sign.
+/// opponents' mean rating. Below 50 percent, the difference is the negative of the difference for the
+/// opponents' percentage.
 const ABOVE: [i32; 51] = [
     0, 7, 14, 21, 29, 36, 43, 50, 57, 65, //
     72, 80, 87, 95, 102, 110, 117, 125, 133, 141, //

@@ -8,11 +8,11 @@ use crate::query::game::{replay, replay_variation};
 use crate::store::{GameAnnotations, GameRecord, PositionAnnotations, StoredVariation};
 
 /// Appends a game with its annotations to `text`, in PGN's export format and followed by a blank line. The
-/// same game always gives the same bytes.
+/// same game always produces the same bytes.
 ///
-/// Parsing the text gives the same moves and annotations again. Clocks, times and evaluations
-/// that the stored comments do not contain are added as commands. If parsing the result would not restore all of
-/// these values, all are added as commands. A game that is not complete in the database gets the tag
+/// Parsing the text restores the moves and annotations. Clocks, times and evaluations that the stored
+/// comments do not contain are added as commands. If that is not enough to restore all of these values, all
+/// of them are added as commands. A game that is not complete in the database gets the tag
 /// [`GameRecord::TRUNCATED`].
 ///
 /// # Errors
@@ -129,7 +129,8 @@ impl Writer<'_, '_> {
     }
 
     /// The comments to write for a position of the main line. Clocks, times and evaluations that the stored
-    /// comments do not contain are added as commands. If `is_normalized`, all of them are added as commands.
+    /// comments do not contain are added as commands. If `is_normalized`, all clocks, times and evaluations
+    /// are written as commands.
     fn main_comments(&mut self, remarks: &PositionAnnotations, mover: Option<Color>) -> Vec<String> {
         if self.is_normalized {
             let is_number = |name: &str| matches!(name, "eval" | "clk" | "emt" | "timestamp");

@@ -372,8 +372,8 @@ struct Node {
 }
 
 impl TreeBuilder<'_> {
-    /// The moves of at least `fewest` games, as a tree. If there are more than [`MOST_MOVES`], the tree has
-    /// only the most frequent ones, and the second value is `true`.
+    /// The moves that at least `fewest` games played, as a tree. If there are more than [`MOST_MOVES`], the
+    /// tree has only the most frequent ones, and the second value is `true`.
     fn tree(mut self, fewest: u64) -> (Vec<LineNode>, bool) {
         sort_by(&mut self.games, |(one, _), (other, _)| {
             one.iter().map(|code| code.bits()).cmp(other.iter().map(|code| code.bits()))
@@ -456,8 +456,8 @@ impl TreeBuilder<'_> {
     }
 }
 
-/// Calls `see` for all nodes after `position`, to which `line` leads. `see` gets the node, the canonical FEN
-/// of the position after its move, and the line including its move.
+/// Calls `see` for all nodes after `position`, with the node, the canonical FEN of the position after its
+/// move, and the line including its move. `line` must lead to `position`.
 fn visit(
     nodes: &mut [LineNode],
     position: &Position,

@@ -1,5 +1,5 @@
-//! Parses the position of a query: a FEN, PGN moves or UCI moves. Describes it for a board on a screen, which
-//! can then show it without knowing the rules of chess.
+//! Parses the position of a query: a FEN, PGN moves or UCI moves. Describes the position so that a board on a
+//! screen can show it without knowing the rules of chess.
 
 use std::fmt;
 
@@ -208,7 +208,7 @@ pub fn number_before(number: u32, side: Color) -> String {
     format!("{number}{}", if side == Color::White { "." } else { "..." })
 }
 
-/// Appends a move to a line. Black's moves have a number only at the beginning.
+/// Appends a move to a line. Black's move has a number only if it is the first of the line.
 pub fn push_move(line: &mut String, number: u32, side: Color, san: &str) {
     let is_first = line.is_empty();
     if !is_first {
@@ -367,7 +367,7 @@ pub struct DescribedMove {
 }
 
 impl DescribedPosition {
-    /// Describes a position; openings have the names that the database gives them.
+    /// Describes a position, with the opening names in the database.
     ///
     /// # Errors
     /// Errors of SQLite.

@@ -1,13 +1,13 @@
-//! Draws random positions from games.
+//! Selects random positions from games.
 
 use crate::id::{GameId, Ply};
 use crate::store::GameSet;
 
 /// A random sample of positions, without repetition.
 ///
-/// Each game offers at most `per_game` positions, drawn from its wanted ones. The sample is drawn from the
-/// offered positions of all games together. With the same games, `per_game` and `seed`, the sample is the
-/// same, and a larger sample begins with the positions of a smaller one.
+/// Each game offers at most `per_game` of its wanted positions, chosen at random. The sample is chosen at
+/// random from the offered positions of all games together. With the same games, `per_game` and `seed`, the
+/// sample is the same, and a larger sample begins with the positions of a smaller one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// The number of positions in the sample. There are fewer if the games offer fewer.
@@ -29,7 +29,7 @@ pub struct Draw {
 }
 
 impl Draw {
-    /// The draw of the position with this index, from 0, among those that a game offers.
+    /// The pick of the position with this index, from 0, among the positions that a game offers.
     #[must_use]
     pub const fn new(game: GameId, number: u32) -> Self {
         Self { game, number }
@@ -43,16 +43,16 @@ impl Sample {
     /// 150 bytes each, in memory until all of them are read.
     pub const MOST_AT_A_TIME: usize = 1 << 18;
 
-    /// The approximate maximum number of draws in a part, unless this needs more than [`PARTS`](Self::PARTS)
-    /// parts. The draws of one part are in memory together.
+    /// The approximate maximum number of draws in a part, unless more than [`PARTS`](Self::PARTS) parts would
+    /// be needed. The draws of one part are in memory together.
     const FEW: u64 = 1 << 20;
-    /// The maximum number of parts. Each part has the draws with ranks in one range, and is sorted by itself. It
-    /// takes one pass over the games.
+    /// The maximum number of parts. Each part contains the draws with ranks in one range, is sorted by
+    /// itself, and requires one pass over the games.
     const PARTS: u64 = 256;
 
-    /// Passes the draws to `visit`, the lowest rank first, several at a time, so that `visit` can read their
-    /// games in the order of the database. One call of `visit` gets at most as many draws as positions are
-    /// still needed, and at most [`MOST_AT_A_TIME`](Self::MOST_AT_A_TIME). It returns how many of these draws
+    /// Passes the draws to `visit` in batches, the lowest rank first, so that `visit` can read the games of a
+    /// batch in the order of the database. A batch has at most as many draws as positions are still needed,
+    /// and at most [`MOST_AT_A_TIME`](Self::MOST_AT_A_TIME). `visit` must return how many draws of the batch
     /// have an existing position. This function returns the sum of these numbers.
     ///
     /// # Errors

@@ -27,8 +27,8 @@ pub struct PositionSequence {
 }
 
 impl PositionSequence {
-    /// A sequence of at least one step. If `reversed`, it also has the form with exchanged colours; if
-    /// `mirrored`, the form mirrored left to right; if both, also the form with both changes.
+    /// A sequence of at least one step. `reversed` adds the form with exchanged colours, and `mirrored` the
+    /// form mirrored left to right. Both together also add the form with both changes.
     #[must_use]
     pub fn new(steps: Vec<Step>, reversed: bool, mirrored: bool) -> Self {
         let mut ways = vec![steps];

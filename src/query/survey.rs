@@ -106,8 +106,8 @@ pub struct GamesByResult {
 }
 
 impl DatabaseContents {
-    /// Reads the data. The sizes of tables and indexes are read only if `with_sizes` is set, because this
-    /// takes a while.
+    /// Reads the data. The sizes of tables and indexes are read only if `with_sizes` is set, because reading
+    /// them takes a while.
     ///
     /// # Errors
     /// Errors of SQLite or the system.
@@ -350,7 +350,7 @@ impl FoundProblems {
     }
 }
 
-/// The greatest integer up to which programs that store numbers as doubles read every integer exactly: 2^53.
+/// 2^53: programs that store numbers as doubles read all integers up to this one exactly.
 const EXACT: u64 = 1 << 53;
 
 /// The limits of an answer to an SQL query.

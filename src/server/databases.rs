@@ -67,8 +67,8 @@ struct ChangeWatch {
 }
 
 impl ChangeWatch {
-    /// Opens the connection. Before that, switches the file to a write-ahead log, which is possible only
-    /// while the file is not in use. This server itself must not have the file open then.
+    /// Switches the file to a write-ahead log, then opens the connection. The switch is possible only while
+    /// the file is not in use, so this server must not have the file open either.
     fn open(&mut self, path: &Path, file: FileId) -> store::Result<()> {
         self.open = None;
         Database::share(path);

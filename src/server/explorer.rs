@@ -166,7 +166,8 @@ impl<'c> ExplorerParams<'c> {
         self.word(name)?.parse().ok()
     }
 
-    /// The position. An invalid one is an error, because the answer for another position would be wrong.
+    /// The position. An invalid position is an error: if it were ignored, the answer would be for another
+    /// position.
     fn position(self) -> Result<PositionQuery, Problem> {
         let fen = self.0.text("fen").filter(|fen| !fen.trim().is_empty());
         played_from(fen, self.0.text("play").unwrap_or_default())

@@ -47,7 +47,7 @@ pub(super) struct CancelToken {
 #[derive(Default)]
 struct CancelState {
     is_gone: AtomicBool,
-    /// The interrupt handle of the connection that runs the query, while it runs.
+    /// The interrupt handle of the connection that runs the query; `None` if no query runs.
     running: Mutex<Option<InterruptHandle>>,
 }
 
@@ -57,9 +57,8 @@ pub(super) struct CancelOnDrop(Arc<CancelState>);
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.is_gone.store(true, Ordering::Relaxed);
-        // The cancel check that SQLite calls during a statement is not enough. SQLite does not call it while
-        // counting rows. Otherwise, SQLite calls it only after every thousand steps, and each step can be a
-        // slow function.
+        // The cancel check that SQLite calls during a statement is not enough. SQLite calls it only after
+        // every thousand steps, each of which can call a slow function, and not at all while counting rows.
         if let Some(connection) = &*lock(&self.0.running) {
             connection.interrupt();
         }
@@ -183,8 +182,8 @@ fn work(receiver: &Receiver<Job>, nature: PoolOptions) {
     }
 }
 
-/// Lowers the priority of this thread. Otherwise, when long queries keep all processors busy, a quick answer
-/// would wait until the system suspends one of their threads.
+/// Lowers the priority of this thread. With equal priorities, when long queries keep all processors busy, a
+/// quick query would wait until the system suspends the thread of a long query.
 fn lower_priority(nice: u8) {
     // On systems other than Linux, the call would affect the whole process. Failure is harmless: only speed
     // is affected.
@@ -208,7 +207,7 @@ impl Reader {
 
     /// Returns a connection to a database whose current file is `file`. Opens the file unless this thread
     /// already has it open. Queries on the connection stop when the client of the current request disconnects
-    /// or its deadline passes.
+    /// or the request's deadline passes.
     pub(super) fn database(
         &mut self,
         served: &Arc<ServedDatabase>,

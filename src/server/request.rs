@@ -192,7 +192,8 @@ pub(super) fn position(call: &Call) -> Result<Option<PositionQuery>, Problem> {
     fen.or(play).map(|_| played_from(fen, play.unwrap_or_default())).transpose()
 }
 
-/// The position after the moves `play`, from the position `fen` or, without one, from the start position.
+/// The position after the moves `play` from the position `fen`, or from the start position if `fen` is
+/// `None`.
 pub(super) fn played_from(fen: Option<&str>, play: &str) -> Result<PositionQuery, Problem> {
     let start = match fen {
         Some(fen) => PositionQuery::from_fen(fen).map_err(|error| Problem::position("fen", &error))?,
@@ -293,7 +294,7 @@ fn step(words: &[&(String, String)]) -> Result<Step, Problem> {
     if is_described {
         return Ok(step);
     }
-    // Only `for` or `ply` is given, without a description, or nothing is given before or after `then`.
+    // The step has only `for` or `ply` but no description, or nothing is given before or after `then`.
     let name = words.first().map_or(THEN, |(name, _)| name.as_str());
     let detail = "needs a description of positions: pattern, material, structure, ending or move";
     Err(Problem::parameter(name, detail))
@@ -410,8 +411,9 @@ pub(super) fn filter_of_player(call: &Call, player: Option<NameFilter>) -> Resul
     Ok(filter)
 }
 
-/// Parses the names of a player and the opponent. The player is `player`, or else the first parameter
-/// `player`. The opponent is the parameter `opponent`, or the next parameter `player`.
+/// Parses the names of a player and the opponent. The player is the argument `player` or, without it, the
+/// first request parameter `player`. The opponent is the request parameter `opponent`, or the next parameter
+/// `player`.
 fn players(
     call: &Call,
     player: Option<NameFilter>,

@@ -202,10 +202,10 @@ impl<R: Record> Partitions<R> {
         Ok((1..pieces).map(|piece| sample[piece * samples / pieces].sort_key()).collect())
     }
 
-    /// Replaces the contents of `records` with the partition's records whose keys are in `range`, sorted. The
-    /// bits after those that choose the partition choose the bucket of a record; then each bucket is sorted.
-    /// This takes little more than half the time of sorting all records at once, because most buckets have
-    /// few records.
+    /// Replaces the contents of `records` with the partition's records whose keys are in `range`, sorted.
+    /// Distributes the records to buckets by the key bits that follow those of the partition, then sorts each
+    /// bucket. This takes little more than half the time of sorting all records at once, because most buckets
+    /// have few records.
     fn gather_sorted(
         &self,
         partition: &Partition<R>,

@@ -165,8 +165,8 @@ impl Packed {
     }
 }
 
-/// Reads in pieces of one size, whatever size is requested. The amount that a decoder returns before damage
-/// depends on the requested size, but the same archive must always give the same text.
+/// Reads in pieces of one size, whatever size is requested. The amount of text that a decoder returns before
+/// a damaged place depends on the requested size, but the same archive must always yield the same text.
 struct FixedSizeReader(BufReader<Box<dyn Read + Send>>);
 
 impl Read for FixedSizeReader {
@@ -257,8 +257,8 @@ impl<D: Read> Read for Members<D> {
 /// Decoded text, in pieces.
 pub struct Decoded {
     reader: Box<dyn Read + Send>,
-    /// The text read to detect its format and not yet returned. `error` is the error that ended this reading,
-    /// if there was one.
+    /// The beginning of the text, read to detect the format and not returned yet. `error` is the error that
+    /// ended this reading, if there was one.
     head: Vec<u8>,
     error: Option<io::Error>,
     position: Position,
@@ -333,8 +333,8 @@ impl Decoded {
     /// Appends up to `most` bytes of text to `text`; the first call can append a few more. Returns the number
     /// of bytes appended, which is 0 at the end.
     ///
-    /// After an error, `text` also contains the text read so far. Text after an error, if there is any, does
-    /// not continue the text before it.
+    /// If reading fails, the text before the error is still appended. Later calls can return more text, but
+    /// it does not continue the text before the error.
     ///
     /// # Errors
     /// If the source is damaged or cannot be read further.
@@ -377,7 +377,7 @@ impl Decoded {
             _ => format!(": {error}"),
         };
         let at = self.position();
-        // zstd and Rust have different messages. A thread that cannot be started gives `WouldBlock`.
+        // zstd and Rust have different messages. If a thread cannot be started, the error is `WouldBlock`.
         let is_memory = reason.contains("not enough memory") || error.kind() == io::ErrorKind::OutOfMemory;
         if is_memory || error.kind() == io::ErrorKind::WouldBlock {
             let what = if is_memory { "more memory" } else { "further thread" };

@@ -36,8 +36,9 @@ const LOCATOR_64: &[u8] = b"PK\x06\x07";
 const LARGE: u64 = u32::MAX as u64;
 
 impl Directory {
-    /// Reads the list from the bytes of an archive: finds the end record, which a comment can follow, and
-    /// with this record the central directory. Without an end record, finds the files by their headers.
+    /// Reads the list from the bytes of an archive. Finds the end record (a comment can follow it), and reads
+    /// the central directory to which this record refers. Without an end record, finds the files by their
+    /// headers.
     pub(super) fn of(bytes: &[u8]) -> Self {
         const MOST_COMMENT: usize = 0xffff + 22;
         let from = bytes.len().saturating_sub(MOST_COMMENT);
@@ -48,9 +49,9 @@ impl Directory {
         })
     }
 
-    /// Reads the central directory before the end record at `end`; `None` if there is none. Reads up to the
-    /// end of the directory, even beyond the stored number of files: some programs store too small a number
-    /// if there are more files than 16 bits can count.
+    /// Reads the central directory before the end record at `end`; `None` if there is no such directory.
+    /// Reads up to the end of the directory, even beyond the stored number of files: some programs store too
+    /// small a number if there are more files than 16 bits can count.
     fn before(bytes: &[u8], end: usize) -> Option<Self> {
         let record = &bytes[end..];
         let comment = number(record, 20, 2)?;
@@ -191,8 +192,8 @@ fn local(bytes: &[u8], header: usize) -> Option<(Entry, usize)> {
     Some((entry, end))
 }
 
-/// Finds the descriptor after the compressed data that begins at `start`. A descriptor is recognised by the
-/// length of that data, which it contains.
+/// Finds the descriptor after the compressed data that begins at `start`. The descriptor contains the length
+/// of this data, and is recognised by it.
 fn descriptor(bytes: &[u8], start: usize) -> Option<((u64, u32), usize, usize)> {
     let data = bytes.get(start..)?;
     // Compressed size and original size, of 4 or of 8 bytes each.

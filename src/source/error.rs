@@ -60,7 +60,7 @@ pub enum Error {
         /// The problem, and what to do.
         reason: String,
     },
-    /// A file that a list names cannot be read.
+    /// A file in a list of paths cannot be read.
     #[error("{}:{line}: {source}", list.display())]
     Listed {
         /// The path of the list.
@@ -76,7 +76,7 @@ pub enum Error {
         /// The pattern as given.
         path: PathBuf,
     },
-    /// A damaged zip archive, or a file whose place in its zip archive is not known. Other files in the
+    /// A damaged zip archive, or a file whose offset in its zip archive is unknown. Other files in the
     /// archive can still be readable.
     #[error("{}: damaged: {reason}. Download the file again, or make it again", shown_path(path))]
     Damaged {

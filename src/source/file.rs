@@ -26,8 +26,8 @@ pub struct SourceFile {
     /// games.
     pub(super) range: Option<Range<u64>>,
     pub(super) place: Location,
-    /// The format according to its first bytes; [`Form::Text`] if they could not be read, and for a stream or
-    /// a file in a zip archive.
+    /// The format according to the file's first bytes; [`Form::Text`] if these bytes could not be read, or
+    /// for a stream or a file in a zip archive.
     pub(super) form: Form,
     /// The encoding of its text, if given.
     pub(super) encoding: Option<TextEncoding>,
@@ -120,8 +120,8 @@ pub(super) enum Location {
     Stream,
 }
 
-/// The first bytes of a file, enough for its format and for the header of a zstd frame. Empty if they cannot
-/// be read; the error is reported when the file is read.
+/// The first bytes of a file, enough to detect its format and to read the header of a zstd frame. Empty if
+/// the file cannot be read; the error is reported when the file is read later.
 pub(super) fn head(path: &Path) -> Vec<u8> {
     File::open(path).map_or_else(|_| Vec::new(), |mut file| read_head(&mut file).0)
 }

@@ -106,11 +106,11 @@ struct Walk {
     runs: Sender<Receiver<Block>>,
 }
 
-/// Takes the next run of frames, and a channel for its text; `None` if there are no more frames, or if nobody
-/// receives the text of further runs.
+/// Returns the next run of frames, and the sender for its text; `None` if there are no more frames, or if
+/// nobody receives the text of further runs.
 fn next_run(walk: &Mutex<Walk>, bytes: &[u8], blocks: usize) -> Option<(Range<usize>, Sender<Block>)> {
-    /// A run that has reached this size, in bytes of the archive, gets no more frames. The last run, and a
-    /// run before a very long or damaged frame, can be shorter.
+    /// Frames are added to a run until it has this size, in bytes of the archive. The last run, and a run
+    /// before a very long or damaged frame, can be shorter.
     const RUN: usize = 1 << 20;
     /// The maximum length of a frame whose end is searched for. For a longer frame, the search would take
     /// longer than starting to decode it.

@@ -22,8 +22,8 @@ impl Position {
     }
 }
 
-/// Bytes from a file or a stream. Other code can read `position` through a clone, to see how many bytes have
-/// been read.
+/// Bytes from a file or a stream. Other code can follow the progress of reading through a clone of
+/// `position`.
 pub(super) struct Input {
     bytes: Bytes,
     position: Position,

@@ -70,7 +70,7 @@ pub struct Finder {
 }
 
 impl Finder {
-    /// Finds a file; a stream cannot be found again.
+    /// Finds a file. Streams cannot be found.
     ///
     /// # Errors
     /// If it does not exist, or cannot be read.
@@ -140,7 +140,7 @@ impl Lister<'_> {
         Flow::Continue(())
     }
 
-    /// Adds the real path of a file to `listed`. Returns `true` if it is new there; otherwise, adds a note.
+    /// Adds the real path of a file to `listed`. Returns whether the path is new there; if not, adds a note.
     fn is_new(&mut self, path: &Path) -> bool {
         let is_new = self.listed.insert(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()));
         if !is_new {
@@ -209,7 +209,8 @@ impl Lister<'_> {
     /// Adds a file that was found in a directory.
     fn add_found(&mut self, path: &Path) -> Flow {
         match fs::metadata(path) {
-            // A zip archive in a directory need not contain PGN files; one that was given by its path must.
+            // A zip archive found in a directory need not contain PGN files, unlike an archive given by its
+            // path.
             Ok(metadata) if metadata.is_file() && wanted(path) == Wanted::Zip => {
                 if let Err(error) = fs::File::open(path) {
                     return self.fail(Error::io(path, error));

@@ -18,7 +18,8 @@ use crate::channel::{self, Sender, bounded};
 #[cfg(unix)]
 fn drop_pages(map: &Mmap, range: Range<usize>) {
     let advice = memmap2::UncheckedAdvice::DontNeed;
-    // SAFETY: the map is shared, read-only and backed by the file: dropped pages are read from it again.
+    // SAFETY: the map is shared, read-only and backed by the file: dropped pages are read again from the
+    // file.
     let _ = unsafe { map.unchecked_advise_range(advice, range.start, range.len()) };
 }
 
@@ -50,9 +51,9 @@ impl Mapped {
         if file.metadata()?.len() == 0 {
             return Ok(Self { map: None });
         }
-        // SAFETY: the map is read-only. If another program changes the file meanwhile, other bytes can
-        // appear: parsing makes no assumption about them that a change could break. If the file is truncated,
-        // the process ends with SIGBUS, which is documented for users.
+        // SAFETY: the map is read-only. If another program changes the file meanwhile, the bytes can change,
+        // but parsing does not require that they stay the same. If the file is truncated, the process ends
+        // with SIGBUS, which is documented for users.
         let map = unsafe { Mmap::map(file) }?;
         // Windows has no such advice.
         #[cfg(unix)]

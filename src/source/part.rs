@@ -2,9 +2,9 @@
 //!
 //! A part of a zstd archive is a range of its compressed bytes. It contains the frames that begin in this
 //! range, and the games that begin in the text of these frames. But a game that begins in the first
-//! `LOOK_BACK` bytes of this text belongs to the previous part, if there is one: the text up to `LOOK_BACK`
-//! bytes before an offset decides whether a game begins there, and a part is read without the frames before
-//! it.
+//! `LOOK_BACK` bytes of this text belongs to the previous part, if there is one. The reason: whether a game
+//! begins at an offset depends on up to `LOOK_BACK` bytes of text before the offset, and a part is read
+//! without the frames before the part.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -96,8 +96,8 @@ fn frame_starts(bytes: &[u8]) -> Vec<u64> {
     starts
 }
 
-/// The length of the frame at `at`, if pzstd wrote it into a preceding skippable frame of four bytes, and
-/// another such pair of frames or the end follows.
+/// The length of the frame at `at`, if pzstd stored the length in a preceding skippable frame of four bytes,
+/// and the archive then ends or continues with another such pair of frames.
 fn hinted_length(bytes: &[u8], start: usize, at: usize) -> Option<usize> {
     const HINT: usize = 12;
     let hint = bytes.get(start..at)?.strip_prefix(b"\x50\x2a\x4d\x18\x04\0\0\0")?;
@@ -141,8 +141,8 @@ fn begins_frame(bytes: &[u8], at: usize) -> bool {
 /// The offset at which the text of a part's own frames ends, once they have been read.
 pub(super) type PartEnd = Arc<OnceLock<u64>>;
 
-/// Reads the text of the frames of a part, and continues with the following ones. After a decoding error,
-/// reading continues.
+/// Reads the text of the frames of a part, then the text of the frames after the part. After a decoding
+/// error, the next call continues with a later frame.
 pub(super) struct FramesOfPart {
     map: Arc<Mapped>,
     /// The end of the part, in bytes of the archive.

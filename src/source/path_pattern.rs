@@ -150,7 +150,7 @@ impl Search<'_, '_> {
         if is_entered { self.walk(path, &next) } else { Flow::Continue(()) }
     }
 
-    /// Whether a link in a directory leads to that directory, or to one on the path to it.
+    /// Whether a link in a directory leads to that directory, or to one of its parents within the search.
     fn is_circle(&self, directory: &Path, link: &Path) -> bool {
         let target = fs::canonicalize(link).ok();
         let passed = directory.ancestors().take_while(|passed| passed.starts_with(&self.pattern.start));
@@ -158,7 +158,7 @@ impl Search<'_, '_> {
     }
 }
 
-/// The path of a directory, which is `.` if `directory` is empty.
+/// The path of a directory: `.` if `directory` is empty.
 fn real(directory: &Path) -> &Path {
     if directory.as_os_str().is_empty() { Path::new(".") } else { directory }
 }

@@ -5,7 +5,7 @@
 //! follows. Then comes either a list or a bitmap:
 //!
 //! - a list: the first number, then for each further number its difference from the number before, minus 1;
-//! - a bitmap: its length in bytes, then its bytes. Bit 0 of the first byte stands for the number 0.
+//! - a bitmap: its length in bytes, then its bytes. Bit 0 of the first byte represents the number 0.
 //!
 //! The bitmap is used only if it is clearly shorter than the list. Numbers are varints: seven bits per byte,
 //! lowest bits first; all bytes but the last have the top bit set.
@@ -189,7 +189,7 @@ pub(crate) fn decode_within(
     (seen == count / 2).then_some(rest)
 }
 
-/// Reads a set as [`decode`] does. Returns `None` also if other bytes follow the set.
+/// Like [`decode`], but `bytes` must end with the set: if more bytes follow, returns `None`.
 pub fn decode_whole(bytes: &[u8], see: impl FnMut(u16)) -> Option<()> {
     decode(bytes, see)?.is_empty().then_some(())
 }

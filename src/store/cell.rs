@@ -130,7 +130,7 @@ impl<'r> Cells<'r> {
     /// The value of a column.
     ///
     /// # Errors
-    /// A [`WrongCell`] as an error of SQLite; also if the query has no such column.
+    /// A [`WrongCell`] as an error of SQLite; another error if the query has no such column.
     pub(crate) fn get<T: Stored<'r>>(self, column: impl RowIndex) -> rusqlite::Result<T> {
         self.read(column, T::EXPECTED, T::read)
     }
@@ -138,7 +138,8 @@ impl<'r> Cells<'r> {
     /// Converts a column with `read`.
     ///
     /// # Errors
-    /// A [`WrongCell`] as an error of SQLite, if `read` returns `None`; also if the query has no such column.
+    /// A [`WrongCell`] as an error of SQLite, if `read` returns `None`; another error if the query has no
+    /// such column.
     pub(crate) fn read<T>(
         self,
         column: impl RowIndex,

@@ -120,7 +120,7 @@ impl Database {
         })
     }
 
-    /// Prepares the connection for statements of users, which can use the views.
+    /// Makes the views of a compact database fast, for users' statements.
     pub(crate) fn read_views_quickly(&self) -> Result<()> {
         if !self.views_are_quick.replace(true) {
             read_views_quickly(&self.connection)
@@ -151,7 +151,7 @@ impl Database {
         self.layout
     }
 
-    /// The number of positions of each of these games that has positions.
+    /// The games of `games` that have positions, each with the number of its positions.
     pub(super) fn position_counts(&self, games: &GameSet) -> Result<Vec<(GameId, u32)>> {
         let failed = |source| Error::sqlite(&self.path, "count the positions", source);
         let sql = "SELECT length(moves) / 4 + 1 FROM game_moves WHERE game_id = ?1";
@@ -192,8 +192,8 @@ impl Database {
     }
 
     /// Prepares for a large transaction during which other connections can read: switches to a write-ahead
-    /// log, and sets the size of the page cache. [`end_adding`](Self::end_adding) removes the log. If it was
-    /// not called, dropping this `Database` does.
+    /// log, and sets the size of the page cache. Call [`end_adding`](Self::end_adding) to remove the log; if
+    /// it is not called, dropping this `Database` removes the log.
     ///
     /// # Errors
     /// [`ErrorKind::NoSharing`] if the file system does not support a write-ahead log; [`ErrorKind::Busy`] if another
@@ -227,7 +227,8 @@ impl Database {
     pub fn end_adding(&self) -> Result<()> {
         self.is_adding.set(false);
         let failed = |source| Error::sqlite(&self.path, "write the write-ahead log back", source);
-        // Without `main`, SQLite would also write back the temporary database, which refuses it after a change.
+        // Without `main`, SQLite would also write back the temporary database, which fails if that database
+        // was changed.
         let checkpoint = "PRAGMA main.wal_checkpoint(TRUNCATE)";
         let is_read: bool = self.connection.query_row(checkpoint, [], |row| row.get(0)).map_err(failed)?;
         // If another connection is reading, the log stays, and the next writer removes it.
@@ -376,9 +377,9 @@ fn open(path: &Path, mode: OpenFlags) -> Result<Connection> {
 }
 
 /// Makes SQLite create its temporary files, such as those of large sorts, in a directory, for all connections
-/// of this process. If SQLite cannot write there, or the path is not UTF-8, its choice of a directory does
-/// not change. SQLite then drops all temporary tables of this connection, so those of a compact database are created
-/// again. Returns the database's layout.
+/// of this process. If SQLite cannot write there, or the path is not UTF-8, SQLite's choice of a directory
+/// does not change. Setting the directory drops all temporary tables of this connection, so those of a
+/// compact database are created again. Returns the database's layout.
 pub(crate) fn keep_temporary_files_in(directory: &Path, connection: &Connection) -> Result<Layout> {
     if let Some(directory) = directory.to_str() {
         let _ = connection.pragma_update(None, "temp_store_directory", directory);

@@ -55,7 +55,7 @@ pub enum Error {
     Query {
         /// What is wrong.
         message: String,
-        /// The place of the error in the SQL, if SQLite reports it.
+        /// The location of the error in the SQL, if SQLite reports it.
         place: Option<Box<SqlLocation>>,
         /// SQLite's error.
         source: rusqlite::Error,
@@ -190,7 +190,7 @@ pub enum ErrorKind {
         /// At most three similar paths of sources, the most similar first.
         near: Vec<PathBuf>,
     },
-    /// A user added something that the other layout cannot have.
+    /// A user added an index, trigger, view or column that the other layout cannot have.
     #[error("{0} cannot be kept in the other layout; drop it first")]
     CannotConvert(
         /// The name of the index, trigger, view or column.
@@ -199,7 +199,7 @@ pub enum ErrorKind {
     /// The rows of `game_position` are not those of complete games.
     #[error("game_position does not have all positions of game {0}; `pgndex verify` lists what is wrong")]
     IncompletePositions(
-        /// The id of the first such game.
+        /// The id of the first incomplete game.
         i64,
     ),
     /// A view has the name of a table that the program needs.
@@ -211,8 +211,8 @@ pub enum ErrorKind {
         /// The name of the view and the table.
         String,
     ),
-    /// The number of rows of `game` differs from the number of games that the rows of `source` or `import`
-    /// count.
+    /// The number of rows of `game` differs from the number of games according to the rows of `source` or
+    /// `import`.
     #[error(
         "there are {games} games, but its sources and runs say {counted}; another program changed its rows; nothing was written. \
          `pgndex verify` shows more, and `pgndex repair` makes the tables consistent again"

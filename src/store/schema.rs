@@ -18,8 +18,8 @@ const UNRELEASED_ID: i32 = i32::from_be_bytes(*b"PGNx");
 /// Page size of new databases, in bytes.
 pub const PAGE_SIZE: u32 = 8192;
 
-/// Whether a file that begins with these bytes is a pgndex database, of a released version or not (["The
-/// Database Header"](https://www.sqlite.org/fileformat2.html#the_database_header)).
+/// Whether a file that begins with these bytes is a pgndex database of any version, released or unreleased
+/// (["The Database Header"](https://www.sqlite.org/fileformat2.html#the_database_header)).
 pub(crate) fn is_our_header(header: &[u8]) -> bool {
     header.starts_with(b"SQLite format 3\0")
         && [APPLICATION_ID, UNRELEASED_ID].iter().any(|id| header.get(68..72) == Some(&id.to_be_bytes()))
@@ -29,7 +29,7 @@ pub(crate) fn is_our_header(header: &[u8]) -> bool {
 const MIGRATIONS: [&str; SchemaVersion::LATEST.0 as usize] =
     [include_str!("../../migrations/0001_schema.sql")];
 
-/// What a database file contains, as far as this program can use it.
+/// The kinds of database files that this program can use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileKind {
     /// Nothing has been written yet.
@@ -63,8 +63,8 @@ fn inspect_for(connection: &Connection, path: &Path, supported: SchemaVersion) -
         if found > supported {
             return Err(ErrorKind::TooNew { found, supported }.at(path));
         }
-        // This program writes both numbers in one transaction, so a database with only the first number is
-        // not its own.
+        // This program writes both numbers in one transaction, so a database with only the first number was
+        // written by another program.
         if found < SchemaVersion::OLDEST {
             return Err(ErrorKind::OtherProgram.at(path));
         }

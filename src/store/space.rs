@@ -66,7 +66,7 @@ pub fn free_bytes(_: &Path) -> Option<u64> {
 /// unknown. This function does not open the file: closing it would release the locks that SQLite holds on it.
 #[cfg(all(unix, feature = "index"))]
 pub(crate) fn refusal(path: &Path) -> Option<io::Error> {
-    // First check whether this process can open any file: the limit of open files may be reached.
+    // First check whether this process can open a file at all: the limit of open files may be reached.
     let refused = || rustix::fs::access(path, rustix::fs::Access::READ_OK).err().map(io::Error::from);
     std::fs::File::open("/dev/null").err().or_else(refused)
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use rusqlite::ffi;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// The maximum width of the text that an error shows before the place, and after it, in terminal columns.
+/// The maximum width, in terminal columns, of the text that an error shows on each side of the place.
 const CONTEXT: usize = 35;
 
 /// The place of an error in an SQL text.
@@ -78,15 +78,15 @@ pub fn is_complete(sql: &str) -> bool {
     if !sql.contains(';') {
         return false;
     }
-    // SQLite's own function knows strings, quoted names, comments and bodies of triggers.
+    // SQLite's own function recognises strings, quoted names, comments and bodies of triggers.
     // SAFETY: the text ends with a NUL, SQLite only reads it, and it lives until the call returns.
     CString::new(sql).is_ok_and(|sql| unsafe { ffi::sqlite3_complete(sql.as_ptr()) } == 1)
 }
 
 /// The words of a statement, without comments: names, numbers and quoted texts; each other character is a
 /// word of its own. Names joined by dots, such as `a.b`, are one word. Apart from that, names, quoted texts
-/// and comments end where SQLite ends them. Otherwise a statement could hide names from checks that count
-/// names.
+/// and comments end where SQLite ends them. If they ended elsewhere, a statement could hide names from checks
+/// that count names.
 pub(crate) fn words(sql: &str) -> Vec<&str> {
     // To SQLite, a byte order mark is a space at the start of a word, and a letter inside a word.
     let space = |letter: char| letter.is_ascii_whitespace() || letter == '\u{feff}';

@@ -115,8 +115,8 @@ pub(crate) fn pack_block(mut visits: Vec<(u16, PlayedMove)>) -> Vec<u8> {
     bytes
 }
 
-/// Merges the visits of a block with those of other games (`others`, in stored form too); `None` if `block`
-/// cannot be read.
+/// Merges the visits in `block` with the visits of other games in `others`. Both are in stored form. Returns
+/// `None` if `block` cannot be read.
 pub(crate) fn add_to_block(mut block: &[u8], others: &[u8]) -> Option<Vec<u8>> {
     let mut new = Vec::new();
     for_each_visit(others, |number, played| new.push((number, played)));
@@ -137,7 +137,7 @@ pub(crate) fn add_to_block(mut block: &[u8], others: &[u8]) -> Option<Vec<u8>> {
     Some(all)
 }
 
-/// Encodes visits of a block, sorted by move, then game.
+/// Encodes visits of a block, which must be sorted by move, then game.
 fn pack_moves(visits: impl Iterator<Item = (u16, PlayedMove)>, numbers: &mut Vec<u16>, bytes: &mut Vec<u8>) {
     let mut visits = visits.peekable();
     while let Some((number, played)) = visits.next() {

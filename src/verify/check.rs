@@ -120,7 +120,7 @@ impl<'a> Check<'a> {
         index.is_some_and(|index| self.options.sample.has(index, self.games))
     }
 
-    /// The opening of a position in the table `opening`.
+    /// The id of the opening that the table `opening` lists for this position.
     pub(crate) fn opening_of(&self, position: &Position) -> Option<StoredId<OpeningId>> {
         let named = self.openings.get(&position.key().as_i64())?;
         let fen = position.canonical_fen();
@@ -144,7 +144,7 @@ impl<'a> Check<'a> {
         ranges(&(0..1 << bits).map(start).collect::<Vec<_>>())
     }
 
-    /// Processes `items` on all threads, each with its own connection.
+    /// Processes `items` on all threads. Each thread has its own connection.
     pub(super) fn spread<T: Sync>(
         &self,
         pool: &ThreadPool,

@@ -19,8 +19,8 @@ use crate::verify::FindingKind::{
 use crate::verify::rows::{ProblemCounts, Reader, Sums, for_each_row, format_value, shown};
 use crate::verify::{Collector, MissingIds, RowId};
 
-/// A column that refers to a row of another table: its table, the primary key of that table, the column, the
-/// other table, and the column there.
+/// A column that refers to a row of another table: the referring table, its primary key, the column, the
+/// referenced table, and the referenced column.
 type Link = (&'static str, &'static [&'static str], &'static str, &'static str, &'static str);
 
 /// All links in the schema, except those of the side tables of `game`, which [`all_links`] adds, and the link
@@ -345,7 +345,7 @@ pub(crate) fn unused_names(reader: Reader<'_>) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Reports rows of `removed_game` with the source and the offset of a row of `game` or `duplicate`.
+/// Reports rows of `removed_game` whose source and offset are also those of a row of `game` or `duplicate`.
 pub(crate) fn removed_games(reader: Reader<'_>) -> rusqlite::Result<()> {
     if !reader.connection.query_row("SELECT EXISTS (SELECT 1 FROM removed_game)", [], |row| row.get(0))? {
         return Ok(());
@@ -357,8 +357,9 @@ pub(crate) fn removed_games(reader: Reader<'_>) -> rusqlite::Result<()> {
     reader.report_rows(SurplusRow, table, sql, "the game still exists")
 }
 
-/// Whether `found` is the same definition as `expected`, or a table that has additional columns. These can
-/// also be between the expected columns: a later version adds its columns after those that a user added.
+/// Whether `found` is the same definition as `expected`, or a table that has additional columns. The
+/// additional columns can also be between the expected columns: a later version adds its columns after those
+/// that a user added.
 fn is_extension(expected: &str, found: &str) -> bool {
     let (expected, found) = (words(expected), words(found));
     if expected == found {

@@ -119,7 +119,8 @@ impl RowId {
         Self(columns.into_iter().map(|(name, id)| (name, id.into())).collect())
     }
 
-    /// Reads the key of a row: the columns `key`, whose values begin at the column `first` of a query's row.
+    /// Reads the key of a row from a query's row, in which the values of the columns `key` begin at the
+    /// column `first`.
     pub(crate) fn read(row: &Row<'_>, first: usize, key: &[&'static str]) -> rusqlite::Result<Self> {
         let cell = |(index, &name)| Ok((name, Id::of(row.get_ref(first + index)?)));
         key.iter().enumerate().map(cell).collect::<rusqlite::Result<_>>().map(Self)

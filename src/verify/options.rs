@@ -26,7 +26,7 @@ impl Default for VerifyOptions {
     }
 }
 
-/// How much of the slow checks to do. The same database gives the same sample.
+/// How much of the slow checks to do. The same database always has the same sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sample {
     /// All items.

@@ -1,4 +1,4 @@
-//! Runs a check: jobs that threads take one after the other, each thread with its own connection.
+//! Divides a check into jobs, and runs them. Each thread does one job after another, with its own connection.
 
 use std::collections::HashSet;
 use std::path::Path;

@@ -1,18 +1,18 @@
-//! The distance between positions: pieces on different squares, and pieces that only one of them has.
+//! The distance between positions: pieces on different squares, and pieces that only one position has.
 
 use super::material::Material;
 use super::structure::{PawnStructure, pieces};
 use crate::board::{Color, Piece, PieceKind, Position, Square};
 
-/// The weight of a piece that only one of the positions has, in addition to `weight`.
+/// The weight added to the `weight` of a piece that only one of the positions has.
 const SURPLUS: u32 = 3;
 
 /// A position from which distances to other positions are computed.
 ///
 /// The distance is the sum of
 ///
-/// - 2 for each pawn and 1 for each other piece, of either position, that is not on the same square in the
-///   other;
+/// - for each piece of either position that is not on the same square in the other position: 2 for a pawn, 1
+///   for any other piece;
 /// - 3 for each piece that one position has in excess of the other's pieces of the same kind and colour;
 /// - 1 if the sides to move differ;
 /// - 100 if the two positions do not have their pawns on the same squares, or their material differs.
@@ -72,7 +72,7 @@ fn place(square: Square) -> usize {
 
 impl PositionDistance {
     /// The distance added if the squares of pawns or the material differ. It exceeds any distance between
-    /// positions in which both are equal, if no side has more than 16 pieces.
+    /// positions with the same pawns and material, if no side has more than 16 pieces.
     pub(crate) const OTHER: u32 = 100;
 
     /// Prepares to compute distances from this position.

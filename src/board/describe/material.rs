@@ -5,8 +5,8 @@ use std::fmt;
 use crate::board::piece::LETTERS;
 use crate::board::{Color, Piece, PieceKind, Setup, SetupError};
 
-/// The number of bits per count: four bits for the count, because a side has at most 15 pieces in addition to
-/// its king, and one guard bit.
+/// The number of bits per count: one guard bit, and four bits for the count itself, because a side has at
+/// most 15 pieces in addition to its king.
 const BITS: u32 = 5;
 const MAX: u64 = 15;
 /// The largest count that fits if the guard bit is used for counting, as in set-ups with more pieces than a
@@ -16,7 +16,7 @@ const WITH_GUARD: u64 = 31;
 /// bit is the highest.
 const GUARDS: u64 = (((1 << (12 * BITS)) - 1) / WITH_GUARD) << 4;
 
-/// The value that counts one piece with this code.
+/// The value to add for one piece with this code.
 const fn one(code: u8) -> u64 {
     1 << (BITS * (code as u32 - 2))
 }
@@ -186,7 +186,7 @@ pub enum MaterialError {
     TooMany(String),
 }
 
-/// The beginning of a text, as an error message quotes it; an ellipsis shows that more follows.
+/// Shortens a text to quote it in an error message; an ellipsis shows that the end is missing.
 fn quoted(text: &str) -> String {
     const MOST: usize = 100;
     let more = if text.chars().nth(MOST).is_some() { "…" } else { "" };

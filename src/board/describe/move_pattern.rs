@@ -2,8 +2,8 @@
 
 use crate::board::{MoveCode, Piece, PieceKind, Special, Square, SquareSet};
 
-/// A pattern of moves, written like a move on a score sheet. Omitted parts match anything; only an omitted
-/// piece letter means a pawn.
+/// A pattern of moves, written like a move on a score sheet. Omitted parts match anything, except that an
+/// omitted piece letter means a pawn.
 ///
 /// | part | matches |
 /// |---|---|

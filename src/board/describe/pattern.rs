@@ -32,8 +32,8 @@ use crate::board::{Color, Piece, Square, SquareSet};
 pub struct Pattern {
     /// From the eighth rank to the first, as in a FEN.
     ranks: [Rank; 8],
-    /// The number of ranks that must be read: all eight if a side to move is required, because it comes after
-    /// them; otherwise those up to the last rank that is not just `*`.
+    /// The number of ranks that must be read. If a side to move is required, these are all eight, because the
+    /// side comes after the ranks. Otherwise, the last rank to read is the last one that is not just `*`.
     needed: usize,
     side: Option<Color>,
 }
@@ -93,9 +93,9 @@ const ANYTHING: Contents = EMPTY | PIECES;
 /// The possible contents of a rank's squares.
 ///
 /// This is a nondeterministic automaton, which reads a rank from left to right. The signs other than `*` are
-/// numbered from 0, from the left; a digit for empty squares counts as that many signs. State *i* means that
-/// the first *i* signs are matched. A set of states is one word of bits, and each square leads from one set
-/// to the next, so that stars need no backtracking.
+/// numbered from left to right, starting with 0; a digit *n* for empty squares counts as *n* signs. State *i*
+/// means that the first *i* signs are matched. A set of states is one word of bits, and each square leads
+/// from one set to the next, so that stars need no backtracking.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Rank {
     /// For each piece code, and for code 0 of an empty square, the set of signs that match it.

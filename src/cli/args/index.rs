@@ -133,8 +133,8 @@ struct EncodingArg(Option<TextEncoding>);
 
 impl DatabaseSettingsArgs {
     /// `options` with the settings that these arguments give. The rule for duplicates, the annotations and
-    /// the encoding default to the settings of a new database. The threshold and the openings default to
-    /// those of `options`.
+    /// the encoding default to the settings of a new database. The threshold, the layout and the openings
+    /// default to those of `options`.
     ///
     /// # Errors
     /// If the list of openings cannot be read.

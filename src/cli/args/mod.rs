@@ -1,4 +1,5 @@
-//! The arguments. A file has those of a command, those of similar commands, or options that commands share.
+//! The arguments. Each file contains the arguments of one command, those of several similar commands, or
+//! options that several commands share.
 
 mod export;
 mod filter;

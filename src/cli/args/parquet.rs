@@ -30,7 +30,7 @@ impl TypedValueParser for Directory {
         if cfg!(feature = "parquet") {
             return PathBufValueParser::new().parse_ref(command, arg, value);
         }
-        // With a kind of wrong values, clap would say that the value is wrong.
+        // An error from `try_map` would say that the value is invalid.
         Err(Error::raw(
             ErrorKind::ArgumentConflict,
             "--parquet: this pgndex was built without Parquet. The packages of pgndex have it; to build it: \

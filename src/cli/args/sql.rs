@@ -65,8 +65,8 @@ pub(crate) fn parameter_name(text: &str) -> Option<&str> {
     is_name.then_some(name)
 }
 
-/// The value of a parameter. A text in quotes gives the text between the quotes. A text that looks like a
-/// number gives a number. Any other text is the value itself.
+/// Parses the value of a parameter. If the text is in quotes, the value is the text between them. A text that
+/// looks like a number is parsed as a number. Any other text is the value itself.
 pub(crate) fn parameter_value(text: &str) -> Value {
     let quoted = |quote| text.strip_prefix(quote)?.strip_suffix(quote);
     if let Some(text) = quoted('\'').or_else(|| quoted('"')) {

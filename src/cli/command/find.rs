@@ -144,8 +144,8 @@ fn read_target(args: &FindTargetArgs) -> anyhow::Result<FindTarget> {
     })
 }
 
-/// Prints the corrections of a given FEN or the assumptions about given moves, and then the position that is
-/// searched.
+/// Prints the corrections of a given FEN or the assumptions about given moves. If there are any, also prints
+/// the position to search for.
 pub(super) fn note_assumptions(query: &PositionQuery) {
     let assumptions = query.assumptions();
     for assumption in &assumptions {
@@ -156,7 +156,7 @@ pub(super) fn note_assumptions(query: &PositionQuery) {
     }
 }
 
-/// Prints why nothing was found, and without which filter there would be games.
+/// Prints why nothing was found, and which filter to omit in order to find games.
 fn note_nothing(find: &FindQuery<'_>, filter: &GameFilter) -> anyhow::Result<()> {
     let nothing = find.nothing()?;
     if matches!(nothing, NoHits::NoGame { .. }) && note_skipped(find.database, find.selection)? {
@@ -222,7 +222,7 @@ fn note_no_hits(nothing: &NoHits, find: &FindQuery<'_>) {
     }
 }
 
-/// The text "no" with `game`, followed by "and no variation" if variations are searched.
+/// The text "no {game}", followed by "and no variation" if variations are searched.
 pub(super) fn no_line(game: &str, lines: Lines) -> String {
     match lines {
         Lines::Main => format!("no {game}"),
@@ -302,7 +302,7 @@ struct Printer<'a> {
 }
 
 enum Printed<'a> {
-    /// A table without a row so far. If no row follows, not even the header is printed.
+    /// A table that has no rows yet. The header is printed only if there is a row.
     EmptyTable(&'a Database),
     Table(RowWriter<'static>),
     Csv(RowWriter<'static>),
@@ -360,8 +360,9 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// Ends the output, and prints how many hits are shown, unless there are none. For a table, this is its
-    /// last line. For other formats, it is a note on standard error, printed only if there are more hits.
+    /// Ends the output, and prints how many hits are shown, unless there are none. In a table, this number is
+    /// in the last line. In other formats, it is in a note on standard error, printed only if there are more
+    /// hits.
     fn finish(self, total: Option<&Total>) -> anyhow::Result<()> {
         match self.out {
             Printed::EmptyTable(_) => {}

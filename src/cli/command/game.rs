@@ -17,8 +17,8 @@ use crate::cli::render::{
 };
 use crate::cli::terminal::note;
 
-/// Prints the requested games that exist. Then fails if an id given alone is not that of a game, or if a
-/// range contains 0 or an id after the last game. For other ids without a game, prints a note.
+/// Prints the requested games that exist. Then fails if a single requested id has no game, or if a range
+/// contains 0 or an id after the last game. If other ids in a range have no game, only prints a note.
 ///
 /// # Errors
 /// If the database cannot be read or lacks one of the games; if the requested picture is not of a single

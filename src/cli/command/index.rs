@@ -93,7 +93,7 @@ fn check_arguments(args: &IndexArgs) -> anyhow::Result<()> {
     let written = target(args).into_iter().chain(args.problems.as_deref()).chain(args.rejects.as_deref());
     written.into_iter().try_for_each(refuse_standard_output)?;
     if args.drop_missing && !args.reread {
-        // clap does not demand a required argument if another argument is given that conflicts with it.
+        // clap does not enforce `requires` if a given argument conflicts with the required argument.
         return Err(wrong_value(
             "--drop-missing needs --reread, which reads again the PGN files that the database was built from",
         ));
@@ -148,8 +148,8 @@ pub(crate) fn status(summary: &Summary) -> Status {
     if summary.problems.of(Severity::Error) > 0 { Status::Lossy } else { Status::Done }
 }
 
-/// A message with the number of errors, the first error, and how to list all problems. If the file `problems`
-/// is given, it lists them. Returns `None` if there are no errors.
+/// A message with the number of errors, the first error, and how to list all problems; `None` if there are no
+/// errors. `problems` is the file that lists all problems, if this file was requested.
 pub(crate) fn first_error(
     summary: &Summary,
     target: Option<&Path>,
@@ -268,8 +268,8 @@ fn games_instead_of_database(args: &IndexArgs) -> Option<&Path> {
     database.filter(|path| is_exchanged && has_name_of_games(path))
 }
 
-/// The options for rebuilding a database: its threshold, opening names and player aliases, and otherwise the
-/// defaults.
+/// The options for rebuilding a database: its threshold, layout, opening names and player aliases, and
+/// otherwise the defaults.
 fn options_of(database: &Path) -> anyhow::Result<IndexOptions> {
     let known = Database::open_read_only(database)?;
     Ok(IndexOptions {

@@ -277,12 +277,12 @@ pub(crate) struct Bar {
     count: u64,
 }
 
-/// Groups counts into at most `MAX_BARS` bins of equal width. The key of a count is a number, such as a year:
-/// the first of the `step` numbers that were counted together.
+/// Groups counts into at most `MAX_BARS` bins of equal width. The key of a count is the first of the `step`
+/// numbers, such as years, that were counted together.
 ///
-/// The lowest and the highest thousandth of the counted values do not determine the range of the bins. Values
-/// below this range count in the first bin, and values above it count in the last bin. The label of such a
-/// bin then has only one limit.
+/// The range of the bins is determined without the lowest and the highest thousandth of the counted values.
+/// Values below the range are counted in the first bin, and values above it in the last bin. The label of a
+/// bin with such values has only one limit.
 pub(crate) fn bars(counts: &SortedMap<u16, u64>, step: u16) -> Vec<Bar> {
     let rare = counts.values().sum::<u64>() / 1000;
     let (Some(low), Some(high)) = (bound(counts.iter(), rare), bound(counts.iter().rev(), rare)) else {
@@ -316,7 +316,7 @@ pub(crate) fn bars(counts: &SortedMap<u16, u64>, step: u16) -> Vec<Bar> {
     bars.into_iter().map(|(_, _, bar)| bar).collect()
 }
 
-/// The first number at which the sum of the counts so far is greater than `rare`; `None` if there is no such
+/// The first number at which the running sum of the counts is greater than `rare`; `None` if there is no such
 /// number.
 fn bound<'a>(counts: impl Iterator<Item = (&'a u16, &'a u64)>, rare: u64) -> Option<u16> {
     let mut seen = 0;

@@ -1,4 +1,4 @@
-//! The commands. A file or folder has one command, or several similar commands.
+//! The commands. Each module contains one command or several similar commands.
 
 pub(crate) mod explore;
 pub(crate) mod export;

@@ -158,9 +158,9 @@ fn write_rows(
     Ok(rows)
 }
 
-/// Calls `change` to change which names belong to one player. Either all of the changes are written, or none.
-/// The lock keeps other programs from writing until this is done. For each name that `change` returns, prints
-/// how many games the player has now.
+/// Calls `change` to change which names belong to one player, and writes either all of the changes or none. A
+/// lock prevents other programs from writing meanwhile. For each name that `change` returns, prints how many
+/// games the player has now.
 fn change(
     path: &Path,
     change: impl FnOnce(&Database, &mut Aliases) -> anyhow::Result<Vec<String>>,

@@ -52,14 +52,15 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
     Ok(if findings == 0 { Status::Done } else { Status::Unsound })
 }
 
-/// Checks a database, and prints each source with which its games could not be compared.
+/// Checks a database, and prints each source that could not be compared with the games indexed from it.
 fn database(args: &VerifyArgs) -> anyhow::Result<Outcome> {
     let database = args.database.as_deref().expect("clap requires a database or --parquet");
     let progress = Arc::new(Progress::default());
     let stopped = Arc::clone(&progress);
     stop_on_signal(move || {
         stopped.stop();
-        // A database that other people made can have a constraint that calls a function which never returns.
+        // A constraint in a database from other people can call a function that never returns. So the process
+        // ends even if the check does not.
         end_after(READING, || true);
     })?;
     let file_bytes = std::fs::metadata(database).map_or(0, |metadata| metadata.len());
@@ -129,7 +130,7 @@ fn snapshot(progress: &Progress, file_bytes: u64) -> Snapshot {
     }
 }
 
-/// Prints each source with which its games could not be compared.
+/// Prints each source that could not be compared with the games indexed from it.
 fn note_sources(report: &Report) {
     let mut told = HashSet::new();
     for source in &report.notes {

@@ -290,12 +290,13 @@ struct Folder {
 struct Scan {
     /// Files that are ready to be added, sorted by path.
     ready: Vec<PathBuf>,
-    /// Unreadable directories, except those that were unreadable in the scan before.
+    /// Unreadable directories, except those that were already unreadable in the previous scan.
     unreadable: Vec<(PathBuf, io::Error)>,
 }
 
 impl Folder {
-    /// Scans a directory and its subdirectories, except hidden ones and those with temporary names.
+    /// Scans a directory and its subdirectories. Ignores files and directories that are hidden or have
+    /// temporary names.
     ///
     /// # Errors
     /// If the directory itself cannot be read.

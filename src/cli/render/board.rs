@@ -204,7 +204,7 @@ mod tests {
         assert!(!draw(BoardStyle { colored: true, ..BoardStyle::default() }, &["--"]).contains("48;5;94m"));
     }
 
-    /// The contrast is defined by WCAG 2.2, which requires at least 3 for parts of a picture.
+    /// WCAG 2.2 defines the contrast ratio, and requires at least 3 for parts of a picture.
     #[test]
     fn all_pieces_are_distinguishable_on_all_squares() {
         let light = |color: u8| -> f64 {

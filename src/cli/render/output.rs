@@ -275,12 +275,12 @@ impl<'o> RowWriter<'o> {
         self.with(|table| table.shortened = Some(columns))
     }
 
-    /// Gives a column of a long table at least this width from the beginning.
+    /// Sets the minimum width of a column in a long table, because later rows may need this width.
     pub(crate) fn reserving(self, column: &'static str, width: usize) -> Self {
         self.with(|table| table.reserved = Some((column, width)))
     }
 
-    /// Prints a table that is too wide for the terminal as one value per line, with a note at its end.
+    /// If the table is too wide for the terminal, prints one value per line, and then a note.
     pub(crate) fn lines_if_too_wide(self) -> Self {
         self.with(|table| table.lines_if_too_wide = true)
     }
@@ -331,8 +331,8 @@ impl<'o> RowWriter<'o> {
         Ok(())
     }
 
-    /// Writes the rows that have not been written yet. Then writes, below a plain table, the line that
-    /// `last_line` returns for the number of rows.
+    /// Writes the remaining rows. Below a plain table, also writes the line that `last_line` returns for the
+    /// number of rows.
     ///
     /// # Errors
     /// Errors of writing.

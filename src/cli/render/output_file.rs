@@ -116,7 +116,7 @@ impl OutputFile {
     }
 }
 
-/// The path that an option gives; `None` if the option gives no path, or gives `-` (standard output).
+/// The path given with an option; `None` if no path is given, or if it is `-` (standard output).
 pub(crate) fn unless_standard_output(path: Option<&Path>) -> Option<&Path> {
     path.filter(|path| *path != Path::new("-"))
 }
@@ -208,8 +208,7 @@ pub(crate) fn check(
     }
 }
 
-/// Fails if a file to be replaced probably contains games as PGN, perhaps compressed. For commands that write
-/// no PGN.
+/// Fails if a file to be replaced probably contains games as PGN, perhaps compressed. Not for output in PGN.
 ///
 /// # Errors
 /// If the file probably contains games.
@@ -269,7 +268,8 @@ fn holds_games(head: &[u8]) -> bool {
     PACKED.iter().any(|magic| head.starts_with(magic)) || starts_tag_pair(first) || first.starts_with(b"1.")
 }
 
-/// The message that nothing matches, and what happens to the output file. `what` is a noun, such as `game`.
+/// The message that nothing matches, and that the output file is unchanged or is not written. `what` is a
+/// noun, such as `game`.
 pub(crate) fn not_written(what: &str, path: &Path) -> String {
     let shown = path.display();
     match path.exists() {

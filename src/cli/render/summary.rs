@@ -34,7 +34,7 @@ fn stages(stages: &Stages) -> [(&'static str, Duration); 5] {
 }
 
 impl Report<'_> {
-    /// The summary for people.
+    /// The summary as text.
     pub(crate) fn text(self) -> String {
         let mut text = Vec::new();
         // Writing to a vector never fails.
@@ -70,7 +70,7 @@ impl Report<'_> {
         if summary.parquet_files > 0 {
             written += &format!(" in {}", counted(summary.parquet_files, "file"));
         }
-        // With few games, an empty database would take nearly as much space.
+        // With few games, much of the file's size is that of an empty database, so this figure would mislead.
         if summary.plies >= 1000 && !summary.added {
             written += &format!(" ({:.0} bytes a ply)", summary.file_bytes as f64 / summary.plies as f64);
         }

@@ -89,7 +89,7 @@ pub(crate) fn is_json() -> bool {
     IS_JSON.load(Ordering::Relaxed)
 }
 
-/// Writes `text` to standard error, or, if lines are JSON, an object with `message` and the event instead.
+/// Writes a line to standard error: `text` or, if lines are JSON, an object with `message` and the event.
 pub(crate) fn write(level: Level, text: &str, message: &str, event: Event) {
     let line = self::text(level, text, message, event);
     // If standard error cannot be written, there is no other place for a message.
@@ -125,8 +125,7 @@ fn line(time: SystemTime, level: Level, message: &str, event: Event) -> String {
     escaped_json(&object).into_owned()
 }
 
-/// Formats a moment as in RFC 3339: `2026-02-28T23:59:59.999Z`. It is given as the time since 1970-01-01 in
-/// UTC.
+/// Formats a time as in RFC 3339: `2026-02-28T23:59:59.999Z`. `since` is the time since 1970-01-01 in UTC.
 fn utc(since: Duration) -> String {
     const SECONDS_A_DAY: u64 = 86_400;
     let (days, second) = (since.as_secs() / SECONDS_A_DAY, since.as_secs() % SECONDS_A_DAY);

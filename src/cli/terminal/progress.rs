@@ -42,9 +42,9 @@ pub(crate) struct Snapshot {
     pub(crate) phase: &'static str,
 }
 
-/// Displays progress on standard error while work runs: if the log is JSON, an object every 10 seconds;
-/// otherwise, on a terminal, a bar; otherwise, a line after 2 seconds and then every 5 seconds. Displays
-/// nothing if `quiet` is true or the variable `PGNDEX_NO_PROGRESS` is on.
+/// Displays progress on standard error while work runs. If the log is JSON, writes an object every 10
+/// seconds. If the log is text, draws a bar on a terminal; elsewhere, writes a line after 2 seconds and then
+/// every 5 seconds. Displays nothing if `quiet` is true or the variable `PGNDEX_NO_PROGRESS` is on.
 pub(crate) fn display<T>(quiet: bool, snapshot: impl Fn() -> Snapshot + Sync, work: impl FnOnce() -> T) -> T {
     let seconds = Duration::from_secs;
     if quiet || environment::is_on(environment::NO_PROGRESS) {

@@ -53,8 +53,8 @@ fn listen(mut handle: impl FnMut() + Send + 'static) -> anyhow::Result<()> {
 
 const CANNOT: &str = "cannot listen for Ctrl-C";
 
-/// How long a command that only reads may continue after a signal. Then the process ends: SQLite cannot
-/// interrupt a call of an SQL function.
+/// How long a command that only reads may continue after a signal before the process ends. A limit is needed
+/// because SQLite cannot interrupt a call of an SQL function.
 pub(crate) const READING: Duration = Duration::from_millis(700);
 /// How long a statement or run that writes may take to end after a signal, including its rollback. After that
 /// time, the process ends, and the next process that opens the database rolls back.

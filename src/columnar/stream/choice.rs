@@ -53,7 +53,7 @@ impl PositionChoice {
         plies
     }
 
-    /// Adds the ranks of the positions that a game offers for the sample to `ranks`, except ranks of `cutoff`
+    /// Adds to `ranks` the ranks of the positions that a game offers for the sample, except ranks of `cutoff`
     /// or more.
     pub(super) fn rank(
         &self,

@@ -117,8 +117,8 @@ impl StreamEncoder {
         (0..rows.games.len()).map(fits).collect()
     }
 
-    /// Adds the rows of the requested table from the batch, except rows of games that do not match. Only game
-    /// ids are changed.
+    /// Adds the rows of the requested table from the batch, except rows of games that do not match. Converts
+    /// indexes of games in the batch to game ids, and leaves other values unchanged.
     fn push_cells(&mut self, first: GameId, batch: &HeaderBatch, fits: &[bool]) {
         let question = Arc::clone(&self.question);
         let RowKind::Table(table, columns) = &question.rows else { return };

@@ -65,8 +65,8 @@ pub(crate) struct GrowthCheck<'k> {
     is_same: Option<bool>,
     growth: Growth,
     has_next_game: bool,
-    /// The last part of the text read so far, from at most [`KEPT`] bytes before `searched` on. It is emptied
-    /// when the next game is found.
+    /// The last part of the text read so far. It begins at most [`KEPT`] bytes before `searched`, and is
+    /// emptied when the next game is found.
     window: Vec<u8>,
     /// Lines have been counted up to this place: its offset in the window, and its offset in the text.
     counted: usize,
@@ -80,8 +80,8 @@ const KEPT: usize = LOOK_BACK + 8;
 
 impl<'k> GrowthCheck<'k> {
     /// Begins to compare a text with an earlier reading, if there is one, and with those texts of the
-    /// database that can be equal to it. The longest of these texts has `longest` bytes; `None`: there are no
-    /// such texts.
+    /// database that can be equal to it. The longest of these texts has `longest` bytes; if there are no such
+    /// texts, `longest` is `None`.
     pub(crate) fn new(earlier: Option<EarlierReading<'k>>, longest: Option<u64>) -> Self {
         Self { earlier, longest, ..Self::default() }
     }
@@ -182,8 +182,8 @@ impl<'k> GrowthCheck<'k> {
     }
 }
 
-/// Converts `offset` in a text to an index in `piece`, which begins at byte `start` of this text. An offset
-/// before the piece gives 0, and an offset after it gives the length of the piece.
+/// Converts `offset` in a text to an index in `piece`, which begins at byte `start` of this text. Returns 0
+/// for an offset before the piece, and the length of the piece for an offset after it.
 fn within(offset: u64, start: u64, piece: &[u8]) -> usize {
     usize::try_from(offset.saturating_sub(start)).unwrap_or(usize::MAX).min(piece.len())
 }

@@ -152,8 +152,8 @@ fn replaced(again: &[(usize, Tail)], last_source: SourceId) -> Vec<Replaced> {
     again.iter().filter_map(replaced).collect()
 }
 
-/// The options, but with the threshold and the openings of the database. Fails if another threshold or other
-/// openings were requested explicitly.
+/// The options, but with the layout, the threshold and the openings of the database. Fails if another layout,
+/// another threshold or other openings were requested explicitly.
 fn settled(options: &IndexOptions, database: &Database) -> Result<IndexOptions> {
     let layout = database.layout();
     if let Some(given) = options.layout.filter(|&given| given != layout) {

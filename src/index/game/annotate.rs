@@ -22,7 +22,7 @@ const MOST_PROBLEMS: usize = 100;
 /// The message if annotations are left out.
 const TOO_MUCH: &str = "only 64 MiB of the annotations of a game are kept, and variations up to 1,000 deep";
 
-/// A problem with annotations; the game itself continues.
+/// A problem with annotations. It does not end the replay of the game.
 #[derive(Debug)]
 pub(crate) struct AnnotationProblem {
     pub(crate) kind: ProblemKind,
@@ -44,7 +44,7 @@ struct LineLocation {
 }
 
 impl LineLocation {
-    /// Sets the place to a ply of the same line. At another ply than before, the counts begin at 0.
+    /// Sets the place to a ply of the same line. If the ply changes, the counts begin at 0 again.
     fn go_to(&mut self, ply: u32) {
         if self.ply != ply {
             *self = Self { line: self.line, ply, ..Self::default() };
@@ -174,7 +174,7 @@ impl Annotator {
     /// The position of the main line after these moves, and its ply; `None` if the game is not replayed.
     fn position_after(&mut self, codes: &[MoveCode]) -> Option<(Position, u32)> {
         let (behind, ply) = self.behind.as_mut()?;
-        // Each move is replayed here once, however many variations there are.
+        // Each move is replayed here at most once, however many variations there are.
         codes[*ply..].iter().for_each(|&code| behind.replay(code));
         *ply = codes.len();
         Some((behind.clone(), u32::try_from(*ply).unwrap_or(u32::MAX)))
@@ -354,7 +354,7 @@ impl Annotator {
         Some(Level { place, position: from.0.clone(), before: from, last_move: None, is_broken: false, rows })
     }
 
-    /// Opens a variation within the variation `level`. Its text begins at `start`.
+    /// Opens a variation within the variation `level`. The text of the new variation begins at `start`.
     fn open_nested(
         &mut self,
         level: &Level,

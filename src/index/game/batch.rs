@@ -7,7 +7,7 @@ use crate::index::game::Signatures;
 use crate::index::visited_position::CountedGame;
 use crate::store::row::{GameId, GameNames, GameRows, HeaderBatch};
 
-/// Data of a game that is not in its rows.
+/// Data of a game that the game's rows do not contain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadGame {
     pub(crate) names: GameNames,

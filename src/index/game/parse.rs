@@ -87,8 +87,8 @@ pub(super) struct Ending {
 }
 
 impl<'a> ChunkParser<'a> {
-    /// A parser for a chunk that begins `base` bytes into its source and was cut at the first boundary at
-    /// least `size` bytes from its start.
+    /// A parser for a chunk that begins at byte `base` of its source. The chunk must have been cut at the
+    /// first boundary that is at least `size` bytes after its start.
     pub(crate) fn new(
         text: &'a [u8],
         size: usize,
@@ -124,8 +124,8 @@ impl<'a> ChunkParser<'a> {
         self.lines.at(self.text, self.text.len()).0
     }
 
-    /// Reads games into `batch`, which is cleared first, until it is full. Returns whether the end of the
-    /// chunk was reached.
+    /// Clears `batch`, and reads games into it until it is full. Returns whether the end of the chunk was
+    /// reached.
     pub(crate) fn parse_batch(&mut self, batch: &mut GameBatch) -> bool {
         batch.clear();
         while !batch.is_full() {
@@ -384,8 +384,8 @@ impl<'a> ChunkParser<'a> {
         message: &str,
     ) {
         let mut message = shorten(message);
-        // Games of unsupported variants are counted by problems of this kind, so all of these problems must
-        // be recorded.
+        // The summary counts games of unsupported variants by problems of this kind, so all of these problems
+        // must be recorded.
         if kind.severity() == Severity::Warning && kind != ProblemKind::UnsupportedVariant {
             let Some(left) = self.warnings_left.checked_sub(1) else { return };
             self.warnings_left = left;

@@ -188,8 +188,8 @@ impl ChunkParser<'_> {
     }
 
     /// Whether the word just read is a result by which both players lost, or one lost and the other drew.
-    /// `0-0` can also be castling: if castling is legal, the caller calls this only if the result tag is such
-    /// a result.
+    /// `0-0` can also be castling. If castling is legal, call this function only if the result tag is such a
+    /// result.
     fn is_double_loss(&self, token: &[u8]) -> bool {
         let is_result = GameResult::read_scores(token) == Some((GameResult::Unknown, token.len()));
         token[0] == b'0'

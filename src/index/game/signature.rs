@@ -7,7 +7,7 @@ use crate::board::{GameResult, MoveCode, ShortMove};
 use crate::index::{Duplicates, KeyHash};
 use crate::store::row::{GameNames, GameRow, GameStatus};
 
-/// The minimum number of plies with which a game can be a duplicate because of its moves alone.
+/// The minimum number of plies of a game that can be a duplicate because of its moves alone.
 pub(crate) const MIN_PLIES_OF_MOVES: u32 = 20;
 
 /// How games are compared and hashed.
@@ -34,19 +34,19 @@ pub(crate) struct Signature {
     start: usize,
     length: usize,
     moves: usize,
-    /// The hash of the whole signature, if duplicates are found by it.
+    /// The hash of the whole signature, if it is used to find duplicates.
     pub(crate) hash: Option<u64>,
-    /// The hash of the first part, if duplicates are found by it.
+    /// The hash of the first part, if it is used to find duplicates.
     pub(crate) moves_hash: Option<u64>,
 }
 
 impl Signature {
-    /// The same signature, for finding a game only if all compared data are equal.
+    /// The same signature, which finds a game only if all compared data are equal.
     pub(crate) const fn without_moves(self) -> Self {
         Self { moves_hash: None, ..self }
     }
 
-    /// The same signature, for finding a game by start position and moves only.
+    /// The same signature, which finds games by their start position and moves only.
     pub(crate) const fn moves_alone(self) -> Self {
         Self { hash: None, ..self }
     }
@@ -132,7 +132,7 @@ impl Signatures {
         self.games.truncate(games);
     }
 
-    /// Removes all games and keeps the memory.
+    /// Removes all games, but keeps the allocated memory.
     pub(crate) fn clear(&mut self) {
         self.truncate(0);
     }
@@ -145,7 +145,7 @@ pub(crate) fn canonical(fen: &str) -> &str {
     if &fen[..end] == STANDARD { "" } else { &fen[..end] }
 }
 
-/// The minimum number of plies with which a game can be a prefix of longer games.
+/// The minimum number of plies of a game that can be a prefix of longer games.
 pub(crate) const PREFIX_PLIES: usize = 16;
 
 /// Adds a number to a hash. The database stores such hashes, so this function must not change.

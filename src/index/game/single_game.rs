@@ -11,7 +11,8 @@ use crate::store::row::virtual_table::{Cell, Columns as _, Rows as _};
 use crate::store::row::{GameRow, Ply, Severity, SideTable, SourceId, Text};
 
 /// Columns of `game` that are not compared with the game's text. The text contains neither the ids that a run
-/// assigns nor its own place. Columns derived from the moves are compared with the positions instead.
+/// assigns nor its own offset in the source. Columns derived from the moves are compared with the positions
+/// instead.
 const NOT_COMPARED_WITH_TEXT: [&str; 8] = [
     "game_id",
     "source_id",
@@ -115,8 +116,8 @@ impl<'r> GameText<'r> {
         rows.map(move |row| (1..columns.len()).filter_map(|column| cell(headers, row, column)).collect())
     }
 
-    /// The problems with the game, in the order in which they were found. Places are relative to the start of
-    /// the text, with lines from 0.
+    /// The problems with the game, in the order in which they were found. Offsets and lines are counted from
+    /// the start of the text, lines from 0.
     pub(crate) fn problems(&self) -> impl Iterator<Item = GameProblem<'r>> {
         let headers = &self.batch.headers;
         let game = headers.games[0].game;

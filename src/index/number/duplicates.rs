@@ -35,13 +35,13 @@ impl Originals {
         Self { comparison, same, moves, groups, removed: removed.clone() }
     }
 
-    /// Finds the first game that is equal to another game, whose `signature` is in `games`.
+    /// Finds the first game that is equal to the game with this `signature`, whose bytes are in `games`.
     pub(crate) fn same(&mut self, games: &Signatures, signature: &Signature) -> Result<Option<GameId>> {
         let Some(hash) = signature.hash else { return Ok(None) };
         Ok(self.same.find(hash, games.bytes(signature))?.map(GameId))
     }
 
-    /// Finds the first game with the same moves as another game, whose `signature` is in `games`.
+    /// Like [`same`](Self::same), but finds the first game with the same moves.
     pub(crate) fn with_moves(&mut self, games: &Signatures, signature: &Signature) -> Result<Option<GameId>> {
         let Some(hash) = signature.moves_hash else { return Ok(None) };
         Ok(self.moves.find(hash, games.moves(signature))?.map(GameId))

@@ -30,15 +30,15 @@ pub(crate) struct Prefixes<'p> {
 }
 
 impl<'p> Prefixes<'p> {
-    /// Considers only pairs of games of which at least one is later than `last`, or of which the short game
-    /// is passed to [`note`](Self::note) as freed.
+    /// Considers a pair of games only if at least one of them is later than `last`, or if the short game is
+    /// passed to [`note`](Self::note) as freed.
     pub(crate) const fn new(keys: SpillMap, hash: KeyHash, last: GameId, progress: &'p Progress) -> Self {
         Self { keys, longer: Vec::new(), last, hash, progress, key: Vec::new() }
     }
 
     /// Searches for longer games, and records the short games as duplicates of the kind `prefix`. `freed`
-    /// contains the existing short games for which longer games must be searched for again. All other tables
-    /// must be complete. Returns the number of short games recorded.
+    /// contains the existing short games that need a new search for longer games. All other tables must be
+    /// complete. Returns the number of short games recorded.
     pub(crate) fn note(mut self, loader: &BulkLoader<'_>, freed: &[GameId]) -> Result<u64> {
         let freed: HashSet<GameId> = freed.iter().copied().collect();
         let candidates = loader.prefix_candidates(self.last, &freed)?;
@@ -86,7 +86,7 @@ impl<'p> Prefixes<'p> {
         begin
     }
 
-    /// The index of a short game in `longer`: that of an earlier equal game, or a new one.
+    /// The index of a short game in `longer`: a new index, unless an equal game already has one.
     fn number(&mut self, game: &ComparedGame) -> Result<u32> {
         let begin = self.begin(game);
         let mut hasher = self.hash.begin();

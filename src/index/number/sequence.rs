@@ -1,5 +1,5 @@
-//! Assigns ids to games and names, and counts lines: in input order, whatever order the chunks were parsed
-//! in.
+//! Assigns ids to games and names, and counts lines, in input order, regardless of the order in which chunks
+//! were parsed.
 
 use crate::index::game::{GameBatch, ReadGame, Signature};
 use crate::index::number::Originals;
@@ -145,7 +145,7 @@ impl Sequencer {
         Ok(GameId(first))
     }
 
-    /// Records that text of a source was read. `begins` says whether it is the beginning of the source.
+    /// Records that text of a source was read. `begins`: this text is the beginning of the source.
     pub(crate) fn note_text(&mut self, source: SourceId, text: &[u8], begins: bool) {
         let count = &mut self.sources[(source.0 - self.last_source.0) as usize - 1];
         count.has_text |= !text.is_empty();
@@ -154,8 +154,8 @@ impl Sequencer {
         }
     }
 
-    /// The problem of a completely read source without a game: it has other text, or it is an empty stream
-    /// (`is_stream`). The program that writes to an empty stream may have failed.
+    /// The problem of a completely read source without a game: the source has other text, or it is an empty
+    /// stream (`is_stream`), so the program that writes to it may have failed.
     pub(crate) fn without_game(&self, source: SourceId, is_stream: bool) -> Option<&'static str> {
         let count = &self.sources[(source.0 - self.last_source.0) as usize - 1];
         let has_text_alone = count.has_text_outside || count.other_text.is_some();
@@ -168,7 +168,7 @@ impl Sequencer {
         }
     }
 
-    /// Removes games that repeat an earlier game from a batch, and assigns ids to the names of the other
+    /// Removes from a batch the games that repeat an earlier game, and assigns ids to the names of the other
     /// games.
     fn number_names_and_skip_duplicates(&mut self, batch: &mut GameBatch) -> Result<()> {
         let mut is_duplicate = vec![false; batch.games.len()];
@@ -205,8 +205,8 @@ impl Sequencer {
         Ok(())
     }
 
-    /// The game that a game of a batch repeats: an equal game or, if there is none, a game with the same
-    /// moves; of several such games, the earliest one.
+    /// The earlier game that a game of a batch repeats: the first equal game or, if there is none, the first
+    /// game with the same moves.
     fn find(
         &mut self,
         signature: &Signature,

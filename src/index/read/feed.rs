@@ -26,7 +26,7 @@ pub(crate) enum Task {
     /// Whole games of a source.
     Chunk(Chunk),
     Report(SourceProblem),
-    /// The end of a source that was read from its beginning to its end; the path of the source.
+    /// The end of a source that was read from its beginning to its end, with the path of the source.
     End(PathBuf),
 }
 
@@ -58,7 +58,8 @@ impl<'s> Feed<'s> {
         Self { sources, options, number: 0, source: last, open: None, path: None, ends: Vec::new() }
     }
 
-    /// The next work, or `None` at the end. Fails if `is_stopped` returns true while it waits or searches.
+    /// The next work, or `None` at the end. Fails if `is_stopped` returns true while this function waits or
+    /// searches.
     pub(crate) fn next(&mut self, is_stopped: impl Fn() -> bool) -> Result<Option<Work>> {
         loop {
             let task = match self.open.take() {

@@ -2,8 +2,8 @@
 
 /// The number of line ends in a part of a text: `\n`, `\r\n`, or `\r` alone.
 pub(crate) fn count_lines(text: &[u8], range: std::ops::Range<usize>) -> u64 {
-    /// The size of a piece of text, in bytes. The line ends of a piece are counted in one byte, in which 255
-    /// is the greatest number. So one processor instruction can count at many places.
+    /// The size of a piece of text, in bytes. The line ends of a piece are counted in a `u8`, whose maximum
+    /// is 255. So one processor instruction can process many bytes.
     const PIECE: usize = 255;
     let text = &text[range.start..];
     let length = range.end - range.start;

@@ -28,7 +28,7 @@ pub(crate) struct Chunk {
     pub(crate) text: Text,
     /// The offset of the chunk in the text of its source.
     pub(crate) offset: u64,
-    /// No game of the chunk begins this number of bytes, or more, after the start of the chunk.
+    /// Each game of the chunk begins less than this number of bytes after the start of the chunk.
     pub(crate) size: usize,
     /// The number of bytes of the source from which the chunk was read; for an archive, compressed bytes.
     /// Used to report progress.
@@ -387,8 +387,8 @@ impl Cutter {
     /// Whether the source seems to be endless or designed to fill disks: no game begins in a very long text.
     fn is_bomb(&self) -> bool {
         const MUCH: u64 = 256 << 20;
-        /// A compression ratio that games cannot have. With a higher ratio, more than `MUCH` bytes of text
-        /// are enough.
+        /// A compression ratio that games cannot have. If the ratio is higher, the limit is `MUCH` instead of
+        /// `MOST`.
         const MOST_RATIO: u64 = 100;
         const MOST: u64 = 1 << 30;
         let input = self.decoded.bytes_read() - self.input;

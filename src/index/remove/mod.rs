@@ -1,5 +1,5 @@
-//! Removes games from a database. Also merges the levels of a database: this runs the same transaction, with
-//! no games to remove.
+//! Removes games from a database. Also merges the levels of a database, by the same transaction without games
+//! to remove.
 
 mod restored;
 
@@ -66,7 +66,7 @@ pub struct RemovalSummary {
     pub elapsed: Duration,
     /// The number of transactions committed.
     rounds: u32,
-    /// Whether the filter must be applied again to games that were restored.
+    /// Whether the filter must be applied again, because games were restored.
     asks_again: bool,
 }
 
@@ -182,7 +182,7 @@ impl RemovalSummary {
 const WRITING_BACK: &str = "writing the write-ahead log back into the database";
 const NEXT_RUN: &str = "nothing is lost, and the next run does this step";
 
-/// Merges the levels of the locked database into one. Returns the number of levels before that.
+/// Merges the levels of the locked database into one. Returns the previous number of levels.
 ///
 /// # Errors
 /// The same as for [`remove`].
@@ -209,7 +209,7 @@ fn merged(levels: u64) -> String {
 }
 
 /// Finds what [`remove`] would remove, without removing it. Duplicates to restore are counted if their files
-/// exist; only reading the files would show whether they are unchanged.
+/// exist. The files are not read, so changes in them are not detected.
 ///
 /// # Errors
 /// The same as for [`remove`].
@@ -404,7 +404,7 @@ impl Run<'_> {
 pub struct OptimizeSummary {
     /// The number of levels before the run. At most one is left after it.
     pub levels: u64,
-    /// The layout to which the database was converted; `None` if it has the same layout as before.
+    /// The layout to which the database was converted; `None` if the layout was not changed.
     pub converted: Option<Layout>,
     /// Size of the database before the run, in bytes.
     pub bytes_before: u64,
@@ -455,7 +455,8 @@ pub fn optimize(target: &Path, options: &IndexOptions, progress: &Progress) -> R
     })
 }
 
-/// Replaces a database by a copy with the layout of `options`, if it has another one. Returns this layout then.
+/// If `options` name another layout, replaces the database with a copy in that layout. Returns the new
+/// layout.
 fn convert(lock: WriterLock, options: &IndexOptions, progress: &Progress) -> Result<Option<Layout>> {
     let database = Database::open_read_only(lock.target())?;
     let now = database.layout();

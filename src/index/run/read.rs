@@ -104,7 +104,8 @@ impl Run<'_> {
     }
 
     /// Adds the digest to the end of a source. `digested` is the result of [`digests`](Self::digests) for
-    /// this source. If a plain file had another size when it was read, the digest is computed again.
+    /// this source. If the size in `digested` differs from the size that was read, the digest is computed
+    /// again.
     fn end_of(&self, index: usize, end: SourceEnd, digested: Option<(u64, SourceDigest)>) -> SourceEnd {
         let again = |bytes: u64| {
             let map = Mapped::open(&self.intake.sources.files[index].as_ref().ok()?.path).ok()?;
@@ -152,8 +153,8 @@ impl Run<'_> {
     }
 }
 
-/// The first error. [`Error::Stopped`] is returned only if there is no other error, because it can be the
-/// consequence of one.
+/// The first error. Returns [`Error::Stopped`] only if there is no other error, because another error can
+/// have caused it.
 fn first_failure(results: Vec<Result<()>>) -> Result<()> {
     let (stopped, failed): (Vec<Error>, Vec<Error>) =
         results.into_iter().filter_map(Result::err).partition(|error| matches!(error, Error::Stopped));

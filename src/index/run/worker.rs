@@ -181,7 +181,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
             // Headers are sent before the turn ends, because sinks need them in the order of the games.
             // `send_headers` also sets `evals`, which `positions` encodes. With `Takes::Games`, headers are
             // sent later, because the encoder still reads them; the order does not matter, because the sink
-            // ignores them.
+            // ignores headers.
             if E::TAKES != Takes::Games {
                 self.send_headers()?;
             }
@@ -204,7 +204,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         self.end_appending(number)
     }
 
-    /// Sends the rows of the small tables, and replaces them by empty headers.
+    /// Sends the rows of the small tables, and replaces them with empty headers.
     fn send_headers(&mut self) -> Result<()> {
         if E::TAKES == Takes::Positions {
             std::mem::swap(&mut self.evals, &mut self.batch.headers.evals);
@@ -240,7 +240,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         sender.send(SinkMessage::Positions(BatchNumber { chunk, batch: batch_number }, encoded))
     }
 
-    /// Records and sends a problem of a whole source. Must be called in the turn of this worker.
+    /// Records and sends a problem of a whole source. Must be called during this worker's turn.
     fn report(&mut self, source: SourceId, problem: &SourceProblem) -> Result<()> {
         let &SourceProblem { kind, offset, ref message } = problem;
         self.batch.clear();

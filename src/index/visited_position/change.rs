@@ -40,7 +40,7 @@ pub(crate) struct Addition {
 }
 
 /// Receives the counts of the new games from `found`, in pieces, and sends the changes to `ready`. Computes
-/// each change that depends only on the database as it was before the run; sends the others as
+/// each change that depends only on the database as it was before the run; sends the other positions as
 /// [`Change::ToRead`]. Ends when there are no more pieces, or when the receiver of `ready` is gone.
 pub(crate) fn precompute(
     tracker: &Tracker<'_>,

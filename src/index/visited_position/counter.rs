@@ -98,7 +98,7 @@ impl VisitedPosition {
         }
     }
 
-    /// Keeps an occurrence if its position can be needed for a comparison of the positions with this key.
+    /// Keeps an occurrence if its position may have to be compared with other positions that have this key.
     fn note(&mut self, occurrence: PlayedOccurrence) {
         let place = (occurrence.game(), occurrence.ply());
         match occurrence.origin() {
@@ -108,8 +108,8 @@ impl VisitedPosition {
         }
     }
 
-    /// Counts a game. `last` is the last occurrence from which the game played a move or, if it never played
-    /// a move from this position, its last occurrence.
+    /// Counts a game. `last` is the last occurrence from which the game played a move or, if there is none,
+    /// the game's last occurrence.
     pub(crate) fn count(&mut self, last: PlayedOccurrence, counted_game: CountedGame) {
         match last.played() {
             Played::Nothing => self.visits.push(last.game(), PlayedMove::NOTHING),
@@ -172,8 +172,8 @@ pub(crate) struct Counted {
     pub(crate) visited: Vec<VisitedPosition>,
 }
 
-/// A position that is being counted, and the occurrence by which the current game will be counted: the latest
-/// one from which the game played a move or, if there is none, its only one.
+/// A position that is being counted, and the occurrence with which the current game will be counted: the
+/// latest one from which the game played a move or, if there is none, the game's only occurrence.
 struct Open {
     visited: VisitedPosition,
     latest: PlayedOccurrence,

@@ -120,9 +120,9 @@ pub(crate) struct Found {
 
 impl RangeCounter<'_> {
     /// Processes the next occurrences, all of one key. `has` takes the minimum number of occurrences and the
-    /// number of new ones. It returns whether the key has the minimum, counting existing occurrences too, and
-    /// at least [`rows_in_level`](crate::store::frequent_keys::rows_in_level) rows in the level being
-    /// written.
+    /// number of new ones. It returns whether new and existing occurrences together reach the minimum, and
+    /// the key has at least [`rows_in_level`](crate::store::frequent_keys::rows_in_level) rows in the level
+    /// being written.
     pub(crate) fn observe(
         &mut self,
         run: &[PlayedOccurrence],
@@ -259,8 +259,8 @@ impl Recount<'_> {
         opened(known, tracker.target)
     }
 
-    /// Adds all occurrences in existing games, except removed games, to the new occurrences of a position, if
-    /// they all together have enough games.
+    /// Adds all occurrences of a position in existing games, except removed games, to its new occurrences.
+    /// Does nothing if too few games reached the position.
     pub(crate) fn add(&mut self, key: PositionKey, new: Option<VisitedPosition>) -> Result<()> {
         let Self { tracker, known, positions, waiting, visits, .. } = self;
         // Most keys without new occurrences have too few occurrences.

@@ -80,7 +80,7 @@ pub struct Lexer<'a> {
 impl Variation {
     /// A lexer for the variation in `text`. Read its tokens with [`next_annotated`](Lexer::next_annotated).
     /// The brackets of nested variations are [`Annotation::Opening`] and [`Annotation::Closing`]. Brackets of
-    /// different kinds need not match, so a lexer can return more of one than of the other.
+    /// different kinds need not match, so the numbers of these annotations can differ.
     #[must_use]
     pub fn lexer(self, text: &[u8]) -> Lexer<'_> {
         let text = &text[..self.end];
@@ -186,7 +186,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Reads one or two of `!` and `?`.
+    /// Reads one or two marks, each `!` or `?`.
     fn mark(&mut self) -> Token<'a> {
         let rest = &self.text[self.at..];
         let second = rest.get(1).filter(|byte| matches!(byte, b'!' | b'?')).copied().map(char::from);
@@ -284,9 +284,9 @@ impl<'a> Lexer<'a> {
 }
 
 /// The length in bytes of a comment whose opening brace is right before `text`; `None` if the comment is not
-/// closed. The comment ends at the first closing brace, unless it contains nested comments: if *n* opening
-/// braces precede the first closing brace, and the next *n* braces after it are all closing ones, the comment
-/// ends at the last of these.
+/// closed. The comment ends at the first closing brace, unless it contains nested comments: if it contains
+/// *n* opening braces before the first closing brace, and the next *n* braces are all closing ones, the
+/// comment ends at the last of these.
 #[inline]
 fn comment_length(text: &[u8]) -> Option<usize> {
     let brace = memchr2(b'{', b'}', text)?;
@@ -306,7 +306,7 @@ fn nested_comment_length(text: &[u8]) -> Option<usize> {
     Some(end)
 }
 
-/// The NAG for one or two of `!` and `?`.
+/// The NAG for one or two marks, each `!` or `?`.
 const fn nag_of(first: char, second: Option<char>) -> u32 {
     match (first, second) {
         ('!', None) => 1,

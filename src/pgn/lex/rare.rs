@@ -127,9 +127,9 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Reads a row of dashes. One dash has no meaning. Two dashes are a null move, and so are three dashes
-    /// that do not fill their line. Any longer row is a separator, and therefore junk, as are three dashes
-    /// that fill their line.
+    /// Reads a run of dashes. One dash has no meaning. Two dashes are a null move, and so are three dashes
+    /// that do not fill their line. Three dashes that fill their line, and longer runs, are separators, and
+    /// therefore junk.
     fn dashes(&mut self) -> Option<Token<'a>> {
         let (before, rest) = self.text.split_at(self.at);
         let dashes = &rest[..rest.iter().take_while(|&&byte| byte == b'-').count()];
@@ -370,7 +370,7 @@ fn named(name: &[u8]) -> Option<char> {
 }
 
 /// The character that `text` begins with, written as `&name;`, `&#33;` or `&#x21;`, and the length of this
-/// reference in bytes. An unknown name gives the replacement character.
+/// reference in bytes. For an unknown name, returns the replacement character.
 fn entity(text: &[u8]) -> Option<(char, usize)> {
     const LONGEST: usize = 12;
     let rest = text.strip_prefix(b"&")?;

@@ -6,7 +6,7 @@ use std::fmt;
 
 use reading::{MOST_SECONDS, Reading, seconds};
 
-/// The speed of a game, in the classes of Lichess: by the time of each player for 40 moves.
+/// The speed of a game, classified as on Lichess by each player's time for 40 moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Speed {
     /// Less than half a minute.
@@ -79,7 +79,7 @@ pub struct TimeControl {
     pub speed: Option<Speed>,
 }
 
-/// The number of seconds per move from which on a game counts as correspondence.
+/// The minimum number of seconds per move of a correspondence game.
 const SLOW: f64 = 3600.0;
 /// The minimum time on the first clock of a correspondence game, in centiseconds.
 const SHORTEST_DAYS: u32 = 12 * 3600 * 100;

@@ -329,7 +329,7 @@ enum Token {
     Unit(Unit),
     Slash,
     Star,
-    /// A separator of two pieces: `+`, `:`, `,` (also for `;`), `|`.
+    /// A separator between two pieces: `+`, `:`, `,` (also for `;`), `|`.
     Part(char),
     Moves,
     PerMove,

@@ -473,9 +473,9 @@ impl ExploreQuery<'_> {
     }
 
     /// The games with a result that reached the position, by year, the first year first, unknown years last.
-    /// A year without such games is included if it lies between years with such games, and if other games of
-    /// the year that have a result pass the filters. Each year lists the same moves: at most `most_moves`,
-    /// the most frequent over all years.
+    /// A year without such games is included if it lies between years with such games, and has other games
+    /// that pass the filters and have a result. Each year lists the same moves: at most `most_moves`, the
+    /// most frequent over all years.
     ///
     /// # Errors
     /// Errors of SQLite.

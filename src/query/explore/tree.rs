@@ -12,8 +12,8 @@ use crate::query::position::{PositionQuery, number_before, push_move};
 use crate::store::row::ResultCounts;
 use crate::store::{self, Lines, ListLengths};
 
-/// The maximum number of moves in a tree. A larger tree would be hard to use, and each of its positions takes
-/// a query.
+/// The maximum number of moves in a tree. A larger tree would be hard to use, and each of its positions
+/// requires a query.
 const MOST_MOVES: usize = 10_000;
 
 /// The moves played from a position, as a tree.
@@ -94,10 +94,10 @@ impl MoveTree {
 }
 
 impl ExploreQuery<'_> {
-    /// Counts the moves played from the position, `depth` half-moves deep. A move is included if the number
-    /// of games that played it is at least 1, and at least `least_share` percent of the number of games that
-    /// reached the first position. Only games with a result count. If there are more moves than a tree can
-    /// have, it contains the most frequent ones. Lists of games and variations are not included.
+    /// Counts the moves played from the position, `depth` half-moves deep. A move is included if at least one
+    /// game, and at least `least_share` percent of the games that reached the first position, played the
+    /// move. Only games with a result count. If there are more moves than a tree can have, the tree contains
+    /// the most frequent ones. Lists of games and variations are not included.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -148,8 +148,9 @@ struct Edge {
     to: Option<usize>,
 }
 
-/// A candidate move: games, half-moves before it, node, index of the move. The greatest entry is next: the
-/// most frequent move or, among equally frequent ones, the move with the shortest path.
+/// A candidate move: its number of games, the half-moves before it, its node, and its index in the node. The
+/// greatest entry is added next: the most frequent move or, among equally frequent ones, the move with the
+/// shortest path.
 type Open = (u64, Reverse<u32>, Reverse<usize>, Reverse<usize>);
 
 /// The tree under construction. The most frequent moves are added first, so that only rarer moves are left out.
@@ -171,7 +172,7 @@ impl TreeBuilder {
     }
 
     /// Records that `depth` half-moves lead to a node. If this path is shorter than the known one, the paths
-    /// to the nodes after it become shorter too.
+    /// to the following nodes become shorter too.
     fn reach(&mut self, node: usize, depth: u32, deepest: u32) {
         let mut next = vec![(node, depth)];
         while let Some((index, depth)) = next.pop() {
@@ -188,8 +189,8 @@ impl TreeBuilder {
         }
     }
 
-    /// Stores the moves that at least `fewest` games played from the position of a node, as candidates for the
-    /// tree.
+    /// Stores, as candidates for the tree, the moves that at least `fewest` games played from a node's
+    /// position.
     fn answer(&mut self, index: usize, answer: PositionStatistics, fewest: u64) {
         let depth = self.nodes[index].depth;
         let games = answer.results.games();
@@ -230,17 +231,17 @@ impl TreeBuilder {
     }
 
     /// The moves of the tree. Nodes are visited breadth-first, so that the moves after each position are
-    /// listed at its shortest path.
+    /// listed on the shortest path to it.
     fn in_order(mut self) -> Vec<TreeMove> {
-        // Move numbers are computed from the depth. The move number in the position is that of the path on
-        // which it was found first, which can be longer than the shortest path.
+        // Move numbers are computed from the depth. The position's own move number depends on the path on
+        // which the position was found first. This path can be longer than the shortest one.
         let first = &self.nodes[0].position;
         let first = 2 * first.fullmove_number() + u32::from(first.side() == Color::Black);
         let mut lines: Vec<Option<String>> = vec![None; self.nodes.len()];
         lines[0] = Some(String::new());
         let mut moves: Vec<Vec<TreeMove>> = self.nodes.iter().map(|_| Vec::new()).collect();
-        // For each listed node: its index, the index of the node before it, and the index of the move between
-        // them in `moves` of the node before it.
+        // For each listed node: its index, the index of its parent, and the index of the move to it in the
+        // parent's `moves`.
         let mut order = vec![(0, 0, 0)];
         let mut visited = 0;
         while let Some(&(index, ..)) = order.get(visited) {

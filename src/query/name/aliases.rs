@@ -139,8 +139,8 @@ impl Aliases {
         Ok(())
     }
 
-    /// Makes `spelling` an alias of `name`. `spelling` must not be a name that has aliases itself. If the two are
-    /// equal, `name` ceases to be an alias of another name.
+    /// Makes `spelling` an alias of `name`. `spelling` must not be a name that has aliases itself. If
+    /// `spelling` equals `name`, `name` ceases to be an alias of another name.
     fn set_name(&mut self, spelling: String, name: &str) {
         if spelling == name {
             self.names.remove(name);
@@ -151,7 +151,7 @@ impl Aliases {
     }
 
     /// Adds a list of aliases. Its rows must not contradict each other. If a spelling already belongs to a
-    /// name B, a row can give it to another name C only if the list also makes B a spelling of C.
+    /// name B, a row can move the spelling to another name C only if the list also makes B a spelling of C.
     ///
     /// # Errors
     /// An [`AliasError`] with the index of the wrong row. The aliases are then unchanged.

@@ -4,7 +4,7 @@
 use crate::store::{PlayerWords, is_initial};
 
 /// The maximum number of letters that are read to find the first three sounds of a name. Usually fewer are
-/// enough, although `tsch` is a single sound.
+/// enough, but one sound can have four letters, such as `tsch`.
 const LOOKED_AT: usize = 12;
 
 /// One way to divide a name into surname and given names. The words are stored as sounds.
@@ -91,8 +91,8 @@ impl PhoneticMatcher {
     }
 }
 
-/// Whether two words, given as sounds, begin with the same three sounds. If one word has fewer than three,
-/// whether the other begins with all sounds of this word.
+/// Whether two words, given as sounds, begin with the same three sounds. If one word has fewer than three
+/// sounds, whether the other word begins with all of them.
 fn share_prefix(one: &str, other: &str) -> bool {
     one.chars().zip(other.chars()).take(3).all(|(one, other)| one == other)
 }

@@ -115,9 +115,9 @@ fn orders(name: &str, named: Named) -> Vec<Vec<String>> {
     orders
 }
 
-/// Compares the wanted words, in each of the given orders, with each sequence of as many consecutive words of
-/// a name. Returns the number of letters to change in the most similar sequence, and the index of its first
-/// word; `None` if no sequence is similar.
+/// Compares the wanted words, in each of the given orders, with each sequence of equally many consecutive
+/// words of a name. Returns the number of letters to change in the most similar sequence, and the index of
+/// its first word; `None` if no sequence is similar.
 fn nearest_words(orders: &[Vec<String>], name: &str) -> Option<(usize, usize)> {
     let name = fold(name);
     let words: Vec<_> = words(&name).collect();
@@ -182,9 +182,9 @@ const MOST_LIKE: usize = 32;
 /// The maximum number of names to compare. Each comparison takes about half a microsecond. Only names that
 /// begin with the right letters are compared.
 const COMPARED_PLAYERS: usize = 200_000;
-/// To have many more games than another name, a name must have at least this many times as many.
+/// A name has many more games than another name only if it has at least this many times as many.
 const TIMES: u64 = 2;
-/// A name does not have many more games than another unless it has at least this many more. Without this
+/// A name has many more games than another name only if it has at least this many games more. Without this
 /// minimum, there would be too many suggestions for players with very few games.
 const MORE: u64 = 4;
 
@@ -320,8 +320,8 @@ fn similar_player(database: &Database, known: &KnownPlayers) -> store::Result<Op
     Ok(best)
 }
 
-/// The ranges of the names that begin like a similar name: the first letter can be small or capital, and the
-/// second one can have an accent. An index finds the names of a range.
+/// The ranges of names that can be similar, by their first two letters: the first can be small or capital,
+/// and the second can have an accent. SQLite finds the names of a range with an index.
 fn ranges(likeness: &[PhoneticName]) -> Vec<(String, String)> {
     let beginnings = distinct(likeness.iter().flat_map(PhoneticName::beginnings).collect());
     let initials = distinct(beginnings.iter().map(|[first, _]| *first).collect());

@@ -65,8 +65,8 @@ pub enum Reason {
     /// One given name is a prefix of the other, or a middle name is missing, and no other player's name
     /// matches.
     ShorterGivenNames,
-    /// The two names are not similar to each other. But one of them, or another spelling of its player, is
-    /// similar to another spelling of the other name's player.
+    /// The two names are not similar to each other. But each name belongs to a group of spellings of one
+    /// player, and a spelling in one group is similar to a spelling in the other group.
     LikeOthers,
 }
 
@@ -216,8 +216,8 @@ fn keys(words: &PlayerWords) -> Vec<(&str, char)> {
     distinct(keys.into_iter().flatten().collect())
 }
 
-/// Whether `words` look like a Chinese name, and one of them is not in the other name, but is a prefix of a
-/// word in it: `Xu,Yi` is not short for `Xu,Yinglun`.
+/// Whether `words` look like a Chinese name, and the other name contains one of them only as the beginning of
+/// a longer word: `Xu,Yi` is not short for `Xu,Yinglun`.
 fn is_whole_beside(words: &PlayerWords, other: &PlayerWords) -> bool {
     let all = |words: &'_ PlayerWords| 0..words.len();
     let is_shorter = |word: &str| {

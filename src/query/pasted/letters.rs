@@ -184,7 +184,7 @@ impl Language {
 }
 
 /// Whether a word names a file twice, as in `bb5`. A pawn's move names two different files or only one, so
-/// the first letter names a piece.
+/// the first letter of such a word names a piece.
 pub(super) const fn names_file_twice(word: &str) -> bool {
     matches!(word.as_bytes(), [file @ b'a'..=b'h', to, b'1'..=b'8'] if *file == *to)
 }

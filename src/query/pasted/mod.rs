@@ -44,7 +44,7 @@ pub(super) fn pasted_fen(text: &str) -> Cow<'_, str> {
     Cow::Owned(fen)
 }
 
-/// The variant with rules of its own, if a text is the URL of a Lichess board with this variant.
+/// The variant that the URL of a Lichess board names, if the variant has its own rules.
 pub(super) fn variant_of_address(text: &str) -> Option<String> {
     const VARIANTS: [&str; 7] =
         ["antichess", "atomic", "crazyhouse", "horde", "kingOfTheHill", "racingKings", "threeCheck"];

@@ -68,7 +68,8 @@ impl PositionQuery {
 
 /// Chooses the language in which all words are moves, English first. If there is no such language, chooses
 /// the one in which the most words at the beginning are moves. If a language other than English fits all words,
-/// also returns the names of the languages that fit. Fails if these give different moves.
+/// also returns the names of the languages that fit. Fails if the words mean different moves in these
+/// languages.
 fn choose(scanned: &Scanned, start: &Position) -> Result<(Reading, Vec<&'static str>), PositionError> {
     let words = &scanned.words;
     let english = Reading::new(&ENGLISH, start, words);
@@ -102,8 +103,7 @@ fn choose(scanned: &Scanned, start: &Position) -> Result<(Reading, Vec<&'static 
     best.map(|reading| (reading, Vec::new())).ok_or(PositionError::NoMoves)
 }
 
-/// If all readings in `found` play the same moves, the first one, and the languages of all; otherwise an
-/// error.
+/// The first reading in `found`, and the languages of all; an error unless all readings play the same moves.
 fn one_line(
     mut found: Vec<Reading>,
     start: &Position,
@@ -176,7 +176,7 @@ struct Reading {
     line: Vec<LineMove>,
     /// The position after the last move.
     position: Position,
-    /// Words that are moves only with other capitalization, and these moves.
+    /// Words that are moves only with other capitalization, each with its move in SAN.
     respelt: Vec<(String, String)>,
     /// Letters that differ from English, and the pieces that they name.
     letters: Vec<(&'static str, PieceKind)>,
@@ -209,7 +209,7 @@ struct Found {
 }
 
 impl Reading {
-    /// Plays words from a position as long as they are moves in a language.
+    /// Plays words from a position until a word is not a move in the given language.
     fn new(language: &'static Language, start: &Position, words: &[Word]) -> Self {
         let mut reading = Self {
             language,
@@ -233,8 +233,9 @@ impl Reading {
         self.refusal.is_none()
     }
 
-    /// Whether at least one of the letters names no piece in English. If all of them do, a typo is more
-    /// likely than another language: `Nc4`, where only a bishop can move to c4, is not Romanian.
+    /// Whether at least one of the letters names no piece in English. If every letter names a piece in
+    /// English, a typo is more likely than another language: `Nc4`, where only a bishop can move to c4, is
+    /// not Romanian.
     fn is_foreign(&self) -> bool {
         self.letters.iter().any(|(letters, _)| !matches!(*letters, "K" | "Q" | "R" | "B" | "N"))
     }

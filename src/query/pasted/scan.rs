@@ -54,7 +54,7 @@ pub(super) struct Scanned {
     pub(super) words: Vec<Word>,
     /// The FEN of a tag pair.
     pub(super) fen: Option<String>,
-    /// The first text with moves after a `;`, which was ignored.
+    /// The first ignored comment, from `;` to the line end, that contains moves.
     pub(super) skipped: Option<String>,
     /// Why scanning stopped.
     pub(super) stop: Option<Stop>,

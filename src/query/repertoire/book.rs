@@ -9,8 +9,8 @@ use crate::pgn::{
 use crate::query::error::cut;
 use crate::query::position::number_before;
 
-/// If a repertoire has this many moves and start positions, another move is an error. A repertoire has some
-/// thousands of moves; a text with more than the maximum is a collection of games.
+/// If a repertoire already has this many moves and start positions together, a further move is an error. A
+/// repertoire has some thousands of moves; a text with more than the maximum is a collection of games.
 const MOST_MOVES: usize = 200_000;
 /// The maximum depth to which variations can be nested in a variation of the main line.
 const MOST_DEPTH: usize = 1000;
@@ -56,10 +56,10 @@ pub(super) struct Node {
     pub(super) position: Position,
     /// The parent node and the move; `None` for a start position.
     pub(super) parent: Option<(usize, MoveCode)>,
-    /// The number of half-moves that lead to it from its start position.
+    /// The number of half-moves from the start position of its line to this position.
     pub(super) ply: u32,
     pub(super) children: Vec<usize>,
-    /// The index, from 0, of the first game of the text that contains it.
+    /// The index, from 0, of the first game of the text that contains this node.
     pub(super) chapter: usize,
 }
 
@@ -172,7 +172,7 @@ impl<'t> Reading<'t> {
             Ok(start) => start,
             Err(reason) => {
                 self.problem(reader.game_start(), format!("{reason}; the game is left out"));
-                // Skip the game's moves: they must not be taken for words before the next game.
+                // Skip the game's moves, so that they are not read as words before the next game.
                 while !matches!(reader.next::<false>(), Token::End | Token::Result(_)) {}
                 return Ok(());
             }
@@ -214,7 +214,7 @@ impl<'t> Reading<'t> {
         None
     }
 
-    /// Parses a variation, including nested ones, that begins at a node.
+    /// Parses a variation that begins at a node, with its nested variations.
     fn variation(&mut self, variation: Variation, node: usize) -> Result<(), TooLong> {
         let mut lexer = variation.lexer(self.text);
         let (mut at, mut outer) = (At::new(node), Vec::new());
@@ -307,7 +307,7 @@ impl<'t> Reading<'t> {
         }
     }
 
-    /// The node of a start position, which is added if necessary.
+    /// The node of a start position. Adds the node if necessary.
     fn root(&mut self, position: Position, side: Option<Color>) -> usize {
         let start = (position.fen(), side);
         if let Some(&root) = self.roots.get(&start) {
@@ -319,7 +319,7 @@ impl<'t> Reading<'t> {
         root
     }
 
-    /// The node after a move, which is added if necessary.
+    /// The node after a move. Adds the node if necessary.
     fn child(&mut self, node: usize, code: MoveCode, position: Position) -> Result<usize, TooLong> {
         let known = self.book.nodes[node].children.iter().copied();
         let mut known = known.filter(|&child| self.book.nodes[child].parent == Some((node, code)));
@@ -341,7 +341,7 @@ impl<'t> Reading<'t> {
     }
 }
 
-/// The first word in a part of a text that looks like a misspelt move, and the offset of its end.
+/// In a part of a text, the first word that looks like a misspelt move, and the offset of its end.
 fn misspelt_move(text: &[u8], part: std::ops::Range<usize>) -> Option<(&[u8], usize)> {
     let within = text.get(part)?;
     let words = within.split(|byte| byte.is_ascii_whitespace() || *byte == b'.');

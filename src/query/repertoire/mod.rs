@@ -1,6 +1,6 @@
 //! Compares a repertoire with the games of a database: how often games reached the end of each line, the
-//! score of the line, the moves with which games left the repertoire, and the frequent moves that it does not
-//! answer.
+//! score of the line, the moves with which games left the repertoire, and the frequent moves that the
+//! repertoire does not answer.
 
 mod book;
 
@@ -312,7 +312,7 @@ impl RepertoireQuery<'_> {
         side: Color,
         reached: &mut ReachedGames<'_>,
     ) -> Result<Latest, RepertoireError> {
-        // One game more than will be listed shows whether there are more.
+        // Keep one game more than are listed, to find out whether there are more.
         let mut latest = Latest { most: self.games.saturating_add(1), games: BTreeMap::new() };
         // A game is listed with the deepest position of the repertoire that it reached, so the deepest
         // positions are counted first.
@@ -386,8 +386,8 @@ impl RepertoireQuery<'_> {
     /// such moves.
     fn most(&self, mut found: Vec<(&RepertoirePosition, MoveCode, Score)>) -> (Vec<Departure>, u64) {
         found.retain(|(place, _, score)| self.is_frequent(*score, place));
-        // The sort is stable: moves with equal keys stay in the order in which the text reaches their
-        // positions.
+        // The sort is stable: moves with equal keys stay in the order in which their positions first occur in
+        // the text.
         sort_by_key(&mut found, |(place, _, score)| (Reverse(score.games), self.book.nodes[place.node].ply));
         let count = found.len() as u64;
         let departure = |(place, code, score): (&RepertoirePosition, MoveCode, Score)| {
@@ -518,8 +518,8 @@ impl RepertoirePositions {
     }
 }
 
-/// The latest games that followed a repertoire, up to a maximum number. Each has the first position that was
-/// recorded for it, which is the deepest one.
+/// The latest games that followed a repertoire, up to a maximum number. Each game is stored with the first
+/// position recorded for it, which is the deepest one.
 struct Latest {
     most: usize,
     /// By day and game.

@@ -138,8 +138,8 @@ fn copies(words: &[&str]) -> usize {
     names.into_iter().fold(1, |copies, name| copies.saturating_mul(uses[name].saturating_sub(1).max(1)))
 }
 
-/// Normalizes a word as SQLite compares names: without quotes, in lower case. If the text between the quotes
-/// would not be one word without them, the result begins with a quote.
+/// Removes the quotes of a word and converts it to lower case, because SQLite compares names this way. If the
+/// text between the quotes is not a single word, the result begins with a quote.
 fn plain(word: &str) -> String {
     let inner = match word.chars().next() {
         Some(quote @ ('\'' | '"' | '`')) => word[1..]
@@ -156,7 +156,7 @@ fn plain(word: &str) -> String {
 /// The message for a user whose statement the authorizer refused; `None` if `message` is another error.
 /// `words` are the words of the statement.
 fn refused(message: &str, words: &[&str]) -> Option<String> {
-    // The place of the error can follow on other lines.
+    // The next lines can show where the error is.
     let message = message.lines().next().unwrap_or_default();
     let function = message.strip_prefix("not authorized to use function: ");
     let is_slow = |word: &str| SLOW.iter().any(|name| word.eq_ignore_ascii_case(name));
@@ -195,7 +195,7 @@ pub(in crate::server) fn guard(database: &Database) -> Result<()> {
     guard().map_err(|source| Error::sqlite(database.path(), "guard the connection", source))
 }
 
-/// Lets the next statement on a connection only read, and limits its uses of slow functions.
+/// Restricts the next statement on a connection to reading, and limits its uses of slow functions.
 fn authorize(database: &Database) -> Result<()> {
     let mut slow_calls = 0;
     let set = database.connection().authorizer(Some(move |asked: AuthContext<'_>| {

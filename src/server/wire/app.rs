@@ -94,7 +94,7 @@ impl App {
         (&self.pools[lane as usize], timeout)
     }
 
-    /// The error for a request of a lane whose timeout has passed.
+    /// The error for a request that exceeded the timeout of its lane.
     pub(super) fn too_slow(&self, lane: Lane) -> Problem {
         match lane {
             Lane::Sql => Problem::too_slow_sql(self.options.sql_timeout),

@@ -13,15 +13,14 @@ use crate::parallel::lock;
 
 /// The minimum time for which an idle connection is kept, even if there are too many connections.
 const MIN_IDLE: Duration = Duration::from_secs(1);
-/// An exception to [`MIN_IDLE`]: the origin with the most idle connections can have too many of them, that
-/// is, more than the limit of connections divided by this number. Then a new connection from another origin
-/// replaces one of them at once.
+/// An exception to [`MIN_IDLE`]: if the origin with the most idle connections has more of them than the limit
+/// of connections divided by this number, a new connection from another origin replaces one of them at once.
 const MAX_IDLE_SHARE: usize = 8;
 /// The maximum number of bytes of unread answers, for all connections together.
 const MAX_UNREAD: u64 = 256 << 20;
 
 /// The origin of a connection: the IPv4 address of the client, or the first 64 bits of its IPv6 address,
-/// which usually stand for one customer of an internet provider.
+/// which usually identify one customer of an internet provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Origin(IpAddr);
 
@@ -39,7 +38,7 @@ pub(super) struct Connection {
     /// The address of the client.
     pub(super) address: IpAddr,
     state: Mutex<State>,
-    /// Notified when the connection must be closed for another one.
+    /// Notified when the connection must be closed because another connection needs its slot.
     pub(super) leave: Notify,
 }
 
@@ -185,8 +184,8 @@ impl SlotTable {
     /// origin with the most idle connections loses one even before the minimum time if it has more than
     /// `crowd` of them and is not `newcomer`.
     fn to_close(&self, newcomer: Origin, crowd: usize) -> Option<u64> {
-        // For each origin: the number of idle connections; then, for the one that has been idle longest,
-        // since when it is idle, and its number.
+        // For each origin: the number of idle connections, then the start of the longest idle time and the
+        // slot number of that connection.
         let mut waiting: HashMap<Origin, (usize, Instant, u64)> = HashMap::new();
         for (&number, client) in &self.taken {
             let Some(since) = lock(&client.state).waits else { continue };

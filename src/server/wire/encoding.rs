@@ -52,8 +52,8 @@ pub(super) fn known(headers: &HeaderMap, tag: &str) -> Option<Response> {
     tags.find(|&known| known == tag || known == packed).map(not_modified)
 }
 
-/// The response `304 Not Modified`, if the client's header `If-None-Match` is `*`: it has some version of the
-/// answer, and any version is good enough.
+/// The response `304 Not Modified`, if the client's header `If-None-Match` is `*`: the client has some
+/// version of the answer, and any version is good enough.
 pub(super) fn any_known(headers: &HeaderMap, tag: &str) -> Option<Response> {
     (known_tags(headers)?.trim() == "*").then(|| not_modified(tag))
 }

@@ -27,8 +27,8 @@ pub(super) struct FileLimits {
     pub(super) open: usize,
     /// The maximum number of client connections.
     pub(super) connections: usize,
-    /// The number of threads that all pools want together, and the number of threads for which half of the
-    /// remaining files is enough if each thread has one database open.
+    /// The number of threads that all pools want together, and the number of threads that can each have one
+    /// database open with half of the remaining files.
     wanted: usize,
     affordable: usize,
 }

@@ -35,8 +35,8 @@ use crate::server::route::{Lane, Route};
 
 /// The time in which a client must send the request body.
 const BODY_TIME: Duration = Duration::from_secs(20);
-/// The maximum length of a URL's path and query, in bytes: enough for the 11,797 half-moves of the longest
-/// game that the fifty-move rule allows, in UCI notation: five bytes each with the comma.
+/// The maximum length of a URL's path and query, in bytes. The longest game that the fifty-move rule allows
+/// fits: 11,797 half-moves in UCI notation, each with five bytes including the comma.
 const ADDRESS: usize = 60_000;
 /// The maximum size of the request headers in bytes.
 const HEADERS: usize = 16 << 10;

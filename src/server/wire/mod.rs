@@ -118,7 +118,7 @@ impl Server {
     /// Answers requests until the server is stopped.
     ///
     /// # Errors
-    /// If it cannot start: the runtime cannot be created, or the listener cannot be handed to it.
+    /// If the runtime cannot be created, or if it cannot use the listener.
     pub fn run(self) -> Result<(), Error> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.map_err(Error::Thread)?.block_on(self.serve())

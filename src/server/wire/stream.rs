@@ -27,7 +27,8 @@ pub(super) struct Stream {
 /// Measures how fast a client reads.
 #[derive(Default)]
 struct ReadRate {
-    /// The number of bytes that the client has taken, and how long the server waited for that.
+    /// The number of bytes that the client has read, and how long the server has waited for the client since
+    /// the count began.
     taken: usize,
     waited: Duration,
     /// When waiting for the client began, and when it times out.

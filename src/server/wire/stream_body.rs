@@ -39,9 +39,9 @@ impl<'d> StreamBody<'d> {
         (body, Self { database, sender, write })
     }
 
-    /// Writes until the answer is complete, the client disconnects, or the timeout passes. Only a complete
-    /// answer gets an end that the client can recognize. `begin` is called before the first piece is sent: if
-    /// writing fails before that, another answer can be sent.
+    /// Writes until the answer is complete, the client disconnects, or the timeout passes. Ends the body
+    /// regularly only if the answer is complete, so that the client can recognize an incomplete answer. Calls
+    /// `begin` before the first piece is sent: if writing fails before that, another answer can be sent.
     ///
     /// # Errors
     /// The error that stopped the writing.
@@ -141,8 +141,8 @@ impl HttpBody for ReceivedBody {
                 Poll::Ready(None)
             }
             // The writer failed. The answer must end with an error; otherwise it would look complete. But on
-            // an error, hyper closes the connection and drops unsent data, even the head. So the body is
-            // pending once before the error, and hyper sends the data.
+            // an error, hyper closes the connection and drops unsent data, even the head. So the body returns
+            // `Pending` once before the error, to let hyper send the data.
             None if !std::mem::replace(&mut self.is_broken, true) => {
                 context.waker().wake_by_ref();
                 Poll::Pending
@@ -152,7 +152,7 @@ impl HttpBody for ReceivedBody {
     }
 }
 
-/// A body that owns `guard`, which is dropped together with it.
+/// Returns a body that owns `guard`. The guard is dropped together with the body.
 pub(super) fn with_guard(body: Body, guard: impl Send + Unpin + 'static) -> Body {
     Body::new(Guarded { body, _guard: guard })
 }

@@ -11,9 +11,9 @@ use crate::store::features::feature::{Feature, FeatureKind, piece_square};
 
 const COLORS: [Color; 2] = [Color::White, Color::Black];
 
-/// Uses sets of games to select the games that can contain what is searched for. A game outside the answer
-/// certainly does not contain it if the features of the game are known. The caller must check whether they
-/// are known.
+/// Uses sets of games to select the games that can contain what is searched for. A game that is not in the
+/// answer certainly contains no match, provided that its features are known. The caller must check whether
+/// they are known.
 #[derive(Clone, Debug)]
 pub struct FeatureQuery {
     asked: Clauses,

@@ -47,7 +47,7 @@ impl OpenColumn {
         filling
     }
 
-    /// The index of a cell's value. A new value is added.
+    /// The index of a cell's value. Adds the value if it is new.
     fn index(&mut self, cell: Cell<'_>) -> u32 {
         let is_last = match (self.values.get(self.last as usize), cell) {
             (Some(ColumnValue::Null), Cell::Null) => true,

@@ -53,7 +53,7 @@ impl Layout {
         Ok(if is_compact { Self::Compact } else { Self::Open })
     }
 
-    /// Gives an empty database, which has the open layout, this layout.
+    /// Changes an empty database from the open layout to this layout.
     pub(crate) fn apply(self, connection: &Connection) -> rusqlite::Result<()> {
         if self == Self::Open || Self::of(connection)? == Self::Compact {
             return Ok(());
@@ -78,9 +78,10 @@ impl fmt::Display for Layout {
 /// The views of the schema that use `game_position`.
 const VIEWS: [&str; 2] = ["moves", "positions"];
 
-/// If a database is compact, makes all statements of this connection read `game_position` from a virtual table,
-/// which replays games much faster than the view. A temporary name hides that of the file, so statements need not
-/// be changed. Views of the file still read the view: see [`read_views_quickly`]. Returns the layout.
+/// If a database is compact, makes all statements of this connection read `game_position` from a virtual
+/// table, which replays games much faster than the view. The name of this temporary table hides the name of
+/// the view, so statements need not be changed. The other views of the file still read the view: see
+/// [`read_views_quickly`]. Returns the layout.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -95,8 +96,9 @@ pub(crate) fn read_quickly(connection: &Connection) -> rusqlite::Result<Layout> 
     Ok(layout)
 }
 
-/// Also makes the views of a compact database read the virtual table, for statements of users: temporary copies hide
-/// them. If the connection can write, users' views are not hidden: `DROP VIEW` must not drop a copy instead.
+/// For users' statements, also makes the views of a compact database read the virtual table: temporary copies
+/// hide these views. If the connection can write, users' own views are not hidden, so that `DROP VIEW` does
+/// not drop the copy instead of the view.
 ///
 /// # Errors
 /// Errors of SQLite.

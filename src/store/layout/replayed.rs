@@ -4,9 +4,9 @@
 //! order, each move is replayed only once. The first argument of the module is the schema of the games; `main` if there is
 //! none.
 //!
-//! A damaged game ends before the first move that cannot be played, and has no rows if its moves or its start cannot
-//! be read: so one damaged game does not stop a statement that reads all games, and `verify` reports the missing rows.
-//! With the second argument `strict`, it is an error.
+//! A damaged game ends before the first move that cannot be played, and has no rows if its moves or its start
+//! position cannot be read. So one damaged game does not stop a statement that reads all games, and `verify`
+//! reports the missing rows. With the second argument `strict`, a damaged game is an error.
 #![allow(unsafe_code)]
 
 use std::borrow::Cow;
@@ -101,7 +101,7 @@ unsafe impl<'t> VTab<'t> for Table {
         arguments: &[&[u8]],
     ) -> Result<(Cow<'static, CStr>, Self)> {
         let schema = arguments.first().and_then(|schema| std::str::from_utf8(schema).ok()).unwrap_or("main");
-        // The temporary views use this table also if the schema is not trusted. It only reads.
+        // Lets the temporary views use this table even if the schema is not trusted. The table is read-only.
         db.config(VTabConfig::Innocuous)?;
         // SAFETY: SQLite drops this table before it closes the connection, so the handle stays open.
         let connection = unsafe { Connection::from_handle(db.handle())? };
@@ -288,7 +288,7 @@ impl Damage {
 }
 
 impl Cursor<'_> {
-    /// Goes to the first position of the first game from `game` to the last game of the range.
+    /// Goes to the first position of the first readable game with an id from `game` to the end of the range.
     fn next_game(&mut self, mut game: i64) -> Result<()> {
         let Self { table: Table { connection, next_game, start, is_strict, .. }, last_game, .. } = *self;
         let mut statement = connection.prepare_cached(next_game)?;

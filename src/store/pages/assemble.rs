@@ -151,8 +151,8 @@ pub fn copy_without_games(
     }
     changes.push(true);
     // The last leaf of the new tree must be a new page, because `finish` can change it. If the leaves after
-    // the last unchanged leaf lose all their rows, the last unchanged leaf becomes the last leaf. So it is
-    // written again too.
+    // the last unchanged leaf lose all their rows, this leaf becomes the last leaf of the new tree. So the
+    // last unchanged leaf is written again, too.
     if let Some(last_kept) = changes.iter().rposition(|changes| !changes) {
         changes[last_kept] = true;
     }

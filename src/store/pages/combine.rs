@@ -18,8 +18,8 @@ pub const LONGEST_COMBINED: usize = 128;
 pub enum Combined {
     /// A tree with the rows of both trees.
     Tree(RebuiltTree),
-    /// The trees could not be merged, because a row is too long or cannot be compared, or both trees contain
-    /// it. The pages in this list were written and can be reused.
+    /// The trees could not be merged, because a row is too long, cannot be compared, or is in both trees. The
+    /// pages in this list were written and can be reused.
     Nothing(Vec<PageRun>),
 }
 

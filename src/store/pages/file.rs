@@ -116,8 +116,8 @@ impl PageFile {
         }
     }
 
-    /// Extends the file if it is shorter than all its pages, including allocated pages that are not written
-    /// yet.
+    /// Extends the file if it is shorter than the total length of its pages, including allocated pages that
+    /// are not written yet.
     ///
     /// # Errors
     /// If the file cannot be extended.

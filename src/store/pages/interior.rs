@@ -16,7 +16,7 @@ pub(super) struct Interior<'f> {
 struct Level {
     page: InteriorPage,
     /// The complete page before `page`, if there is one, and the row between the two. The complete page is
-    /// not written yet, because the last page of the level may take a child from it.
+    /// not written yet, because the last page of the level may need a child from it.
     before: Option<(InteriorPage, Divider)>,
 }
 
@@ -84,8 +84,8 @@ impl<'f> Interior<'f> {
         }
     }
 
-    /// Ends the tree with its last leaf, and returns the contents of its root page. There must be at least
-    /// one level.
+    /// Completes the tree with its last leaf. Returns the contents of the root page, which is not written.
+    /// There must be at least one level.
     pub(super) fn finish(mut self, last_leaf: PageNumber) -> Result<Vec<u8>, BtreeError> {
         let mut child = last_leaf;
         let mut level = 0;

@@ -122,8 +122,8 @@ impl LeafWriter {
         Ok(())
     }
 
-    /// Ends the segment and writes those of its pages that are not written yet. If all rows fit on one page,
-    /// nothing is written. The writer can then start the next segment.
+    /// Ends the segment and writes its remaining pages. If all rows fit on one page, nothing is written. The
+    /// writer can then start the next segment.
     ///
     /// # Errors
     /// If the pages cannot be written.
@@ -188,9 +188,9 @@ impl LeafWriter {
         Ok(())
     }
 
-    /// Moves the last divider to the current page. Called if this page has only one row: that row will become
-    /// the divider at the end of the segment, and the page must not be empty then. The last row of the previous
-    /// page replaces the moved divider.
+    /// Moves the last divider to the current page. Called if this page has only one row: that row becomes the
+    /// divider at the end of the segment, which would leave the page empty. The last row of the previous page
+    /// replaces the moved divider.
     fn give_last_page_a_second_row(&mut self) {
         let page = self.pages.current();
         let row = self.pages.fill.pop(&self.pages.bytes[page.clone()]).to_vec();

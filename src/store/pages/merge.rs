@@ -27,7 +27,7 @@ pub struct OldRows<'t> {
     /// Whether to record the keys of all removed rows.
     notes_all: bool,
     /// The recorded keys of removed rows. With `notes_all`, these are the keys of all removed rows. Otherwise
-    /// they include at least the keys that had `most_counted` rows or more.
+    /// they include every key that lost rows and had at least `most_counted` rows before.
     thinned: Vec<PositionKey>,
     /// The key of the row removed last.
     left_out: Option<PositionKey>,
@@ -40,8 +40,8 @@ pub struct OldRows<'t> {
 /// Keys of removed rows.
 #[derive(Clone, Debug, Default)]
 pub struct RemovedKeys {
-    /// In ascending order, possibly repeated: the keys that had at least `most_counted` rows (see
-    /// [`OldRows::new`]), and some keys with fewer rows, because the rows of a key can be on several pages.
+    /// Keys that lost rows, in ascending order, possibly repeated: all keys that had at least `most_counted`
+    /// rows (see [`OldRows::new`]), and some that had fewer, because rows on other pages are not counted.
     /// After [`OldRows::noting_all`], the keys of all removed rows.
     pub thinned: Vec<PositionKey>,
     /// The number of keys that lost all their rows in this level.
@@ -159,8 +159,8 @@ impl<'t> OldRows<'t> {
         }
     }
 
-    /// Copies the rows of the leaf from the current one up to index `to` (exclusive). If one of them belongs
-    /// to a removed game, copies only the rows before it and skips this row.
+    /// Copies the rows of the leaf from the current row up to index `to` (exclusive). If a row belongs to a
+    /// removed game, copies only the rows before the first such row, and skips that row.
     fn copy_next(
         &mut self,
         to: usize,
@@ -191,8 +191,8 @@ impl<'t> OldRows<'t> {
     }
 
     /// Records the key of the removed row with this index on the leaf. Unless all keys are recorded, ignores
-    /// a key that has fewer than `most_counted` rows, all of them on this page. Examines the rows of a key
-    /// only once.
+    /// a key if all its rows are on this page and there are fewer than `most_counted` of them. Examines the
+    /// rows of a key only once.
     fn record_removed(&mut self, index: usize) -> Result<(), BtreeError> {
         let page = self.page()?;
         let key = self.key(page, index)?;

@@ -1,5 +1,5 @@
-//! A B-tree page: the page header, then the cell pointers, which grow upwards, and at the end of the page the
-//! cells, which grow downwards.
+//! A B-tree page. Cell pointers grow upwards from the page header, and cells grow downwards from the end of
+//! the page.
 
 use std::ops::Range;
 
@@ -236,7 +236,7 @@ impl<'p> PageView<'p> {
                 return None;
             }
         }
-        // A row that is longer than this continues on an overflow page.
+        // A row longer than `max_payload` continues on an overflow page.
         let fits = PageSize::new(self.page.len() as u32).is_some_and(|size| payload <= size.max_payload());
         if fits { cell.get(..at + payload) } else { None }
     }

@@ -22,8 +22,8 @@ pub(super) fn occurrence_of(cell: &[u8]) -> Option<OccurrenceRow> {
     Some(OccurrenceRow { level: Level(level?), occurrence })
 }
 
-/// The level and the key of the row of `occurrence` in a leaf cell; `None` if the cell has another format or,
-/// which is rare, the key takes fewer than eight bytes.
+/// The level and the key of the row of `occurrence` in a leaf cell; `None` if the cell has another format, or
+/// if the key takes fewer than eight bytes, which is rare.
 #[inline]
 fn level_and_key(cell: &[u8]) -> Option<(i64, PositionKey)> {
     let &[_, 5, level_type, 6, _, _, ref columns @ ..] = cell else { return None };

@@ -11,7 +11,7 @@ use super::{BtreeError, PageFile, PageNumber};
 /// Builds the B-tree of a table with rowids, row by row.
 ///
 /// After an error, the table cannot be used. Pages of at most 8 KiB are written through the page cache of the
-/// operating system, because the rows of such a table are read again soon.
+/// operating system, because their rows are soon read again.
 #[derive(Debug)]
 pub struct TableWriter {
     pages: PageBuffer,

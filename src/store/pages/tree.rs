@@ -99,16 +99,16 @@ impl Tree {
         Ok(())
     }
 
-    /// The maximum number of bytes that some rows take on pages of this size: the rows on the leaf with the
-    /// index `leaf`, and all later rows.
+    /// The maximum number of bytes that rows take on pages of this size. Includes the rows on the leaf with
+    /// the index `leaf`, and all later rows.
     #[must_use]
     pub fn bytes(&self, leaf: usize, page_size: PageSize) -> u64 {
         let leaves = self.leaves.len().saturating_sub(leaf);
         (leaves * page_size.bytes() + self.dividers.len() + self.ends.len() * POINTER) as u64
     }
 
-    /// The maximum number of bytes that some rows take on pages of this size: the rows from `row` on, and the
-    /// rows before `row` that [`replace_end`](super::replace_end) writes again. The tree must be that of
+    /// The maximum number of bytes that rows take on pages of this size. Includes the rows from `row` on, and
+    /// the rows before `row` that [`replace_end`](super::replace_end) writes again. The tree must be that of
     /// `occurrence`.
     #[must_use]
     pub fn bytes_from(&self, row: OccurrenceRow, page_size: PageSize) -> u64 {
@@ -117,8 +117,8 @@ impl Tree {
         (leaves * (page_size.bytes() + OccurrenceRow::LONGEST_CELL + POINTER)) as u64
     }
 
-    /// The number of leaves for which the row after the leaf comes before `row`. The tree must be that of
-    /// `occurrence`.
+    /// The number of leaves whose divider, the row after the leaf, comes before `row`. The tree must be that
+    /// of `occurrence`.
     pub(super) fn leaves_before(&self, row: OccurrenceRow) -> Result<usize, BtreeError> {
         partition_point(0..self.divider_count(), |leaf| self.is_divider_before(leaf, row))
     }
@@ -150,8 +150,8 @@ impl Tree {
         // are not full. Rows of segments without leaves are packed together.
         let full = bytes / (size - LEAF_HEADER as u64 - longest);
         let leaves = full + 2 * full.min(segments as u64) + 3;
-        // An interior page gives at most one child to the next page, and the last page of each level can have
-        // only two children.
+        // An interior page passes at most one child to the next page. The last page of each level can have as
+        // few as two children.
         let children = ((size - INTERIOR_HEADER as u64) / (CHILD as u64 + longest) - 1).max(4);
         let (mut pages, mut level) = (leaves + 2, leaves);
         while level > children {
@@ -203,8 +203,7 @@ pub(super) fn read_page(file: &PageFile, number: PageNumber) -> Result<Vec<u8>, 
     Ok(page)
 }
 
-/// A cursor at a row of a tree. It moves only forwards. It keeps some leaves in memory that are adjacent in
-/// the file.
+/// A cursor at a row of a tree. It moves only forwards. It caches leaves that are adjacent in the file.
 #[derive(Debug)]
 pub(super) struct Place<'t> {
     file: &'t PageFile,
@@ -217,8 +216,8 @@ pub(super) struct Place<'t> {
     /// Whether the current leaf is [packed](PageView::is_packed). Computed when first needed.
     is_packed: OnceCell<bool>,
     leaf: usize,
-    /// The index of the current row on the leaf. The index after the last row of the leaf means the row after
-    /// the leaf.
+    /// The index of the current row on the leaf. If this is the number of rows on the leaf, the current row
+    /// is the row after the leaf.
     pub(super) cell: usize,
 }
 
@@ -314,8 +313,8 @@ impl<'t> Place<'t> {
         if self.divider().is_some() { self.go_to_leaf(self.leaf + 1) } else { Ok(()) }
     }
 
-    /// The index of the first row of the current leaf, from the current row on, that is not before `row`. If
-    /// there is no such row, the number of rows of the leaf. The tree must be that of `occurrence`.
+    /// The index of the first row that is not before `row`, among the current row and all later rows of the
+    /// leaf. If there is no such row, the number of rows on the leaf. The tree must be that of `occurrence`.
     pub(super) fn first_from(&self, row: OccurrenceRow) -> Result<usize, BtreeError> {
         let page = self.page()?;
         near_partition_point(self.cell..page.count(), |index| {
@@ -449,7 +448,7 @@ impl<'t> OccurrenceCursor<'t> {
 pub struct PositionTrees<'f> {
     /// The database file.
     pub file: &'f PageFile,
-    /// The root page of `game_position`; 0 in a compact database, in which it is no table.
+    /// The root page of `game_position`; 0 in a compact database, where `game_position` is not a table.
     pub positions: PageNumber,
     /// The tree of `occurrence`.
     pub occurrences: &'f Tree,

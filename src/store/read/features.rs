@@ -40,9 +40,9 @@ impl FeatureMatches {
     }
 }
 
-/// Reads the sets of this kind whose value is in the range `values`, and for whose value `is_wanted` returns
-/// true. Calls `see` for each game in each of these sets, with the value of the set and the number of the
-/// game in the block.
+/// Reads the sets of this kind whose value is in the range `values` and is accepted by `is_wanted`. Calls
+/// `see` for each game in each of these sets, with the value of the set and the number of the game in the
+/// block.
 pub(crate) fn visit_sets(
     connection: &Connection,
     (block, kind): (u32, FeatureKind),
@@ -105,7 +105,7 @@ pub(crate) fn each_block_set(
     })
 }
 
-/// Adds the games of block `number` for which `is_wanted` returns true to `block`. Computes their features
+/// Adds to `block` the games of block `number` for which `is_wanted` returns true. Computes their features
 /// from their rows in `game_position`; a game with an unreadable row is not added.
 pub(crate) fn fill_block(
     connection: &Connection,

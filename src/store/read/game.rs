@@ -86,8 +86,8 @@ pub struct GameRecord {
     pub byte_offset: u64,
     /// The length of the game's text, in bytes.
     pub byte_length: u64,
-    /// The tag pairs that have no field here, or whose value could not be parsed or has an unusual form, in
-    /// the order of their names.
+    /// Tag pairs in the order of their names: those without a field here, and those whose value could not be
+    /// parsed or has an unusual form.
     pub other_tags: Vec<(String, String)>,
     /// The game's positions, by ply, beginning with the start position.
     pub positions: Vec<StoredPosition>,

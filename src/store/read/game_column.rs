@@ -96,7 +96,7 @@ impl<'c> BlockColumns<'c> {
         Ok(selected)
     }
 
-    /// Finds the games in which the player in `column`, White's or Black's, has one of these ids. Uses an
+    /// Finds the games in which `column`, the id of White's or Black's player, is one of `ids`. Uses an
     /// index. `None` if there are so many games that reading the column is faster.
     fn with_players(&self, column: &str, ids: &[i64]) -> rusqlite::Result<Option<BlockGames>> {
         /// The maximum number of games to look up in the index. A look-up takes less than a microsecond per

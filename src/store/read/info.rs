@@ -63,7 +63,7 @@ pub struct Totals {
     /// The number of positions of the games.
     pub positions: u64,
     /// The number of distinct positions of the games; `None` unless there is exactly one run. Each run counts
-    /// its own distinct positions, and several runs can have the same ones.
+    /// its own distinct positions, and several runs can count the same position.
     pub distinct_positions: Option<u64>,
     /// The number of problems found.
     pub problems: u64,

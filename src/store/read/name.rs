@@ -12,7 +12,7 @@ use crate::store::{Database, FilterError, Result};
 
 /// A name to look for.
 ///
-/// A name matches if it contains the typed text from the start of a word on: `carlsen` and `magnus` match
+/// A name matches if it contains the typed text at the start of a word: `carlsen` and `magnus` match
 /// `Carlsen, Magnus`. Letter case, accents and blanks around commas are ignored ([`fold`]). A text with `=`
 /// in front matches only the name with exactly these letters. Names of players
 /// ([`matches_player`](Self::matches_player)) and of openings match more loosely: the words of an opening can
@@ -63,7 +63,7 @@ impl NameFilter {
         }
     }
 
-    /// The exact name that the filter gives; `None` for other filters.
+    /// The name of an [`Exactly`](Self::Exactly) filter; `None` for other filters.
     pub(crate) const fn only(&self) -> Option<&str> {
         match self {
             Self::Exactly(name) => Some(name.as_str()),
@@ -71,7 +71,7 @@ impl NameFilter {
         }
     }
 
-    /// A function that checks whether names match. It keeps its memory for the next name.
+    /// A function that checks whether names match. It reuses its buffer for each name.
     fn matcher(&self) -> impl FnMut(&str) -> bool {
         let wanted = match self {
             Self::Exactly(wanted) | Self::Account(wanted) => wanted.clone(),
@@ -107,7 +107,7 @@ pub fn fold(name: &str) -> String {
     folded
 }
 
-/// Like [`fold`], but overwrites an existing string; `is_blank` returns which characters count as blanks.
+/// Like [`fold`], but overwrites an existing string; `is_blank` returns whether a character is a blank.
 pub(crate) fn fold_into(name: &str, folded: &mut String, is_blank: impl Fn(char) -> bool) {
     folded.clear();
     let mut blank = false;

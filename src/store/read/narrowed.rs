@@ -14,8 +14,8 @@ use crate::store::{Database, HitOrder, NameFilter, Named, Result, Selection};
 pub struct GameSortKey {
     /// Whether the game has no result.
     pub is_unfinished: bool,
-    /// Games with a smaller rank come first; but all games with a result come before the games without one.
-    /// In [`HitOrder::Game`], all ranks are 0, and the result does not matter.
+    /// All games with a result come before the games without one. Within each of these groups, games with a
+    /// smaller rank come first. In [`HitOrder::Game`], all ranks are 0, and the result does not matter.
     pub rank: i64,
     /// The game.
     pub game: GameId,
@@ -78,7 +78,7 @@ impl Selection {
                 rank_sql(order)
             ),
         };
-        // The stored columns cannot evaluate this condition. For them, it is an alternative without tests,
+        // The condition cannot be evaluated on the stored columns. There, it is an alternative without tests,
         // which all games match.
         let params = [
             (":from_game", i64::from(place.game.0).into()),

@@ -112,7 +112,8 @@ fn opening(cells: Cells<'_>) -> rusqlite::Result<Opening> {
 enum Fit {
     /// The name contains the typed words one after the other; the last typed word can be a prefix.
     Phrase,
-    /// Each typed word is a word of the name or the beginning of one. Their order does not matter.
+    /// Each typed word is a word of the name or the beginning of a word. The order of the typed words does
+    /// not matter.
     Words,
 }
 

@@ -51,8 +51,8 @@ impl NameTable {
     }
 }
 
-/// A read-only connection to a database that another connection changes. It does not see changes that are not
-/// yet committed.
+/// A read-only connection to a database that another connection changes. Changes that are not yet committed
+/// are not visible.
 #[derive(Debug)]
 pub struct Snapshot {
     connection: Connection,
@@ -66,7 +66,7 @@ impl Snapshot {
     /// Errors of SQLite.
     pub fn open(path: &Path) -> Result<Self> {
         let connection = open_file(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        // A larger cache would only be filled with pages from all over the file that are hardly ever used
+        // A larger cache would not help: pages are read from all over the file and are hardly ever used
         // again.
         connection
             .pragma_update(None, "cache_size", -8 * 1024) // KiB
@@ -75,8 +75,8 @@ impl Snapshot {
         Ok(Self { connection, path: path.to_owned() })
     }
 
-    /// Opens the pgndex database at `path` and begins a transaction. Then all queries see the same state, and
-    /// many small queries need not each acquire a lock.
+    /// Opens the pgndex database at `path` and begins a transaction. In it, all queries read the same state,
+    /// and small queries do not each acquire a lock.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -129,7 +129,7 @@ impl Snapshot {
         Ok(GameId(self.last(GAME)?.max(had.unwrap_or(0))))
     }
 
-    /// Whether `game_position` has rows for ids greater than that of the [last game](Self::last_game). Then
+    /// Whether `game_position` has rows for ids greater than that of the [last game](Self::last_game). If so,
     /// somebody has deleted games through SQL.
     ///
     /// # Errors
@@ -404,8 +404,8 @@ impl Snapshot {
             Ok((GameId(cells.get(0)?), cells.get::<i64>(1)?))
         })?;
         let game = kept.filter(|(_, offset)| *offset == byte_offset).map(|(game, _)| game);
-        // The text at `last_game` is perhaps not a game: text that was appended to the file later can show
-        // this. Then `games` does not count it.
+        // Text that was appended to the file later can show that the text at `last_game` is not a game. Then
+        // that text is not counted in `games`.
         let other = "SELECT 1 FROM duplicate
              WHERE source_id IN reading AND byte_offset >= ?2 AND game_id IS NULL
              UNION ALL SELECT 1 FROM removed_game WHERE source_id IN reading AND byte_offset >= ?2

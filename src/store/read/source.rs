@@ -139,7 +139,7 @@ impl Database {
 }
 
 /// Paths similar to `wanted`, at most [`SUGGESTED`]: first paths with the same file name, then paths that
-/// differ from it in at most a third of its letters (changed, added, removed or swapped).
+/// differ from `wanted` in at most a third of its letters (changed, added, removed or swapped).
 fn near(wanted: &Path, paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
     let text = wanted.to_string_lossy();
     let likeness = |path: &Path| match path.file_name() {

@@ -157,8 +157,8 @@ impl Error {
         #[cfg(not(feature = "bundled"))]
         let _ = sql;
         match source {
-            // Without `bundled`, this is an extension that an SQLite of any version loads. Older versions do
-            // not report the place of an error.
+            // Without `bundled`, this code runs in an extension, which SQLite of any version can load. Older
+            // versions do not report the place of an error.
             #[cfg(feature = "bundled")]
             rusqlite::Error::SqlInputError { error, msg, sql: rest, offset } => {
                 let start = sql.len().saturating_sub(rest.len());
@@ -312,8 +312,8 @@ fn did_you_mean(name: &str) -> String {
     format!("did you mean \"{name}\"?")
 }
 
-/// The name that is most similar to the mistyped `name`. `None` if more letters must be changed, added,
-/// removed or swapped than a third of the letters of `name`; one letter is always allowed.
+/// The name most similar to the mistyped `name`; `None` if every name differs from `name` in more than a
+/// third of its letters (changed, added, removed or swapped). One different letter is always allowed.
 #[must_use]
 pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();

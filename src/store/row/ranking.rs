@@ -14,7 +14,7 @@ const YEAR: u32 = 13 * 32;
 /// A number for a date `YYYY.MM.DD`: later dates have greater numbers. Unknown parts count as 0.
 pub(crate) fn day_number(date: &str) -> u32 {
     let [year, month, day] = match *date.as_bytes() {
-        // Nearly all dates look like this. A filtered query reads thousands of different dates.
+        // A fast path for nearly all dates: a filtered query reads thousands of different dates.
         [a, b, c, d, b'.', e, f, b'.', g, h] => {
             [number_of(&[a, b, c, d]), number_of(&[e, f]), number_of(&[g, h])]
         }

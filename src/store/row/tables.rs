@@ -114,8 +114,8 @@ table_row! {
 pub struct MovesRow {
     /// The game.
     pub game: GameId,
-    /// The move codes, each as four bytes, the highest first. The highest bit says whether en passant is legal in the
-    /// position after the move.
+    /// The move codes, each as four bytes in big-endian order. The highest bit of a code says whether en
+    /// passant is legal in the position after the move.
     pub moves: Vec<u8>,
 }
 
@@ -181,7 +181,7 @@ impl GameStatus {
         }
     }
 
-    /// The tag in which an exported game states the part that is missing in the database.
+    /// The tag in which an exported game describes the part that is missing in the database.
     pub const LOSS_TAG: &str = "Truncated";
 
     /// A description of the part of a game that is in the PGN but not in the database; `None` if nothing is
@@ -253,8 +253,8 @@ table_row! {
 }
 
 table_row! {
-    /// One row of `command`: a command `[%name value]` from a comment. `move_eval` does not store the
-    /// command, or not exactly as it is written.
+    /// One row of `command`: a command `[%name value]` from a comment. `move_eval` stores nothing of this
+    /// command, or does not store it exactly as it is written.
     #[derive(Clone, Copy, Debug)]
     pub struct CommandRow in "command", key 4 {
         /// The game.
@@ -435,7 +435,8 @@ table_row! {
 }
 
 // Two kinds of rows are not a `DuplicateRow`. `prefix`: a kept game that has the first moves of a longer
-// game. `cut`: a copy of a game that was cut off at the end of its file and was read completely later.
+// game. `cut`: a skipped copy of another game. That other game was cut off at the end of its file, and was
+// read completely later.
 stored_row! {
     StoredDuplicate in "duplicate", key 2 {
         "source_id" source: SourceId,
@@ -451,9 +452,9 @@ stored_row! {
 
 /// An occurrence of a position: its key, the game and the ply.
 ///
-/// It is one 128-bit number, so that two occurrences can be compared in one step. From the highest bits, the
-/// number contains the key, the game and the ply. The key's sign bit is inverted, so that the unsigned order
-/// is SQLite's signed order.
+/// It is one 128-bit number, so that two occurrences can be compared in one step. From the highest bits to
+/// the lowest, the number contains the key, the game and the ply. The key's sign bit is inverted, so that the
+/// unsigned order is SQLite's signed order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Occurrence(u128);
 

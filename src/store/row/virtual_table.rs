@@ -2,12 +2,13 @@
 //!
 //! `INSERT INTO tag SELECT … FROM batch_tag` runs one statement per batch instead of one per row. `batch_tag`
 //! is an eponymous virtual table: it exists only for the connection and is not part of the schema. This
-//! module uses SQLite's own interface, not `rusqlite::vtab`, whose result setter copies each text once more.
+//! module uses SQLite's own interface, because the result setter of `rusqlite::vtab` makes another copy of
+//! each text.
 //!
 //! Why the unsafe code is sound: a [`RowTable`] has a batch only while [`RowTable::insert`] runs, which
-//! borrows the batch for that time. A cursor gets the pointer to the batch when a statement begins to read.
-//! While `insert` runs, only its own statement can do so, and this statement is finished before `insert`
-//! returns.
+//! borrows the batch for that time. A cursor copies the pointer to the batch when a statement begins to read.
+//! While `insert` runs, only the statement of `insert` can begin to read, and this statement is finished
+//! before `insert` returns.
 #![allow(unsafe_code)]
 
 use std::ffi::{CString, c_char, c_int, c_void};
@@ -166,8 +167,8 @@ impl<B> RowTable<B> {
         let mut statement = connection.prepare_cached(&self.sql)?;
         self.slot.set(Some(NonNull::from(batch)));
         let _clear = Clear(&self.slot);
-        // `execute` resets the statement in any case. This closes its cursors and drops their pointers to
-        // texts.
+        // `execute` resets the statement, even after an error. This closes its cursors and drops their
+        // pointers to texts.
         statement.execute(params_from_iter(self.names_run.then_some(run.map(|run| run.0))))
     }
 }
@@ -329,8 +330,8 @@ unsafe extern "C" fn column<R: Rows>(
     // SAFETY: `RowTable::insert` borrows the batch until the statement that owns this cursor is reset.
     let batch = cursor.batch.as_ref().map(|batch| unsafe { batch.as_ref() });
     let cell = batch.and_then(|batch| R::cell(batch, cursor.row, column.try_into().ok()?));
-    // SAFETY: `context` is SQLite's own for this call. Texts and blobs live as long as the batch, so they
-    // can be passed as static.
+    // SAFETY: SQLite passes a `context` that is valid during this call. Texts and blobs live as long as the
+    // batch, so they can be passed as static.
     unsafe {
         match cell {
             Some(Cell::Integer(value)) => ffi::sqlite3_result_int64(context, value),

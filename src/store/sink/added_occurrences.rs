@@ -159,7 +159,8 @@ struct Merging<'m> {
     old: Option<OldRows<'m>>,
     /// The rows of the levels after the target level.
     newer: Vec<OccurrenceCursor<'m>>,
-    /// Among the written rows of later levels: the key of the last one, and the number of rows with this key.
+    /// The key of the last row written from a later level, and the number of rows with this key written from
+    /// later levels.
     newer_run: Option<(PositionKey, u32)>,
     /// Keys of removed rows of later levels.
     thinned: Vec<PositionKey>,

@@ -202,7 +202,8 @@ impl<'d> AddedPages<'d> {
             None if is_level_gone => RemainingRows::InGamePosition,
             None => RemainingRows::There,
         };
-        // During the merge, SQLite would not update hidden indexes, and would read old rows of `occurrence`.
+        // During the merge, SQLite does not update hidden indexes, and reads old rows of `occurrence`. So
+        // rows are removed meanwhile only if neither matters.
         let is_removed_meanwhile = is_level_gone && indexes.is_empty() && !counts;
         let (merged, built) = std::thread::scope(|scope| {
             let merged = scope.spawn(|| merge_trees(file, changed.as_ref(), &indexes, sorted));
@@ -309,7 +310,7 @@ struct ChangedGames {
     left_out: Option<Vec<(GameId, u32)>>,
 }
 
-/// An existing index of `game`, and an index of the new games, which is merged into it.
+/// An existing index of `game`, and an index of the new games to merge into the existing index.
 struct GameIndex {
     root: PageNumber,
     old: Tree,

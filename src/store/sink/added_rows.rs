@@ -63,7 +63,7 @@ pub(super) struct AddedRows<'a> {
 }
 
 impl AddedRows<'_> {
-    /// Removes the rows to remove, inserts the new rows, and updates the visited positions.
+    /// Removes the rows in `leaving`, inserts the new rows, and updates the visited positions.
     pub(super) fn write<S: NewOccurrences>(
         self,
         loader: &mut BulkLoader<'_>,

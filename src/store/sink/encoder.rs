@@ -70,8 +70,8 @@ impl Takes {
     }
 }
 
-/// Encodes games for a sink. Each worker has one encoder. Of the methods that add data, only those for the
-/// data that the encoder [takes](Self::TAKES) are called.
+/// Encodes games for a sink. Each worker has one encoder, and adds to it only the data that the encoder
+/// [takes](Self::TAKES).
 pub(crate) trait PositionEncoder: Send + Sync + Sized {
     /// The encoded data of a batch.
     type Encoded: Send;

@@ -22,12 +22,12 @@ use crate::store::row::{HeaderBatch, Level, Occurrence, OccurrenceRow};
 use crate::store::{Build, BulkLoader};
 
 /// Builds the pages of the large tables of a new database, and of the table `game` and its indexes. Meanwhile
-/// writes the small tables through SQL to another file, from which they are copied. Then writes the visited
-/// positions and updates the duplicates through SQL in the database itself.
+/// writes the small tables through SQL to another file, and copies them from there at the end. Then writes
+/// the visited positions and updates the duplicates through SQL in the database itself.
 pub(crate) struct FreshPages<'b> {
     build: &'b mut Build,
     watch: &'b dyn Fn(&Connection),
-    /// The database file. It is closed before SQLite opens it again.
+    /// The database file; `None` once it is closed, which must be before SQLite opens the file again.
     file: Option<Arc<PageFile>>,
     /// The root pages of `game_position`, `move_eval` and `occurrence`.
     roots: [PageNumber; 3],

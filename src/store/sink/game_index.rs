@@ -20,7 +20,8 @@ struct Key {
     columns: Columns,
 }
 
-/// One or two columns of the table, given by their indexes. Rows with NULL sort before rows with values.
+/// One or two columns of the table, identified by column number, from 0. Rows with NULL sort before rows with
+/// values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Columns {
     Integer(usize),
@@ -209,8 +210,8 @@ impl IndexRows {
 
     /// Writes the index. If SQLite must build the index instead, writes nothing and returns its name.
     pub(super) fn build(self, file: &Arc<PageFile>) -> Result<Option<String>> {
-        // So few pages are written at once that the writes go through the page cache. So the index is still
-        // cached when the search for duplicate games reads it soon afterwards.
+        // Because each write has so few pages, it goes through the page cache. So the index is still cached
+        // when the search for duplicate games reads it soon afterwards.
         const PAGES: NonZeroUsize = NonZeroUsize::new(6).expect("six is not zero");
         let Some((key, sorter)) = self.rows else { return Ok(Some(self.name)) };
         let mut writer = LeafWriter::with_buffer(Arc::clone(file), PAGES);
@@ -252,8 +253,8 @@ mod tests {
         }
     }
 
-    /// Checks the numbers of games in two blocks. Each block has games with all these values, which must be
-    /// in the order of the index.
+    /// Checks the numbers of games in two blocks. Each block has games with all values in `rows`, which must
+    /// be sorted like the index.
     fn check_order(key: Key, rows: &[Vec<Cell<'_>>]) {
         let size = 1 << key.shift;
         let blocks = [0..size, u32::MAX - (size - 1)..u32::MAX];

@@ -123,10 +123,11 @@ pub(crate) struct DuplicateLinks {
     pub(crate) prefixes: bool,
     /// The last game that existed before the run.
     pub(crate) last_game: GameId,
-    /// Removed games that are read again. Their duplicates are reassigned to the games that are read instead.
+    /// Removed games that are read again. Their duplicates are reassigned to the games that are then read
+    /// from the same places.
     pub(crate) replaced: Vec<Replaced>,
-    /// Whether the user removes games. Then the remaining duplicates of removed games have no original any
-    /// more.
+    /// Whether the user removes games. If so, the remaining duplicates of removed games no longer have an
+    /// original.
     pub(crate) taken_out: bool,
 }
 
@@ -182,8 +183,8 @@ pub(crate) trait SortedOccurrences: Sync {
 
 /// The sorted occurrences to add to an existing database.
 pub(crate) trait NewOccurrences: SortedOccurrences {
-    /// Adds keys whose positions must be counted again: keys of removed rows that had at least
-    /// [`threshold`](Self::threshold) rows, and, after levels were merged, keys with at least
+    /// Adds keys whose positions must be counted again: keys that lose rows and had at least
+    /// [`threshold`](Self::threshold) rows before, and, after levels were merged, keys with at least
     /// [`rows_in_level`](crate::store::frequent_keys::rows_in_level) rows in the merged level. Other keys can
     /// be passed as well. Can be called several times, but only before
     /// [`write_visited`](SortedOccurrences::write_visited).
@@ -193,7 +194,7 @@ pub(crate) trait NewOccurrences: SortedOccurrences {
     fn drained(&self);
 
     /// Calls `first`, which writes other rows. Then updates the rows of visited positions, while other
-    /// threads can still drain partitions. Returns once [`drained`](Self::drained) was called. `before`
+    /// threads can still drain partitions. Returns after [`drained`](Self::drained) has been called. `before`
     /// contains the trees of `game_position` and `occurrence` as they were before the run; `None` if their
     /// pages cannot be read directly.
     fn update_visited<'c>(
@@ -212,9 +213,10 @@ pub(crate) trait OccurrenceRows {
     /// Appends the next rows.
     fn append(&mut self, rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()>;
 
-    /// Whether `key`, which must be the key of the last appended row, has at least `count` rows, and at least
-    /// [`rows_in_level(count)`](crate::store::frequent_keys::rows_in_level) rows in the level being written.
-    /// Rows that existed before count as well. `appended` is the number of appended rows with this key.
+    /// Whether `key` has at least `count` rows, of which at least
+    /// [`rows_in_level(count)`](crate::store::frequent_keys::rows_in_level) are in the level being written.
+    /// Rows that existed before count as well. `key` must be the key of the last appended row; `appended` is
+    /// the number of appended rows with this key.
     fn has(&mut self, key: PositionKey, count: u32, appended: u32) -> Result<bool>;
 }
 

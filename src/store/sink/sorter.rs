@@ -1,8 +1,8 @@
 //! Sorts numbers. If they do not fit in memory, uses a temporary file.
 //!
 //! The module `sort` is not suitable here. It divides records into partitions by the top bits of their keys.
-//! The top bits of these numbers are those of a game's block, so nearly all numbers would be in the first
-//! partition.
+//! The top bits of these numbers are the number of a game's block, which is small, so nearly all numbers
+//! would be in the first partition.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,7 +16,7 @@ use crate::store::error::{Error, Result};
 /// The size of a number, in bytes.
 const NUMBER: usize = size_of::<u128>();
 
-/// Takes numbers in any order, and returns them in ascending order.
+/// Accepts numbers in any order, and returns them in ascending order.
 #[derive(Debug)]
 pub(super) struct Sorter {
     /// How many numbers are kept in memory before they are written to the file.
@@ -128,7 +128,7 @@ impl Sorter {
     }
 }
 
-/// A sorted run of the file that is being read.
+/// A sorted run in the file, and how much of it has been read.
 #[derive(Debug)]
 struct Run {
     /// The offset, in bytes, of the first number not yet read from the file.

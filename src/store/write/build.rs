@@ -39,7 +39,7 @@ impl Default for BuildOptions {
 }
 
 /// A database that is being built in a temporary file beside its target. [`finish`](Self::finish) renames the
-/// file to the target. If the build is dropped without a call of `finish`, the file is removed.
+/// file to the target. If the build is dropped without a call to `finish`, the file is removed.
 ///
 /// Until [`finish`](Self::finish), the file is not synced, and it has no journal. After a crash, the file is
 /// useless, and the next writer of the same target removes it.
@@ -168,9 +168,9 @@ impl Build {
         SideDatabase::create(&self.lock, name, self.options.cache_bytes)
     }
 
-    /// Copies all rows of a side database except those of `occurrence_level`. The tables into which they are
-    /// copied must be empty. Both databases have the same schema, so SQLite copies rows and indexes, except
-    /// those of `problem`, without decoding them.
+    /// Copies all rows of a side database except those of `occurrence_level`. Tables that receive rows must
+    /// be empty. Both databases have the same schema, so SQLite copies rows and indexes, except those of
+    /// `problem`, without decoding them.
     ///
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
@@ -292,7 +292,8 @@ pub(super) fn check_target(target: &Path, overwrite: bool) -> Result<Target> {
     if exists && !is_replaceable(target)? {
         return Err(ErrorKind::ForeignTarget.at(target));
     }
-    // SQLite would apply a journal that is beside the target to the new database, and corrupt it.
+    // If a journal stayed beside the target, SQLite would apply the journal to the new database, and corrupt
+    // it.
     if SIDE_FILES.iter().any(|suffix| with_suffix(target, suffix).exists()) {
         return settle(target, exists);
     }

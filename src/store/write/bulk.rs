@@ -46,7 +46,7 @@ pub struct BulkLoader<'c> {
     /// must not be committed.
     broken: Cell<bool>,
     import: Option<ImportId>,
-    /// The statements that create the indexes of the side database again.
+    /// The statements that recreate the dropped indexes of the side database.
     indexes: Vec<String>,
     headers: Vec<RowTable<HeaderBatch>>,
     visited: [RowTable<VisitedPositionBatch>; 2],
@@ -55,7 +55,7 @@ pub struct BulkLoader<'c> {
     sides: Vec<(&'static str, Temporary)>,
     /// The rows of `sqlite_schema` for the indexes that are currently hidden.
     hidden: Vec<SchemaRow>,
-    /// The columns of the added games that are not written yet.
+    /// The columns of the current block of games, which are not written yet.
     pub(super) columns: ColumnBuilder,
 }
 
@@ -482,8 +482,7 @@ impl Drop for BulkLoader<'_> {
     }
 }
 
-/// Drops all indexes that were created with `CREATE INDEX`, and returns the statements that create them
-/// again.
+/// Drops all indexes that were created with `CREATE INDEX`, and returns the statements that recreate them.
 fn drop_indexes(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut query =
         connection.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")?;

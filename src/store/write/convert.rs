@@ -14,12 +14,14 @@ use crate::store::write::build::{Build, BuildOptions};
 use crate::store::write::repair::begin_write;
 use crate::store::write::side_database::attach;
 
-/// The objects of the schema that depend on the layout, except the table or view `game_position`.
+/// The objects of the schema that depend on the layout: the table or view `game_position`, and the table
+/// `position_key` of a compact database.
 const OF_LAYOUT: &str = "('game_position', 'position_key')";
 
 impl Build {
-    /// Builds a copy of the lock's target with another layout. [`finish`](Self::finish) replaces the target by it. Until
-    /// then, others can read the target but not write to it. Rows, and tables, columns and views of users stay.
+    /// Builds a copy of the lock's target with another layout. [`finish`](Self::finish) replaces the target
+    /// with the copy. Until then, others can read the target but not write to it. All rows are kept, and so
+    /// are tables, columns and views of users.
     ///
     /// # Errors
     /// [`ErrorKind::CannotConvert`]; if the positions of a game are incomplete; if the target cannot be read, or the
@@ -75,8 +77,8 @@ fn dependents(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     read_rows(&mut connection.prepare(sql)?, [], |row| row.get(0))
 }
 
-/// Creates all objects of the old database that do not depend on its layout, and those of the layout. Begins a
-/// transaction. Returns the names of the tables to copy.
+/// Creates the tables and indexes of the old database that do not depend on its layout, and the objects of
+/// `layout`. Begins a transaction. Returns the names of the tables to copy.
 fn copy_schema(connection: &Connection, layout: Layout) -> rusqlite::Result<Vec<String>> {
     let number =
         |pragma: &str| connection.query_row(&format!("PRAGMA old.{pragma}"), [], |row| row.get::<_, i64>(0));
@@ -114,7 +116,8 @@ fn copy_rows(connection: &Connection, tables: &[String]) -> rusqlite::Result<()>
             "DELETE FROM main.\"{name}\"; INSERT INTO main.\"{name}\" SELECT * FROM old.\"{name}\""
         ))?;
     }
-    // These have no pages of their own, so it is enough to copy their definitions, as VACUUM does.
+    // Views, triggers and virtual tables have no pages of their own, so it is enough to copy their
+    // definitions, as VACUUM does.
     connection.execute_batch(&format!(
         "PRAGMA writable_schema = ON;
          INSERT INTO main.sqlite_schema SELECT * FROM old.sqlite_schema
@@ -150,7 +153,7 @@ fn copy_moves(connection: &Connection) -> rusqlite::Result<Option<i64>> {
         .prepare("SELECT game_id, ply, move_code, fen FROM old.game_position ORDER BY game_id, ply")?;
     let mut rows = positions.query([])?;
     let mut moves: Vec<u8> = Vec::new();
-    // The game, the ply and the move of the row before.
+    // The game, the ply and the move of the previous row.
     let mut before: Option<(i64, i64, Option<MoveCode>)> = None;
     while let Some(row) = rows.next()? {
         let (game, ply): (i64, i64) = (row.get(0)?, row.get(1)?);

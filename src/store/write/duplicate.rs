@@ -13,7 +13,7 @@ use crate::store::read::game::ComparedGame;
 use crate::store::row::{GameId, SourceId};
 use crate::store::write::bulk::BulkLoader;
 
-/// SQL that selects the values of `prefix_hash` from `?1` to `?2`. It reads a part of each block of one
+/// SQL that selects the values of `prefix_hash` from `?1` to `?2`. It reads one range in each block of an
 /// index.
 fn hashes() -> String {
     format!(
@@ -31,8 +31,8 @@ const ADDED: &str = "SELECT prefix_hash FROM game WHERE game_id > ?1";
 /// The hash of game `?1`.
 const OWN: &str = "SELECT prefix_hash FROM game WHERE game_id = ?1";
 
-/// SQL that searches for prefixes in groups of games. The games of a group have the same `prefix_hash`, which
-/// is one of the hashes that the SQL text `values` selects, and are not all equally long. For each game of
+/// SQL that searches for prefixes in groups of games. The games of a group have the same `prefix_hash`, but
+/// at least two different lengths. The SQL text `values` selects the hashes to search for. For each game of
 /// these groups, the query returns two conditions: whether the game is shorter than another game of its group
 /// and is not yet recorded as a duplicate, and whether it is longer than another game of its group. The query
 /// uses only the small tables. So the large tables, of which hardly any page is cached, are read only for few
@@ -153,10 +153,11 @@ impl BulkLoader<'_> {
     }
 
     /// Reassigns the skipped duplicates of the game `removed` to the game that was read instead, and sets
-    /// their kind to `cut`. That game is the one at `byte_offset` of `source`. If the text there is a
-    /// duplicate, it is the original of this duplicate. If there is neither, the duplicates get no original.
-    /// `last` is the last game that existed before the run. Deletes the rows of games that were prefixes of
-    /// the removed game, and returns these games, because they can be prefixes of other games.
+    /// their kind to `cut`. The new original is the game at `byte_offset` of `source`. If the text there was
+    /// skipped as a duplicate, the new original is the original of this duplicate. If there is neither, the
+    /// duplicates have no original. `last` is the last game that existed before the run. Deletes the rows of
+    /// games that were prefixes of the removed game, and returns these games, because they can be prefixes of
+    /// other games.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -179,7 +180,7 @@ impl BulkLoader<'_> {
     }
 
     /// Removes the references from duplicates to removed games. These duplicates could not be read again, and
-    /// have no original any more. Deletes the rows of games that were prefixes of removed games, and returns
+    /// no longer have an original. Deletes the rows of games that were prefixes of removed games, and returns
     /// these games, because they can be prefixes of other games.
     ///
     /// # Errors

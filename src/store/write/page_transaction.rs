@@ -19,14 +19,15 @@ use crate::store::write::side_database::{root_page, with_suffix};
 /// commit. If the program crashes before the commit, the database is unchanged. The file can then have
 /// useless bytes after the end of the database. The next run overwrites them, and [`Database::end_adding`]
 /// removes them. While there is a log, the file must not become shorter, because SQLite has already published
-/// its length.
+/// the file's length.
 ///
 /// Free pages can be overwritten immediately, because the log is empty when the transaction begins. So nobody
 /// reads an older state of the database, in which these pages were in use. No other program may write to the
-/// file during the transaction, even if SQLite rolls it back because a statement failed. So the transaction
-/// keeps a reader of the earlier state open, which prevents all others from writing the log back.
+/// file during the transaction, even after SQLite has rolled the transaction back because a statement failed.
+/// So the transaction keeps a reader of the earlier state open, which prevents all others from writing the
+/// log back.
 ///
-/// Do not write through SQL before the first call of [`publish`](Self::publish). Do not read a table through
+/// Do not write through SQL before the first call to [`publish`](Self::publish). Do not read a table through
 /// SQL if its tree is still to be replaced: SQLite would cache the root page, and use the cached page after
 /// the tree has been replaced.
 #[derive(Debug)]
@@ -37,7 +38,7 @@ pub struct PageTransaction<'d> {
     /// A reader that keeps the earlier state of the database open.
     _reader: Connection,
     first_count: u32,
-    /// The page count that was published to SQLite last; `None` before the first call of
+    /// The page count that was published to SQLite last; `None` before the first call to
     /// [`publish`](Self::publish).
     told: Option<u32>,
     /// Free pages that new trees do not use.
@@ -55,8 +56,8 @@ impl<'d> PageTransaction<'d> {
 
     /// Begins the transaction. Returns `None` if everything must be written through SQL instead, for one of
     /// these reasons: SQLite was built without `sqlite_dbpage`; the log is not empty; the database has
-    /// triggers; the tables that grow have additional indexes or columns; the file has an unsupported layout
-    /// or pages that are too small; the list of free pages is invalid.
+    /// triggers; `game_position`, `move_eval` or `occurrence` has additional indexes or columns; the file has
+    /// an unsupported layout or pages that are too small; the list of free pages is invalid.
     ///
     /// # Errors
     /// [`ErrorKind::Busy`] if another program is writing; errors of SQLite and the operating system.
@@ -197,7 +198,7 @@ impl<'d> PageTransaction<'d> {
         let size = self.file.page_size().bytes();
         let page_count = self.file.page_count();
         if page_count > self.told.unwrap_or(self.first_count) {
-            // SQLite reports a file as damaged if it is much shorter than its log says.
+            // SQLite reports a file as damaged if the file is much shorter than its log says.
             self.file.extend_file()?;
             // SQLite learns the new page count when the last page is written.
             let mut last = vec![0; size];
@@ -207,8 +208,8 @@ impl<'d> PageTransaction<'d> {
             pages.push((PageNumber(page_count), last));
             header[28..32].copy_from_slice(&page_count.to_be_bytes());
         }
-        // At the first call, the existing list of free pages is discarded: this transaction has taken all its
-        // pages.
+        // At the first call, the existing list of free pages is discarded: this transaction has taken all
+        // pages from it.
         let (next, listed) =
             if self.told.is_some() { (word(&header, 32), word(&header, 36)) } else { (0, 0) };
         let first_trunk = add_trunks(&mut pages, &free, next, size);
@@ -270,8 +271,8 @@ impl<'d> PageTransaction<'d> {
         let (worth, others): (Vec<_>, Vec<_>) =
             leaves.chunk_by(|a, b| a.0 + 1 == b.0).partition(|run| run.len() >= Self::WORTH as usize);
         self.spare.extend(others.into_iter().flatten());
-        // The order is reversed, because the last of these runs is used first. So free pages at the beginning
-        // of the file are used first.
+        // The last of these runs is used first. The order is reversed, so that free pages at the beginning of
+        // the file are used first.
         self.file.reuse(worth.iter().rev().map(|run| PageRun { first: run[0], count: run.len() as u32 }));
         Ok(true)
     }

@@ -70,7 +70,7 @@ const UNCOUNT: [&str; 4] = [
      WHERE gone.import_id = import.import_id",
 ];
 
-/// Among the keys of the removed games' positions, those that have at least `?1` rows in `position_game`.
+/// The keys of the removed games' positions that have at least `?1` rows in `position_game`.
 const LIST_THINNED: &str =
     "SELECT key FROM temp.removing CROSS JOIN game_position AS p USING (game_id) GROUP BY key
      HAVING EXISTS (SELECT 1 FROM position_game AS o WHERE o.key = p.key LIMIT 1 OFFSET ?1 - 1)";
@@ -153,10 +153,10 @@ pub(super) const RECOUNT: [&str; 4] = [
 
 const COUNT_POSITIONS: &str = "count positions";
 
-/// Subtracts the positions that no game reaches any more from the number of distinct positions, in a database
-/// of one run. If there are several runs, each row of `import` counts the positions of its own run, and a
-/// removal does not change these counts. `?1` is the last game that existed before skipped games were read
-/// again.
+/// Subtracts the positions that no remaining game reaches from the number of distinct positions. Does so only
+/// in a database of one run: if there are several runs, each row of `import` counts the positions of its own
+/// run, and a removal does not change these counts. `?1` is the last game that existed before skipped games
+/// were read again.
 const COUNT_GONE_POSITIONS: &str = "UPDATE import SET distinct_positions = distinct_positions - (
          SELECT count(*) FROM (SELECT DISTINCT key FROM temp.removing CROSS JOIN game_position USING (game_id)) AS gone
          WHERE NOT EXISTS (SELECT 1 FROM position_game AS o WHERE o.key = gone.key AND o.game_id <= ?1
@@ -203,7 +203,7 @@ pub(crate) struct RowsToRemove<'l> {
 }
 
 impl RowsToRemove<'_> {
-    /// Whether to count the positions that no game reaches any more. This is done only in a database of one
+    /// Whether to count the positions that no remaining game reaches. This is done only in a database of one
     /// run, and only if the user removes games (not if tails of sources are read again).
     ///
     /// # Errors
@@ -266,8 +266,8 @@ impl BulkLoader<'_> {
 
     /// Removes the rows of removed games and the other data that is removed with them. Does not update the
     /// visited positions. Unused names stay until [`remove_names`](Self::remove_names). If the large tables
-    /// still have [all rows](RemainingRows::There), returns those keys of the games' positions that had at
-    /// least `leaving.threshold` rows. Otherwise returns no keys.
+    /// still have [all rows](RemainingRows::There), returns the keys of the removed games' positions that had
+    /// at least `leaving.threshold` rows. Otherwise returns no keys.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -321,8 +321,8 @@ impl BulkLoader<'_> {
         RECOUNT.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))
     }
 
-    /// Removes the rows of a tail except those of a kept game. These are the row of its game as a skipped
-    /// duplicate or as a removed game, and problems that do not belong to a kept game.
+    /// Removes these rows of a tail: problems that do not belong to a kept game, and the row of the tail's
+    /// game as a skipped duplicate or as a removed game. The rows of a kept game stay.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -353,7 +353,7 @@ impl BulkLoader<'_> {
         })
     }
 
-    /// Returns those keys of the removed games' positions that have at least `threshold` rows.
+    /// Returns the keys of the removed games' positions that have at least `threshold` rows.
     fn list_thinned(&self, threshold: u32) -> Result<Vec<PositionKey>> {
         self.run("list positions of removed games", |connection| {
             let read = |row: &Row<'_>| row.get(0).map(PositionKey::from_i64);

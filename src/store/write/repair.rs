@@ -19,7 +19,7 @@ use crate::store::write::level::fill_frequent_keys;
 use crate::store::write::remove::RECOUNT;
 use crate::store::write::side_database::Temporary;
 
-/// Creates a row for each missing source of games, with an unknown path. So its games can be kept, and can
+/// Creates a row with an unknown path for each missing source of games. So the games can be kept, and can
 /// later be removed by source.
 const NAME_UNKNOWN: &str = "INSERT INTO source (source_id, path, import_id)
      SELECT source_id, 'unknown source ' || source_id, min(import_id) FROM game
@@ -79,8 +79,8 @@ const COUNT: [&str; 2] = [
      WHERE i.import_id = import.import_id",
 ];
 
-/// Removes sources in which games were found, but to which no row of another table refers any more. So these
-/// sources can be indexed again.
+/// Removes sources in which games were found, but to which no row of another table refers. So these sources
+/// can be indexed again.
 const FORGET: &str = "DELETE FROM source WHERE last_game IS NOT NULL AND source_id NOT IN (
      SELECT source_id FROM game UNION SELECT source_id FROM duplicate UNION SELECT source_id FROM removed_game)
      AND source_id NOT IN (SELECT source_id FROM problem)";

@@ -1,5 +1,5 @@
-//! Side databases: temporary databases with rows that are later copied to another database. Also other
-//! temporary databases that nobody else uses yet.
+//! Side databases: temporary databases with rows that are later copied to another database. Also contains
+//! helpers for other temporary databases, which no other program uses yet.
 
 use std::fs;
 use std::path::{Path, PathBuf};

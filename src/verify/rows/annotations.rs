@@ -13,7 +13,7 @@ use crate::verify::{Collector, FindingKind, Id, RowId};
 /// A column of a table, its expected value in words, and the condition in SQL, in which `t` is the table.
 struct Rule(&'static str, &'static str, &'static str);
 
-/// The condition that the ply is that of a position on the line that the column `$line` names.
+/// The condition that the line in the column `$line` has a position with the row's ply.
 macro_rules! on_line {
     ($line:literal) => {
         concat!(
@@ -35,7 +35,7 @@ macro_rules! on_line {
 const PLACE: Rule =
     Rule("ply", "a position of its line", concat!("typeof(t.line) = 'integer' AND ", on_line!("line")));
 
-/// The rule that the rows of a table with the same line and ply are numbered 1, 2, 3 ...
+/// The rule that, in a table, rows with the same game, line and ply are numbered 1, 2, 3 ...
 macro_rules! numbered {
     ($table:literal) => {
         Rule(

@@ -125,7 +125,7 @@ impl<'c> GameScan<'c> {
         Ok(())
     }
 
-    /// Skips rows of missing games up to the rows of the game `before`, or all remaining rows if it is
+    /// Skips rows of missing games up to the rows of the game `before`, or all remaining rows if `before` is
     /// `None`. Reports the first skipped row of each game.
     fn surplus(
         &mut self,

@@ -66,7 +66,7 @@ impl Run {
     }
 
     /// Whether the key's position must have a row in `visited_position`. If rows can be
-    /// [delayed](may_be_delayed), only the games of one level count.
+    /// [delayed](may_be_delayed), the games of a single level must reach the threshold.
     fn has_many(&self, threshold: i64) -> bool {
         let may_be_delayed = u32::try_from(threshold).is_ok_and(may_be_delayed);
         (if may_be_delayed { self.most_in_level } else { self.games }) >= threshold

@@ -151,7 +151,8 @@ impl Problems {
         let first = stored.first().zip(told.first()).map(|(stored, told)| (stored, told.line));
         for (stored, mut told) in stored.iter().zip(told.iter().copied()) {
             // The last warning within the limit ends with a note that further warnings are not recorded.
-            // Warnings before the text also count, so the note can be in another message than in `told`.
+            // Warnings before the text also count, so the stored note can be in another message than the note
+            // in `told`.
             if let Some(message) = stored.message.as_deref().filter(|_| is_before)
                 && message.starts_with(told.message)
             {
@@ -163,8 +164,8 @@ impl Problems {
     }
 }
 
-/// Compares a row with a problem in the text. `first` is the first row of the game, with its line in the
-/// text.
+/// Compares a row with a problem in the text. `first` is the game's first row, and the line of that row's
+/// problem in the text.
 fn compare_row(
     findings: &Collector,
     game: &StoredGame,

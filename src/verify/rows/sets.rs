@@ -77,7 +77,7 @@ pub(crate) fn visited_keys(connection: &Connection) -> rusqlite::Result<Vec<i64>
     read_rows(&mut statement, [], |row| row.get(0))
 }
 
-/// Compares the sets of a visited position, in these blocks, with the games that reached it.
+/// Compares the sets of a visited position in `blocks` with the games that reached the position.
 pub(crate) fn compare_visits(reader: Reader<'_>, key: i64, blocks: &[i64]) -> rusqlite::Result<()> {
     let Reader { connection, findings } = reader;
     let mut visits: SortedMap<i64, Vec<(u16, PlayedMove)>> = SortedMap::new();
@@ -178,7 +178,7 @@ fn compare_feature(set: (u32, FeatureKind, i64), found: &[u16], expected: &[u16]
     findings.wrong(WrongValue, FEATURES, feature_row(set), "sets", expected, found);
 }
 
-/// Reports rows of `occurrence` whose level is not listed, so that they are never found.
+/// Reports levels of `occurrence` that are not listed. The rows of these levels are never found.
 pub(crate) fn find_unlisted(reader: Reader<'_>) -> rusqlite::Result<()> {
     // The query takes one step per level, not one per row.
     let sql = "WITH RECURSIVE found (level) AS (

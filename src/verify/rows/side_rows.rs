@@ -44,7 +44,7 @@ fn shown(value: Option<&Id>) -> String {
 }
 
 /// Compares the rows of a game in one table with the expected rows in `told`. An expected row contains no
-/// game id; its columns of the key come first.
+/// game id; its key columns come first.
 fn compare_table(
     reader: Reader<'_>,
     game: StoredId<GameId>,

@@ -323,7 +323,7 @@ impl<'r> Text<'r> {
 
     fn read(&mut self) {
         let before = self.text.len();
-        // An error of a damaged archive is not the end: text after the damaged place can follow.
+        // After an error in a damaged archive, the text is not at its end: more text can follow.
         self.has_ended = matches!(self.decoded.read(&mut self.text, PIECE), Ok(0));
         self.marks.pass(&self.text[before..]);
     }

@@ -67,7 +67,7 @@ impl Verdict {
     }
 }
 
-/// The annotations that each run stored, from its options. Runs of older programs, which stored no
+/// The annotations that each run stored, according to its options. Runs of older programs, which stored no
 /// annotations, are not included.
 fn annotations(connection: &Connection) -> rusqlite::Result<HashMap<StoredId<ImportId>, Annotations>> {
     let sql = "SELECT import_id, CASE WHEN json_valid(options) THEN json_extract(options, '$.annotations') END FROM import";
@@ -241,12 +241,12 @@ impl Chain {
 #[derive(Debug)]
 pub(crate) struct Marks<'r> {
     rows: &'r [SourceRow],
-    /// The texts with a digest that are not yet compared, and the indexes of their rows; the shortest text is
+    /// The sizes and digests that are not yet compared, each with the index of its row; the smallest size is
     /// last.
     left: Vec<(&'r (u64, String), usize)>,
     hasher: blake3::Hasher,
     bytes: u64,
-    /// For each row, whether its text was found.
+    /// For each row, whether its text is unchanged.
     is_same: Vec<bool>,
 }
 
@@ -277,7 +277,7 @@ impl<'r> Marks<'r> {
         self.bytes += text.len() as u64;
     }
 
-    /// Whether more text cannot change the result.
+    /// Whether the result is final: more text cannot change it.
     pub(crate) fn is_done(&self) -> bool {
         let longest = self.rows.iter().filter_map(|row| row.text.as_ref()).map(|(bytes, _)| *bytes).max();
         self.left.is_empty() && longest.is_none_or(|longest| self.bytes > longest)

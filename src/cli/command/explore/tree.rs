@@ -59,7 +59,7 @@ fn depth(moves: &[TreeMove]) -> u64 {
     moves.iter().map(|told| 1 + depth(&told.moves)).max().unwrap_or(0)
 }
 
-/// Calls `see` with each move of the tree, and with the moves that lead to it, in UCI; parents come before
+/// Calls `see` with each move of the tree and, in UCI, with the moves that lead to it. Parents come before
 /// their children.
 fn for_each(
     moves: &[TreeMove],

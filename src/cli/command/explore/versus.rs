@@ -14,8 +14,8 @@ const SCORE: &str = "  score";
 /// The statistics of a move in each of the two sets; `None` for a set in which no game played the move.
 type Both<'a> = [Option<&'a MoveStatistics>; 2];
 
-/// The moves to show, and the number of moves that are not shown. A move has a share in each of the two sets;
-/// moves with a greater sum of their shares come first.
+/// The moves to show, and the number of moves that are not shown. The moves are sorted by the sum of their
+/// shares in the two sets, the greatest sum first.
 fn moves<'a>(args: &ExploreArgs, answers: [&'a PositionStatistics; 2]) -> (Vec<Both<'a>>, usize) {
     let [first, second] = answers;
     let in_second = |uci: &str| second.moves.iter().find(|played| played.uci == uci);

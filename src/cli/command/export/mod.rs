@@ -243,8 +243,8 @@ impl Exporter<'_> {
         let (mut games, last) = (GameSet::default(), database.last_game()?);
         choose_games(database, choice, |game| {
             self.check_stop()?;
-            // A query can return an id greater than that of the last game. Reading this game fails with the
-            // right error.
+            // A query can return an id greater than that of the last game. Reading a game with such an id
+            // fails with the right error.
             if last < Some(game) {
                 database.game(game)?;
             }

@@ -1,5 +1,5 @@
 //! Explains statements: where a statement failed and what was probably meant, or why a statement is slow or
-//! gives wrong rows without an error.
+//! returns wrong rows without an error.
 
 use pgndex::store::{ALL_GAMES, Catalog, Database, Error, Relation, RelationKind};
 use regex_lite::Regex;
@@ -46,7 +46,8 @@ pub(crate) fn explain(
     anyhow::Error::msg(text)
 }
 
-/// Warnings about parts of a statement that are slow or give wrong rows without an error, with alternatives.
+/// Warnings about parts of a statement that are slow or return wrong rows without an error. Each warning
+/// suggests an alternative.
 pub(crate) fn warnings(database: &Database, sql: &str) -> Vec<&'static str> {
     let has = |pattern: &str| Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(sql));
     let mut warnings = Vec::new();

@@ -55,8 +55,8 @@ fn refuse_statement(database: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// With `--write`, locks the database and opens it for writing. `readable` is the database, already opened
-/// for reading, so it exists: for a missing database, locking would only create a lock file.
+/// With `--write`, locks the database and opens it for writing. `readable` is the database opened for
+/// reading. This ensures that the database exists: locking a missing one would only create a lock file.
 fn access(args: &SqlArgs, readable: Database) -> anyhow::Result<(Database, Option<WriterLock>)> {
     if !args.write {
         return Ok((readable, None));

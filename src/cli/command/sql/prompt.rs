@@ -56,7 +56,7 @@ pub(crate) fn run(mut session: Session, history: Option<&Path>) -> anyhow::Resul
     session.finish()
 }
 
-/// Reads lines until they are a command or whole statements.
+/// Reads lines until they form a command or complete statements.
 fn read(editor: &mut PromptEditor) -> rustyline::Result<String> {
     let mut input = editor.readline(PROMPT)?;
     while !is_whole(&input) {

@@ -29,8 +29,8 @@ pub(crate) struct Session {
     pub(crate) has_headers: bool,
     /// The file for answers, instead of standard output.
     pub(super) output: Option<OutputFile>,
-    /// Held while the database is open for writing. This field must be declared after `database`, because
-    /// fields are dropped in this order: the lock must be released after the database is closed.
+    /// Held while the database is open for writing. The lock must be released after the database is closed.
+    /// Fields are dropped in the order of declaration, so this field must be declared after `database`.
     lock: Option<WriterLock>,
     pub(crate) format: SqlFormat,
     pub(crate) timer: bool,

@@ -1,4 +1,4 @@
-//! A player's record for people. Every format has the same sections, each with a table.
+//! Formats a player's record for display. Every format has the same sections, each with a table.
 
 mod page;
 
@@ -202,8 +202,8 @@ fn add_lines<'r>(before: &[&'r LineNode], node: &'r LineNode, rows: &mut Vec<(Na
     node.next.iter().for_each(|next| add_lines(&line, next, rows));
 }
 
-/// The most frequent line that leads to the same position as the line `moves`. `None` if this is `moves`
-/// itself, or if `moves` without its last move already has such a line.
+/// The most frequent line that leads to the same position as the line `moves`. `None` if that line is `moves`
+/// itself, or if `moves` without its last move also transposes to another line.
 fn transposition<'r>(moves: &[&'r LineNode]) -> Option<&'r str> {
     let (last, before) = moves.split_last()?;
     let is_told = before.last().is_some_and(|node| node.transposes_to.is_some());

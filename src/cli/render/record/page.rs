@@ -55,8 +55,8 @@ fn text(text: &str) -> String {
     escaped(&printable(text))
 }
 
-/// The player's names in the games, if there are several. Each name has the number of all its games,
-/// including the games that the filters exclude.
+/// The player's names in the games, if there are several. Each name is followed by the number of all its
+/// games, including the games that the filters exclude.
 fn names_of(record: &PlayerRecord) -> String {
     let spellings: Vec<_> = record.players.iter().flat_map(|player| &player.spellings).collect();
     if spellings.len() < 2 {
@@ -240,7 +240,7 @@ impl Cell {
     }
 }
 
-/// Writes the names of columns. Each name is given together with whether its column contains numbers.
+/// Writes the names of columns. `columns` contains each name, and whether the column contains numbers.
 fn head(out: &mut dyn Write, columns: impl IntoIterator<Item = (&'static str, bool)>) -> io::Result<()> {
     let cells = columns.into_iter().map(|(column, is_number)| {
         let class = if is_number { "number" } else { "text" };
@@ -287,7 +287,7 @@ fn moves_of(moves: &[&LineNode]) -> (String, String) {
     (words.join(" "), last)
 }
 
-/// The moves and the record of a row, if it is a line without continuations.
+/// The moves and the record of a row, if the row is a line without continuations.
 fn whole_line<'s, 'r>(
     (name, record): &'s (Name<'r>, &'r Record),
 ) -> Option<(&'s [&'r LineNode], &'r Record)> {
@@ -297,8 +297,7 @@ fn whole_line<'s, 'r>(
     }
 }
 
-/// Writes the final positions of lines without continuations, as boards: those of the lines with the most
-/// games.
+/// Writes boards with the final positions of the most frequent lines without continuations.
 fn boards(out: &mut dyn Write, scores: &Scores<'_>, side: Color) -> io::Result<()> {
     let mut lines: Vec<_> = scores.rows.iter().filter_map(whole_line).collect();
     lines.sort_by_key(|(_, record)| Reverse(record.games));
@@ -332,7 +331,7 @@ const LEFT: f64 = 60.0;
 const RIGHT: f64 = WIDTH - 16.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = HEIGHT - 32.0;
-/// The chart omits performances in years with fewer games: they mean little, and would flatten the rest of
+/// The chart omits a performance that is based on fewer games: it means little, and would flatten the rest of
 /// the line.
 const FEWEST_GAMES: u64 = 5;
 /// The heights of the parts of a bar: games won, drawn and lost.

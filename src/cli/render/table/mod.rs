@@ -43,10 +43,10 @@ pub(crate) struct TableWriter<W> {
     terminal: Option<usize>,
     /// The columns that can be shortened for the terminal; `None` if all columns can be shortened.
     pub(super) shortened: Option<&'static [&'static str]>,
-    /// Whether one value per line is written if the terminal is too narrow for the table even with shortened texts.
+    /// Whether to write one value per line if the table does not fit the terminal even with shortened texts.
     pub(super) lines_if_too_wide: bool,
-    /// A column and its minimum width. The minimum applies only if no more rows can be held back: then later
-    /// rows may need this width.
+    /// A column and its minimum width. The minimum applies only if the limit of rows held back is reached:
+    /// then more rows may follow, and need this width.
     pub(super) reserved: Option<(&'static str, usize)>,
     /// Whether the names of the columns are printed first.
     pub(super) has_headers: bool,

@@ -32,7 +32,7 @@ pub(super) struct Layout {
     pub(super) least: usize,
     /// Whether the column is aligned right.
     pub(super) right: bool,
-    /// Whether wider cells are shortened. A shortened number would be a wrong number.
+    /// Whether wider cells are shortened. False for numbers: a shortened number would be a wrong number.
     pub(super) cut: bool,
 }
 

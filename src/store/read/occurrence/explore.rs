@@ -40,7 +40,7 @@ pub struct PositionCounts {
     pub rated: RatedScore,
     /// The number of games that reached the position and have no result.
     pub unfinished: u64,
-    /// The number of games counted in `results` that did not reach all positions in
+    /// The number of games counted in `results` that missed at least one of the positions in
     /// [`ExploreOptions::before`]. `None` if no positions were given, or if counting could take seconds
     /// because sets or columns of games cannot be used.
     pub transposed: Option<u64>,
@@ -63,8 +63,8 @@ pub struct ExploreOptions<'a> {
     pub lists: ListLengths,
     /// The side whose score is computed, if any.
     pub side: Option<Color>,
-    /// Positions before the explored position. [`PositionCounts::transposed`] counts the games that did not
-    /// reach all of them.
+    /// Positions before the explored position. [`PositionCounts::transposed`] counts the games that missed at
+    /// least one of them.
     pub before: &'a [Position],
 }
 
@@ -87,10 +87,10 @@ impl PositionCounts {
 impl Database {
     /// Counts the moves played from a position in the games of a selection.
     ///
-    /// For a position that many games reached, the counts are in tables. If the selection has conditions or a
-    /// side is chosen, the games in the position's visit sets are counted, in a few nanoseconds per game. For
-    /// other positions, and if tables or sets cannot be used, games are counted one by one, in a few
-    /// microseconds per game.
+    /// For a position that many games reached, the counts are read from tables or, if the selection has
+    /// conditions or a side is chosen, computed from the position's visit sets, in a few nanoseconds per
+    /// game. For other positions, and if tables or sets cannot be used, games are counted one by one, in a
+    /// few microseconds per game.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -266,8 +266,8 @@ impl ExploreTarget<'_> {
         games.iter().map(|&game| self.hit(game)).collect()
     }
 
-    /// The ply of the only occurrence that counts for a game: the last one from which the game played a move
-    /// or, if it played none, the last one. `None` if the game did not reach the position.
+    /// The ply of the occurrence that counts for a game: the last occurrence from which the game played a
+    /// move or, if there is none, the last occurrence. `None` if the game did not reach the position.
     fn counted_occurrence(&self, game: GameId) -> rusqlite::Result<Option<Ply>> {
         let sql = "SELECT o.ply FROM position_game AS o
                    CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply

@@ -183,7 +183,7 @@ impl<'a> NearestSearch<'a> {
         Ok(false)
     }
 
-    /// Takes the next games to read from `games`, and returns them in at most `width` chunks.
+    /// Removes the next games from `games`, and returns them in at most `width` chunks to read.
     fn pieces(
         &mut self,
         games: &mut std::iter::Peekable<impl Iterator<Item = (u32, GameId)>>,
@@ -216,9 +216,9 @@ struct Block {
     unknown: BlockGames,
     /// All other games of the block.
     others: BlockGames,
-    /// For each game, twice the total weight of those pieces of the target that are on the same square in no
-    /// position of the game. The weight counts twice because, with equal material, such a piece is missing
-    /// from its square and is on another square instead.
+    /// For each game, twice the total weight of the target's pieces that no position of the game has on the
+    /// same square. The weight counts twice because, with equal material, such a piece is missing from its
+    /// square and is on another square instead.
     missing: Vec<u8>,
 }
 
@@ -264,8 +264,8 @@ impl Block {
         bounded
     }
 
-    /// The games in which no position has the target's pawns, or no position has its material, by the lower
-    /// bound of the distance of their positions.
+    /// The games in which no position has the target's pawns, or no position has the target's material, by
+    /// the lower bound of the distance of their positions.
     fn others(&self, connection: &Connection, to: &PositionDistance) -> rusqlite::Result<Bounded> {
         let mut bounded = Bounded::new();
         if self.others.is_empty() {

@@ -1,4 +1,4 @@
-//! Reads all positions of chosen games: rows, or moves that are replayed.
+//! Reads all positions of chosen games, from rows or by replaying the moves.
 
 use rusqlite::named_params;
 
@@ -50,8 +50,8 @@ impl PositionRow<'_> {
 }
 
 impl Database {
-    /// Passes the FEN of each position of a selection's games in some ranges to `see`, in order: the positions of main
-    /// lines or, with [`Lines::All`], only those of variations.
+    /// Calls `see` with the FEN of each position of a selection's games in some ranges, in order. The
+    /// positions are those of main lines or, with [`Lines::All`], only those of variations.
     pub(super) fn each_position(
         &self,
         selection: &Selection,

@@ -51,9 +51,9 @@ impl ExploreTarget<'_> {
         Ok(statement.exists(params![self.key.as_i64(), self.fen])? && !shares_key(self.fen))
     }
 
-    /// Calls `see` with each game of a selection that reached the position, in the order of ids, at its
-    /// [counted occurrence](Self::counted_occurrence). Starts from the games of the selection if
-    /// `may_be_frequent`, and if these games are much fewer than the occurrences of the position.
+    /// Calls `see` with each game of a selection that reached the position, in the order of ids, with the
+    /// move played from the [counted occurrence](Self::counted_occurrence). Starts from the games of the
+    /// selection if `may_be_frequent`, and if they are much fewer than the occurrences of the position.
     pub(super) fn for_each_game(
         &self,
         selection: &Selection,

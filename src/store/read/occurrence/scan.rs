@@ -138,8 +138,8 @@ impl Database {
     /// until `visit` returns `false`. With [`Lines::All`], a game without a match in its main line is passed
     /// with the first match in its variations.
     ///
-    /// With [`HitOrder::Game`], stops as soon as there are enough hits. With another order, it does so only
-    /// if few games can match; otherwise all games that can match are read first.
+    /// With [`HitOrder::Game`], stops as soon as there are enough hits. With another order, stops early only
+    /// if few games can match; otherwise first reads all games that can match.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -285,8 +285,8 @@ impl Database {
         Ok(found)
     }
 
-    /// The number of games of a selection that have a match, if it can be computed quickly: from the sets of
-    /// games alone, or by reading the games that the sets select, if these are few. Otherwise `None`.
+    /// The number of games of a selection that have a match; `None` if it cannot be computed quickly. It is
+    /// computed from the sets of games alone, or by reading the games that the sets select, if these are few.
     ///
     /// # Errors
     /// The same errors as [`scan`](Self::scan).
@@ -311,7 +311,7 @@ impl Database {
         Ok(Some(count))
     }
 
-    /// Searches the games of a range: main lines or, with [`Lines::All`], only variations. Adds the first
+    /// Searches the games in some ranges: main lines or, with [`Lines::All`], only variations. Adds the first
     /// match of each game that is not in `found` yet.
     fn scan_lines(
         &self,

@@ -43,8 +43,8 @@ pub struct OccurrenceCount {
 }
 
 impl OccurrenceCount {
-    /// Reads three columns: the number of occurrences, of games, and of rows that were read, which is at most
-    /// `cap`.
+    /// Reads three columns: the number of occurrences, the number of games, and the number of rows that were
+    /// read (at most `cap`).
     pub(super) fn read(cells: Cells<'_>, cap: i64) -> rusqlite::Result<Self> {
         let capped = cells.get::<i64>(2)? == cap;
         Ok(Self { occurrences: cells.get(0)?, games: cells.get(1)?, capped })
@@ -110,8 +110,8 @@ impl Database {
     /// `false`.
     ///
     /// With [`HitOrder::Game`], the search usually stops after the last returned hit. With another order, all
-    /// hits are sorted first. The exception is a search of all games, in main lines only, for a visited
-    /// position whose row lists enough games.
+    /// hits are sorted first, unless the search covers all games but only main lines, and a row of
+    /// `visited_position` lists enough games.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -226,8 +226,9 @@ impl Database {
     }
 
     fn plan(&self, search: &Search<'_>) -> rusqlite::Result<Plan> {
-        /// The games of the selection are counted up to this number if the hits are in the order of games.
-        /// Such a search can end early, so starting from the games gains little.
+        /// The games of the selection are counted up to this number if the hits are in the order of games. A
+        /// search that starts from the occurrences can then end early, so starting from the games gains
+        /// little.
         const EARLY_END: u32 = 5_000;
         /// As `EARLY_END`, but for other orders, in which all hits must be sorted first.
         const NO_END: u32 = 50_000;
@@ -251,8 +252,8 @@ impl Database {
     }
 
     /// Whether the selection has conditions that use an index, and these match so few games that searching
-    /// the games for the position is faster than reading all occurrences of the position. They must match
-    /// fewer than `cap` games.
+    /// the games for the position is faster than reading all occurrences of the position. Always `false` if
+    /// they match `cap` games or more.
     pub(crate) fn has_fewer_games(
         &self,
         selection: &Selection,

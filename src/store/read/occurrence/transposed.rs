@@ -22,8 +22,8 @@ const FEW: u32 = 5_000;
 type Years = SortedMap<Option<u16>, u64>;
 
 impl Database {
-    /// The number of the given games that did not reach all positions in `before`; `None` if one of the
-    /// positions has many occurrences and no usable visit sets.
+    /// The number of the given games that missed at least one of the positions in `before`; `None` if one of
+    /// these positions has many occurrences and no usable visit sets.
     pub(super) fn count_transposed(
         &self,
         games: &Games,

@@ -41,8 +41,8 @@ impl Database {
         has.map_err(self.failed(ACTION))
     }
 
-    /// The moves that variations of a selection's games play from a position, which can be in the main line
-    /// or in a variation.
+    /// The moves that variations of a selection's games play from a position. The position can be in the main
+    /// line or in a variation.
     ///
     /// The time depends on how often variations reach the position and the positions one move later, not on
     /// how often main lines reach it.
@@ -126,8 +126,8 @@ impl Database {
     }
 
     /// Whether the move that leads to a place in a variation was played from the position `fen`. A
-    /// variation's first move is played from a position of its parent line. If it replaces the first move of
-    /// the parent line, that position belongs to the parent of the parent line.
+    /// variation's first move is played from a position of its parent line. If the variation replaces the
+    /// first move of the parent line, that position belongs to the parent of the parent line.
     fn follows(&self, place: HitLocation, fen: &str) -> rusqlite::Result<bool> {
         let Some(ply) = place.ply.0.checked_sub(1) else { return Ok(false) };
         let mut line = place.line;

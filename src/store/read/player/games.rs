@@ -147,8 +147,8 @@ impl Database {
         Ok(count.map_err(self.failed(COUNT))?.unwrap_or_default())
     }
 
-    /// Visits the players' names from `begin` up to, but not including, `end`, in the order of their bytes,
-    /// with their ids, until `visit` returns `false`.
+    /// Visits the players' names from `begin` (inclusive) to `end` (exclusive) and their ids, in the order of
+    /// the names' bytes, until `visit` returns `false`.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -224,8 +224,8 @@ impl Database {
         visited.map_err(self.failed(READ))
     }
 
-    /// The first moves of a game from the standard start position, at most `most`, which must be at least 1.
-    /// `None` if the game begins at another position or has no positions.
+    /// The first `most` moves of a game from the standard start position, or all moves if there are fewer.
+    /// `most` must be at least 1. `None` if the game begins at another position or has no positions.
     ///
     /// # Errors
     /// Errors of SQLite.

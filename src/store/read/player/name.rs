@@ -1,9 +1,9 @@
 //! Names of players: which spellings can belong to one person.
 //!
 //! Surnames must be equal. Of two corresponding given names, one can be a prefix of the other: an initial, or
-//! `Ana` for `Anatoly`. First and last name can be in either order; if both names have a comma, only without
-//! initials. Titles are ignored. A mark such as `Jr.` or a number (`Li,Chao2`) excludes only names with a
-//! different mark of this kind.
+//! `Ana` for `Anatoly`. First and last name can be in either order. If both names have a comma, this is true
+//! only of names without initials. Titles are ignored. A mark such as `Jr.` or a number (`Li,Chao2`) excludes
+//! only names with a different mark of this kind.
 
 use std::ops::Range;
 
@@ -44,8 +44,7 @@ pub(crate) struct PlayerWords {
     words: Vec<Word>,
     /// The number of words before the first comma.
     before_comma: Option<usize>,
-    /// Whether the name has both capital and small letters. Only in this case does the case of a word mean
-    /// anything.
+    /// Whether the name has both capital and small letters. If not, the case of a word means nothing.
     has_both_cases: bool,
     /// Marks that distinguish namesakes, if present: the generation (`Sr.`, `Jr.`, `II`, `III` or `IV`), and
     /// the number at the end of the last word that begins with a letter (`Li,Chao2`).
@@ -398,8 +397,8 @@ mod tests {
         &["Im, Sung", "Sung Im", "Im,S"],
     ];
 
-    /// Pairs of names of which neither, typed as a filter, matches the other. Only a second name with which
-    /// the first name begins can match the first name.
+    /// In each pair, the first name, typed as a filter, does not match the second. The second does not match
+    /// the first either, unless the first begins with it.
     const DIFFERENT: &[[&str; 2]] = &[
         ["Caruana, Fabiano", "Caruana, Francesco"],
         ["Carlsen, Magnus", "Carlsen,H"],
