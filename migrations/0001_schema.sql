@@ -75,8 +75,8 @@ CREATE TABLE problem (
 );
 
 -- A game that repeats another one: with the same moves, players, date and result ('same'); with the same moves ('moves'); with the
--- first moves of a longer game by the same players on the same date, as after a broken-off broadcast ('prefix'); or a copy of a game
--- that was cut off at the end of its file and later read completely ('cut').
+-- first moves of a longer game by the same players on the same date, as after a broken-off broadcast ('prefix'); or a skipped copy of
+-- another game, which itself was cut off at the end of its file and was read completely later ('cut').
 CREATE TABLE duplicate (
     source_id   INTEGER NOT NULL REFERENCES source,
     byte_offset INTEGER NOT NULL,               -- its PGN text: `byte_length` bytes from here in its source

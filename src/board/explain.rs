@@ -25,7 +25,7 @@ pub enum MoveRefusal {
     },
     /// The piece on the origin that the text names belongs to the other side.
     #[error(
-        "the {} on {from} is {}'s, and {} moves",
+        "the {} on {from} is {}'s, but it is {}'s move",
         .piece.kind().name(), .piece.color().name(), .piece.color().other().name()
     )]
     OtherSide {
@@ -122,7 +122,7 @@ fn ambiguous(piece: Piece, from: &[Square], to: Square) -> String {
 fn out_of_reach(piece: Piece, to: Square) -> String {
     match (piece.color().name(), piece.kind()) {
         (side, PieceKind::King) => format!("{side}'s king cannot reach {to}"),
-        (side, kind) => format!("no {} of {side} can reach {to}", kind.name()),
+        (side, kind) => format!("{side} has no {} that can reach {to}", kind.name()),
     }
 }
 
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn each_reason_is_reported() {
         for (fen, word, reason) in [
-            ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Nd4", "no knight of White can reach d4"),
+            ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Nd4", "White has no knight that can reach d4"),
             ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Ke3", "White's king cannot reach e3"),
             ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Qd4", "White has no matching queen"),
             ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Nbf3", "White has no matching knight"),
@@ -235,12 +235,12 @@ mod tests {
                 "Black cannot castle now: the way is blocked, or the king is in check or would pass through check",
             ),
             ("4k3/P7/8/8/8/8/8/4K3 w - -", "a8", "the promotion piece is missing; write it as in e8=Q"),
-            ("4k3/8/8/8/8/8/8/4K3 w - -", "e8e7", "the king on e8 is Black's, and White moves"),
-            ("4k3/4p3/8/8/8/8/8/K7 w - -", "e7e8", "the pawn on e7 is Black's, and White moves"),
+            ("4k3/8/8/8/8/8/8/4K3 w - -", "e8e7", "the king on e8 is Black's, but it is White's move"),
+            ("4k3/4p3/8/8/8/8/8/K7 w - -", "e7e8", "the pawn on e7 is Black's, but it is White's move"),
             ("4k3/P7/8/8/8/8/8/4K3 w - -", "a8=K", "there is no such promotion"),
-            ("4k3/8/8/8/8/8/P7/4K3 w - -", "a5", "no pawn of White can reach a5"),
-            ("4k3/8/8/8/8/p7/P7/4K3 w - -", "a4", "no pawn of White can reach a4"),
-            ("4k3/8/8/8/8/8/P7/4K3 w - -", "axb3", "no pawn of White can reach b3"),
+            ("4k3/8/8/8/8/8/P7/4K3 w - -", "a5", "White has no pawn that can reach a5"),
+            ("4k3/8/8/8/8/p7/P7/4K3 w - -", "a4", "White has no pawn that can reach a4"),
+            ("4k3/8/8/8/8/8/P7/4K3 w - -", "axb3", "White has no pawn that can reach b3"),
             ("4k3/8/8/8/8/8/8/4K2q w - -", "--", "White is in check, and this move does not end the check"),
             ("4k3/8/8/8/8/8/8/4K3 w - -", "hello", "not readable as a move"),
         ] {

@@ -58,7 +58,7 @@ pub enum IllegalMove {
     #[error("a king cannot be captured")]
     CapturesKing,
     /// The mover's king would be in check.
-    #[error("it leaves the king in check")]
+    #[error("the move leaves the king in check")]
     LeavesKingInCheck,
 }
 

@@ -127,7 +127,7 @@ fn with_options(error: &(dyn Error + 'static)) -> Option<String> {
     match error.downcast_ref() {
         Some(VerifyError::Store(error)) => return of_store(error),
         Some(VerifyError::Threads(_)) => {
-            return Some("cannot start the worker threads; try fewer with --threads".to_owned());
+            return Some("cannot start the worker threads; use fewer threads (--threads)".to_owned());
         }
         _ => {}
     }
@@ -175,7 +175,7 @@ fn of_store(error: &StoreError) -> Option<String> {
             format!("{path}: exists already; use --overwrite to replace it, or name another file")
         }
         StoreError::DiskFull { path, need, source } if is_file_too_large(source.as_ref()) => {
-            let need = need.map(|need| format!(" ({need} are needed)")).unwrap_or_default();
+            let need = need.map(|need| format!(" ({need} is needed)")).unwrap_or_default();
             format!(
                 "{}: a file of this size is not allowed here{need}; raise the limit (ulimit -f), or choose another disk",
                 path.display()
@@ -194,6 +194,11 @@ fn of_store(error: &StoreError) -> Option<String> {
                 "{}: the database is damaged; restore a backup, or build it again with `pgndex index --overwrite`",
                 path.display()
             )
+        }
+        StoreError::File { kind: ErrorKind::NoSuchGame { game, last: Some(last) }, .. }
+            if (1..last.0).contains(&game.0) =>
+        {
+            format!("{error}; find it with `pgndex find`")
         }
         // Here, the query is the value of `--sql`: `pgndex sql` has its own messages for these errors.
         StoreError::Query { .. } | StoreError::NotReadOnly | StoreError::MultipleStatements => {
@@ -223,9 +228,9 @@ fn directory_written(path: &Path) -> PathBuf {
 
 /// The space needed, and the free space in a directory, as text. An unknown value is omitted.
 fn space_needed(need: Option<Need>, directory: &Path) -> String {
-    let need = need.map(|need| format!("{need} are needed"));
+    let need = need.map(|need| format!("{need} is needed"));
     let free =
-        free_bytes(directory).map(|free| format!("{} are free in {} now", Size(free), directory.display()));
+        free_bytes(directory).map(|free| format!("{} is free in {} now", Size(free), directory.display()));
     let parts: Vec<_> = need.into_iter().chain(free).collect();
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", and ")) }
 }
@@ -246,7 +251,7 @@ fn of_index(error: &IndexError) -> Option<String> {
             error.replace(OTHER_PLACE, "or choose another place with --temp-dir")
         }
         IndexError::Space { directory, needed, free, compact } => format!(
-            "{}: about {} are needed here, but only {} are free; free some space, choose another place for the database, or \
+            "{}: about {} is needed here, but only {} is free; free some space, choose another place for the database, or \
              one for temporary files with --temp-dir{}",
             directory.display(),
             Size(*needed),
@@ -271,8 +276,8 @@ fn of_index(error: &IndexError) -> Option<String> {
         IndexError::Shrunk { .. } => format!(
             "{error}. Restore the file, or index the existing files into another database; --drop-missing drops the games"
         ),
-        IndexError::Threads(_) => "cannot start the worker threads; try fewer with --threads".to_owned(),
-        IndexError::Thread(_) => "cannot start another thread; try fewer with --threads".to_owned(),
+        IndexError::Threads(_) => "cannot start the worker threads; use fewer threads (--threads)".to_owned(),
+        IndexError::Thread(_) => "cannot start another thread; use fewer threads (--threads)".to_owned(),
         IndexError::Strict { .. } => error
             .to_string()
             .replacen("A strict run allows", "--strict allows", 1)
@@ -367,14 +372,14 @@ mod tests {
         there: the database is damaged; restore a backup, or build it again with `pgndex index --overwrite`
         there: the database is damaged; restore a backup, or build it again with `pgndex index --overwrite`
         --sql: the first column must contain game numbers (game_id), but contains NULL
-        there: cannot use a temporary file here (about 3 MiB are needed); free some space, or choose another place with --temp-dir
+        there: cannot use a temporary file here (about 3 MiB is needed); free some space, or choose another place with --temp-dir
         there: cannot use a temporary file here; check the permissions, or choose another place with --temp-dir
         wrong; stopped, because there are more errors than --max-problems 2 allows; nothing was written to the database
-        there: about 2 MiB are needed here, but only 1 MiB are free; free some space, choose another place for the database, or one for temporary files with --temp-dir. With --layout compact, the database takes about 500 KiB
+        there: about 2 MiB is needed here, but only 1 MiB is free; free some space, choose another place for the database, or one for temporary files with --temp-dir. With --layout compact, the database takes about 500 KiB
         there: was built with another list of opening names, which cannot be changed; omit --openings to keep it, or index everything again with --overwrite
         there: was built with --continuation-threshold 4, which cannot be changed to 5; omit the option to keep 4, or index everything again with --overwrite
         there: contains less than when it was indexed (games: 2 now, 3 then; bytes of text: 500 now, 700 then), so games would be lost; nothing was written. Restore the file, or index the existing files into another database; --drop-missing drops the games
-        cannot start another thread; try fewer with --threads
+        cannot start another thread; use fewer threads (--threads)
         1 error in the input: a.pgn:1:2: wrong. --strict allows no errors or warnings, so nothing was written to the database. Without --strict, pgndex keeps everything that it can read, and lists the problems in the table `problem`
         the lowest rating, 2, is above the highest, 1; swap --elo-min and --elo-max
         the smallest number of half-moves, 2, is above the greatest, 1; swap --plies-min and --plies-max

@@ -1,6 +1,6 @@
-//! Ends the process if the system gives it no more memory or no further thread. Before that, takes two last
-//! steps: removes temporary files and prints an error message. By default, the process would abort or panic,
-//! and leave the files.
+//! Ends the process if the system provides no more memory, or cannot start another thread. Before that, takes
+//! two last steps: removes temporary files and prints an error message. By default, the process would abort
+//! or panic, and leave the files.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -25,10 +25,12 @@ thread_local! {
     static ENDS: Cell<bool> = const { Cell::new(false) };
 }
 
-const NO_MEMORY: &str = "out of memory: the system gives this process no more. Use less (--memory, fewer threads with -j), or raise the \
-                         limit (ulimit -v, MemoryMax); unfinished work is undone";
-const NO_THREAD: &str = "the system gives this process no further thread, or no memory for one. Use fewer (-j), or raise the limit \
-                         (ulimit -u, ulimit -v, TasksMax); unfinished work is undone";
+const NO_MEMORY: &str = "out of memory: the system provides no more memory to this process. Use less (--memory, \
+                         fewer threads with -j), or raise the limit (ulimit -v, MemoryMax); unfinished work \
+                         is undone";
+const NO_THREAD: &str = "the system cannot start another thread for this process, or has no memory for it. Use \
+                         fewer threads (-j), or raise the limit (ulimit -u, ulimit -v, TasksMax); unfinished \
+                         work is undone";
 
 /// Reserves memory for the last steps of the process. Sets a panic hook that takes these steps if a thread
 /// cannot be started.

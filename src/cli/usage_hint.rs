@@ -257,9 +257,9 @@ fn instead_of(given: &str, command: &clap::Command, words: &[String]) -> Option<
     const FENS: [&str; 3] = ["--fen", "--like", "--position"];
     let extension = given.rsplit_once('.').map(|(_, extension)| extension);
     if command.get_name() == "sql" {
-        Some("put a statement that contains spaces in quotes: \"SELECT 1\" or \".schema games\"".to_owned())
+        Some("a statement with spaces needs quotes: \"SELECT 1\" or \".schema games\"".to_owned())
     } else if FENS.contains(&option) && matches!(given, "w" | "b") {
-        Some(format!("put a FEN that contains spaces in quotes: '{option} \"{}\"'", typed(&FENS)))
+        Some(format!("a FEN with spaces needs quotes: '{option} \"{}\"'", typed(&FENS)))
     } else if has("fen") && given.matches('/').count() >= 7 {
         Some(format!(
             "write an option before the FEN, and put the FEN in quotes: '--fen \"{}\"'",

@@ -39,7 +39,8 @@ pub enum Error {
     },
     /// The directory contains something that pgndex did not write.
     #[error(
-        "{}: not made by pgndex, so nothing is written into {}; name another directory, or an empty one", path.display(), directory.display()
+        "{}: not made by pgndex, so nothing is written into {}; name an empty directory",
+        path.display(), directory.display()
     )]
     Foreign {
         /// The directory.

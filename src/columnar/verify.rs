@@ -160,7 +160,7 @@ impl Check<'_> {
         let is_told = self.manifest.by_key == WrittenBy::Run;
         if is_told && self.rows(&of("game_position"))? != self.rows(&of("position_game"))? {
             let shard = self.manifest.shard;
-            let found = format_args!("shard {shard}: position_game does not have the rows of game_position");
+            let found = format_args!("shard {shard}: position_game and game_position have different rows");
             self.findings.add(self.directory, found);
         }
         let starts = self.starts(&of("game"))?;
@@ -223,7 +223,7 @@ impl Check<'_> {
             if rows != totals.rows {
                 let (shard, TableTotals { table, rows: listed, .. }) = (self.manifest.shard, totals);
                 let found = format!(
-                    "shard {shard}: according to the manifest, the number of rows of {table} is {listed}; in its files it is {rows}"
+                    "shard {shard}: the manifest lists {listed} rows of {table}, but its files have {rows}"
                 );
                 self.findings.add(self.directory, found);
             }
@@ -363,7 +363,8 @@ impl Check<'_> {
                 let found = (key.value(row), clock.value(row), fen.value(row));
                 let (clock, fen) = (position.halfmove_clock().cast_signed(), position.canonical_fen());
                 if found != (position.key().as_i64(), clock, fen.as_str()) {
-                    self.findings.add(&path, place("the position is not the one that the moves lead to"));
+                    self.findings
+                        .add(&path, place("the position differs from the one that the moves lead to"));
                     continue;
                 }
                 if code.is_null(row) {

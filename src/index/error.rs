@@ -50,7 +50,7 @@ pub enum Error {
     },
     /// There is not enough space for the output of the run.
     #[error(
-        "{}: about {} are needed here, but only {} are free; free some space, or choose another place for the database \
+        "{}: about {} is needed here, but only {} is free; free some space, or choose another place for the database \
          or for temporary files{}", directory.display(), Size(*needed), Size(*free), compact_fits(*compact)
     )]
     Space {
@@ -96,10 +96,10 @@ pub enum Error {
         layout: Layout,
     },
     /// The worker threads could not be started.
-    #[error("cannot start the worker threads; try fewer")]
+    #[error("cannot start the worker threads; use fewer threads")]
     Threads(#[source] rayon::ThreadPoolBuildError),
     /// A thread that decodes a source could not be started.
-    #[error("cannot start another thread; try fewer")]
+    #[error("cannot start another thread; use fewer threads")]
     Thread(#[source] io::Error),
     /// A worker thread panicked.
     #[error("a worker thread failed; this is a bug in pgndex. Please report it with the PGN that causes it")]
@@ -193,7 +193,8 @@ pub enum Error {
     },
     /// Positions are to be sampled from a stream.
     #[error(
-        "to choose positions at random, all games are read twice, but a stream can be read only once; write it to a file first"
+        "choosing positions at random reads all games twice, but a stream can be read only once; \
+         write the stream to a file first"
     )]
     ReadOnce,
     /// The run was stopped by the caller.

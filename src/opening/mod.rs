@@ -71,7 +71,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// A file without openings.
-    #[error("{}: no opening in this file", path.display())]
+    #[error("{}: no opening in this file; add openings to it, or choose another file", path.display())]
     Empty {
         /// The file.
         path: PathBuf,

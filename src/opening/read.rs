@@ -205,7 +205,7 @@ fn read_pgn(text: &[u8]) -> Found<Vec<NamedPosition>> {
         ) => Err((offset, "a tag pair without its closing quote and bracket".into())),
         Some(&FrameProblem::Outside { offset }) => Err((offset, "text that belongs to no opening".into())),
         Some(&FrameProblem::TooManyTags { offset }) => {
-            Err((offset, LineError(format!("more than {MOST_TAGS} tag pairs of one opening"))))
+            Err((offset, LineError(format!("more than {MOST_TAGS} tag pairs in one opening"))))
         }
     }
 }
@@ -282,11 +282,9 @@ fn play<'a>(mut next: impl FnMut() -> (Token<'a>, usize)) -> Found<Position> {
                 let wrong = format!("\"{}\" among the moves", shown(word));
                 return Err((end - word.len(), LineError(wrong)));
             }
-            Token::UnclosedComment => "a comment that is not closed among the moves",
-            Token::UnclosedVariation | Token::StrayOpening => {
-                "a variation that is not closed among the moves"
-            }
-            Token::StrayClosing => "a closing bracket without an opening one among the moves",
+            Token::UnclosedComment => "an unclosed comment among the moves",
+            Token::UnclosedVariation | Token::StrayOpening => "an unclosed variation among the moves",
+            Token::StrayClosing => "an unmatched closing bracket among the moves",
         };
         return Err((end, what.into()));
     }
@@ -324,7 +322,7 @@ mod tests {
             (
                 format!("{tags}{many}\n1. b4 *\n"),
                 Some(tags.len() + (MOST_TAGS - 2) * 8),
-                "more than 1000 tag pairs of one opening",
+                "more than 1000 tag pairs in one opening",
             ),
         ] {
             let problem = read_pgn(text.as_bytes()).err().map(|(offset, error)| (offset, error.to_string()));

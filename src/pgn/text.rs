@@ -90,13 +90,13 @@ impl fmt::Display for TextFlaw {
         if self.is_encoding {
             write!(
                 f,
-                "byte 0x{byte:02X} is neither UTF-8 nor likely in Windows-1252; if the text is in another encoding, name it \
-                 with the option encoding"
+                "byte 0x{byte:02X} is not UTF-8, and is unusual here in Windows-1252; if the text is in another \
+                 encoding, give its name with the option encoding"
             )
         } else if self.is_cut {
-            f.write_str("a character is incomplete or lost: U+FFFD replaces it")
+            f.write_str("a character is incomplete or lost; U+FFFD replaces it")
         } else {
-            write!(f, "byte 0x{byte:02X} is not UTF-8: read as in Windows-1252")
+            write!(f, "byte 0x{byte:02X} is not UTF-8; it was read as Windows-1252")
         }
     }
 }

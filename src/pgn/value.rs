@@ -123,7 +123,8 @@ pub(crate) fn is_known_variant(name: &str) -> bool {
 
 const ONLY_YEAR: &str = "only the year of the date can be read: it is kept (YYYY.MM.DD)";
 const NO_DATE: &str = "the date cannot be read (YYYY.MM.DD)";
-const IMPOSSIBLE_DATE: &str = "this day does not exist: only the valid part of the date is kept";
+const IMPOSSIBLE_MONTH: &str = "this month does not exist; the date is stored without month and day";
+const IMPOSSIBLE_DAY: &str = "this day does not exist; the date is stored without the day";
 const AMBIGUOUS_DATE: &str = "the date may begin with the day or the month: only the year is kept";
 
 /// Parses a date. Returns it as `YYYY.MM.DD` with `?` for unknown parts, or `None` if nothing is known. Also
@@ -140,9 +141,9 @@ pub(crate) fn date(value: &str) -> (Option<Cow<'_, str>>, Result<(), &'static st
     };
     let (mut fields, mut read) = ([month, day], if is_ambiguous { Err(AMBIGUOUS_DATE) } else { Ok(()) });
     if month.is_some_and(|month| month > 12) {
-        (fields, read) = ([None, None], Err(IMPOSSIBLE_DATE));
+        (fields, read) = ([None, None], Err(IMPOSSIBLE_MONTH));
     } else if day.is_some_and(|day| day > days(year.parse().ok(), month)) {
-        (fields, read) = ([month, None], Err(IMPOSSIBLE_DATE));
+        (fields, read) = ([month, None], Err(IMPOSSIBLE_DAY));
     }
     let year = if year == "0000" { "????" } else { year };
     let mut text = *b"????.??.??";

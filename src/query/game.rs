@@ -370,7 +370,7 @@ impl PlyRemarks {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Novelty {
-    /// The position after a move, which is the first new move of the game.
+    /// The position after the first new move of the game.
     Move(NewMove),
     /// The start position of the game.
     Start,

@@ -130,7 +130,7 @@ pub struct YearRecord {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RatingRecord {
-    /// Lowest rating of the step: 2400 is 2400 to 2499. `null` for opponents without a rating.
+    /// Lowest rating of the step: 2400 means 2400 to 2499. `null` for opponents without a rating.
     pub from: Option<u16>,
     /// Record of the games against these opponents.
     #[serde(flatten)]
@@ -193,8 +193,8 @@ pub struct LineNode {
     pub san: String,
     /// The move in UCI notation.
     pub uci: String,
-    /// The most frequent line of the tree, such as `1. d4 Nf6 2. c4`, that reaches the same position by other
-    /// moves. The games of both lines are counted separately. `null` if this line is the most frequent one.
+    /// The most frequent line of the tree that reaches this position, such as `1. d4 Nf6 2. c4`; `null` if it
+    /// is this line. The games of the two lines are counted separately.
     pub transposes_to: Option<String>,
     /// Record of the games with this line.
     #[serde(flatten)]

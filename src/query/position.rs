@@ -62,15 +62,12 @@ impl LineMove {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PositionError {
-    /// The FEN is not a legal position.
-    #[error(
-        "not a legal position: {:?}; a FEN has placement, side, castling and en passant, such as \"8/8/8/4k3/8/4K3/4P3/8 w - -\"",
-        brief(fen)
-    )]
+    /// The text is not a FEN, or its position is not legal.
+    #[error("{}", wrong_fen(fen, source))]
     Fen {
         /// The text that was given.
         fen: String,
-        /// Why it is not a legal position.
+        /// Why it is not a FEN, or why the position is not legal.
         source: SetupError,
     },
     /// A tag pair or a URL in the text names a variant with its own rules.
@@ -112,6 +109,21 @@ pub enum PositionError {
     /// No move is given.
     #[error("there are no moves; write them as in \"1. e4 c5 2. Nf3\" or e2e4,c7c5")]
     NoMoves,
+}
+
+/// Says that a text is not a FEN, and what a FEN is, or that the position of a FEN is not legal.
+fn wrong_fen(fen: &str, error: &SetupError) -> String {
+    let fen = brief(fen);
+    match error {
+        SetupError::Kings { .. }
+        | SetupError::TooManyPieces { .. }
+        | SetupError::PawnOnLastRank(_)
+        | SetupError::OpponentInCheck(_) => format!("not a legal position: {fen:?}"),
+        _ => format!(
+            "not a FEN: {fen:?}; a FEN has placement, side, castling and en passant, such as \
+             \"8/8/8/4k3/8/4K3/4P3/8 w - -\""
+        ),
+    }
 }
 
 impl PositionQuery {

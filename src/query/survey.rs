@@ -54,7 +54,7 @@ pub struct DatabaseContents {
     pub years: SortedMap<u16, u64>,
     /// Number of games without a year.
     pub undated: u64,
-    /// Number of players by rating, in steps of 100: `2400` is 2400 to 2499. A player counts once for each
+    /// Number of players by rating, in steps of 100: `2400` means 2400 to 2499. A player counts once for each
     /// game with a rating.
     pub ratings: SortedMap<u16, u64>,
     /// Number of players without a rating. A player counts once for each game without a rating.

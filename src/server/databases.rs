@@ -29,7 +29,7 @@ pub(super) struct ServedDatabase {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct DatabaseList {
-    /// The databases, in the order in which the server was given them.
+    /// The databases, in the order given when the server was started.
     databases: Vec<ListedDatabase>,
 }
 

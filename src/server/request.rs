@@ -183,7 +183,7 @@ pub(super) const POSITION: &[Param] = &[
 pub(super) fn position(call: &Call) -> Result<Option<PositionQuery>, Problem> {
     let (fen, play, moves) = (call.text("fen"), call.text("play"), call.text("moves"));
     if moves.is_some() && fen.or(play).is_some() {
-        return Err(Problem::parameter("moves", "already gives the position; leave out fen and play"));
+        return Err(Problem::parameter("moves", "already describes the position; omit fen and play"));
     }
     if let Some(moves) = moves {
         let query = PositionQuery::from_moves(moves);
@@ -283,7 +283,7 @@ fn step(words: &[&(String, String)]) -> Result<Step, Problem> {
             "for" => {
                 let number = value.parse().ok().filter(|&number| number > 0);
                 step.lasting =
-                    number.ok_or_else(|| Problem::parameter(name, "not a whole number from 1 on"))?;
+                    number.ok_or_else(|| Problem::parameter(name, "not a whole number of at least 1"))?;
             }
             _ => {
                 const WRONG: &str = "not a ply or a range of plies; write 20, 20-40, -40 or 60-";
@@ -338,15 +338,15 @@ pub(super) const FILTER: &[Param] = &[
         "opening",
         "The name of the opening that the game reached, or the beginning of one of its words",
     ),
-    Param::text("eco", "The ECO code that the PGN gives: B90, B9 or B90-C19"),
+    Param::text("eco", "The ECO code in the PGN: B90, B9 or B90-C19"),
     Param::text("openingEco", "The ECO code of the opening that the game reached: B90, B9 or B90-C19"),
     Param::new(
         "speed",
         ParamType::AnyOf(SPEEDS),
         "The speed of the game, in the classes of Lichess. Given several times: any of these speeds",
     ),
-    Param::text("timeControl", "The time control as the PGN gives it, such as 180+2"),
-    Param::text("termination", "How the game ended, as the PGN gives it"),
+    Param::text("timeControl", "The time control as written in the PGN, such as 180+2"),
+    Param::text("termination", "How the game ended, as written in the PGN"),
     Param::number("pliesMin", "The game has this many half-moves or more"),
     Param::number("pliesMax", "The game has this many half-moves or fewer"),
     Param::flag("withEvals", "The game has engine evaluations"),

@@ -12,7 +12,10 @@ use crate::positioned_io::{read_at, write_at};
 
 /// A temporary file could not be created, written or read.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: cannot use a temporary file here; free some space, or choose another place for temporary files", directory.display())]
+#[error(
+    "{}: cannot use a temporary file here; free some space, or choose another directory for temporary files",
+    directory.display()
+)]
 pub(crate) struct Error {
     /// The directory of the temporary file.
     pub(crate) directory: PathBuf,

@@ -380,13 +380,17 @@ impl Decoded {
         // zstd and Rust have different messages. If a thread cannot be started, the error is `WouldBlock`.
         let is_memory = reason.contains("not enough memory") || error.kind() == io::ErrorKind::OutOfMemory;
         if is_memory || error.kind() == io::ErrorKind::WouldBlock {
-            let what = if is_memory { "more memory" } else { "further thread" };
-            return format!("not read beyond byte {at} of the file: the system gives this process no {what}");
+            let why = if is_memory {
+                "the system provides no more memory to this process"
+            } else {
+                "the system cannot start another thread for this process"
+            };
+            return format!("not read beyond byte {at} of the file: {why}");
         }
         let error_advice = if reason.contains(frames::MORE_MEMORY) {
             ""
         } else {
-            ". Download the file again, or make it again"
+            ". Download the file again, or create it again"
         };
         format!("damaged near byte {at} of the file (byte {text} of the unpacked text){reason}{error_advice}")
     }

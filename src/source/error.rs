@@ -32,7 +32,7 @@ pub enum Error {
         source: io::Error,
     },
     /// There is not enough memory to read the source.
-    #[error("{}: cannot be read: the system gives this process no more memory", shown_path(path))]
+    #[error("{}: cannot be read: the system provides no more memory to this process", shown_path(path))]
     Memory {
         /// The path.
         path: PathBuf,
@@ -78,7 +78,7 @@ pub enum Error {
     },
     /// A damaged zip archive, or a file whose offset in its zip archive is unknown. Other files in the
     /// archive can still be readable.
-    #[error("{}: damaged: {reason}. Download the file again, or make it again", shown_path(path))]
+    #[error("{}: damaged: {reason}. Download the file again, or create it again", shown_path(path))]
     Damaged {
         /// The path.
         path: PathBuf,

@@ -17,10 +17,14 @@ pub(crate) fn other_text(text: &[u8]) -> Option<&'static str> {
     };
     match [nuls(0), nuls(1)] {
         [true, false] => {
-            return Some("every second byte is NUL: UTF-16? Index it with the option encoding (utf-16be)");
+            return Some(
+                "every second byte is NUL, so this is probably UTF-16; index it with the option encoding (utf-16be)",
+            );
         }
         [false, true] => {
-            return Some("every second byte is NUL: UTF-16? Index it with the option encoding (utf-16le)");
+            return Some(
+                "every second byte is NUL, so this is probably UTF-16; index it with the option encoding (utf-16le)",
+            );
         }
         _ => {}
     }

@@ -126,7 +126,8 @@ impl Lister<'_> {
             Err(error) => match path.as_os_str().as_encoded_bytes().strip_prefix(b"@") {
                 Some(b"") if is_argument => self.fail(Error::List {
                     path: path.to_owned(),
-                    reason: "no list is named; name a file after the @, with one path a line".to_owned(),
+                    reason: "no list is given; write the name of a file with one path per line after the @"
+                        .to_owned(),
                 }),
                 Some(list) if is_argument => self.add_list(&path_of_bytes(list)),
                 _ if Pattern::is_one(path) => self.add_pattern(path),
@@ -219,7 +220,7 @@ impl Lister<'_> {
                     let members = zip::Members::of(path);
                     match &members.damage {
                         Some(damage) if members.is_empty() => {
-                            self.sources.notes.push(format!("{}; left out", damage.full_message()));
+                            self.sources.notes.push(format!("{}; ignored", damage.full_message()));
                         }
                         _ if !members.is_empty() && self.is_new(path) => self.add_members(members),
                         _ => {}
@@ -251,12 +252,14 @@ impl Lister<'_> {
             let (plain_name, packed_name) = (plain.display(), path.display());
             match compare(&plain_file, &packed_file, self.decode, self.watch)? {
                 UnpackedState::Unpacked => {
-                    let note = format!("{packed_name}: left out, because {plain_name} beside it contains all its text");
+                    let note = format!(
+                        "{packed_name}: ignored, because {plain_name} beside it contains its whole text"
+                    );
                     left_out.insert(path, note);
                 }
                 UnpackedState::Cut => {
                     let note = format!(
-                        "{plain_name}: left out, because {packed_name} beside it contains this text and more"
+                        "{plain_name}: ignored, because {packed_name} beside it contains the same text and more"
                     );
                     left_out.insert(plain, note);
                 }
@@ -414,7 +417,7 @@ mod tests {
                 "b.pgn.zst",
                 "a.pgn.zst",
                 "a.pgn: named more than once, but read only once",
-                "a.pgn.zst: left out, because a.pgn beside it contains all its text",
+                "a.pgn.zst: ignored, because a.pgn beside it contains its whole text",
                 "./b.pgn.zst: named more than once, but read only once",
             ]
         );
@@ -444,11 +447,11 @@ mod tests {
         assert_eq!(listed(place, &[missing]), ["no.txt: no such file or directory; check the path"]);
         for (text, told) in [
             (&b"\n# none\n"[..], "list.txt: the list is empty"),
-            (b"a\0b\n", "list.txt: no text, not a list of paths, which has one path a line"),
-            (b"\x1f\x8b", "list.txt: no text, not a list of paths, which has one path a line"),
+            (b"a\0b\n", "list.txt: binary data, not a list of paths (one path per line)"),
+            (b"\x1f\x8b", "list.txt: binary data, not a list of paths (one path per line)"),
             (
                 b"[Event \"a\"]\n\n1. e4 *\n",
-                "list.txt: PGN, not a list of paths, which has one path a line; leave the @ out",
+                "list.txt: PGN, not a list of paths (one path per line); omit the @",
             ),
         ] {
             fs::write(&list, text).unwrap();
@@ -456,7 +459,7 @@ mod tests {
         }
         assert_eq!(
             listed(place, &["@"]),
-            ["@: no list is named; name a file after the @, with one path a line"]
+            ["@: no list is given; write the name of a file with one path per line after the @"]
         );
     }
 

@@ -43,7 +43,7 @@ pub fn parts(path: &Path, size: u64) -> Result<Parts> {
         }
         Form::Zstd => match frame_starts(map.bytes()) {
             starts if starts.len() < 2 => {
-                Err("a zstd archive of a single frame: pzstd makes archives of many")
+                Err("a zstd archive with a single frame; pzstd creates archives with many frames")
             }
             _ if !has_text(map, path)? => Err("an archive without UTF-8 text"),
             starts => Ok(starts),

@@ -11,13 +11,16 @@ use super::form::{Form, MARK};
 use super::{Error, Result, SearchObserver};
 use crate::channel::{self, bounded};
 
+const NOT_A_LIST: &str = "not a list of paths (one path per line)";
+
 /// The text of a list, which has one path per line. `watch` can stop the search while a pipe is read.
 pub(super) fn read_list(list: &Path, watch: &dyn SearchObserver) -> ControlFlow<(), Result<Vec<u8>>> {
     /// The maximum length of a list, in bytes. A list can be a pipe that never ends.
     const MOST: u64 = 64 << 20;
     let text = match read(list, MOST + 1, watch)? {
         Ok(text) if text.len() as u64 > MOST => {
-            return ControlFlow::Continue(Err(wrong(list, &format!("longer than {} MiB", MOST >> 20), "")));
+            let reason = format!("longer than {} MiB; this is {NOT_A_LIST}", MOST >> 20);
+            return ControlFlow::Continue(Err(wrong(list, reason)));
         }
         Ok(text) => utf_8(text),
         Err(error) => Err(error),
@@ -36,20 +39,19 @@ fn check(list: &Path, text: Vec<u8>) -> Result<Vec<u8>> {
     /// The maximum length of a path, in bytes.
     const LONGEST: usize = 4096;
     if text.contains(&0) || Form::of(&text) != Form::Text {
-        return Err(wrong(list, "no text", ""));
+        return Err(wrong(list, format!("binary data, {NOT_A_LIST}")));
     }
     if listed_paths(&text).any(|(line, _)| line.starts_with(b"[") && line.ends_with(b"\"]")) {
-        return Err(wrong(list, "PGN", "; leave the @ out"));
+        return Err(wrong(list, format!("PGN, {NOT_A_LIST}; omit the @")));
     }
     if let Some((_, number)) = listed_paths(&text).find(|(line, _)| line.len() > LONGEST) {
-        let what = format!("line {number} is longer than {LONGEST} bytes: this is text");
-        return Err(wrong(list, &what, ""));
+        let reason = format!("line {number} is longer than {LONGEST} bytes; this is {NOT_A_LIST}");
+        return Err(wrong(list, reason));
     }
     Ok(text)
 }
 
-fn wrong(list: &Path, what: &str, error_advice: &str) -> Error {
-    let reason = format!("{what}, not a list of paths, which has one path a line{error_advice}");
+fn wrong(list: &Path, reason: String) -> Error {
     Error::List { path: list.to_owned(), reason }
 }
 

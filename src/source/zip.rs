@@ -124,7 +124,7 @@ fn drop_overlapping(bytes: &[u8], entries: &mut Vec<Entry>) -> Option<String> {
     let mut indices = 0..;
     entries.retain(|_| !overlaps.contains(&indices.next().unwrap_or_default()));
     let count = overlaps.len();
-    (count > 0).then(|| format!("it has files that overlap, as if made to fill a disk; not read: {count}"))
+    (count > 0).then(|| format!("files in it overlap, as in a zip bomb; files not read: {count}"))
 }
 
 fn path_of(archive: &Path, name: &[u8]) -> PathBuf {

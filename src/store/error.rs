@@ -40,7 +40,7 @@ pub enum Error {
     /// The disk is full, or a quota or the maximum size of a file is reached.
     #[error(
         "{}: no space left{}{}; free some, or choose another disk",
-        path.display(), if path.is_dir() { "" } else { " to write it" }, need.map(|need| format!(" ({need} are needed)")).unwrap_or_default()
+        path.display(), if path.is_dir() { "" } else { " to write it" }, need.map(|need| format!(" ({need} is needed)")).unwrap_or_default()
     )]
     DiskFull {
         /// The database, its temporary file, or their directory.
@@ -67,7 +67,7 @@ pub enum Error {
     #[error("the query is empty; give a statement, such as SELECT * FROM games LIMIT 10")]
     EmptyQuery,
     /// A user's query has more than one statement.
-    #[error("the query has more than one statement; give them one at a time")]
+    #[error("the query has more than one statement; run one statement at a time")]
     MultipleStatements,
     /// A user's statement would change the database.
     #[error("this would change the database; only reading is allowed here")]
@@ -82,10 +82,10 @@ pub enum Error {
 #[non_exhaustive]
 pub enum ErrorKind {
     /// There is no such file.
-    #[error("no such database; make one with `pgndex index`")]
+    #[error("no such database; create one with `pgndex index`")]
     Missing,
     /// The file is an SQLite database of another program.
-    #[error("an SQLite database, but not made by pgndex; name another file")]
+    #[error("an SQLite database of another program; choose another file")]
     OtherProgram,
     /// A newer program made the database.
     #[error("made by a newer pgndex (schema version {found}, this program knows {supported}); update pgndex")]
@@ -99,12 +99,13 @@ pub enum ErrorKind {
     #[error("made by an unreleased version of pgndex; index its games again")]
     Unreleased,
     /// A file exists at the path of a new database or copy, and it must not be replaced.
-    #[error("exists already; name another file, or allow replacing it")]
+    #[error("already exists; choose another file name, or allow replacing the file")]
     TargetExists,
     /// A file exists at the path of a new database or copy. It is neither empty nor a pgndex database, so it
     /// is not replaced.
     #[error(
-        "exists and is not a database of pgndex, so it is not replaced; name another file, or remove it first"
+        "already exists and is not a pgndex database, so it is not replaced; choose another file name, or \
+         remove the file first"
     )]
     ForeignTarget,
     /// The file system of the database does not support a write-ahead log.
@@ -126,7 +127,7 @@ pub enum ErrorKind {
         most: usize,
     },
     /// The directory of a database is missing, or no file can be created in it.
-    #[error("{problem}; {advice}, or choose another place")]
+    #[error("{problem}; {advice}, or choose another directory")]
     Directory {
         /// What is wrong.
         problem: &'static str,
@@ -147,7 +148,7 @@ pub enum ErrorKind {
     ReadOnly,
     /// The directory does not have enough free space for a copy of a database.
     #[error(
-        "{} are needed here, but only {} are free; free some space, or choose another disk",
+        "{} is needed here, but only {} is free; free some space, or choose another disk",
         Size(*needed), Size(*free)
     )]
     Space {
@@ -166,7 +167,9 @@ pub enum ErrorKind {
         Box<WrongCell>,
     ),
     /// A statement of this program failed, most likely because another program changed tables or values.
-    #[error("cannot {action}: the database is not as pgndex left it; `pgndex verify` lists what is wrong")]
+    #[error(
+        "cannot {action}: another program seems to have changed the database; `pgndex verify` lists what is wrong"
+    )]
     Unsound {
         /// The operation that failed.
         action: &'static str,
@@ -214,8 +217,8 @@ pub enum ErrorKind {
     /// The number of rows of `game` differs from the number of games according to the rows of `source` or
     /// `import`.
     #[error(
-        "there are {games} games, but its sources and runs say {counted}; another program changed its rows; nothing was written. \
-         `pgndex verify` shows more, and `pgndex repair` makes the tables consistent again"
+        "the database has {games} games, but {counted} according to its sources and runs; another program changed its \
+         rows; nothing was written. `pgndex verify` shows more, and `pgndex repair` makes the tables consistent again"
     )]
     CountsDiffer {
         /// The number of games.
@@ -225,8 +228,8 @@ pub enum ErrorKind {
     },
     /// The greatest possible id of a table's rows is in use, so no id is left for new rows.
     #[error(
-        "{table} has a row numbered {last}, so no number is left for another; `pgndex verify` shows whether pgndex wrote it; \
-         nothing was added"
+        "table {table} has a row with the greatest possible id, {last}, so no id is left for new rows; `pgndex verify` \
+         shows whether pgndex wrote it; nothing was added"
     )]
     NumbersUsedUp {
         /// The table.
@@ -447,7 +450,7 @@ fn what_instead(path: &Path) -> &'static str {
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => return "a directory, not a database; name a file in it",
         Ok(metadata) if metadata.len() == 0 => {
-            return "an empty file, not a database; `pgndex index` makes one";
+            return "an empty file, not a database; `pgndex index` creates one";
         }
         Ok(metadata) if metadata.is_file() => {
             let _ = fs::File::open(path).and_then(|file| file.take(LOOK_AHEAD as u64).read_to_end(&mut head));
@@ -455,7 +458,7 @@ fn what_instead(path: &Path) -> &'static str {
         _ => {}
     }
     if starts_tag_pair(head.trim_ascii_start()) {
-        return "this is a PGN file, not a database; give a database as the first argument (`pgndex index` makes one)";
+        return "this is a PGN file, not a database; give a database as the first argument (`pgndex index` creates one)";
     }
     "not an SQLite database; is this the right file?"
 }
@@ -465,7 +468,7 @@ pub(crate) fn no_game(game: GameId, last: Option<GameId>) -> String {
     let why = match last {
         None => "there are no games".to_owned(),
         Some(last) if (1..last.0).contains(&game.0) => {
-            "it was removed, or was read again later and has another number now".to_owned()
+            "it was removed, or its file was read again and the game got a new number".to_owned()
         }
         Some(last) => format!("the games have the numbers 1 to {}", last.0),
     };

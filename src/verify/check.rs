@@ -232,14 +232,14 @@ impl<'a> Check<'a> {
         }
         match WrongCell::from_error(&error) {
             Some(cell) => {
-                let found = format!("rows from this one on cannot be read: {cell}");
+                let found = format!("a row and the rows after it cannot be read: {cell}");
                 self.findings.about(Unreadable, cell.table, RowId::default(), found);
             }
             None => {
                 let found = match (table, row.0.is_empty()) {
                     ("file", _) => format!("the integrity check stopped: {error}"),
                     (_, true) => format!("cannot be read: {error}"),
-                    (_, false) => format!("rows from this one on cannot be read: {error}"),
+                    (_, false) => format!("this row and the rows after it cannot be read: {error}"),
                 };
                 self.findings.about(Unreadable, table, row, found);
             }

@@ -250,12 +250,12 @@ pub(crate) fn openings(database: &Database, findings: &Collector) -> rusqlite::R
     if !is_legal {
         return Ok(());
     }
-    let row = RowId::new([("name", NAME)]);
     match (database.setting::<String>(NAME), database.opening_book()) {
         (Ok(found), Ok(book)) if found != book.digest() => {
-            findings.wrong(WrongValue, "setting", row, "value", book.digest(), found);
+            let found = "the rows do not match the checksum in `setting`, in the row 'openings'";
+            findings.about(WrongValue, "opening", RowId::default(), found);
         }
-        (Err(error), _) => findings.about(MissingRow, "setting", row, error),
+        (Err(error), _) => findings.about(MissingRow, "setting", RowId::new([("name", NAME)]), error),
         (_, Err(error)) => findings.about(Unreadable, "opening", RowId::default(), error),
         _ => {}
     }

@@ -207,7 +207,7 @@ impl fmt::Display for Finding {
         f.write_str(&self.found)?;
         match self.kind {
             _ if self.expected.is_empty() => Ok(()),
-            FindingKind::DanglingLink => write!(f, ", which is not the number of {}", self.expected),
+            FindingKind::DanglingLink => write!(f, ", but there is no such row: expected {}", self.expected),
             _ => write!(f, ", expected {}", self.expected),
         }
     }

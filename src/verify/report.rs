@@ -108,7 +108,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The worker threads could not be started.
-    #[error("cannot start the worker threads; try fewer")]
+    #[error("cannot start the worker threads; use fewer threads")]
     Threads(#[source] rayon::ThreadPoolBuildError),
     /// The check was stopped by the caller.
     #[error("stopped before the end; the result is unknown")]

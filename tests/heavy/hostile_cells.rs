@@ -295,14 +295,8 @@ fn check(directory: &Path, arguments: &[&str]) -> Result<(), String> {
     if stderr.contains(is_harmful) || (!is_for_programs(arguments) && stdout.contains(is_harmful)) {
         return fault("the output controls the terminal");
     }
-    let hints = [
-        "pgndex verify",
-        "no game ",
-        "--sql: ",
-        "no number is left",
-        "nothing was added",
-        "constraint failed",
-    ];
+    let hints =
+        ["pgndex verify", "no game ", "--sql: ", "no id is left", "nothing was added", "constraint failed"];
     // For the user's own SQL, the message of SQLite is enough.
     if status == 1
         && !matches!(arguments[0], "verify" | "sql")
@@ -393,7 +387,9 @@ fn exhausted_ids_are_reported_and_nothing_is_written() {
         );
         let run = run_spoiled(&bases, &sql, &["index", "--quiet", "x.db", "new.pgn"]);
         assert_eq!(run.status, 1, "{table}: {}", run.stderr);
-        let expected = format!("x.db: {table} has a row numbered 4294967295, so no number is left");
+        let expected = format!(
+            "x.db: table {table} has a row with the greatest possible id, 4294967295, so no id is left"
+        );
         assert!(run.stderr.contains(&expected), "{}", run.stderr);
         let count = "SELECT (SELECT count(*) FROM game) || ' ' || (SELECT count(*) FROM import)";
         let count = |name| bases.open(name).query_row(count, [], |row| row.get::<_, String>(0));

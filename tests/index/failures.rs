@@ -87,7 +87,7 @@ fn without_any_source_there_is_no_database() {
     let error = place.fail("out.db", "games.pgn.gz", &options);
     assert_eq!(
         place.message(&error),
-        "nothing to index: games.pgn.gz: damaged near byte 4 of the file (byte 0 of the unpacked text): it ends too early. Download the file again, or make it again"
+        "nothing to index: games.pgn.gz: damaged near byte 4 of the file (byte 0 of the unpacked text): it ends too early. Download the file again, or create it again"
     );
     let error = place.fail("out.db", "empty", &options);
     assert!(place.message(&error).starts_with("nothing to index: no PGN file was found"));
@@ -103,7 +103,7 @@ fn targets_that_cannot_be_written() {
     let error = place.fail("missing/out.db", "in.pgn", &options);
     assert_eq!(
         place.message(&error),
-        "missing: this directory does not exist; create it, or choose another place"
+        "missing: this directory does not exist; create it, or choose another directory"
     );
     let error = place.fail("directory", "in.pgn", &options);
     assert_eq!(place.message(&error), "directory: a directory, not a database; give the name of a file");
@@ -117,7 +117,7 @@ fn targets_that_cannot_be_written() {
         let failure = run(Path::new("/proc/out.db"), &[place.path("in.pgn")], &options).unwrap_err();
         assert!(
             message(&failure).starts_with(
-                "/proc: cannot write into this directory; check its permissions, or choose another place: "
+                "/proc: cannot write into this directory; check its permissions, or choose another directory: "
             ),
             "{failure}: {error}"
         );

@@ -145,7 +145,11 @@ fn wrong_sets_are_reported() {
             "game_set block 'a', kind 'capture', value 1: sets of a block",
         ),
         ("UPDATE game_set SET sets = 'x' WHERE kind = 'castling'", Damage::Unreadable, "sets of games"),
-        ("UPDATE game_set SET kind = 'x' WHERE kind = 'castling'", Damage::Unreadable, "a kind of sets"),
+        (
+            "UPDATE game_set SET kind = 'x' WHERE kind = 'castling'",
+            Damage::Unreadable,
+            "the name of a kind of game set",
+        ),
     ] {
         let reported = reported(sql);
         let fits = |(found, text): &(Damage, String)| *found == kind && text.contains(part);

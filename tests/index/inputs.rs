@@ -334,8 +334,8 @@ fn unreadable_members_of_zip_archives_are_reported() {
     unreadable-source|1|0|a.zip/secret.pgn: encrypted, not PGN text; unpack it first (unzip)
     unreadable-source|1|0|b.zip/odd.pgn: compressed by a method that pgndex cannot read, not PGN text; unpack it first (unzip)
     unreadable-source|1|0|c.zip: no file in this zip archive has a name ending in .pgn; `unzip -l` lists its files
-    unreadable-source|1|0|d.zip: damaged: it is cut off: the table of contents at its end is missing. Download the file again, or make it again
-    damaged-archive|2|17|e.zip/e.pgn: damaged near byte 52 of the file (byte 17 of the unpacked text): its text does not match the size and the checksum in the archive. Download the file again, or make it again. The games before this place are kept
+    unreadable-source|1|0|d.zip: damaged: it is cut off: the table of contents at its end is missing. Download the file again, or create it again
+    damaged-archive|2|17|e.zip/e.pgn: damaged near byte 52 of the file (byte 17 of the unpacked text): its text does not match the size and the checksum in the archive. Download the file again, or create it again. The games before this point are kept
     unreadable-source|1|0|f.zip: no file in this zip archive has a name ending in .pgn; `unzip -l` lists its files
     unreadable-source|1|0|g.pgn: something other than text in an archive, not PGN text; unpack it first
     "#);
@@ -389,7 +389,7 @@ fn games_before_the_damage_of_an_archive_are_kept() {
             let at = reported[0].split("damaged near byte ").nth(1).and_then(|rest| rest.split(' ').next());
             let at: usize = at.and_then(|at| at.parse().ok()).expect("an offset");
             assert!(at > archive.len() / 2 && at <= archive.len(), "{what} {how}: {reported:?}");
-            let end = ": it ends too early. Download the file again, or make it again. The games before this place are kept";
+            let end = ": it ends too early. Download the file again, or create it again. The games before this point are kept";
             assert!(how == "flipped" || reported[0].ends_with(end), "{what}: {reported:?}");
             // As long as the archive does not change, it has nothing new, whatever the chunk size.
             let other = IndexOptions { overwrite: false, chunk_size: 100, memory: 0, ..options.clone() };
@@ -548,7 +548,7 @@ fn archives_whose_files_overlap() {
     assert_eq!(summary.games, 2);
     let reported = &summary.unreadable;
     assert!(
-        reported.len() == 1 && reported[0].contains("in.zip: damaged: it has files that overlap"),
+        reported.len() == 1 && reported[0].contains("in.zip: damaged: files in it overlap"),
         "{reported:?}"
     );
     assert!(reported[0].contains("not read: 1"), "{reported:?}");

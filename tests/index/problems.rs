@@ -243,7 +243,7 @@ fn unreadable_sources() {
         |name: &str, message: &str| format!("unreadable-source|1|0|-|-|{name}|-|-|{name}: {message}");
     let cut = |bytes: u32| {
         format!(
-            "damaged near byte {bytes} of the file (byte 0 of the unpacked text): it ends too early. Download the file again, or make it again"
+            "damaged near byte {bytes} of the file (byte 0 of the unpacked text): it ends too early. Download the file again, or create it again"
         )
     };
     assert_eq!(
@@ -255,7 +255,7 @@ fn unreadable_sources() {
             reported("c.pgn", &cut(7)),
             reported(
                 "d.pgn",
-                "damaged: it is cut off: the table of contents at its end is missing. Download the file again, or make it again"
+                "damaged: it is cut off: the table of contents at its end is missing. Download the file again, or create it again"
             ),
             reported("e.pgn", "an SQLite database, not PGN text; give PGN files"),
             reported("f.pgn", "an xz archive, not PGN text; unpack it first (xz -d)"),

@@ -118,7 +118,7 @@ fn games_deleted_through_sql() {
             ),
         ];
         for reported in reported {
-            assert!(reported.contains("but its sources and runs say"), "{reported}");
+            assert!(reported.contains("according to its sources and runs"), "{reported}");
         }
         place.repair();
         place.assert_sound();

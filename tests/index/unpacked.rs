@@ -44,7 +44,7 @@ fn interrupted_decompression_loses_no_games() {
     assert_eq!(all, 53);
     for (name, archive) in packed(text) {
         for length in [0, 1, 10, 5000, text.len() / 2, text.len() - 1] {
-            let note = format!("a.pgn: left out, because {name} beside it contains this text and more");
+            let note = format!("a.pgn: ignored, because {name} beside it contains the same text and more");
             let expected = (vec![name.to_owned()], all, vec![note]);
             assert_eq!(indexed(&[("a.pgn", &text[..length]), (name, &archive)]), expected, "{length}");
         }
@@ -57,7 +57,7 @@ fn decompressed_files_are_read_once() {
     let grown = [text, b"\n[White \"x\"]\n[Black \"y\"]\n\n1. e4 *\n"].concat();
     for (name, archive) in packed(text) {
         for (plain, games) in [(text, 53), (&grown, 54)] {
-            let note = format!("{name}: left out, because a.pgn beside it contains all its text");
+            let note = format!("{name}: ignored, because a.pgn beside it contains its whole text");
             let expected = (vec!["a.pgn".to_owned()], games, vec![note]);
             assert_eq!(indexed(&[("a.pgn", plain), (name, &archive)]), expected, "{games}");
         }

@@ -250,7 +250,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
     (
         "UPDATE occurrence SET level = 7 WHERE game_id = 9 AND ply = 30",
         &[
-            "missing-row occurrence_level level 7: its rows of occurrence are not found: the level is not listed",
+            "missing-row occurrence_level level 7: the row is missing, so queries do not find the rows of this level in occurrence",
             "missing-row position_game key ",
             "wrong-count import import_id 1: distinct_positions is ",
         ],
@@ -295,7 +295,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
     (
         "UPDATE player SET name = 'Nobody' WHERE player_id = 6",
         &[
-            "source-text game game_id 4: white_id is the number of 'Nobody', expected the number of '",
+            "source-text game game_id 4: white_id is the id of 'Nobody', expected the id of '",
             "wrong-value game game_id 4: prefix_hash is ",
         ],
     ),
@@ -317,14 +317,14 @@ const DAMAGE: &[(&str, &[&str])] = &[
         "UPDATE game SET white_id = 999 WHERE game_id = 4",
         &[
             "surplus-row player player_id 6: no game has this name",
-            "dangling-link game game_id 4: white_id is 999, which is not the number of a row of player",
+            "dangling-link game game_id 4: white_id is 999, but there is no such row: expected a row of player",
             "source-text game game_id 4: white_id is NULL, expected ",
         ],
     ),
     (
         "DELETE FROM game WHERE game_id = 4",
         &[
-            "dangling-link game_position game_id 4, ply 0: game_id is 4, which is not the number of a row of game",
+            "dangling-link game_position game_id 4, ply 0: game_id is 4, but there is no such row: expected a row of game",
             "missing-row game game_id 4: the row is missing",
             "surplus-row continuation key ",
             "surplus-row event event_id 4: no game has this name",
@@ -407,7 +407,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
         &["wrong-value source source_id 1: last_game is "],
     ),
     ("UPDATE source SET last_game = NULL", &["wrong-value source source_id 1: last_game is NULL, expected at least "]),
-    ("UPDATE source SET import_id = 9", &["dangling-link source source_id 1: import_id is 9, which is not the number of a row of import"]),
+    ("UPDATE source SET import_id = 9", &["dangling-link source source_id 1: import_id is 9, but there is no such row: expected a row of import"]),
     (
         "INSERT INTO problem VALUES (1, 2, 1 << 40, 1, 1, 1, 99, NULL, NULL, 'illegal-move', 'error', '')",
         &[
@@ -460,7 +460,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
     ),
     (
         "UPDATE visit_set SET games = x'00' WHERE key = 5060803636482931868",
-        &["wrong-value visit_set key 5060803636482931868, block 0: column `games` does not hold the games of"],
+        &["wrong-value visit_set key 5060803636482931868, block 0: column `games` does not contain the games of"],
     ),
     (
         "INSERT INTO visit_set VALUES (0, 5, x''), (9, 5060803636482931868, x'')",
@@ -475,12 +475,12 @@ const DAMAGE: &[(&str, &[&str])] = &[
             "source-text game game_id 3: white_elo is 2000, expected NULL",
             "wrong-count continuation key ",
             "wrong-count visited_position key ",
-            "wrong-value game_column name 'white_elo', block 0: column `cells` does not hold the distinct values",
+            "wrong-value game_column name 'white_elo', block 0: column `cells` does not contain the distinct values",
         ],
     ),
     (
         "UPDATE game_column SET games = substr(games, 2) WHERE name = 'date'",
-        &["wrong-value game_column name 'date', block 0: column `games` does not hold the value of each"],
+        &["wrong-value game_column name 'date', block 0: column `games` differs from the column of `game`"],
     ),
     (
         "DELETE FROM game_column WHERE name = 'result'; INSERT INTO game_column VALUES ('x', 0, '[]', x''), ('eco', -1, '', x'')",
@@ -530,7 +530,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
     ),
     ("UPDATE opening SET key = 5 WHERE opening_id = 9", &["wrong-value opening opening_id 9: key is 5, expected "]),
     ("UPDATE opening SET fen = 'x' WHERE opening_id = 9", &["wrong-value opening opening_id 9: fen is x, expected "]),
-    ("UPDATE opening SET name = 'x' WHERE opening_id = 9", &["wrong-value setting name 'openings': value is "]),
+    ("UPDATE opening SET name = 'x' WHERE opening_id = 9", &["wrong-value opening: the rows do not match the checksum in `setting`"]),
     (
         "UPDATE game SET opening_id = NULL WHERE game_id = 3",
         &["wrong-value game game_id 3: opening_id is NULL, expected "],
@@ -657,7 +657,7 @@ const DUPLICATES_DAMAGE: &[(&str, &[&str])] = &[
     (
         "UPDATE duplicate SET original_id = 99 WHERE kind = 'same'",
         &[
-            "dangling-link duplicate source_id 1, byte_offset 187: original_id is 99, which is not the number of a row of game",
+            "dangling-link duplicate source_id 1, byte_offset 187: original_id is 99, but there is no such row: expected a row of game",
         ],
     ),
     (
@@ -726,7 +726,7 @@ const DUPLICATES_DAMAGE: &[(&str, &[&str])] = &[
     (
         "UPDATE duplicate SET source_id = 'x' WHERE kind = 'same'",
         &[
-            "dangling-link duplicate source_id 'x', byte_offset 187: source_id is 'x', which is not the number of a row of source",
+            "dangling-link duplicate source_id 'x', byte_offset 187: source_id is 'x', but there is no such row: expected a row of source",
             "wrong-count source source_id 1: duplicates is 2, expected 1",
             "wrong-value duplicate source_id 'x', byte_offset 187: source_id is 'x', expected a whole number",
         ],

@@ -70,7 +70,7 @@ fn a_full_disk_is_reported_with_the_free_space() {
     for work in ["index --parquet disk/tables games.pgn", "export --parquet disk/tables games.db"] {
         let run = workspace.run(&work.split(' ').collect::<Vec<_>>());
         assert!(run.status == 1 && run.stderr.contains("no space left"), "{work}: {run:?}");
-        assert!(run.stderr.contains("B are free in disk/tables"), "{work}: {run:?}");
+        assert!(run.stderr.contains("B is free in disk/tables"), "{work}: {run:?}");
     }
 }
 
@@ -103,7 +103,7 @@ fn parquet_files_are_replaced_only_when_all_are_written() {
     for directory in ["disk/other", "disk/tables"] {
         let run = export(directory);
         assert!(run.status == 1 && run.stderr.contains("no space left"), "{directory}: {run:?}");
-        assert!(run.stderr.contains(" are free in "), "{directory}: {}", run.stderr);
+        assert!(run.stderr.contains(" is free in "), "{directory}: {}", run.stderr);
         assert_eq!(free(), left, "{directory}");
     }
     assert!(!disk.0.join("other").exists());

@@ -177,6 +177,6 @@ fn a_full_disk_is_reported_with_the_space_needed() {
     };
     let (status, reported) = shell(10 << 10);
     assert_eq!(status, Some(1), "{reported}");
-    assert!(reported.contains("no space left to write it (about 31 MiB are needed, and "), "{reported}");
+    assert!(reported.contains("no space left to write it (about 31 MiB is needed, and "), "{reported}");
     assert_eq!(workspace.names(), ["games.db", "games.pgn"]);
 }

@@ -307,7 +307,7 @@ mod help {
         Examples:
           pgndex index games.db twic/ lichess_db_*.pgn.zst   a directory, and archives as they are
           curl -s URL | pgndex index games.db -              from standard input
-          pgndex index --dry-run --rejects bad.pgn twic/     without a database: are the games sound?
+          pgndex index --dry-run --rejects bad.pgn twic/     check the games, without a database
         ");
     }
 
@@ -1212,11 +1212,11 @@ mod key {
             run.stderr
         };
         insta::assert_snapshot!(failure("rnbqkbnr/pppppppp/8/8 w"), @r#"
-        pgndex: error: not a legal position: "rnbqkbnr/pppppppp/8/8 w"; a FEN has placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
+        pgndex: error: not a FEN: "rnbqkbnr/pppppppp/8/8 w"; a FEN has placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
           because: the number of ranks in the placement is 4, not 8
         "#);
         insta::assert_snapshot!(failure("start"), @r#"
-        pgndex: error: not a legal position: "start"; a FEN has placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
+        pgndex: error: not a FEN: "start"; a FEN has placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
           because: the number of ranks in the placement is 1, not 8
         "#);
     }
@@ -1265,7 +1265,7 @@ mod databases_that_cannot_be_opened {
     fn missing_databases() {
         let sample = Workspace::new();
         insta::assert_snapshot!(every_command(&sample, "games.db"), @"
-        pgndex: error: games.db: no such database; make one with `pgndex index`
+        pgndex: error: games.db: no such database; create one with `pgndex index`
         ");
         assert!(!sample.path("games.db").exists());
     }
@@ -1275,7 +1275,7 @@ mod databases_that_cannot_be_opened {
         let sample = Workspace::new();
         fs::write(sample.path("games.pgn"), FAMOUS).expect("a file");
         insta::assert_snapshot!(every_command(&sample, "games.pgn"), @"
-        pgndex: error: games.pgn: this is a PGN file, not a database; give a database as the first argument (`pgndex index` makes one)
+        pgndex: error: games.pgn: this is a PGN file, not a database; give a database as the first argument (`pgndex index` creates one)
         ");
         insta::assert_snapshot!(every_command(&sample, "."), @"
         pgndex: error: .: a directory, not a database; name a file in it
@@ -1290,11 +1290,11 @@ mod databases_that_cannot_be_opened {
         };
         change(&sample.path("other.db"), "CREATE TABLE t (x)");
         insta::assert_snapshot!(every_command(&sample, "other.db"), @"
-        pgndex: error: other.db: an SQLite database, but not made by pgndex; name another file
+        pgndex: error: other.db: an SQLite database of another program; choose another file
         ");
         fs::File::create(sample.path("empty.db")).and_then(|mut file| file.write_all(b"")).expect("a file");
         insta::assert_snapshot!(every_command(&sample, "empty.db"), @"
-        pgndex: error: empty.db: an empty file, not a database; `pgndex index` makes one
+        pgndex: error: empty.db: an empty file, not a database; `pgndex index` creates one
         ");
         change(&sample.path("games.db"), "PRAGMA user_version = 99");
         insta::assert_snapshot!(every_command(&sample, "games.db"), @"

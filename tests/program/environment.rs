@@ -31,7 +31,7 @@ fn pgndex_db_names_the_database_of_read_only_commands() {
     assert_eq!(both.status, 0, "the command line goes first: {both:?}");
     let missing = run(&workspace, &[("PGNDEX_DB", "missing.db")], &["find", "--moves", "1. e4"]);
     assert_eq!(missing.status, 1);
-    let reported = "pgndex: error: missing.db: no such database; make one with `pgndex index`\n  the variable PGNDEX_DB names the database\n";
+    let reported = "pgndex: error: missing.db: no such database; create one with `pgndex index`\n  the variable PGNDEX_DB names the database\n";
     assert_eq!(missing.stderr, reported);
 }
 

@@ -75,7 +75,7 @@ fn invalid_options_for_the_nearest_positions_are_reported() {
         assert!(reported.contains("cannot be used with"), "{option:?}: {reported}");
     }
     insta::assert_snapshot!(sample.stderr_of(2, &["--like", "8/8/8/8/8/8/8/8 w - -"]), @r#"
-    pgndex: error: not a legal position: "8/8/8/8/8/8/8/8 w - -"; a FEN has placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
+    pgndex: error: not a legal position: "8/8/8/8/8/8/8/8 w - -"
       because: White has 0 kings, not 1
     "#);
     // Corrections of the FEN are reported.
@@ -639,7 +639,7 @@ fn assumptions_about_pasted_moves_are_reported() {
     pgndex: note: read with other capitals: sf6 as Nf6
     pgndex: note: searching for this position: rnbqkb1r/pppp1ppp/5n2/4p3/4P3/2N5/PPPP1PPP/R1BQKBNR w KQkq -
     ");
-    insta::assert_snapshot!(sample.stderr_of(2, &["--moves", "1. e4 e5 (1... c5) 2. Nf3"]), @"pgndex: error: --moves: a variation begins after 1... e5; leave out its brackets and what is inside");
+    insta::assert_snapshot!(sample.stderr_of(2, &["--moves", "1. e4 e5 (1... c5) 2. Nf3"]), @"pgndex: error: --moves: a variation begins after 1... e5; leave out the brackets and everything in them");
 }
 
 #[test]
@@ -652,7 +652,7 @@ fn an_illegal_move_is_reported_with_the_reason() {
     ");
     insta::assert_snapshot!(failure("--play", "e2e4,e7e4"), @"
     pgndex: error: --play: cannot play 1... e7e4 (ply 2) in the position rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1
-      because: no pawn of Black can reach e4
+      because: Black has no pawn that can reach e4
     ");
     insta::assert_snapshot!(failure("--play", "e2e4,pawn"), @"
     pgndex: error: --play: cannot play 1... pawn (ply 2) in the position rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1
@@ -678,7 +678,7 @@ fn an_illegal_move_is_reported_with_the_reason() {
     pgndex: error: --moves: there are no moves; write them as in "1. e4 c5 2. Nf3" or e2e4,c7c5
     "#);
     insta::assert_snapshot!(failure("--fen", "8/8/8/8/8/8/8/8 w - -"), @r#"
-    pgndex: error: not a legal position: "8/8/8/8/8/8/8/8 w - -"; a FEN has placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
+    pgndex: error: not a legal position: "8/8/8/8/8/8/8/8 w - -"
       because: White has 0 kings, not 1
     "#);
 }

@@ -398,12 +398,12 @@ fn existing_games_are_printed_before_a_missing_one_is_reported() {
     change(&sample, "PRAGMA foreign_keys = OFF; DELETE FROM game WHERE game_id = 5");
     insta::assert_snapshot!(json(&sample, &["5", "4-6"]), @r#"
     4 6
-    pgndex: error: games.db: no game 5; it was removed, or was read again later and has another number now
+    pgndex: error: games.db: no game 5; it was removed, or its file was read again and the game got a new number; find it with `pgndex find`
     "#);
     let run = sample.run(&["game", "games.db", "4-6", "--format", "pgn"]);
     assert_eq!(run.status, 0);
     assert!(
-        run.stderr.contains("note: 1 requested number without a game: a game can be removed"),
+        run.stderr.contains("note: no game has 1 of the requested numbers: games can be removed"),
         "{}",
         run.stderr
     );

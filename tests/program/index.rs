@@ -189,7 +189,7 @@ fn other_files_are_never_replaced() {
         let before = std::fs::read(workspace.path(target)).unwrap();
         let Run { status, stderr: err, .. } = workspace.run(&["index", "--overwrite", target, "a.pgn"]);
         assert_eq!(status, 1);
-        assert!(err.contains("exists and is not a database of pgndex, so it is not replaced"), "{err}");
+        assert!(err.contains("already exists and is not a pgndex database, so it is not replaced"), "{err}");
         assert_eq!(std::fs::read(workspace.path(target)).unwrap(), before);
     }
     assert_eq!(workspace.run(&["index", "--quiet", "--overwrite", "empty.db", "a.pgn"]).status, 0);
@@ -331,7 +331,7 @@ const NO_GAMES: [(&str, &[u8], &str); 10] = [
     (
         "utf16.pgn",
         b"[\0E\0v\0e\0n\0t\0 \0\"\0a\0\"\0]\0\n\0\n\x001\0.\0 \0e\x004\0 \0*\0",
-        "every second byte is NUL: UTF-16? Index it with the option encoding (utf-16le)",
+        "every second byte is NUL, so this is probably UTF-16; index it with the option encoding (utf-16le)",
     ),
 ];
 
@@ -358,13 +358,9 @@ fn confused_arguments_are_reported() {
         (
             &["index", "-q", "b.db", "@a.pgn"][..],
             1,
-            "a.pgn: PGN, not a list of paths, which has one path a line; leave the @ out",
+            "a.pgn: PGN, not a list of paths (one path per line); omit the @",
         ),
-        (
-            &["index", "-q", "b.db", "@a.db"],
-            1,
-            "a.db: no text, not a list of paths, which has one path a line",
-        ),
+        (&["index", "-q", "b.db", "@a.db"], 1, "a.db: binary data, not a list of paths (one path per line)"),
         (
             &["index", "-q", "b.db", "@list.txt"],
             3,
@@ -375,7 +371,7 @@ fn confused_arguments_are_reported() {
             0,
             "nothing to index: empty.txt: the list is empty; nothing was added",
         ),
-        (&["index", "-q", "b.db", "@"], 1, "@: no list is named; name a file after the @"),
+        (&["index", "-q", "b.db", "@"], 1, "@: no list is given; write the name of a file"),
         (
             &["index", "-q", "--dry-run", "new.db", "a.pgn"],
             0,
@@ -401,7 +397,7 @@ fn confused_arguments_are_reported() {
         (
             &["index", "-q", "--overwrite", "list.txt", "a.pgn"],
             1,
-            "is not a database of pgndex, so it is not replaced",
+            "is not a pgndex database, so it is not replaced",
         ),
         (
             &["index", "-q", "list.txt", "a.pgn"],
@@ -687,7 +683,7 @@ fn a_run_can_stop_at_the_first_error_or_at_a_limit() {
             assert_eq!(problems.last().unwrap()["token"], "Ke3");
             let err = run(&["--max-problems", "2"], database);
             insta::allow_duplicates! { insta::assert_snapshot!(err, @r#"
-            pgndex: error: a.pgn:39:18 (byte 388, game 7, ply 2): 2.Nf6: illegal move (no knight of White can reach f6) in rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; stopped, because there are more errors than --max-problems 2 allows; nothing was written to the database
+            pgndex: error: a.pgn:39:18 (byte 388, game 7, ply 2): 2.Nf6: illegal move (White has no knight that can reach f6) in rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2; stopped, because there are more errors than --max-problems 2 allows; nothing was written to the database
             "#); }
         }
         assert_eq!(tables.map(|table| rows_of(&workspace, "a.db", table)), before);
@@ -1053,14 +1049,14 @@ fn a_range_skips_removed_ids() {
         workspace.with("a.pgn", "[Event \"x\"]\n\n1. e4 e5 2. Nf3 *\n\n[Event \"y\"]\n\n1. d4 *\n");
     assert_eq!(workspace.run(&["index", "--quiet", "a.db", "a.pgn"]).status, 0);
     let Run { status, stdout: out, stderr: err } = workspace.run(&["game", "a.db", "1-3", "--format", "pgn"]);
-    assert!(status == 0 && err.contains("note: 1 requested number without a game"), "{err}");
+    assert!(status == 0 && err.contains("note: no game has 1 of the requested numbers"), "{err}");
     assert_eq!(out.matches("[Event ").count(), 2);
     let Run { status, stderr: err, .. } = workspace.run(&["game", "a.db", "1"]);
     assert_eq!(
         (status, err.as_str()),
         (
             1,
-            "pgndex: error: a.db: no game 1; it was removed, or was read again later and has another number now\n"
+            "pgndex: error: a.db: no game 1; it was removed, or its file was read again and the game got a new number; find it with `pgndex find`\n"
         )
     );
 }

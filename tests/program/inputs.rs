@@ -53,7 +53,7 @@ fn standard_input_is_read_like_a_file() {
         assert_eq!(summary["input_bytes"], GAMES.len(), "{what}");
         assert!(contents(&workspace, "in.db") == expected, "{what}");
     }
-    let gone = "pgndex: note: -: was standard input, which is gone, so the games indexed from it could not be checked against it\n";
+    let gone = "pgndex: note: -: was standard input, which cannot be read again, so the games indexed from it could not be checked against it\n";
     assert_eq!(workspace.run(&["verify", "in.db"]).stderr, gone);
     let Run { status, stderr: err, .. } =
         run_with_input(workspace.command(&["index", "-q", "--overwrite", "in.db", "-"]), b"");
@@ -74,7 +74,7 @@ fn a_damaged_archive_is_reported_and_changes_the_status() {
     assert_eq!(status, 3);
     assert!(err.starts_with("pgndex: error: cut.pgn.gz: damaged near byte "), "{err}");
     assert!(
-        err.contains("it ends too early. Download the file again, or make it again. The games before this place are kept\n"),
+        err.contains("it ends too early. Download the file again, or create it again. The games before this point are kept\n"),
         "{err}"
     );
     let Run { status, stderr: err, .. } =
@@ -234,8 +234,8 @@ fn endless_inputs_are_an_error() {
     assert!(Command::new("mkfifo").arg(workspace.path("a.pgn")).status().unwrap().success());
     for (argument, reported) in [
         ("/dev/zero", "/dev/zero: neither a file nor a directory"),
-        ("@/dev/zero", "/dev/zero: longer than 64 MiB, not a list of paths"),
-        ("@long.txt", "long.txt: line 1 is longer than 4096 bytes: this is text, not a list of paths"),
+        ("@/dev/zero", "/dev/zero: longer than 64 MiB; this is not a list of paths"),
+        ("@long.txt", "long.txt: line 1 is longer than 4096 bytes; this is not a list of paths"),
         ("a*.pgn", "a.pgn: a named pipe, which patterns skip; to read it, give its name without a pattern"),
     ] {
         let message = workspace.failure(&["index", "-q", "a.db", argument]);
@@ -286,7 +286,7 @@ fn too_little_memory_is_reported() {
             status => panic!("{mib} MiB: {status:?}, {reported}"),
         }
         assert!(reported.contains("pgndex: error: "), "{mib} MiB: {reported}");
-        out_of_memory += u32::from(reported.contains("out of memory: the system gives"));
+        out_of_memory += u32::from(reported.contains("out of memory: the system provides"));
     }
     assert!(failed > 0 && out_of_memory > 0, "{failed} runs failed, {out_of_memory} of them out of memory");
 }

@@ -368,7 +368,7 @@ fn an_unknown_option_is_reported_with_a_hint() {
         (&["sql", "games.db", "-c", "SELECT 1"], "'pgndex sql --help' lists the options"),
         (
             &["find", "games.db", "--fen", "8/8/8/4k3/8/4K3/4P3/8", "w", "-", "-", "--limit", "3"],
-            "put a FEN that contains spaces in quotes: '--fen \"8/8/8/4k3/8/4K3/4P3/8 w - -\"'",
+            "a FEN with spaces needs quotes: '--fen \"8/8/8/4k3/8/4K3/4P3/8 w - -\"'",
         ),
         (&["explore", "games.db", "1.", "e4"], "put the moves in quotes: '--moves \"1. e4\"'"),
         (&["find", "games.db", "--from", "1972"], "use '--since 1972'"),
@@ -405,7 +405,7 @@ fn an_unknown_option_is_reported_with_a_hint() {
         (&["find", "games.db", "--name", "tal"], "use '--player NAME'"),
         (
             &["sql", "games.db", ".schema", "games"],
-            "put a statement that contains spaces in quotes: \"SELECT 1\" or \".schema games\"",
+            "a statement with spaces needs quotes: \"SELECT 1\" or \".schema games\"",
         ),
         (&["remove", "games.db", "--games"], "'pgndex remove --help' lists all filters"),
         (&["info", "games.db", "--qqqqq"], "'pgndex info --help' lists the options"),
@@ -550,7 +550,7 @@ fn a_limit_of_file_size_is_an_error_that_names_the_file() {
     ] {
         let (status, reported) = shell(&format!("\"$PGNDEX\" {work}"));
         assert!(status == Some(1) && reported.contains(expected), "{work}: {reported}");
-        assert!(reported.contains("iB are needed"), "{work}: {reported}");
+        assert!(reported.contains("iB is needed"), "{work}: {reported}");
     }
     let (status, reported) = shell("\"$PGNDEX\" export games.db -f pgn > out.txt");
     assert!(status == Some(1) && reported.contains("standard output: cannot write"), "{reported}");
@@ -640,7 +640,7 @@ fn a_full_disk_is_reported_with_its_free_space() {
         let run = workspace.run(&work.split(' ').collect::<Vec<_>>());
         let reported = run.stderr.as_str();
         assert!(run.status == 1 && reported.contains("no space left"), "{work}: {reported}");
-        for (at, _) in reported.match_indices(" MiB are free") {
+        for (at, _) in reported.match_indices(" MiB is free") {
             let digits = reported[..at].rsplit(|letter: char| !letter.is_ascii_digit()).next();
             let free: u64 = digits.and_then(|free| free.parse().ok()).expect("a number");
             assert!(free < 24, "{work}: {reported}");

@@ -124,7 +124,7 @@ fn merged_names_count_in_every_query_until_split() {
     let before = fs::read(workspace.path("games.db")).expect("the database");
     let merged = ask(&workspace, &["--merge", "Korchnoi, Viktor", "kortschnoj", "Korchnoi,V"]);
     assert_eq!((merged.status, merged.stdout.as_str()), (0, ""));
-    insta::assert_snapshot!(merged.stderr, @r#"pgndex: note: "Korchnoi, Viktor" has 8 games now, with 3 spellings"#);
+    insta::assert_snapshot!(merged.stderr, @r#"pgndex: note: "Korchnoi, Viktor" now has 8 games under 3 spellings"#);
     for (option, name, count) in [
         ("--player", "korchnoi", 8),
         ("--player", "=Korchnoi,V", 8),
@@ -273,11 +273,11 @@ fn an_invalid_list_is_reported_with_its_line_and_changes_nothing() {
     pgndex: error: bad.csv:2: "x" is not a FIDE number; write its digits, or leave it empty
     pgndex: error: bad.csv:3: "A" has the FIDE number 1, so it cannot have 2; keep the correct number; nothing was changed
     pgndex: error: bad.csv:2: "A" is given as another spelling of itself; leave this one out; nothing was changed
-    pgndex: error: bad.csv:4: "C" is another spelling of "A" already, so it cannot be one of "B"; keep one of the two; nothing was changed
+    pgndex: error: bad.csv:4: "C" is already another spelling of "A", so it cannot also be one of "B"; keep only one of them; nothing was changed
     pgndex: error: bad.csv:3: "B" is itself another spelling of "A"; list "C" as a spelling of "A" instead; nothing was changed
     pgndex: error: bad.csv:2: "A" and "B" are each given as another spelling of the other; keep one of the two lines; nothing was changed
     pgndex: error: bad.csv:3: "Liren Ding" is itself another spelling of "Ding Liren"; list "A" as a spelling of "Ding Liren" instead; nothing was changed
-    pgndex: error: bad.csv:3: "Liren Ding" is another spelling of "Ding Liren" already, so it cannot be one of "A"; keep one of the two; nothing was changed
+    pgndex: error: bad.csv:3: "Liren Ding" is already another spelling of "Ding Liren", so it cannot also be one of "A"; keep only one of them; nothing was changed
     "#);
     workspace.write("bad.csv", b"name,alias\nA,B\nM\xfcller,K\n");
     assert!(

@@ -127,7 +127,7 @@ fn games_removed_before_a_failure_are_reported() {
     let reported = workspace.stderr_of(1, &arguments);
     let removed = before + 3 - workspace.number("games.db", "SELECT count(*) FROM game");
     let start = format!(
-        "pgndex: error: {removed} games were removed, and 3 skipped earlier as duplicates were added; removing the \
+        "pgndex: error: {removed} games were removed, and 3 games skipped earlier as duplicates were restored; removing the \
          matching games failed; run the same command again\n"
     );
     assert!(reported.starts_with(&start) && reported.contains("not these"), "{reported}");
@@ -218,7 +218,7 @@ fn wrong_usage_is_refused_with_a_tip() {
         .execute_batch("PRAGMA foreign_keys = OFF; DELETE FROM game WHERE game_id < 10")
         .expect("deleted");
     let failure = workspace.stderr_of(1, &["remove", "games.db", "--source", "2"]);
-    assert!(failure.contains("but its sources and runs say"), "{failure}");
+    assert!(failure.contains("according to its sources and runs"), "{failure}");
 }
 
 /// Games removed by other means are reported, and `repair` makes the tables consistent.
@@ -287,7 +287,7 @@ fn games_stay_removed_if_there_is_no_room_to_shrink_the_file() {
     let Some(disk) = Mount::new(workspace.path("disk"), "2600k") else { return };
     std::fs::copy(workspace.path("games.db"), disk.0.join("games.db")).expect("a copy");
     let reported = workspace.stderr_of(1, &["remove", "disk/games.db", "--sql", "SELECT 1", "--shrink"]);
-    let start = "pgndex: error: 1 game was removed; making the file smaller failed; `pgndex remove DB --shrink` does only this\n";
+    let start = "pgndex: error: 1 game was removed; shrinking the file failed; `pgndex remove DB --shrink` does only this\n";
     assert!(reported.starts_with(start) && reported.contains("no space left"), "{reported}");
     assert_eq!(workspace.number("disk/games.db", "SELECT count(*) FROM game WHERE game_id = 1"), 0);
 }

@@ -258,7 +258,7 @@ SELECT 1 AS a, NULL AS b
         ");
         insta::assert_snapshot!(sample.ok(&[".help"]), @"
         .tables             the tables and views with their columns
-        .schema [TABLE]     the SQL that made the tables, with comments
+        .schema [TABLE]     the SQL that created the tables, with comments
         .mode FORMAT        how rows are printed: table, box, csv, json, md or line
         .headers on|off     whether table and csv begin with the names of the columns
         .parameter [WHAT]   list; set NAME VALUE gives :NAME a value; unset NAME; clear
@@ -453,7 +453,7 @@ mod attaching {
             ("-- first\nattach 'text.txt' AS other", "cannot attach that file: file is not a database"),
             (
                 "ATTACH 'damaged.db' AS other; SELECT * FROM other.t",
-                "database disk image is malformed, in the database or in one that is attached",
+                "database disk image is malformed, in this database or an attached one",
             ),
         ] {
             let run = sample.ask(&[statements]);

@@ -53,7 +53,7 @@ fn ready_files_are_added_once() {
     workspace.write("in/c.pgn", "[White \"c\"]\n\n1. e5 *\n");
     let run = workspace.run(&["watch", "games.db", "in", "--once", "--settle", "0"]);
     assert_eq!(run.status, 3, "{run:?}");
-    let reported = "pgndex: error: 1 error in the input: in/c.pgn:3:4: 1.e5: illegal move (no pawn of White can reach e5) in ";
+    let reported = "pgndex: error: 1 error in the input: in/c.pgn:3:4: 1.e5: illegal move (White has no pawn that can reach e5) in ";
     assert!(
         run.stderr.contains(reported)
             && run.stderr.contains("; to list all problems: pgndex sql games.db \"SELECT "),

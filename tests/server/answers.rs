@@ -214,7 +214,7 @@ fn unreadable_requests_are_reported_with_a_hint() {
         ("/api/games?white=a&white=b", 400, "given twice"),
         ("/api/games?material=KRPvKR&play=e2e4", 400, "give only one of these"),
         ("/api/games?opponent=x", 400, "player"),
-        ("/api/position?play=e2e5", 400, "because: no pawn of White can reach e5"),
+        ("/api/position?play=e2e5", 400, "because: White has no pawn that can reach e5"),
         ("/api/position?fen=8/8", 400, "because: the number of ranks in the placement is 2, not 8"),
         ("/api/games?like=8/8", 400, "because: the number of ranks"),
         ("/api/games?wxyz=1", 400, "no such parameter; known parameters: "),

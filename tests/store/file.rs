@@ -250,15 +250,15 @@ fn other_files_are_refused_untouched() {
         assert_eq!(before, fs::read(path).ok());
         text
     };
-    insta::assert_snapshot!(refused(&path), @"games.db: no such database; make one with `pgndex index`");
+    insta::assert_snapshot!(refused(&path), @"games.db: no such database; create one with `pgndex index`");
     insta::assert_snapshot!(refused(directory.path()), @"DIR: a directory, not a database; name a file in it");
     fs::write(&path, "[Event \"?\"]\n\n1. e4 *\n".repeat(1000)).expect("a file");
-    insta::assert_snapshot!(refused(&path), @"games.db: this is a PGN file, not a database; give a database as the first argument (`pgndex index` makes one)");
+    insta::assert_snapshot!(refused(&path), @"games.db: this is a PGN file, not a database; give a database as the first argument (`pgndex index` creates one)");
     fs::write(&path, "x").expect("a file");
     insta::assert_snapshot!(refused(&path), @"games.db: not an SQLite database; is this the right file?");
     fs::remove_file(&path).expect("removed");
     Connection::open(&path).and_then(|c| c.execute_batch("CREATE TABLE t (x)")).expect("a database");
-    insta::assert_snapshot!(refused(&path), @"games.db: an SQLite database, but not made by pgndex; name another file");
+    insta::assert_snapshot!(refused(&path), @"games.db: an SQLite database of another program; choose another file");
     fs::remove_file(&path).expect("removed");
     sample_database(directory.path());
     Connection::open(&path).and_then(|c| c.execute_batch("PRAGMA user_version = 99")).expect("a database");
@@ -276,7 +276,7 @@ fn a_marked_file_without_a_version_is_refused_untouched() {
         let before = fs::read(&path).expect("the file");
         for error in [Database::open_read_only(&path), Database::open(&path)].map(Result::unwrap_err) {
             insta::allow_duplicates! {
-                insta::assert_snapshot!(message(&error, directory.path()), @"games.db: an SQLite database, but not made by pgndex; name another file");
+                insta::assert_snapshot!(message(&error, directory.path()), @"games.db: an SQLite database of another program; choose another file");
             }
         }
         assert_eq!(fs::read(&path).expect("the file"), before);
@@ -545,8 +545,8 @@ fn read_only_connections_cannot_write() {
         };
         insta::allow_duplicates! {
             insta::assert_snapshot!(error("DELETE FROM game"), @"this would change the database; only reading is allowed here");
-            insta::assert_snapshot!(error("SELECT 1; SELECT 2"), @"the query has more than one statement; give them one at a time");
-            insta::assert_snapshot!(error("SELECT 1; nonsense"), @"the query has more than one statement; give them one at a time");
+            insta::assert_snapshot!(error("SELECT 1; SELECT 2"), @"the query has more than one statement; run one statement at a time");
+            insta::assert_snapshot!(error("SELECT 1; nonsense"), @"the query has more than one statement; run one statement at a time");
             insta::assert_snapshot!(error(" -- nothing"), @"the query is empty; give a statement, such as SELECT * FROM games LIMIT 10");
             insta::assert_snapshot!(error("SELECT * FROM gmae"), @r#"
             no such table: gmae
@@ -573,7 +573,7 @@ fn an_existing_target_is_kept_by_default() {
     Build::create(&path, BuildOptions::default()).and_then(Build::finish).expect("a database");
     let precious = fs::read(&path).expect("a file");
     let error = Build::create(&path, BuildOptions::default()).expect_err("exists");
-    insta::assert_snapshot!(message(&error, directory.path()), @"games.db: exists already; name another file, or allow replacing it");
+    insta::assert_snapshot!(message(&error, directory.path()), @"games.db: already exists; choose another file name, or allow replacing the file");
     let options = BuildOptions { overwrite: true, ..BuildOptions::default() };
     let build = Build::create(&path, options).expect("a build");
     assert_eq!(fs::read(&path).expect("a file"), precious);
@@ -600,7 +600,7 @@ fn targets_that_cannot_be_written_are_reported_first() {
         let error = Build::create(path, BuildOptions::default()).expect_err("an error");
         message(&error, directory.path())
     };
-    insta::assert_snapshot!(error(&directory.path().join("missing/games.db")), @"missing: this directory does not exist; create it, or choose another place");
+    insta::assert_snapshot!(error(&directory.path().join("missing/games.db")), @"missing: this directory does not exist; create it, or choose another directory");
     insta::assert_snapshot!(error(directory.path()), @"DIR: a directory, not a database; give the name of a file");
 }
 
@@ -762,7 +762,7 @@ fn wrong_rows_are_refused() {
     headers.players.push((NameId(1), name));
     let error = loader.append_headers(&headers).expect_err("no such text");
     insta::assert_snapshot!(message(&error, directory.path()), @r"
-    .games.db.pgndex-tmp: cannot write table player: the database is not as pgndex left it; `pgndex verify` lists what is wrong
+    .games.db.pgndex-tmp: cannot write table player: another program seems to have changed the database; `pgndex verify` lists what is wrong
       no such value in the batch
       Error code 1: SQL logic error
     ");

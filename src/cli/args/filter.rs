@@ -117,7 +117,7 @@ pub(crate) struct FilterArgs {
 /// names of openings, so the error for an existing file suggests `--openings`.
 pub(crate) fn eco(text: &str) -> Result<EcoRange, String> {
     text.parse().map_err(|error: FilterError| match Path::new(text).exists() {
-        true => format!("{error}; give a file with names of openings with --openings"),
+        true => format!("{error}; to use a file of opening names, give --openings FILE"),
         false => error.to_string(),
     })
 }

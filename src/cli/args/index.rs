@@ -30,7 +30,7 @@ files could not be read completely, the exit status is 3; if no file could be re
 Examples:
   pgndex index games.db twic/ lichess_db_*.pgn.zst   a directory, and archives as they are
   curl -s URL | pgndex index games.db -              from standard input
-  pgndex index --dry-run --rejects bad.pgn twic/     without a database: are the games sound?")]
+  pgndex index --dry-run --rejects bad.pgn twic/     check the games, without a database")]
 pub(crate) struct IndexArgs {
     /// Database to create or to add to
     #[arg(value_name = "DB")]

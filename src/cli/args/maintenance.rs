@@ -64,7 +64,7 @@ const OPTIMIZE: &str = "\
 Each run stores its games as a separate part, so that adding games takes no longer in a large database than in a small one. pgndex also \
 merges these parts from time to time. Answers are the same before and after; look-ups are a little quicker afterwards.
 
-The work is one transaction: after a crash, either all of it is done or nothing. If more than a tenth of the file is then free, the file \
+The work is one transaction: after a crash, either all of it is done or none of it. If more than a tenth of the file is then free, the file \
 is rewritten without its free pages. This temporarily needs up to twice the size of the file, half of it in the directory of the \
 database and half in that of --temp-dir.
 
@@ -75,9 +75,9 @@ Examples:
 /// Notes and examples of `pgndex repair`.
 pub(super) const REPAIR: &str = "\
 The command recomputes all data that is derived from the games and positions: which games have a position, the counts for `explore`, \
-totals. It removes rows that refer to missing games or sources, and names that no game has. A PGN file can be indexed again if all \
-its games are missing although `remove` did not remove them. Games, their moves and their annotations stay unchanged; only references to \
-missing names are set to NULL.
+totals. It removes rows that refer to missing games or sources, and names that no game has. If all games of a PGN file are missing, \
+but `remove` did not remove them, the file can be indexed again. Games, their moves and their annotations stay unchanged; only \
+references to missing names are set to NULL.
 
 The command works on a copy, which replaces the database at the end. This temporarily needs as much space again. After a crash the \
 database is unchanged. A file that the disk damaged cannot be repaired: index its games again.
@@ -106,7 +106,8 @@ pub(crate) struct OptimizeArgs {
     pub(crate) work: MaintenanceArgs,
     /// Convert the database to this layout.
     ///
-    /// Answers and SQL stay the same. A new file replaces the database; until then it is beside the database.
+    /// Answers and SQL stay the same. pgndex writes a new file next to the database, then replaces the database
+    /// with it.
     #[arg(long, value_name = "LAYOUT", value_parser = layouts())]
     pub(crate) layout: Option<Layout>,
 }
@@ -114,12 +115,12 @@ pub(crate) struct OptimizeArgs {
 /// Remove games from a database; all counts stay exact
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-The removal is one transaction: after a crash, either all of it is done or nothing. Numbers of removed games are not used again. The \
-database file does not shrink, and may grow; games that are added later use its free pages. --shrink makes it smaller.
+The games are removed in one transaction: after a crash, either all of them are removed or none. Numbers of removed games are not \
+used again. The database file does not shrink, and may grow; games that are added later use its free pages. --shrink makes it smaller.
 
 If a duplicate of a removed game was skipped when its PGN file was indexed, the duplicate takes the game's place. This requires that \
-its file is unchanged; text added at the end does not matter. With --games, such a duplicate is removed again, in a second transaction, \
-if it also matches the filters. With --sql it stays.
+its file is unchanged; text added at the end does not matter. With --games, a second transaction then removes such a duplicate too, \
+if it matches the filters. With --sql it stays.
 
 A file that was removed with --source can be indexed again. Games that were removed with --games or --sql are not added again when their \
 file grows. If a different file contains the same game, indexing that file adds the game again. An identical copy of the file is recognised and skipped.
@@ -134,8 +135,8 @@ pub(crate) struct RemoveArgs {
     pub(crate) database: PathBuf,
     /// Remove the games that the filters choose.
     ///
-    /// Without --games, you can remove only all games of a PGN file (--source; the database then also forgets the
-    /// file) or the games of a query (--sql).
+    /// Without --games, give either --source, which removes all games of a PGN file (and the database forgets the
+    /// file), or --sql.
     #[arg(help_heading = WHICH, long, requires = "FilterArgs")]
     pub(crate) games: bool,
     /// Remove the games with the numbers in the first column of this query
@@ -204,7 +205,7 @@ pub(crate) struct VerifyArgs {
     /// Check the Parquet files of this directory instead
     #[arg(long, value_name = "DIR", value_parser = directory(), conflicts_with = "no_sources")]
     pub(crate) parquet: Option<PathBuf>,
-    /// Games to check closely, and as many positions and duplicates.
+    /// Number of games to check closely; the same number of positions and of duplicates is checked.
     ///
     /// Games are replayed, positions counted again, and duplicates compared.
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = within(0..=u32::MAX))]

@@ -61,7 +61,7 @@ pub(crate) fn read_position(args: &PositionArgs) -> anyhow::Result<PositionQuery
         PositionArgs { moves: Some(moves), .. } => {
             PositionQuery::from_moves(moves).map_err(|error| match error {
                 PositionError::Move { ply: 1, .. } if begins_with_black(moves) => wrong_value(
-                    "--moves: the text begins with a move of Black, and White moves first; give White's first move too, as in \"1. e4 e5\"",
+                    "--moves: the text begins with a move of Black, but White moves first; give White's first move too, as in \"1. e4 e5\"",
                 ),
                 error => of_option("--moves")(error),
             })?

@@ -69,7 +69,8 @@ pub(crate) struct FindTargetArgs {
     pub(crate) position: PositionArgs,
     /// The positions most similar to this FEN, one per game.
     ///
-    /// Positions with the same pawns and material come first, then the others; in both groups, the most similar come first.
+    /// Positions with the same pawns and material come first. Within each group, the most similar positions come
+    /// first.
     #[arg(help_heading = POSITION, long, value_name = "FEN", conflicts_with_all = ["fen", "moves", "play", "variations", "sort"])]
     pub(crate) like: Option<String>,
     #[command(flatten)]
@@ -144,7 +145,7 @@ pub(crate) struct ExploreArgs {
     pub(crate) history: bool,
     /// Show a tree of moves of this depth in half-moves, at most 40.
     ///
-    /// A position is expanded only once. Other moves that lead to it print a reference to the expanded one.
+    /// A position is expanded only once. Other moves that lead to this position show a reference to it.
     #[arg(long, value_name = "N", value_parser = within(1..=40_u32), conflicts_with_all = ["versus", "variations", "limit", "top", "recent", "svg"])]
     pub(crate) depth: Option<u32>,
     /// With --depth: show only moves played in at least this percentage of the tree's games

@@ -121,7 +121,8 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
     }
     if let Some(distance) = shown.unseen {
         note(&format!(
-            "not all games were searched, so from distance {distance} on there may be nearer positions than those shown; --limit 0 searches all games"
+            "not all games were searched; positions at a distance of {distance} or more may be missing. \
+             --limit 0 searches all games"
         ));
     }
     if let FindTarget::Position(query) = &target {

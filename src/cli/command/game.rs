@@ -69,9 +69,13 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
             let given = |range: &RangeInclusive<u32>| u64::from(range.end() - range.start()) + 1;
             let unused = args.games.iter().map(given).sum::<u64>() - found;
             if unused > 0 {
-                let numbers = counted(unused, "requested number");
+                let games = match unused {
+                    1 => "no game has 1".to_owned(),
+                    unused => format!("no games have {unused}"),
+                };
                 note(&format!(
-                    "{numbers} without a game: a game can be removed, or get another number when it is read again"
+                    "{games} of the requested numbers: games can be removed, or get other numbers when they are \
+                     read again"
                 ));
             }
             Ok(())

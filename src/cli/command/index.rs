@@ -95,7 +95,7 @@ fn check_arguments(args: &IndexArgs) -> anyhow::Result<()> {
     if args.drop_missing && !args.reread {
         // clap does not enforce `requires` if a given argument conflicts with the required argument.
         return Err(wrong_value(
-            "--drop-missing needs --reread, which reads again the PGN files that the database was built from",
+            "--drop-missing needs --reread, which reads the PGN files of the database again",
         ));
     }
     Ok(())
@@ -337,7 +337,8 @@ fn check_own_rows(known: &Database, database: &Path) -> anyhow::Result<()> {
     let others = known.added_by_others()?;
     if !others.is_empty() {
         bail!(
-            "{}: what other programs added would be lost: {}. Index its files into another database, or drop these additions first",
+            "{}: these additions of other programs would be lost: {}. Index its files into another database, or drop \
+             them first",
             database.display(),
             others.join(", ")
         );

@@ -95,9 +95,10 @@ pub(crate) fn optimize(OptimizeArgs { layout, work: args }: &OptimizeArgs) -> an
             None => None,
         };
         let done: Vec<_> = merged.into_iter().chain(changed).collect();
-        let done = match &done[..] {
-            [] => "nothing to merge".to_owned(),
-            done => format!("{} in {seconds:.1} s", done.join(", ")),
+        let done = match (&done[..], layout) {
+            ([], Some(layout)) => format!("already has the {layout} layout; nothing to merge"),
+            ([], None) => "nothing to merge".to_owned(),
+            (done, _) => format!("{} in {seconds:.1} s", done.join(", ")),
         };
         format!("{done}\n{}", database_size(&args.database, bytes_before, file_bytes, free_bytes))
     })

@@ -265,7 +265,7 @@ fn report_player(database: &Database, name: &str) -> anyhow::Result<()> {
         Some(player) => {
             let (games, spellings) =
                 (counted(player.games, "game"), counted(player.spellings.len() as u64, "spelling"));
-            note(&format!("\"{name}\" has {games} now, with {spellings}"));
+            note(&format!("\"{name}\" now has {games} under {spellings}"));
         }
         None => note(&format!("\"{name}\" has no games yet")),
     }

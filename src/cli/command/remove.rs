@@ -42,7 +42,7 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
                 shrink(&args.database, &options, &progress).map(Some).map_err(|error| {
                     const ALONE: &str = "`pgndex remove DB --shrink` does only this";
                     match summary {
-                        Some(summary) => error.after(summary.done(), "making the file smaller", ALONE),
+                        Some(summary) => error.after(summary.done(), "shrinking the file", ALONE),
                         None => error,
                     }
                 })
@@ -136,12 +136,8 @@ fn last_line(args: &RemoveArgs, summary: &RemovalSummary, before: Option<u64>, r
     if before.is_none() && *free_bytes > 0 && !args.dry_run {
         size += ", for games that are added later; `pgndex remove DB --shrink` makes the file smaller";
     }
-    let seconds = elapsed.as_secs_f64();
-    format!(
-        "{verb} {}, {} in {seconds:.1} s{returned}\n{size}",
-        counted(*games, "game"),
-        counted(*plies, "half-move")
-    )
+    let time = if args.dry_run { String::new() } else { format!(" in {:.1} s", elapsed.as_secs_f64()) };
+    format!("{verb} {}, {}{time}{returned}\n{size}", counted(*games, "game"), counted(*plies, "half-move"))
 }
 
 fn removed(args: &RemoveArgs, summary: &RemovalSummary) -> Removed {

@@ -57,7 +57,7 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
     };
     let repertoires = match question.answer() {
         Err(RepertoireError::UnknownSide) => {
-            bail!("{}: {}; use --side white or --side black", name(), RepertoireError::UnknownSide)
+            bail!("{}: {} with --side", name(), RepertoireError::UnknownSide)
         }
         answer => answer?,
     };

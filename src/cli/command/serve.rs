@@ -50,7 +50,8 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     drop(out);
     if server.address().ip().is_unspecified() {
         note(
-            "it listens on all addresses of this machine; on another machine, open this machine's address in the browser",
+            "listening on all addresses of this machine; from another machine, open this machine's address in \
+             a browser",
         );
     }
     notifier.notify("READY=1");

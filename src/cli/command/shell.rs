@@ -176,7 +176,7 @@ fn exit_status(command: &Command) -> Vec<Entry> {
     if is_any_of(&["index", "watch"]) {
         entries.push((
             "3",
-            "Done, but some games could not be read completely, or a file has text and no game.",
+            "Done, but some games could not be read completely, or a file has text but no games.",
         ));
     }
     if is_any_of(&["index", "remove", "optimize", "backup", "repair", "players", "sql"]) {
@@ -254,7 +254,8 @@ fn files(command: &Command) -> Vec<Entry> {
     if is_any_of(&["index", "watch", "remove", "optimize", "backup", "repair", "players", "sql"]) {
         entries.push((
             ".DB.pgndex-tmp*",
-            "The lock and the temporary files of a command that writes. The next such command removes those of a killed command.",
+            "The lock and the temporary files of a command that writes. The next such command removes the files \
+             that a killed command left behind.",
         ));
     }
     if is_any_of(&["index", "export", "verify"]) {

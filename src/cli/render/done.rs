@@ -56,10 +56,10 @@ pub(crate) struct Removed {
     pub(crate) games: u64,
     /// Number of half-moves of the games that `games` counts.
     pub(crate) plies: u64,
-    /// Number of rows of `source` removed: one for each reading of a file.
+    /// Number of rows removed from `source`. Each reading of a file has one row.
     pub(crate) sources: u64,
-    /// Number of games that had been skipped as duplicates of removed games and have now been added; in a dry
-    /// run, of games that would be added.
+    /// Number of games added because they had been skipped as duplicates of removed games; in a dry run, of
+    /// games that would be added.
     pub(crate) returned: u64,
     /// Games that had been skipped as duplicates of removed games and could not be added now, by file.
     pub(crate) lost: Vec<Lost>,
@@ -120,7 +120,7 @@ pub(crate) struct Repaired {
     /// Number of rows of `source` removed because none of the file's games remain, so that the file can be
     /// indexed again.
     pub(crate) forgotten_sources: u64,
-    /// Number of files that have games but had no row in `source`; each was given a row again.
+    /// Number of files with games but without a row in `source`; their rows were restored.
     pub(crate) unknown_sources: u64,
     /// Number of games whose `prefix_hash` was corrected.
     pub(crate) hashes: u64,
@@ -158,7 +158,7 @@ pub(crate) struct Verified {
     pub(crate) replayed_plies: u64,
     /// Number of games compared with their PGN.
     pub(crate) compared_games: u64,
-    /// Number of positions whose games were counted again.
+    /// Number of positions whose games were recounted.
     pub(crate) visited_positions: u64,
     /// Number of duplicates compared.
     pub(crate) duplicates: u64,

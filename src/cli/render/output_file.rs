@@ -68,7 +68,11 @@ impl OutputFile {
         let file = builder
             .tempfile_in(directory)
             .map_err(|error| io::Error::from(error.kind()))
-            .with_context(|| format!("{shown}: cannot write into its directory"))?;
+            .with_context(|| {
+                format!(
+                    "{shown}: cannot write into its directory; check its permissions, or name another file"
+                )
+            })?;
         Ok(Self { path: path.to_owned(), file, existing })
     }
 

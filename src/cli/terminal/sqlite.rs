@@ -35,7 +35,7 @@ const RECOMMENDED: [RecommendedSetting; 3] = [
     RecommendedSetting {
         option: "ENABLE_MEMORY_MANAGEMENT",
         is_wanted: false,
-        cost: "ENABLE_MEMORY_MANAGEMENT: threads wait for each other when games are added, and in a server",
+        cost: "ENABLE_MEMORY_MANAGEMENT: in `index` and `serve`, threads wait for each other",
     },
     RecommendedSetting {
         // The default depends on the system: about 2 GB, or 0.
@@ -106,7 +106,7 @@ mod tests {
         insta::assert_snapshot!(describe(&RECOMMENDED.each_ref()), @r#"
         built without these recommended settings:
           no ENABLE_DBPAGE_VTAB: games are added to a database row by row, which takes several times as long
-          ENABLE_MEMORY_MANAGEMENT: threads wait for each other when games are added, and in a server
+          ENABLE_MEMORY_MANAGEMENT: in `index` and `serve`, threads wait for each other
           a low MAX_MMAP_SIZE: adding to a database of more than 2 GB copies pages that it reads
         to get them, build in a copy of the project, or anywhere with this environment variable:
           LIBSQLITE3_FLAGS="-DSQLITE_ENABLE_DBPAGE_VTAB -USQLITE_ENABLE_MEMORY_MANAGEMENT -DSQLITE_MAX_MMAP_SIZE=0x100000000000"

@@ -20,7 +20,8 @@ const BYTES_A_ROW: usize = 32;
 const MOST_PROBLEMS: usize = 100;
 
 /// The message if annotations are left out.
-const TOO_MUCH: &str = "only 64 MiB of the annotations of a game are kept, and variations up to 1,000 deep";
+const TOO_MUCH: &str =
+    "at most 64 MiB of a game's annotations are kept; variations nested more than 1,000 deep are left out";
 
 /// A problem with annotations. It does not end the replay of the game.
 #[derive(Debug)]

@@ -56,9 +56,8 @@ impl Header {
             if before & bit != 0
                 && tags[..index].iter().any(|other| other.name.eq_ignore_ascii_case(tag.name))
             {
-                let name = String::from_utf8_lossy(tag.name);
-                let message = format!("the game has the tag {name} twice; the last one is used");
-                problems.push((tag.offset, ProblemKind::DuplicateTag, token(), message.into()));
+                let message = "it occurs twice; the last one is used".into();
+                problems.push((tag.offset, ProblemKind::DuplicateTag, token(), message));
             }
             let kept = tag.value.len().min(MOST_VALUE).min(left.saturating_sub(tag.name.len()));
             if kept < tag.value.len() && left > 0 {
@@ -205,7 +204,7 @@ fn first_clock(mut reader: Reader<'_>) -> Option<u32> {
 const MOST_VALUE: usize = 64 << 10;
 /// The maximum size of all stored tags of a game, in bytes.
 const MOST_TEXT: usize = 1 << 20;
-const TOO_LONG: &str = "only 64 KiB of a tag and 1 MiB of all tags of a game are kept";
+const TOO_LONG: &str = "at most 64 KiB of each tag, and 1 MiB of all tags of a game, are kept";
 
 /// The first `most` bytes of a text, without an incomplete UTF-8 character at the end.
 fn cut(text: &[u8], most: usize) -> &[u8] {

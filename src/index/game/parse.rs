@@ -163,8 +163,9 @@ impl<'a> ChunkParser<'a> {
         let mut tag_problems = Vec::new();
         let mut header = Header::read(&self.tags, &self.reader, game, batch, &mut tag_problems);
         for (offset, kind, token, reason) in tag_problems {
-            let message = format!("{token}: {reason}");
-            self.problem(batch, kind, offset, Subject::Game, Some(&token), &message);
+            let has_value = kind == ProblemKind::InvalidTag;
+            let tag = if has_value { token.clone() } else { token.replacen('[', "tag ", 1) };
+            self.problem(batch, kind, offset, Subject::Game, Some(&token), &format!("{tag}: {reason}"));
         }
         (self.first_code, self.both_lost) = (batch.codes.len(), header.both_lost);
         self.en_passant.clear();
@@ -320,8 +321,12 @@ impl<'a> ChunkParser<'a> {
                 self.problem(batch, ProblemKind::MissingResult, end, Subject::Game, None, &message);
             }
             Some(token) if tag.is_some_and(|tag| tag != token) => {
-                let tag = tag.unwrap_or_default().as_str();
-                let message = format!("the tag says {tag}, but the moves end in {}", token.as_str());
+                let (says, token) = (tag.unwrap_or_default(), token.as_str());
+                let used = match says {
+                    GameResult::Unknown => format!("the result {token} is used"),
+                    says => format!("the tag's result {} is used", says.as_str()),
+                };
+                let message = format!("the tag says {}, but the moves end in {token}; {used}", says.as_str());
                 let (kind, at) = (ProblemKind::ResultMismatch, ending.result_at.start);
                 let shown = shown(&self.text[ending.result_at.clone()]);
                 self.problem(batch, kind, at, Subject::Game, Some(&shown), &message);

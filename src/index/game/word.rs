@@ -55,9 +55,9 @@ pub(crate) fn is_meant_as_move(word: &[u8], text: &[u8], after: usize) -> bool {
 /// A hint on the notation of a word that cannot be parsed as a move: a remark in parentheses, or empty.
 pub(crate) fn notation_of(word: &[u8]) -> &'static str {
     if is_foreign_move(word) {
-        " (in another language? the letters of pieces are K, Q, R, B and N)"
+        " (in another language? pieces must be written as K, Q, R, B or N)"
     } else if is_descriptive_move(word) {
-        " (descriptive notation is not read)"
+        " (descriptive notation is not supported)"
     } else {
         ""
     }

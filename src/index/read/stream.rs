@@ -403,7 +403,7 @@ impl Cutter {
             self.early.push(message);
             return Ok(());
         }
-        let message = format!("{}: {message}. The games before this place are kept", self.path);
+        let message = format!("{}: {message}. The games before this point are kept", self.path);
         self.report(ProblemKind::DamagedArchive, self.offset, message)
     }
 

@@ -169,8 +169,11 @@ impl RemovalSummary {
     /// Converts an error that occurred after a part was committed.
     fn incomplete(&self, error: Error) -> Error {
         if self.asks_again {
-            let done =
-                format!("{}, and {} skipped earlier as duplicates were added", self.done(), self.returned);
+            let restored = match self.returned {
+                1 => "1 game skipped earlier as a duplicate was restored".to_owned(),
+                games => format!("{games} games skipped earlier as duplicates were restored"),
+            };
+            let done = format!("{}, and {restored}", self.done());
             error.after(done, "removing the matching games", "run the same command again")
         } else {
             error.after(self.done(), WRITING_BACK, NEXT_RUN)
@@ -442,7 +445,7 @@ pub fn optimize(target: &Path, options: &IndexOptions, progress: &Progress) -> R
         convert(lock, options, progress).map_err(|error| failed(error, "converting the database"))?;
     let free_bytes = || Ok::<_, Error>(Database::open_read_only(target)?.free_bytes()?);
     if free_bytes()?.saturating_mul(MOST_FREE) > size() {
-        shrink(target, options, progress).map_err(|error| failed(error, "making the file smaller"))?;
+        shrink(target, options, progress).map_err(|error| failed(error, "shrinking the file"))?;
     }
     let (file_bytes, free_bytes) = (size(), free_bytes()?);
     Ok(OptimizeSummary {

@@ -149,7 +149,7 @@ fn same_file(
     const PIECE: u64 = 1 << 20;
     let changed = || "it has changed since it was indexed".to_owned();
     let Some((bytes, digest)) = &source.text else {
-        return Err("it could not be read to its end when it was indexed".to_owned());
+        return Err("it could not be read completely when it was indexed".to_owned());
     };
     let file = finder.find(&source.path).map_err(|error| error.full_message())?;
     let file = file.in_encoding(ReadOptions::of(&source.options).encoding);

@@ -65,13 +65,13 @@ pub struct PositionStatistics {
     /// Number of games without a result that reached the position. The numbers of results do not include
     /// them.
     pub unfinished: u64,
-    /// Number of games with a result that reached the position in another move order than the given one, that
-    /// is, without reaching all positions on the way. Missing if fewer than two moves were given, or if the
+    /// Number of games with a result that reached the position in a different move order, that is, without
+    /// reaching every position of the given line. Missing if fewer than two moves were given, or if the
     /// number is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transposed: Option<u64>,
-    /// Number of games, with or without a result, with a variation that reaches the position or begins there.
-    /// Missing unless variations were requested.
+    /// Number of games with a variation that reaches the position or begins there. Games without a result are
+    /// included. Missing unless variations were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_variations: Option<u64>,
     /// The moves played from the position, the most frequent first. Equally frequent moves are ordered by the
@@ -96,9 +96,9 @@ pub struct ExploreAnswer {
     /// The moves played from the position.
     #[serde(flatten)]
     pub explored: PositionStatistics,
-    /// Games by year, in ascending order, unknown years last. A year without games that reached the position
-    /// is listed if it lies between two years with games that reached it, and has other games. Missing unless
-    /// requested.
+    /// Games by year, in ascending order, unknown years last. A year in which no game reached the position is
+    /// listed only if it lies between two years in which games reached it. It also needs other games that
+    /// pass the filters and have a result. Missing unless requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<HistoryYear>>,
     /// The moves played from the position in the games to compare with. Missing unless requested.
@@ -119,8 +119,8 @@ pub struct HistoryYear {
     /// Number of all games of the year that pass the filters and have a result, whether they reached the
     /// position or not.
     pub games_of_year: u64,
-    /// The moves that are the most frequent ones over all years, with their games in this year. All years
-    /// list the same moves.
+    /// The most frequent moves over all years, with their numbers of games in this year. All years list the
+    /// same moves.
     pub moves: Vec<HistoryMove>,
 }
 

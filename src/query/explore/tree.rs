@@ -59,9 +59,8 @@ pub struct TreeMove {
     pub side: Color,
     /// Number of games with a result that reached the position before the move.
     pub games_before: u64,
-    /// If the position after this move is also at another place in the tree, and the next moves are listed
-    /// only there: the line from the first position of the tree to that place, or an empty string for the
-    /// first position itself. Otherwise missing.
+    /// Line from the first position of the tree to the same position elsewhere, if the moves after this one
+    /// are listed only there; empty for the first position itself. Missing if the moves are listed here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_as: Option<String>,
     /// The moves played after this one, the most frequent first.

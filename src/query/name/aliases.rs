@@ -211,8 +211,10 @@ impl Aliases {
         let (gone, kept): (Vec<_>, Vec<_>) =
             self.rows().into_iter().partition(|row| row.alias == spelling || row.name == spelling);
         if gone.is_empty() {
-            let wrong_one = "has no other spellings, and is not another spelling of a name";
-            return wrong(format!("\"{spelling}\" {wrong_one}"));
+            return wrong(format!(
+                "\"{spelling}\" has no other spellings, and is not another spelling of a name; the table player_alias \
+                 lists all other spellings"
+            ));
         }
         (self.names, self.spellings) = Default::default();
         kept.into_iter().for_each(|row| self.set_name(row.alias, &row.name));
@@ -262,7 +264,8 @@ fn empty() -> AliasError {
 
 fn two_names(PlayerAlias { alias, name, .. }: &PlayerAlias, before: &str) -> AliasError {
     AliasError::Name(format!(
-        "\"{alias}\" is another spelling of \"{before}\" already, so it cannot be one of \"{name}\"; keep one of the two"
+        "\"{alias}\" is already another spelling of \"{before}\", so it cannot also be one of \"{name}\"; keep only \
+         one of them"
     ))
 }
 
@@ -372,7 +375,7 @@ mod tests {
         assert_eq!(added(&[["A", "B"]], &[["Z", "B"], ["Z", "A"]]).as_deref(), Ok("Z<A Z<B"));
         for (before, list, index) in [
             (&[][..], &[["A", "A"]][..], "0: \"A\" is given as another spelling of itself"),
-            (&[], &[["A", "C"], ["B", "C"]], "1: \"C\" is another spelling of \"A\" already"),
+            (&[], &[["A", "C"], ["B", "C"]], "1: \"C\" is already another spelling of \"A\""),
             (&[], &[["A", "B"], ["B", "C"]], "1: \"B\" is itself another spelling of \"A\""),
             (&[], &[["B", "C"], ["A", "B"]], "0: \"B\" is itself another spelling of \"A\""),
             (
@@ -380,7 +383,7 @@ mod tests {
                 &[["A", "B"], ["B", "A"]],
                 "0: \"A\" and \"B\" are each given as another spelling of the other",
             ),
-            (&[["A", "B"]], &[["Z", "B"]], "0: \"B\" is another spelling of \"A\" already"),
+            (&[["A", "B"]], &[["Z", "B"]], "0: \"B\" is already another spelling of \"A\""),
             (&[["A", "B"]], &[["B", "C"]], "0: \"B\" is itself another spelling of \"A\""),
         ] {
             let error = added(before, list).expect_err("a contradiction");

@@ -32,7 +32,7 @@ pub struct SimilarNames {
     /// Up to three similar names, the most similar first. Among equally similar names, names that begin like
     /// the name in the filter come first.
     pub near: Vec<String>,
-    /// For an event that is the name of a site, or the reverse: the field in which games have the name.
+    /// The field in which games have the name, if the filter's event is the name of a site, or the reverse.
     /// Otherwise missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elsewhere: Option<OtherField>,

@@ -34,7 +34,7 @@ impl Stop {
     }
 
     fn variation() -> Self {
-        let end = Some("; leave out its brackets and what is inside");
+        let end = Some("; leave out the brackets and everything in them");
         Self { begin: "a variation begins".to_owned(), end }
     }
 

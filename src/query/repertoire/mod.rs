@@ -48,7 +48,8 @@ pub enum RepertoireError {
     Store(#[from] store::Error),
     /// Neither tags nor moves show the side.
     #[error(
-        "cannot tell which side the repertoire is for: White and Black have the same number of alternative moves"
+        "cannot determine the repertoire's side: both sides have several moves in equally many positions and the last \
+         move in equally many lines; give the side"
     )]
     UnknownSide,
 }
@@ -61,9 +62,9 @@ pub struct Repertoire {
     #[serde(serialize_with = "as_letter")]
     #[cfg_attr(test, schemars(with = "String", extend("enum" = ["w", "b"])))]
     pub side: Color,
-    /// Whether the side was given, in the request or in the PGN's tags. `false`: it was derived from the
-    /// moves. It is the side that has several moves in fewer positions or, if both have equally many such
-    /// positions, the side that makes the last move of more lines.
+    /// Whether the side was given, in the request or in the PGN's tags. `false`: the side was derived from
+    /// the moves, as the side that has several moves in fewer positions or, if both have equally many such
+    /// positions, makes the last move of more lines.
     pub is_side_told: bool,
     /// Number of different positions in the repertoire.
     pub positions: u64,
@@ -101,13 +102,13 @@ pub struct RepertoireLine {
     /// The games that reached the last position of the line, in any move order.
     #[serde(flatten)]
     pub score: Score,
-    /// Number of half-moves of the line, up to and including the last one that any game played from the same
-    /// position; 0 if no game played any of them.
+    /// Number of half-moves up to and including the last move of the line that a game played from the same
+    /// position; 0 if no game played a move of the line.
     pub followed: u32,
     /// Whether the line ends with an opponent move, without a reply to it.
     pub is_open: bool,
-    /// The most frequent opponent move outside the repertoire in one position of the line: the last position
-    /// in which such a move is frequent enough. `null` if there is none.
+    /// The most frequent opponent move outside the repertoire, in the last position of the line where such a
+    /// move is frequent enough. `null` if there is no such position.
     pub left_by: Option<RepertoireMove>,
 }
 

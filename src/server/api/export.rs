@@ -12,7 +12,7 @@ use crate::store::{self, Database, GameAnnotations, HitOrder, Selection};
 
 const PARAMS: &[Param] = &[
     SORT,
-    Param::number("limit", "Maximum number of games; default all, also with 0"),
+    Param::number("limit", "Maximum number of games; 0 (the default): all"),
     Param::flag("plain", "Export only moves, without annotations"),
 ];
 

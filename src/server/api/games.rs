@@ -30,8 +30,10 @@ const PARAMS: &[Param] = &[
 ];
 
 const PLAIN: Param = Param::flag("plain", "Return only moves, without annotations");
-const NOVELTY: Param =
-    Param::flag("novelty", "Also find the first move that led to a position no earlier game had");
+const NOVELTY: Param = Param::flag(
+    "novelty",
+    "Also find the first move that led to a position that no game of an earlier day had reached",
+);
 
 pub(super) const ROUTES: &[Route] = &[
     route("/api/games", games, Lane::Search, Shape::json::<Page<'_>>()).about(

@@ -42,7 +42,7 @@ fn info(_: &Call, database: &Database) -> Result<Answer, Problem> {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Sources {
-    /// The readings of these files, in input order.
+    /// One entry per reading of a file, in input order.
     sources: Vec<SourceInfo>,
 }
 

@@ -14,7 +14,7 @@ use crate::store::read_rows;
 /// The statements that make an empty database compact.
 const COMPACT: &str = include_str!("../../../migrations/compact.sql");
 
-/// How a database stores the positions of games. The names, columns and rows that SQL sees are the same.
+/// How a database stores the positions of games. In both layouts, SQL uses the same names, columns and rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -22,7 +22,8 @@ pub enum Layout {
     /// `game_position` is a table with a row for each position.
     #[default]
     Open,
-    /// `game_moves` has the move codes of each game. `game_position` is a view that computes its rows from them.
+    /// `game_moves` contains the move codes of each game. `game_position` is a view that computes its rows
+    /// from these codes.
     Compact,
 }
 

@@ -123,7 +123,7 @@ impl PageFile {
     /// If the file cannot be extended.
     pub fn extend_file(&self) -> Result<(), BtreeError> {
         if self.real_length()? < self.length() {
-            self.file.set_len(self.length()).map_err(|error| self.io_error("make room in", error))?;
+            self.file.set_len(self.length()).map_err(|error| self.io_error("extend", error))?;
         }
         Ok(())
     }

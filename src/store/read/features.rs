@@ -67,7 +67,7 @@ pub(crate) fn visit_sets(
 /// Passes each value in a row, with its set, to `see`.
 fn each_set_of<'r>(cells: Cells<'r>, see: impl FnMut(i64, &'r [u8]) -> Option<()>) -> rusqlite::Result<()> {
     let first = cells.get("value")?;
-    cells.read("sets", "sets of games, each value once", |value| match value {
+    cells.read("sets", "sets of games without repeated values", |value| match value {
         ValueRef::Blob(bytes) => each_set(first, bytes, see),
         _ => None,
     })
@@ -97,7 +97,7 @@ pub(crate) fn each_block_set(
         "SELECT block, kind, value, sets FROM {schema}.game_set WHERE block = ?1 ORDER BY block, kind, value"
     );
     GAME_SET.each(connection, &sql, [block], |cells| {
-        let kind = cells.read("kind", "a kind of sets", |value| match value {
+        let kind = cells.read("kind", "the name of a kind of game set", |value| match value {
             ValueRef::Text(name) => FeatureKind::from_name(std::str::from_utf8(name).ok()?),
             _ => None,
         })?;

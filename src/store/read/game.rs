@@ -104,8 +104,8 @@ pub struct GameProblem {
     pub column: u64,
     /// Byte within the source's decompressed text, from 0.
     pub byte_offset: u64,
-    /// Ply that could not be played, or at which the problem was found, from 0; `null` if the problem has no
-    /// ply.
+    /// Half-move, counted from 0, that could not be played or at which the problem was found; `null` if the
+    /// problem concerns no half-move.
     pub ply: Option<Ply>,
     /// The invalid text; `null` if there is none.
     pub token: Option<String>,
@@ -361,7 +361,7 @@ impl Database {
     pub fn game_of_lichess_id(&self, id: &str) -> Result<Option<GameId>> {
         let sql = "SELECT game_id FROM game WHERE lichess_id = ?1 LIMIT 1";
         let game = GAME.first(self.connection(), sql, [id], |cells| cells.get("game_id").map(GameId));
-        game.map_err(self.failed("look up a game of Lichess"))
+        game.map_err(self.failed("look up a game by its Lichess id"))
     }
 
     /// Whether any game has a variant other than standard chess.

@@ -80,7 +80,7 @@ pub struct ImportInfo {
     pub import: ImportId,
     /// Start of the run in UTC, `YYYY-MM-DDTHH:MM:SSZ`.
     pub started_at: String,
-    /// End of the run in UTC; `null` if it is still running, or did not finish.
+    /// End of the run in UTC; `null` if the run is not finished.
     pub finished_at: Option<String>,
     /// Version of the program.
     pub program_version: String,
@@ -117,8 +117,8 @@ pub struct SourceInfo {
     pub problems: u64,
     /// Number of games skipped as duplicates.
     pub duplicates: u64,
-    /// Time in UTC when the file was completely indexed; `null` if it was not, for example because it is
-    /// damaged.
+    /// Time in UTC when indexing of the file was completed; `null` if it was not completed, for example
+    /// because the file is damaged.
     pub indexed_at: Option<String>,
 }
 
@@ -187,7 +187,7 @@ pub struct ProblemPage<'a> {
     pub severity: Option<&'a str>,
 }
 
-/// A problem and its place.
+/// A problem, and where it was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FoundProblem {
@@ -303,7 +303,7 @@ impl Database {
         // The number is about the whole database, so an error cannot name a row.
         let whole = Table::new("the database", &[]);
         let number = whole.first(self.connection(), sql, [], |cells| cells.get(0));
-        Ok(number.map_err(self.failed("read what the database holds"))?.unwrap_or_default())
+        Ok(number.map_err(self.failed("read the contents of the database"))?.unwrap_or_default())
     }
 
     /// The files in the order in which they were first read, each with its number of games and the size of its

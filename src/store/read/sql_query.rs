@@ -3,8 +3,8 @@
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::{Batch, Connection, ErrorCode, Params, Rows, Statement, ffi};
 
-#[cfg(feature = "bundled")]
 use crate::sorted::sort;
+#[cfg(feature = "bundled")]
 use crate::store::SqlLocation;
 use crate::store::schema::{schema_of, version_of};
 use crate::store::sql::words;
@@ -171,7 +171,7 @@ impl Error {
             }
             // SQLite does not report which database file has the error.
             rusqlite::Error::SqliteFailure(error, _) if is_of_file(error.code) && has_attached(database) => {
-                let message = format!("{source}, in the database or in one that is attached");
+                let message = format!("{source}, in this database or an attached one");
                 Self::Query { message, place: None, source }
             }
             rusqlite::Error::SqliteFailure(error, _) if is_of_file(error.code) => {
@@ -262,10 +262,10 @@ impl Catalog {
     pub fn hint(&self, message: &str) -> Option<String> {
         if let Some(name) = message.strip_prefix("no such table: ") {
             let names = self.relations.iter().map(|relation| relation.name.as_str());
-            return nearest(name, names).map(did_you_mean);
+            return did_you_mean(&all_nearest(name, names));
         }
         if let Some(name) = message.strip_prefix("no such function: ") {
-            return nearest(name, self.functions.iter().map(String::as_str)).map(did_you_mean);
+            return did_you_mean(&all_nearest(name, self.functions.iter().map(String::as_str)));
         }
         let column = missing_column(message)?;
         if column.eq_ignore_ascii_case("rowid") {
@@ -293,7 +293,7 @@ impl Catalog {
         if !found.is_empty() {
             return Some(found.join("; "));
         }
-        let near = nearest(column, columns.map(String::as_str)).map(did_you_mean);
+        let near = did_you_mean(&all_nearest(column, columns.map(String::as_str)));
         let is_word = message.ends_with(&format!(": {column}")) && !column.contains('"');
         near.or_else(|| {
             is_word.then(|| format!("if you meant a string, put it in single quotes: '{column}'"))
@@ -308,22 +308,32 @@ fn missing_column(message: &str) -> Option<&str> {
     Some(column.rsplit('.').next().unwrap_or(column))
 }
 
-fn did_you_mean(name: &str) -> String {
-    format!("did you mean \"{name}\"?")
+fn did_you_mean(names: &[&str]) -> Option<String> {
+    let names: Vec<_> = names.iter().map(|name| format!("\"{name}\"")).collect();
+    (!names.is_empty()).then(|| format!("did you mean {}?", names.join(" or ")))
 }
 
 /// The name most similar to the mistyped `name`; `None` if every name differs from `name` in more than a
 /// third of its letters (changed, added, removed or swapped). One different letter is always allowed.
 #[must_use]
 pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    all_nearest(name, names).first().copied()
+}
+
+/// The names found by [`nearest`]: at most three that are equally similar, in alphabetical order.
+fn all_nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let name = name.to_lowercase();
     let length = name.chars().count();
     let most = (length / 3).max(1);
     // Names of a very different length cannot match, and long names take long to compare.
     let alike = names.filter(|other| other.chars().count().abs_diff(length) <= most);
     let distance = |other: &str| strsim::damerau_levenshtein(&name, &other.to_lowercase());
-    let near = alike.map(|other| (distance(other), other)).min()?;
-    (near.0 <= most).then_some(near.1)
+    let mut near: Vec<_> = alike.map(|other| (distance(other), other)).collect();
+    sort(&mut near);
+    near.dedup();
+    let least = near.first().map_or(0, |nearest| nearest.0);
+    let near = near.into_iter().filter(|other| other.0 == least && least <= most);
+    near.map(|(_, other)| other).take(3).collect()
 }
 
 const ACTION: &str = "read the schema";
@@ -427,6 +437,7 @@ mod tests {
         for (message, expected) in [
             ("no such table: gmae", Some("did you mean \"game\"?")),
             ("no such table: Gamess", Some("did you mean \"games\"?")),
+            ("no such table: gamez", Some("did you mean \"game\" or \"games\"?")),
             ("no such table: openings", None),
             ("no such column: whiet", Some("did you mean \"white\"?")),
             ("no such column: g.WHITE", Some("tables with this column: games")),

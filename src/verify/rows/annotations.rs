@@ -40,7 +40,7 @@ macro_rules! numbered {
     ($table:literal) => {
         Rule(
             "number",
-            concat!("one more than that of the ", $table, " before"),
+            concat!("1, or one more than the number of the previous ", $table),
             concat!(
                 "typeof(t.number) = 'integer' AND (t.number = 1 OR EXISTS (SELECT 1 FROM ", $table, " AS c
                      WHERE c.game_id = t.game_id AND c.line = t.line AND c.ply = t.ply AND c.number = t.number - 1))"
@@ -52,13 +52,13 @@ macro_rules! numbered {
 const GAME: &[Rule] = &[
     Rule(
         "eval_count",
-        "the number of its values in move_eval",
+        "the number of evaluations of the game in move_eval",
         "ifnull(t.eval_count, 0) = (SELECT count(*) FROM move_eval AS e WHERE e.game_id = t.game_id
              AND (e.eval_cp IS NOT NULL OR e.eval_mate IS NOT NULL))",
     ),
     Rule(
         "clock_count",
-        "the number of its clocks in move_eval",
+        "the number of clock values of the game in move_eval",
         "ifnull(t.clock_count, 0) = (SELECT count(clock) FROM move_eval AS e WHERE e.game_id = t.game_id)",
     ),
 ];
@@ -74,12 +74,12 @@ const MOVE_EVAL: &[Rule] = &[
     Rule("eval_cp", "a whole number", "t.eval_cp IS NULL OR typeof(t.eval_cp) = 'integer'"),
     Rule(
         "eval_mate",
-        "a whole number, and none beside eval_cp",
+        "a whole number, or NULL if eval_cp has a value",
         "t.eval_mate IS NULL OR typeof(t.eval_mate) = 'integer' AND t.eval_cp IS NULL",
     ),
     Rule(
         "depth",
-        "a whole number beside a value",
+        "a whole number from 0, or NULL if neither eval_cp nor eval_mate has a value",
         "t.depth IS NULL OR typeof(t.depth) = 'integer' AND t.depth >= 0
              AND (t.eval_cp IS NOT NULL OR t.eval_mate IS NOT NULL)",
     ),
@@ -123,7 +123,7 @@ const VARIATION_MOVE: &[Rule] = &[
     ),
     Rule(
         "ply",
-        "one more than that of the move before",
+        "one more than the ply of the previous move",
         "typeof(t.ply) = 'integer' AND (EXISTS (SELECT 1 FROM variation AS v
                  WHERE v.game_id = t.game_id AND v.line = t.line AND v.ply = t.ply - 1)
              OR EXISTS (SELECT 1 FROM variation_move AS m

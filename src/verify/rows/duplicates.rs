@@ -186,7 +186,7 @@ pub(crate) fn compare(
     let read = text.and_then(|text| reread.read(text, Annotations::None));
     let Some(read) = read.filter(|read| text.is_some_and(|text| read.span() == (0, text.len() as u64)))
     else {
-        tell("byte_length", "that of one game".to_owned(), row.byte_length.to_string());
+        tell("byte_length", "the length of exactly one game".to_owned(), row.byte_length.to_string());
         return Ok(());
     };
     // Only the kinds `same` and `moves` have an original to compare with. For `same`, players, date and

@@ -57,10 +57,10 @@ pub(crate) fn compare_columns(reader: Reader<'_>, block: i64) -> rusqlite::Resul
             continue;
         };
         if cells.get::<&str>("cells")? != values {
-            let found = "column `cells` does not hold the distinct values of the games in this block";
+            let found = "column `cells` does not contain the distinct values of the games in this block";
             findings.about(WrongValue, COLUMNS, row_id(), found);
         } else if cells.get::<&[u8]>("games")? != games {
-            let found = "column `games` does not hold the value of each game of the block";
+            let found = "column `games` differs from the column of `game` of which this row is a copy";
             findings.about(WrongValue, COLUMNS, row_id(), found);
         }
     }
@@ -109,7 +109,7 @@ pub(crate) fn compare_visits(reader: Reader<'_>, key: i64, blocks: &[i64]) -> ru
                 findings.about(SurplusRow, VISITS, row_id(block), "no game of the block reached the position")
             }
             Some(expected) if games != expected => {
-                let found = "column `games` does not hold the games of the block that reached the position, with their moves";
+                let found = "column `games` does not contain the games of the block that reached the position, with their moves";
                 findings.about(WrongValue, VISITS, row_id(block), found);
             }
             Some(_) => {}
@@ -187,7 +187,7 @@ pub(crate) fn find_unlisted(reader: Reader<'_>) -> rusqlite::Result<()> {
                    SELECT (SELECT min(level) FROM occurrence AS o WHERE o.level > found.level) FROM found
                    WHERE level NOTNULL)
                SELECT level FROM found WHERE level NOTNULL AND level NOT IN (SELECT level FROM occurrence_level)";
-    let found = "its rows of occurrence are not found: the level is not listed";
+    let found = "the row is missing, so queries do not find the rows of this level in occurrence";
     reader.report_rows(MissingRow, (LEVEL, &["level"]), sql, found)
 }
 

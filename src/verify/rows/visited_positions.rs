@@ -263,7 +263,7 @@ fn compare_position(reader: Reader<'_>, key: i64, tally: &Tally) -> rusqlite::Re
             }
         }
         if tally.other_fen > 0 {
-            let (expected, found) = ("the one in game_position", row.get("fen")?);
+            let (expected, found) = ("the FEN in game_position", row.get("fen")?);
             findings.wrong(WrongValue, TABLE, id.clone(), "fen", expected, show(&found));
         }
         Ok(())

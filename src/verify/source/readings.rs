@@ -57,7 +57,11 @@ impl Verdict {
         match error {
             source::Error::Missing { path } => {
                 let is_input = path.as_os_str() == "-";
-                let message = if is_input { "was standard input, which is gone" } else { "no longer exists" };
+                let message = if is_input {
+                    "was standard input, which cannot be read again"
+                } else {
+                    "no longer exists"
+                };
                 Self { state: SourceState::Missing, message: message.to_owned() }
             }
             // The file could be decoded when it was indexed, so it has changed.

@@ -101,7 +101,8 @@ pub(crate) fn compare_game<'m>(
         let (start, end) = (game.byte_offset, game.byte_offset + game.byte_length);
         let place = start.saturating_add_unsigned(offset);
         let found = format!(
-            "bytes {start} to {end} of its source are not one game: there is one at {place}; its length in bytes is {length}"
+            "bytes {start} to {end} of its source are not exactly one game: a game of {length} bytes begins at \
+             byte {place}"
         );
         findings.about(SourceText, "game", id(), found);
         return Ok(());
@@ -112,7 +113,7 @@ pub(crate) fn compare_game<'m>(
         if found != Some(expected) {
             let text = |cell: Cell<'_>| match cell {
                 // The column has the id of the name.
-                Cell::Text(name) if column.ends_with("_id") => Some(format!("the number of '{name}'")),
+                Cell::Text(name) if column.ends_with("_id") => Some(format!("the id of '{name}'")),
                 _ => cell.to_text(),
             };
             let (expected, found) = (shown(text(expected)), shown(found.and_then(text)));

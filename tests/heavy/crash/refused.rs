@@ -118,8 +118,16 @@ fn missing_permissions() {
     fs::set_permissions(place.path().join("new.pgn"), fs::Permissions::from_mode(0o644))
         .expect("permissions");
     for (directory, file, expected) in [
-        (0o555, 0o444, "cannot write into this directory; check its permissions, or choose another place"),
-        (0o555, 0o666, "cannot write into this directory; check its permissions, or choose another place"),
+        (
+            0o555,
+            0o444,
+            "cannot write into this directory; check its permissions, or choose another directory",
+        ),
+        (
+            0o555,
+            0o666,
+            "cannot write into this directory; check its permissions, or choose another directory",
+        ),
         (0o777, 0o444, "x.db: no permission to write this file; change its permissions, or use a copy"),
     ] {
         let what = format!("{directory:o}, {file:o}");

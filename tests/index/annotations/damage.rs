@@ -33,28 +33,28 @@ const DAMAGE: &[(&str, &[&str])] = &[
         "DELETE FROM move_eval WHERE game_id = 1 AND ply = 4",
         &[
             "source-text move_eval game_id 1, ply 4: ",
-            "wrong-count game game_id 1: eval_count is 7, expected the number of its values in move_eval",
+            "wrong-count game game_id 1: eval_count is 7, expected the number of evaluations of the game in move_eval",
         ],
     ),
     (
         "INSERT INTO move_eval VALUES (2, 4, 100, NULL, NULL, NULL, NULL)",
         &[
             "source-text move_eval game_id 2, ply 4: clock is 100, expected no such move_eval",
-            "wrong-count game game_id 2: clock_count is 0, expected the number of its clocks in move_eval",
+            "wrong-count game game_id 2: clock_count is 0, expected the number of clock values of the game in move_eval",
         ],
     ),
     (
         "UPDATE game SET eval_count = 1 WHERE game_id = 1",
         &[
             "source-text game game_id 1: eval_count is 1, expected 7",
-            "wrong-count game game_id 1: eval_count is 1, expected the number of its values in move_eval",
+            "wrong-count game game_id 1: eval_count is 1, expected the number of evaluations of the game in move_eval",
         ],
     ),
     (
         "UPDATE game SET clock_count = 1 WHERE game_id = 2",
         &[
             "source-text game game_id 2: clock_count is 1, expected 0",
-            "wrong-count game game_id 2: clock_count is 1, expected the number of its clocks in move_eval",
+            "wrong-count game game_id 2: clock_count is 1, expected the number of clock values of the game in move_eval",
         ],
     ),
     (
@@ -185,7 +185,7 @@ const DAMAGE_WITHOUT_TEXT: &[(&str, &[&str])] = &[
     ),
     (
         "UPDATE move_eval SET eval_cp = 1, eval_mate = 2 WHERE game_id = 2 AND ply = 2",
-        &["wrong-value move_eval game_id 2, ply 2: eval_mate is 2, expected a whole number, and none beside"],
+        &["wrong-value move_eval game_id 2, ply 2: eval_mate is 2, expected a whole number, or NULL if"],
     ),
 ];
 

@@ -148,7 +148,7 @@ fn errors_have_path_and_line() {
         ("eco\tname\tpgn\n\tx\t1. b4\n", "list:2: no ECO code"),
         ("eco\tname\tpgn\nA00\t \t1. b4\n", "list:2: no name"),
         ("eco\tname\tpgn\nA00\tx\tpawn b4\n", "list:2: \"pawn\" among the moves"),
-        ("eco\tname\tpgn\nA00\tx\t1. b4 {\n", "list:2: a comment that is not closed among the moves"),
+        ("eco\tname\tpgn\nA00\tx\t1. b4 {\n", "list:2: an unclosed comment among the moves"),
         (
             "#\nA00 \"x\" 1.e4\n  e5 2.Ke3 *\n",
             "list:3: 2.Ke3: illegal move in rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2",
@@ -183,7 +183,8 @@ fn errors_have_path_and_line() {
         assert_eq!(read(text).expect_err(text), form, "{text}");
     }
     for text in ["", "\n \n", "eco\tname\tpgn\n", "{ nothing }\n"] {
-        assert_eq!(read(text).expect_err(text), "list: no opening in this file", "{text}");
+        let empty = "list: no opening in this file; add openings to it, or choose another file";
+        assert_eq!(read(text).expect_err(text), empty, "{text}");
     }
     let large = vec![b'\n'; (16 << 20) + 1];
     assert!(read(large).expect_err("too large").starts_with("list: more than 16 MiB"));

@@ -339,7 +339,7 @@ pub(super) fn write_history(explore: &ExploreQuery<'_>, years: &[HistoryYear]) -
     let Some(first) = years.first() else { return Ok(()) };
     print_line("\nBy year:")?;
     let bars = Bars::beside(YEARS_WIDTH + MOVE_WIDTH * first.moves.len());
-    let mut columns = vec!["year", "games", " of all", shares_header(explore.side), ""];
+    let mut columns = vec!["year", "games", "of year", shares_header(explore.side), ""];
     let moves: Vec<_> = first.moves.iter().map(|played| format!("{:>7}", played.san)).collect();
     columns.extend(moves.iter().map(String::as_str));
     let mut rows = RowWriter::stdout(RowFormat::Table, &columns)?;

@@ -58,7 +58,7 @@ pub(crate) fn warnings(database: &Database, sql: &str) -> Vec<&'static str> {
     }
     if has(r"(?i)\bpositions\b") && has(r"(?i)\border\s+by\s+(\w+\.)?occurrences\b") {
         warnings.push(
-            "positions are counted one by one here; frequent ones are counted already: \
+            "this counts positions one by one; counts of frequent positions are stored: \
              SELECT * FROM visited_position ORDER BY games DESC",
         );
     } else if has(r"(?i)\bkey\s*(=|in\b)") && scans_positions(database, sql).unwrap_or(false) {

@@ -236,7 +236,7 @@ pub(super) fn value(value: ValueRef<'_>) -> Value<'_> {
 /// The commands, each with its argument and its description.
 pub(crate) const COMMANDS: [(&str, &str, &str); 9] = [
     (".tables", "", "the tables and views with their columns"),
-    (".schema", "[TABLE]", "the SQL that made the tables, with comments"),
+    (".schema", "[TABLE]", "the SQL that created the tables, with comments"),
     (".mode", "FORMAT", "how rows are printed: table, box, csv, json, md or line"),
     (".headers", "on|off", "whether table and csv begin with the names of the columns"),
     (".parameter", "[WHAT]", "list; set NAME VALUE gives :NAME a value; unset NAME; clear"),

@@ -27,8 +27,8 @@ const FEW: u32 = 12_000;
 /// The maximum number of chunks per thread that are read together before their hits are returned.
 const PIECES: usize = 16;
 
-const LOOK: &str = "look at all positions";
-const SETS: &str = "look for games in the sets";
+const LOOK: &str = "search the positions of the games";
+const SETS: &str = "search the sets of games";
 
 /// The games to scan, and the part of the hits to return.
 #[derive(Clone, Copy, Debug)]

@@ -158,7 +158,7 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn count_hits(&self, search: &Search<'_>) -> Result<HitCount> {
-        let failed = self.failed("count the games of a position");
+        let failed = self.failed("count the games that reached a position");
         if search.selection.is_all() {
             let played = self.count_played(search)?;
             if search.lines == Lines::Main {
@@ -190,7 +190,7 @@ impl Database {
 
     /// The number of hits in the main lines of all games, ignoring the selection.
     fn count_played(&self, search: &Search<'_>) -> Result<HitCount> {
-        let failed = self.failed("count the games of a position");
+        let failed = self.failed("count the games that reached a position");
         // Often no game reached the position: after the opening, most positions of a game occur in no other
         // game.
         if !has_occurrences(self.connection(), search.key, 1).map_err(failed)? {
@@ -447,7 +447,7 @@ impl Database {
     ) -> Result<()> {
         let sql = games_sql("true", selection, order);
         let walked = self.walk_games(selection, &sql, &[], &mut |game| Ok(visit(game)));
-        walked.map_err(self.failed("look up the games of a filter"))
+        walked.map_err(self.failed("look up the games that match a filter"))
     }
 
     /// Passes the games that a query returns to `found` until `found` returns `false`.

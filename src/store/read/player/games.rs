@@ -265,7 +265,7 @@ impl Database {
             }
             Ok(endings)
         };
-        read().map_err(self.failed("read which endings games reached"))
+        read().map_err(self.failed("read the endings that games reached"))
     }
 }
 
