@@ -398,10 +398,10 @@ impl Annotator {
             level.is_broken = true;
             return None;
         }
-        level.before.0.clone_from(&level.position);
-        level.before.1 = level.place.ply;
-        match level.position.play_san(word) {
+        let mut after = level.position.clone();
+        match after.play_san(word) {
             Ok(move_code) => {
+                level.before = (std::mem::replace(&mut level.position, after), level.place.ply);
                 level.place.go_to(level.place.ply + 1);
                 level.last_move = Some(headers.variation_moves.len());
                 let (position, LineLocation { line, ply, .. }) = (&level.position, level.place);
