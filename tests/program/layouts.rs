@@ -1,9 +1,12 @@
 //! Both layouts of a database give the same answers.
 
+use pgndex::board::{MoveCode, Position};
+use proptest::prelude::*;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
 use crate::command::Run;
+use crate::properties::cases;
 use crate::workspace::{Workspace, json};
 
 const ANNOTATED: &str = include_str!("../../examples/annotated.pgn");
@@ -152,6 +155,59 @@ fn plain_sql_reads_the_same_rows() {
     let plan =
         plain(&workspace, "compact.db", "EXPLAIN QUERY PLAN SELECT fen FROM game_position WHERE game_id = 7");
     assert!(plan.iter().any(|step| step.contains("SEARCH game_moves USING INTEGER PRIMARY KEY")), "{plan:?}");
+}
+
+/// Starts of random games. Castling is possible in the first four, en passant in the last one.
+const STARTS: [&str; 6] = [
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    "r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 12 40",
+    "nrkbqrbn/pppppppp/8/8/8/8/PPPPPPPP/NRKBQRBN w KQkq - 0 1",
+    "rkr5/8/8/8/8/8/8/1R1RK2R w BHac - 0 1",
+    "4k3/p3p2p/8/8/8/8/P3P2P/4K3 w - - 99 70",
+    "4k3/8/8/2pP4/8/8/8/4K3 w - c6 0 30",
+];
+
+/// The text of a game with random moves and null moves. Some games end with a word that is not a move.
+fn random_game(start: &str, plies: usize, random: &mut impl FnMut(usize) -> usize) -> String {
+    let mut position = Position::from_fen(start.as_bytes()).expect("a FEN").0;
+    let mut text = format!("[FEN \"{start}\"]\n[Variant \"Chess960\"]\n\n");
+    let mut moves = Vec::new();
+    for _ in 0..plies {
+        moves.clear();
+        position.legal_moves(&mut moves);
+        if !position.is_check() && random(30) == 0 {
+            moves = vec![MoveCode::NULL];
+        }
+        if moves.is_empty() {
+            break;
+        }
+        let code = moves[random(moves.len())];
+        text += &position.san(code);
+        text += "\n";
+        position.make(code).expect("a legal move");
+    }
+    text + ["*\n\n", "Ke9 *\n\n"][random(2)]
+}
+
+proptest! {
+    #![proptest_config(cases(4))]
+
+    #[test]
+    fn random_games_have_the_same_rows_in_plain_sql(seed in any::<u64>(), long in 900..1100_usize) {
+        let mut state = seed;
+        let mut random = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % below
+        };
+        let shuffle = "Nf3 Nf6 Ng1 Ng8 ".repeat(long / 4);
+        let games = STARTS.map(|start| random_game(start, 120, &mut random)).concat();
+        let games = games + &random_game(STARTS[0], long, &mut random) + &shuffle + "*\n";
+        let workspace = workspace(&games);
+        let rows = plain(&workspace, "open.db", "SELECT * FROM game_position ORDER BY 1, 2");
+        prop_assert!(rows.len() > long);
+        prop_assert!(rows == plain(&workspace, "compact.db", "SELECT * FROM game_position ORDER BY 1, 2"));
+        same_answers(&workspace);
+    }
 }
 
 #[test]
