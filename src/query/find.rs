@@ -272,17 +272,19 @@ impl FindQuery<'_> {
         let total = |all, is_more| Total { occurrences, games, all, is_more };
         let query = match self.target {
             FindTarget::Position(query) => query,
-            FindTarget::Games | FindTarget::Sequence(_) | FindTarget::Like(_) if !saw_more => {
+            FindTarget::Games | FindTarget::Sequence(_) | FindTarget::Like(_)
+                if !saw_more && self.offset == 0 =>
+            {
                 return Ok(total(AllHits::Shown, false));
             }
             FindTarget::Games => {
                 let games = self.database.count_games_of(self.selection)?;
-                return Ok(total(AllHits::Exact { occurrences: games, games }, true));
+                return Ok(total(AllHits::Exact { occurrences: games, games }, saw_more));
             }
-            FindTarget::Like(_) => return Ok(total(AllHits::Unknown, true)),
+            FindTarget::Like(_) => return Ok(total(AllHits::Unknown, saw_more)),
             FindTarget::Sequence(sequence) => {
                 let all = self.database.count_scanned(&self.scan(), &**sequence)?;
-                return Ok(total(all.map_or(AllHits::Unknown, AllHits::Games), true));
+                return Ok(total(all.map_or(AllHits::Unknown, AllHits::Games), saw_more));
             }
         };
         let is_end = self.limit.is_none_or(|limit| occurrences < u64::from(limit));

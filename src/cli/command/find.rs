@@ -17,7 +17,7 @@ use crate::cli::notes::{
     games_that_reached, note_alternatives, note_players, note_skipped, note_unknown_names, note_variants,
     note_without_one, read_lines,
 };
-use crate::cli::render::{RowWriter, Value, counted, grouped, shown, stdout, write_json};
+use crate::cli::render::{RowWriter, Value, all_hint, counted, grouped, shown, stdout, write_json};
 use crate::cli::terminal::{note, note_time};
 
 /// A column: its name, and the function that returns its value.
@@ -74,9 +74,6 @@ fn next_move<'f>(found: &'f FoundPosition<'_>) -> Value<'f> {
     }
 }
 
-/// A hint on how to show all hits.
-const ALL: &str = "--limit 0 shows all";
-
 /// Prints the positions that match, each with its game. If the search is not for positions, prints the
 /// games that match.
 ///
@@ -117,7 +114,7 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
         printer.finish(None)?;
         note_nothing(&find, &filter)?;
     } else {
-        printer.finish(Some(&find.total(&shown)?))?;
+        printer.finish(Some(&find.total(&shown)?), args.offset)?;
     }
     if let Some(distance) = shown.unseen {
         note(&format!(
@@ -272,9 +269,9 @@ fn hits_in_games(hits: u64, games: u64) -> String {
 }
 
 /// How many hits are shown, and how many there are, as text.
-fn total_text(total: &Total) -> String {
+fn total_text(total: &Total, offset: u32) -> String {
     let Total { occurrences, games, all, is_more } = *total;
-    let hint = if is_more { format!("; {ALL}") } else { String::new() };
+    let hint = if is_more { format!("; {}", all_hint(offset)) } else { String::new() };
     let shown = grouped(occurrences);
     match all {
         AllHits::Shown => hits_in_games(occurrences, games),
@@ -289,7 +286,7 @@ fn total_text(total: &Total) -> String {
             format!("{shown} shown; {} reached the position{hint}", counted(all, "game"))
         }
         AllHits::AtLeast(all) => format!("{shown} of {} or more games shown{hint}", grouped(all)),
-        AllHits::Unknown if is_more => format!("{shown} shown, but there are more; {ALL}"),
+        AllHits::Unknown if is_more => format!("{shown} shown, but there are more{hint}"),
         AllHits::Unknown => format!("{shown} shown"),
     }
 }
@@ -364,15 +361,15 @@ impl<'a> Printer<'a> {
     /// Ends the output, and prints how many hits are shown, unless there are none. In a table, this number is
     /// in the last line. In other formats, it is in a note on standard error, printed only if there are more
     /// hits.
-    fn finish(self, total: Option<&Total>) -> anyhow::Result<()> {
+    fn finish(self, total: Option<&Total>, offset: u32) -> anyhow::Result<()> {
         match self.out {
             Printed::EmptyTable(_) => {}
-            Printed::Table(rows) => return rows.finish(|_| total.map(total_text)),
+            Printed::Table(rows) => return rows.finish(|_| total.map(|total| total_text(total, offset))),
             Printed::Csv(rows) => rows.finish(|_| None)?,
             Printed::Json(mut out) | Printed::Pgn { mut out, .. } => out.flush()?,
         }
         if let Some(total) = total.filter(|total| total.is_more) {
-            note(&total_text(total));
+            note(&total_text(total, offset));
         }
         Ok(())
     }

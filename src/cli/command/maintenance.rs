@@ -136,14 +136,19 @@ pub(crate) fn repair(args: &MaintenanceArgs) -> anyhow::Result<Status> {
         seconds: elapsed.as_secs_f64(),
     };
     report_done(args.report, Done::Repair(done), || {
+        let changes = [
+            ("removed", counts.rows, "row"),
+            ("removed", counts.names, "name"),
+            ("removed", counts.sources, "source"),
+            ("corrected the length of", counts.ply_counts, "game"),
+            ("corrected", hashes, "hash"),
+        ];
+        let changes = changes.iter().filter(|(_, count, _)| *count > 0);
+        let changes: String =
+            changes.map(|(verb, count, noun)| format!("{verb} {}; ", counted(*count, noun))).collect();
         format!(
-            "removed {}, {} and {}; corrected the length of {}; corrected {}; recounted {} for `explore`; took {:.1} s\n{}: {}; \
-             check the result with `pgndex verify`",
-            counted(counts.rows, "row"),
-            counted(counts.names, "name"),
-            counted(counts.sources, "source"),
-            counted(counts.ply_counts, "game"),
-            counted(hashes, "hash").replace("hashs", "hashes"),
+            "{changes}rebuilt all tables that follow from the games, such as `occurrence`, and counted {} for `explore`; took {:.1} s\n\
+             {}: {}; check the result with `pgndex verify`",
             counted(visited_positions, "position"),
             elapsed.as_secs_f64(),
             printable(&args.database.to_string_lossy()),

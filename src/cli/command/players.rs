@@ -15,7 +15,7 @@ use pgndex::store::{Database, GameFilter, NameFilter, PlayerAlias, WriterLock};
 
 use crate::cli::args::{PlayersArgs, RowFormat};
 use crate::cli::notes::{note_similar, note_unknown};
-use crate::cli::render::{RowWriter, Value, counted, grouped, printable, sign, stdout, write_json};
+use crate::cli::render::{RowWriter, Value, all_hint, counted, grouped, printable, sign, stdout, write_json};
 use crate::cli::terminal::note;
 
 /// A column: its name, and the function that returns its value.
@@ -118,14 +118,18 @@ fn list(args: &PlayersArgs, database: &Database) -> anyhow::Result<()> {
         let count = counted(listed.total, "player");
         note(&format!("{count}; --offset {} skips all players", args.offset));
     }
-    write(args.format, &listed)
+    write(args.format, &listed, args.offset)
 }
 
-fn write(format: RowFormat, listed: &ListedPlayers) -> anyhow::Result<()> {
+fn write(format: RowFormat, listed: &ListedPlayers, offset: u32) -> anyhow::Result<()> {
     let shown = listed.players.len() as u64;
     let total = match listed.total {
         total if total == shown => counted(total, "player"),
-        total => format!("{} of {} shown; --limit 0 shows all", grouped(shown), counted(total, "player")),
+        total => {
+            let is_more = u64::from(offset) + shown < total;
+            let hint = if is_more { format!("; {}", all_hint(offset)) } else { String::new() };
+            format!("{} of {} shown{hint}", grouped(shown), counted(total, "player"))
+        }
     };
     match format {
         RowFormat::Table if listed.players.is_empty() => return Ok(()),

@@ -96,9 +96,15 @@ pub(crate) fn grouped(number: u64) -> String {
 pub(crate) fn counted(number: u64, noun: &str) -> String {
     let plural = match noun {
         "ply" => "plies".to_owned(),
+        "hash" => "hashes".to_owned(),
         _ => format!("{noun}s"),
     };
     format!("{} {}", grouped(number), if number == 1 { noun } else { &plural })
+}
+
+/// How to show the hits or rows after those that the limit and the offset chose.
+pub(crate) const fn all_hint(offset: u32) -> &'static str {
+    if offset == 0 { "--limit 0 shows all" } else { "--limit 0 shows all that follow" }
 }
 
 /// A number with about three digits: `812`, `41.3 k`, `1.05 M`, `2.60 G`.
