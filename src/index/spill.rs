@@ -225,8 +225,9 @@ impl Slot {
         self.record == 0
     }
 
-    /// A byte that differs for most pairs of slots; 0 for an empty slot. While these bytes are in memory, a
-    /// search reads a slot from the file only if its byte is that of the wanted hash.
+    /// A one-byte fingerprint of the hash in a slot; 0 for an empty slot. While the fingerprints of all slots
+    /// are in memory, a search reads a slot from the file only if its fingerprint equals that of the wanted
+    /// hash.
     const fn tag(self) -> u8 {
         if self.is_empty() { 0 } else { tag(self.hash) }
     }

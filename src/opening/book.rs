@@ -110,7 +110,7 @@ impl OpeningBook {
     }
 
     /// A book of these openings. They get their ids in the order in which their positions first occur. If a
-    /// position occurs more than once, its last name counts.
+    /// position occurs more than once, it gets the name of its last occurrence.
     pub(super) fn new(openings: Vec<NamedPosition>) -> Self {
         let capacity = openings.len().max(8);
         let mut book = Self {

@@ -37,7 +37,7 @@ impl MoveNumbers {
     /// optionally a time, nodes, and words after a comma. `None` if the comment does not have this form, if
     /// it contains an evaluation or a time that is already known, or if `mover` is `None`.
     pub(super) fn take_score(&mut self, text: &str, mover: Option<Color>) -> Option<()> {
-        // Expected moves, or a single move, can precede the score in parentheses.
+        // Expected moves, or a single move, can be given in parentheses before the score.
         let text = match text.strip_prefix('(') {
             Some(moves) => moves.split_once(") ")?.1,
             None => text,

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// Decodes UTF-8. Bytes that are not valid UTF-8 are decoded as Windows-1252, whose five unassigned bytes
-/// become the control characters of Latin-1. There is one exception: if the text contains complete multi-byte
-/// UTF-8 characters, an incomplete character of which at least two bytes are left becomes U+FFFD.
+/// become the control characters of Latin-1. There is one exception: if the text also contains complete
+/// multi-byte UTF-8 characters, a truncated character becomes U+FFFD, provided that at least its first two
+/// bytes are present.
 #[must_use]
 pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {

@@ -39,8 +39,8 @@ impl Draw {
 impl Sample {
     /// The maximum number of positions per game.
     pub const MOST_PER_GAME: u32 = 100;
-    /// The maximum number of draws in one call of the caller's `visit`. The caller keeps their rows, about
-    /// 150 bytes each, in memory until all of them are read.
+    /// The maximum number of random picks ([`Draw`]) passed to one call of `visit`. The caller keeps a row
+    /// for each pick, about 150 bytes, in memory until the rows of all these picks are read.
     pub const MOST_AT_A_TIME: usize = 1 << 18;
 
     /// The approximate maximum number of draws in a part, unless more than [`PARTS`](Self::PARTS) parts would

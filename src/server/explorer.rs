@@ -78,7 +78,7 @@ fn player(call: &Call, database: &Database) -> Result<Answer, Problem> {
 
 fn speeds(asked: ExplorerParams<'_>) -> Vec<Speed> {
     let speeds = Vec::from_iter(asked.words("speeds").filter_map(Speed::named));
-    // All speeds together include games with an unknown speed.
+    // If all speeds are selected, games with an unknown speed are included too.
     if Speed::ALL.iter().all(|speed| speeds.contains(speed)) { Vec::new() } else { speeds }
 }
 

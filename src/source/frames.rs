@@ -112,8 +112,8 @@ fn next_run(walk: &Mutex<Walk>, bytes: &[u8], blocks: usize) -> Option<(Range<us
     /// Frames are added to a run until it has this size, in bytes of the archive. The last run, and a run
     /// before a very long or damaged frame, can be shorter.
     const RUN: usize = 1 << 20;
-    /// The maximum length of a frame whose end is searched for. For a longer frame, the search would take
-    /// longer than starting to decode it.
+    /// The maximum length of a frame whose end is searched for. A longer frame is decoded without knowing its
+    /// end, because searching for the end would take longer.
     const LONG: usize = 32 << 20;
     let mut walk = walk.lock().unwrap_or_else(PoisonError::into_inner);
     let start = walk.at;

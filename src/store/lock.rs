@@ -38,8 +38,9 @@ impl WriterLock {
     /// link to a missing file, ends with a separator, or has no file name, [`ErrorKind::LongName`] if its
     /// name is too long, [`Error::DiskFull`], [`ErrorKind::Io`].
     pub fn acquire(target: &Path) -> Result<Self> {
-        // If `target` is a link, the lock file is beside the file that the link points to: a rename must not
-        // cross file systems or replace the link.
+        // If `target` is a link, the lock file and the temporary files are beside the file that the link
+        // points to. A temporary file is later renamed to the database; this rename must not cross file
+        // systems or replace the link.
         let is_open_end = ends_in_separator(target);
         let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
         // A path that is still a link points to a missing file.

@@ -12,7 +12,7 @@ pub(crate) struct PlayedMove(u16);
 
 impl PlayedMove {
     /// No move: the game reached the position only once, and ended there. No [`ShortMove`] has these bits:
-    /// kind 7 is used only for null moves, whose two squares are both the first square.
+    /// kind 7 is used only for null moves, and both squares of a null move are a1 (0).
     pub(crate) const NOTHING: Self = Self(7 << 12 | 1);
 
     /// A move, or no move.

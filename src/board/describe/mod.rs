@@ -36,8 +36,8 @@ pub struct Description {
 }
 
 impl Description {
-    /// Whether a position and the move played in it match. `fen` is the canonical FEN of the position.
-    /// Allocates nothing.
+    /// Whether a position and the move played in it meet all conditions of this description. `fen` is the
+    /// canonical FEN of the position. Allocates nothing.
     #[must_use]
     pub fn matches(&self, fen: &[u8], played: Option<MoveCode>) -> bool {
         // Fast conditions come first.

@@ -86,7 +86,8 @@ impl<'p> Prefixes<'p> {
         begin
     }
 
-    /// The index of a short game in `longer`: a new index, unless an equal game already has one.
+    /// The index in `longer` for a short game. Equal short games share one index; for any other game, a new
+    /// entry is added.
     fn number(&mut self, game: &ComparedGame) -> Result<u32> {
         let begin = self.begin(game);
         let mut hasher = self.hash.begin();

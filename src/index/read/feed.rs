@@ -113,7 +113,7 @@ impl<'s> Feed<'s> {
         Range { start, end: last }: Range<usize>,
         is_stopped: impl Fn() -> bool,
     ) -> Result<Option<Task>> {
-        /// The number of bytes to search before the searched part is released from memory.
+        /// After this number of bytes, the part that was searched is released from memory.
         const WINDOW: usize = 8 << 20;
         let text = map.bytes();
         if start >= last {

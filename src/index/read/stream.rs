@@ -180,7 +180,8 @@ struct Cutter {
     is_damaged: bool,
     /// Whether reading was given up before the end of the source.
     is_given_up: bool,
-    /// Whether only a part of the source is to be read, and all games of this part have been cut into chunks.
+    /// Whether the chunks already contain all games of the part of the source to read. Always `false` if the
+    /// whole source is read.
     is_complete: bool,
     /// The number of bytes of the source that were read for the chunks sent so far.
     input: u64,

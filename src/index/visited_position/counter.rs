@@ -237,8 +237,8 @@ impl<'o> Counter<'o> {
             if latest.game() != occurrence.game() {
                 visited.count(*latest, self.counted_games.of(latest.game()));
             } else if occurrence.played() == Played::Nothing {
-                // The game returned to this position and ended here, so it counts with the last move that it
-                // played from here.
+                // The game returned to this position and ended here, so it is counted under the last move
+                // that it played from here.
                 continue;
             }
             *latest = occurrence;

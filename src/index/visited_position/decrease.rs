@@ -176,7 +176,7 @@ impl WorkerState<'_> {
         let outcomes = self.outcomes;
         let known = self.of(removed)?;
         let (mut decreases, mut positions) = (KeyMap::<Decrease>::default(), 0);
-        // A game counts with the last move it played at a position.
+        // A game that reached a position several times is counted under the last move played there.
         let mut last_moves: KeyMap<Option<MoveCode>> = KeyMap::default();
         for &game in games {
             let counted = outcomes.of(game)?;
@@ -225,8 +225,8 @@ impl WorkerState<'_> {
         Ok(())
     }
 
-    /// The lists of the remaining best-rated and latest games, and for each of `moves`, counts with its first
-    /// and last year.
+    /// The lists of the best-rated and of the latest remaining games. Also, for each move in `moves`, counts
+    /// that include the first and the last year of the remaining games with this move.
     fn recount(
         &mut self,
         removed: Removed<'_>,

@@ -13,8 +13,9 @@ use crate::parallel::lock;
 
 /// The minimum time for which an idle connection is kept, even if there are too many connections.
 const MIN_IDLE: Duration = Duration::from_secs(1);
-/// An exception to [`MIN_IDLE`]: if the origin with the most idle connections has more of them than the limit
-/// of connections divided by this number, a new connection from another origin replaces one of them at once.
+/// An exception to [`MIN_IDLE`] for a new connection from another origin: if the origin with the most idle
+/// connections has more than the limit of connections divided by this number, one of these idle connections
+/// is closed at once.
 const MAX_IDLE_SHARE: usize = 8;
 /// The maximum number of bytes of unread answers, for all connections together.
 const MAX_UNREAD: u64 = 256 << 20;

@@ -7,8 +7,8 @@ pub(super) const SEARCH: usize = 2;
 /// The maximum number of threads of the export pool.
 pub(super) const EXPORT: usize = 8;
 
-/// The number of files of the process itself: standard streams, listening and waking sockets, temporary files
-/// for sorting.
+/// The number of files that the process itself needs: standard streams, listening sockets, descriptors that
+/// wake its threads, and temporary files for sorting.
 const OWN: usize = 20;
 /// The number of files of an open database: the database, its write-ahead log, and the index of the log.
 const DATABASE: usize = 3;

@@ -36,8 +36,8 @@ pub fn count_unchanged_leaves(old: &Tree, (new_file, new): (&PageFile, &Tree)) -
         // If rows cannot be compared, this is detected later, when the trees are merged.
         Ok::<_, BtreeError>(order == Some(Ordering::Less))
     })?;
-    // One more leaf is written again: if the new tree ended with an unchanged leaf, the assembly could change
-    // this leaf.
+    // The last of these leaves is written again: if it became the last leaf of the new tree, assembling the
+    // tree could change it.
     Ok(end.saturating_sub(1))
 }
 

@@ -321,8 +321,9 @@ impl BulkLoader<'_> {
         RECOUNT.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))
     }
 
-    /// Removes these rows of a tail: problems that do not belong to a kept game, and the row of the tail's
-    /// game as a skipped duplicate or as a removed game. The rows of a kept game stay.
+    /// Removes these rows of a tail: problems that do not belong to a kept game, and, if the tail's game was
+    /// skipped as a duplicate or was removed, its row in `duplicate` or `removed_game`. The rows of a kept
+    /// game stay.
     ///
     /// # Errors
     /// Errors of SQLite.

@@ -133,8 +133,8 @@ pub struct RepairCounts {
     pub ply_counts: u64,
     /// Names that were removed because no game uses them.
     pub names: u64,
-    /// Sources that were removed because none of their games, or none of their rows in other tables, remain.
-    /// They can be indexed again.
+    /// Sources that were removed because all of their games are missing, or because no row of another table
+    /// refers to them. They can be indexed again.
     pub sources: u64,
     /// Missing sources of existing games. For each of them, a row with an unknown path was created.
     pub unknown_sources: u64,

@@ -111,7 +111,7 @@ fn game_indexes(connection: &Connection) -> rusqlite::Result<Vec<(String, String
     read_rows(&mut connection.prepare(sql)?, [], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Removes the stored blocks of columns that the attached side database replaces as a whole.
+/// Removes each stored block of a column for which the attached side database has a complete new block.
 pub(crate) fn remove_replaced(main: &Connection) -> rusqlite::Result<()> {
     main.execute_batch(
         "DELETE FROM main.game_column WHERE (name, block) IN (SELECT name, block FROM side.game_column)",

@@ -14,7 +14,7 @@ use crate::verify::{Check, RowId};
 /// Scans ranges of keys. Each thread has its own scan.
 pub(crate) struct OccurrenceScan<'c> {
     check: &'c Check<'c>,
-    /// The positions that the scan of games recounts anyway.
+    /// Positions whose counts the scan of games checks, so that this scan need not check them.
     visited: &'c VisitedPositions,
     pub(crate) occurrences: Checksum,
     pub(crate) distinct: u64,

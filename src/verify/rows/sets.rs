@@ -83,7 +83,7 @@ pub(crate) fn compare_visits(reader: Reader<'_>, key: i64, blocks: &[i64]) -> ru
     let mut visits: SortedMap<i64, Vec<(u16, PlayedMove)>> = SortedMap::new();
     let mut places = Vec::new();
     for_each_occurrence(connection, PositionKey::from_i64(key), |game, ply| places.push((game, ply)))?;
-    // A game counts with the last move that it played from the position.
+    // A game is counted under the last move that it played from the position.
     for places in places.chunk_by(|(game, _), (next, _)| game == next) {
         let mut last = None;
         for &(game, ply) in places {

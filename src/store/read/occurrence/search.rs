@@ -362,7 +362,8 @@ fn occurrences_sql(search: &Search<'_>, plan: &Plan) -> String {
         let tables = if is_plain { plain } else { joined };
         let mut conditions = search.selection.sql();
         if search.order == HitOrder::Game && search.selection.is_rest() {
-            // With this condition, SQLite skips the occurrences before the rest of the list.
+            // This condition lets SQLite skip occurrences in games before `:from_game`, the first game of the
+            // rest of the list.
             conditions += " AND o.game_id >= :from_game";
         }
         format!(

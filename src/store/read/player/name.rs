@@ -58,8 +58,8 @@ impl PlayerWords {
         self.split(name);
     }
 
-    /// Whether the folded name contains all folded letters of `wanted`, one after the other, from the
-    /// beginning of a word on. `beginning` searches for these letters.
+    /// Whether the folded name contains the folded text of `wanted`, starting at the beginning of a word.
+    /// `beginning` searches for this text.
     pub(super) fn has_word_like(&self, wanted: &Self, beginning: &Finder<'_>) -> bool {
         let is_begin = |at: usize| !self.folded[..at].chars().next_back().is_some_and(char::is_alphanumeric);
         !wanted.folded.is_empty() && beginning.find_iter(self.folded.as_bytes()).any(is_begin)
