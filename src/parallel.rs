@@ -47,7 +47,7 @@ pub(crate) fn map_with<S: Send, T: Send, E: Send>(
     Ok(results.into_iter().flatten().collect())
 }
 
-/// Like [`map_with`], but calls `work` with each of `values`, which it consumes.
+/// Like [`map_with`], but consumes `values` and calls `work` with each of them.
 pub(crate) fn consume<S: Send, V: Send, T: Send, E: Send>(
     pool: Option<&ThreadPool>,
     values: Vec<V>,

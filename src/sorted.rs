@@ -63,7 +63,7 @@ pub(crate) fn insert<T: Ord>(values: &mut Vec<T>, value: T) {
     }
 }
 
-/// A map in the order of its keys. Adding a key takes linear time, unless it is greater than all others.
+/// A map in the order of its keys. Adding a key takes linear time, unless the key is greater than all others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SortedMap<K, V>(Vec<(K, V)>);
 

@@ -124,8 +124,8 @@ impl FenText {
         self.lens[rank] = frame.len;
     }
 
-    /// Writes the canonical FEN of `position`, which must have this placement, to the end of `space`, and
-    /// returns its length in bytes. Bytes before the FEN can be overwritten too.
+    /// Writes the canonical FEN of `position` to the end of `space`, and returns the length of the FEN in
+    /// bytes. `position` must have this placement. Bytes before the FEN can be overwritten too.
     ///
     /// The text is written from right to left, because database pages are filled in that direction. The text
     /// of each rank is written as one word of eight bytes; the next rank overwrites the unused bytes of that
@@ -168,7 +168,7 @@ struct Frame {
     /// The digits for runs of empty squares at their positions in the text; zero bytes at the positions of
     /// letters.
     digits: u64,
-    /// For each file, the shift in bits that moves its letter to the position in the text.
+    /// For each file, the shift in bits that moves the file's letter to its position in the text.
     shifts: [u8; 8],
     /// The length of the text in bytes.
     len: u8,

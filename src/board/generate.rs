@@ -119,7 +119,7 @@ impl Position {
         let single = from.offset(step).filter(|&to| free(to));
         let double = single.filter(|_| from.rank() == start_rank);
         let double = double.and_then(|passed| passed.offset(step)).filter(|&to| free(to));
-        // The squares that a pawn attacks are those from which an enemy pawn would attack the pawn's square.
+        // A pawn on `from` attacks the squares from which an enemy pawn would attack `from`.
         let attacked = PAWN_ATTACKS_FROM[color.other() as usize][usize::from(from.ordinal())];
         let enemies = attacked.filter(|&to| match self.piece_at(to) {
             Some(piece) => piece.color() != color,

@@ -25,8 +25,8 @@ pub struct Position {
     /// For each square (by ordinal), a mask of the castling rights that remain when a piece leaves or reaches
     /// this square.
     kept_rights: [u8; 64],
-    /// Whether, when the position was set up, the king was on the e-file and the rook in the corner for each
-    /// castling right.
+    /// Whether all castling rights were those of standard chess when the position was set up: with the king
+    /// on the e-file and the rook in the corner.
     standard_castling: bool,
     en_passant: Option<Square>,
     in_check: bool,
@@ -164,8 +164,8 @@ impl Position {
         self.castling.has(Castling::right(color, short)).then(|| self.rooks[Castling::index(color, short)])
     }
 
-    /// Whether each castling right that existed when the position was set up was one of standard chess: with
-    /// the king on the e-file and the rook in the corner. Also `true` if there were no rights.
+    /// Whether all castling rights were those of standard chess when the position was set up: with the king
+    /// on the e-file and the rook in the corner. Also `true` if there were no rights.
     #[must_use]
     pub const fn has_standard_castling(&self) -> bool {
         self.standard_castling
@@ -222,7 +222,7 @@ impl Position {
     /// Plays a move, and returns its code with the correct check bit.
     ///
     /// # Errors
-    /// If the code is not a move that the pieces on the board can make, captures a king or leaves the mover's
+    /// If the pieces on the board cannot make this move, or if the move captures a king or leaves the mover's
     /// king in check. The position is then unchanged.
     pub fn make(&mut self, code: MoveCode) -> Result<MoveCode, IllegalMove> {
         if code.is_null() {

@@ -129,8 +129,8 @@ struct Score {
 }
 
 impl Score {
-    /// Parses the score at the start of a text. Also returns its length in bytes. `F` for a forfeit can
-    /// follow `1` or `0`.
+    /// Parses the score at the start of a text. Also returns the length of the score in bytes. `F` for a
+    /// forfeit can follow `1` or `0`.
     fn read(text: &[u8]) -> Option<(Self, usize)> {
         let is_decimal = matches!(text, [b'0' | b'1', b'.' | b',', b'0', ..]);
         let (half_points, length, is_sign) = match text {

@@ -265,7 +265,7 @@ impl Position {
     }
 
     /// Finds castling that is written as a king's move: by at least two squares to g1, c1, g8 or c8 (`Kg1`)
-    /// or, if the origin is given, onto its own rook (`e1h1`).
+    /// or, if the origin is given, onto the king's own rook (`e1h1`).
     #[cold]
     fn resolve_king_castling(
         &self,
@@ -307,8 +307,8 @@ impl Position {
         if captured.is_some_and(|piece| piece.color() == side || piece.kind() == PieceKind::King) {
             return Err(SanError::Illegal);
         }
-        // A pawn cannot move straight to an en-passant square: the enemy pawn that can be captured is on the
-        // square before it.
+        // A pawn cannot move straight to an en-passant square: it would have to come from the square of the
+        // enemy pawn that can be captured.
         if captured.is_some() || self.en_passant() == Some(to) {
             let victim = captured.unwrap_or(Piece::new(PieceKind::Pawn, side.other()));
             let special = if captured.is_some() { special } else { Special::EnPassant };
@@ -367,7 +367,7 @@ impl Position {
         text
     }
 
-    /// Appends the file, the rank or both of the origin, if they are needed to distinguish the piece from
+    /// Appends the file or the rank of the origin, or both, if this is needed to distinguish the piece from
     /// other pieces of its kind that could legally move to the same square.
     fn push_origin(&self, text: &mut String, piece: Piece, code: MoveCode) {
         let (kind, from, to) = (piece.kind(), code.from(), code.to());

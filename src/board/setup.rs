@@ -175,7 +175,7 @@ impl Setup {
         }
     }
 
-    /// Parses only the placement and ignores the rest: White is to move, without castling rights.
+    /// Parses only the placement and ignores the other fields: White is to move, without castling rights.
     ///
     /// # Errors
     /// If the placement is missing or cannot be parsed.
@@ -282,7 +282,7 @@ impl Setup {
 
     /// The side with more than sixteen pieces, and the number of its pieces; `None` if there is no such side.
     /// If both sides have more than sixteen, returns the side with more pieces. No game leads to such a
-    /// position, but it can be played if each side has at most 32 pieces.
+    /// position, but a game can start from it if each side has at most 32 pieces.
     #[must_use]
     pub fn crowded(&self) -> Option<(Color, usize)> {
         let count = |color| (color, self.pieces().filter(|(_, piece)| piece.color() == color).count());

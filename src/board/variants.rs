@@ -54,7 +54,7 @@ impl Position {
 }
 
 /// The combinations of castling rights that are possible with the pieces of `setup`, each once and with its
-/// rooks. These are the combinations of `KQkq`, which mean the outermost rooks, and the combinations of the
+/// rooks. These are the combinations of the letters `KQkq`, which mean the outermost rooks, and those of the
 /// letters in `own`, a castling field that can name other rooks in Chess960.
 fn castling_choices(setup: &Setup, own: &str) -> Vec<(Castling, [Square; 4])> {
     let mut choices = vec![(Castling::default(), setup.rooks)];

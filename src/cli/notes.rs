@@ -107,7 +107,7 @@ pub(crate) fn note_similar(
     Ok(())
 }
 
-/// For each filter, prints how many games would pass if this filter were removed, if there are any. Call this
+/// Prints the filters without which some games would pass, each with the number of these games. Call this
 /// function only if no game passes all filters. If a position is given, only games that reached the position
 /// are counted. `option` returns the option of a field. A field for which `option` returns `None` is omitted,
 /// because the user cannot remove its filter.
@@ -127,7 +127,7 @@ pub(crate) fn note_without_one(
         let others = if others.is_empty() { String::new() } else { format!("{}, or ", others.join(", ")) };
         note(&format!("there would be {others}{last}"));
     }
-    // Games pass without the filter `player`, so the name in `opponent` has games, and vice versa.
+    // If games pass without the filter `player`, the name in `opponent` has games, and vice versa.
     let alone = |field| found.iter().any(|without| without.field == field);
     if alone("player") && alone("opponent") {
         let path = shell_word(&database.path().to_string_lossy());
@@ -138,7 +138,7 @@ pub(crate) fn note_without_one(
     Ok(())
 }
 
-/// If only games without moves pass the filters, prints this. Returns whether it was printed.
+/// Prints a note if only games without moves pass the filters. Returns whether the note was printed.
 pub(crate) fn note_skipped(database: &Database, selection: &Selection) -> anyhow::Result<bool> {
     let games = match database.count_games_of(selection)? {
         0 => database.count_skipped_games_of(selection)?,

@@ -32,9 +32,9 @@ impl From<Status> for ExitCode {
     }
 }
 
-/// Reports what a command did. With `--json`, prints an object to standard output. Unless `--quiet` is given,
-/// also writes to standard error: in a JSON log, the event `done`; otherwise the given text, unless `--json`
-/// is given or the text is empty.
+/// Reports what a command did. With `--json`, prints an object to standard output. If the log is JSON, writes
+/// the event `done` to standard error. If the log is text and `--json` is not given, writes the given text to
+/// standard error, unless it is empty. With `--quiet`, writes nothing to standard error.
 ///
 /// # Errors
 /// If the object cannot be written to standard output. A closed pipe is not an error: the exit status still

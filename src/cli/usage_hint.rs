@@ -194,9 +194,9 @@ fn hint_on(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Options of other programs. An entry has their names; the option that a command must have for the tip to
-/// apply (if empty, the tip applies to all commands); and the tip, in which the given value replaces VALUE
-/// and the given command replaces COMMAND.
+/// Options of other programs. Each entry has their names, the option that a command must have for the tip to
+/// apply, and the tip. If this option is empty, the tip applies to all commands. In the tip, the given value
+/// replaces VALUE, and the given command replaces COMMAND.
 const OPTIONS: [(&[&str], &str, &str); 15] = [
     (&["--date", "--year"], "since", "use '--since VALUE --until VALUE'"),
     (&["--from", "--after"], "since", "use '--since VALUE'"),

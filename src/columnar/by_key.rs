@@ -246,9 +246,8 @@ struct Counter<'c> {
 struct Counts {
     moves: BTreeMap<u32, ResultCounts>,
     games: u64,
-    /// The occurrence that is counted for the latest game: the last one so far from which a move was played.
-    /// If there is no such occurrence, the game reached the position only at its end, and the occurrence at
-    /// the end is counted.
+    /// The occurrence that is counted for the latest game: the last occurrence so far from which a move was
+    /// played. If the game reached the position only at its end, this is the occurrence at the end.
     latest: PlayedOccurrence,
     /// The first occurrence in a game from the standard start position, if there is one.
     standard: Option<PlayedOccurrence>,

@@ -109,7 +109,7 @@ impl Game {
         year_of(self.day())
     }
 
-    /// The year and the month, 0 if unknown. If the year is unknown, the month counts as unknown too.
+    /// The year and the month, 0 if unknown. If the year is unknown, the month is 0 too.
     fn year_and_month(self) -> (u16, u8) {
         let year = self.year().unwrap_or(0);
         (year, month_of(self.day()).filter(|_| year > 0).unwrap_or(0))

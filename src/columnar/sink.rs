@@ -86,8 +86,9 @@ impl Sink for ParquetFiles<'_> {
             for row in 0..rows {
                 let columns = 0..table.columns.len();
                 let cells = columns.map(|column| cell(batch, row, column).unwrap_or(Cell::Null));
-                // The first column of a side table is the game id. It determines the directory of the row.
-                // The first column of `problem` is a source id, but its files have no directories by date.
+                // The first column of a side table is the game id, which determines the directory of the row.
+                // The first column of `problem` is a source id. This id has no effect, because `problem` has
+                // no directories by date.
                 let game = match cell(batch, row, 0) {
                     Some(Cell::Integer(id)) => u32::try_from(id).ok().map(GameId),
                     _ => None,

@@ -344,7 +344,7 @@ impl Check<'_> {
                 let mut position = match at.take() {
                     Some((of, next, position)) if of == id && next == number => position,
                     // This row is skipped: its game begins in an earlier group, has a finding already, or
-                    // lacks the row before.
+                    // lacks the previous row.
                     _ if number != 0 => continue,
                     _ => {
                         games += 1;
@@ -382,8 +382,8 @@ impl Check<'_> {
 }
 
 /// Reports files that no manifest lists, in `directory` and its subdirectories. `directory` is `root` or a
-/// directory below it. Skips incomplete files, files and directories that query engines ignore because of
-/// their names, and the directories of tables that a job wrote for all shards.
+/// directory below it. Skips incomplete files; files and directories that query engines ignore because of
+/// their names; and the directories of tables that a job wrote for all shards.
 fn unlisted(root: &Path, directory: &Path, manifests: &[Manifest], findings: &Findings) -> Result<()> {
     for entry in entries(directory)? {
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());

@@ -1,5 +1,5 @@
-//! General SQL functions that the `sqlite3` shell and other programs have, but the bundled SQLite is compiled
-//! without: mathematics, `regexp`, `median`, `percentile` and the table-valued function `generate_series`.
+//! General SQL functions that the `sqlite3` shell and other programs have, but that the bundled SQLite lacks:
+//! mathematics, `regexp`, `median`, `percentile` and the table-valued function `generate_series`.
 //! Faster versions of `trim`, `ltrim` and `rtrim` with two arguments replace SQLite's own.
 
 use std::collections::HashSet;

@@ -3,7 +3,7 @@
 //! [`register`] registers them on a connection. [`Database`] calls it for its own connections, and the
 //! loadable extension calls it for the connections of other programs. `docs/sql.md` describes each function.
 //!
-//! If any argument is NULL, `fen_legal_moves` returns no rows, and every other scalar function except
+//! If any argument is NULL, `fen_legal_moves` returns no rows, and every scalar function except
 //! `winning_chances` returns NULL. An argument that has the wrong type or is invalid causes an error; the
 //! message contains the function's name and the reason. All scalar functions except `game_pgn` are
 //! deterministic and innocuous: they can be used in expression indexes, generated columns and views.

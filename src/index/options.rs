@@ -20,8 +20,8 @@ pub struct IndexOptions {
     pub temp_dir: Option<PathBuf>,
     /// Whether an existing database is replaced. If not, games are added to it.
     pub overwrite: bool,
-    /// Whether the run fails if no game is found and an existing database or existing Parquet files would be
-    /// replaced. The existing data is then kept.
+    /// Whether a run that would replace an existing database or existing Parquet files fails if it finds no
+    /// game. The existing data is then kept.
     pub must_have_games: bool,
     /// Whether any problem, even a warning, makes the run fail.
     pub strict: bool,
@@ -48,7 +48,7 @@ pub struct IndexOptions {
     /// Levels of `occurrence` with at most this many games are always rewritten when games are added. Query
     /// results do not depend on this number.
     pub small_level: u32,
-    /// The openings for classifying games. A game has the opening of its last position that has an opening
+    /// The openings for classifying games. A game's opening is that of its last position with an opening
     /// name, whatever moves led to this position.
     pub openings: Arc<OpeningBook>,
     /// The size of the chunks of PGN text, in bytes. The result does not depend on this size.

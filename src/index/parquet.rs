@@ -21,8 +21,8 @@ use crate::opening::OpeningBook;
 pub struct ParquetOptions {
     /// The output directory.
     pub directory: PathBuf,
-    /// A number that distinguishes this run from other runs whose files are used together with its files. It
-    /// is the upper half of each `game_id`.
+    /// A number that distinguishes this run from other runs, so that their files can be used together. The
+    /// number is the upper half of each `game_id`.
     pub shard: u32,
     /// The part of the date by which games are partitioned into directories.
     pub partition_by: PartitionBy,
@@ -41,8 +41,8 @@ impl Plan<'_> {
     /// number of threads and the memory limit.
     ///
     /// # Errors
-    /// The same errors as [`run`](Self::run), about the Parquet files instead of a database; also if existing
-    /// files must not be replaced.
+    /// The same errors as [`run`](Self::run), about the Parquet files instead of a database. Also fails if
+    /// there are existing files that must not be replaced.
     pub fn write_parquet(self, parquet: &ParquetOptions, progress: &Progress) -> Result<Summary> {
         let started = Instant::now();
         let options = self.options;

@@ -45,8 +45,8 @@ impl<'o> Plan<'o> {
     /// wherever the ranges meet; [`source::parts`] suggests ranges.
     ///
     /// Plain files and zstd archives can be read from the middle. For other files, the range with the first
-    /// byte contains all games. In an archive, the offset of a game counts from the start of the text of the
-    /// first frame that begins in the range. Lines always count from the first game in the range.
+    /// byte contains all games. In an archive, offsets of games are counted from the start of the text of
+    /// the first frame that begins in the range. Lines are always counted from the first game in the range.
     #[must_use]
     pub fn with_range(mut self, range: &Range<u64>) -> Self {
         self.sources.files.iter_mut().flatten().for_each(|file| file.restrict(range));
@@ -67,7 +67,7 @@ impl<'o> Plan<'o> {
         &self.sources.notes
     }
 
-    /// Adds the space that the run needs to an error about a full disk.
+    /// Adds to an error about a full disk how much space the run needs.
     pub(crate) fn needing(&self, error: Error, estimate: &Estimate) -> Error {
         error.needing(estimate, self.sources.bytes().is_some())
     }
@@ -175,8 +175,8 @@ impl Estimate {
         Self { database_bytes: self.database_bytes.saturating_sub(saved), ..self }
     }
 
-    /// Like [`check`](Self::check), for a new database with the open layout. If the compact layout needs less than the
-    /// free space, the error says so.
+    /// Like [`check`](Self::check), for a new database with the open layout. If the check succeeds for the
+    /// compact layout, the error says so.
     pub(crate) fn check_open(self, target: &Path, spill: &Path) -> Result<()> {
         let Err(mut error) = self.check(target, spill) else { return Ok(()) };
         let smaller = self.compact();
@@ -288,8 +288,8 @@ impl Sample {
     /// Samples the beginning of an archive of `bytes` bytes. Returns the estimated size of its whole text.
     fn decode(&mut self, packed: Packed, bytes: u64, memory: u64) -> u64 {
         const TEXT: usize = 8 << 20;
-        /// The size of the beginning of the text. The beginning is compressed less than the rest, because
-        /// there is little text before it to which it can refer.
+        /// The size of the beginning of the text. The beginning is compressed less than later text,
+        /// because there is little earlier text to which it can refer.
         const BEGINNING: usize = 2 << 20;
         /// The maximum compression ratio assumed. Games are hardly ever compressed more than this. A beginning
         /// with a higher ratio is not typical, and must not make a run fail.

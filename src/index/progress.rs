@@ -200,8 +200,8 @@ impl Progress {
 
     /// Makes a stop request also interrupt the SQL statements of a connection.
     pub(crate) fn watch(&self, connection: &Connection) {
-        // The number of instructions that SQLite's virtual machine executes, in a few milliseconds, between
-        // two checks.
+        // The number of instructions that SQLite's virtual machine executes between two checks. They take a
+        // few milliseconds.
         const INTERVAL: i32 = 100_000;
         let signs = Arc::clone(&self.signs);
         connection

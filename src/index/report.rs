@@ -34,8 +34,8 @@ impl Reports {
     /// problems of an earlier run.
     ///
     /// # Errors
-    /// If a file cannot be created, is also a source or another output, belongs to the database, or contains
-    /// something else.
+    /// If a file cannot be created, is also a source or another output, belongs to the database, or exists
+    /// with other contents.
     pub(crate) fn create(
         options: &IndexOptions,
         sources: &Sources,

@@ -9,10 +9,10 @@ use crate::store::visit_set::PlayedMove;
 /// One occurrence of a position in a game.
 ///
 /// One 128-bit number, so that two occurrences are compared in one step: the key (biased, so that unsigned
-/// order is SQLite's signed order), the game, and 32 bits for the rest. Up to ply 16,383, the rest is a zero
+/// order is SQLite's signed order), the game, and 32 more bits. Up to ply 16,383, these consist of a zero
 /// bit, 14 bits for the ply, 15 for the move and 2 for the origin. For later plies, which no real game
-/// reaches, it is a one bit, 28 bits for the ply, a bit for the end of the game, and the origin. So the
-/// occurrences of a key in a game are always in the order of their plies.
+/// reaches, they consist of a one bit, 28 bits for the ply, a bit for the end of the game, and the origin. So
+/// the occurrences of a key in a game are always in the order of their plies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PlayedOccurrence(u128);
 
@@ -147,7 +147,7 @@ pub(crate) struct RecentSetups {
 struct Entry {
     key: PositionKey,
     position: Exact,
-    /// The number of look-ups of other positions that this entry survives. The next such look-up replaces it.
+    /// How many more look-ups of other positions this entry survives. The look-up after these replaces it.
     stay: u8,
 }
 

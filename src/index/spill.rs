@@ -39,7 +39,7 @@ impl SpillMap {
         self.find_where(hash, key, |_| true)
     }
 
-    /// The number of a key, if `wanted` accepts this number. Keys with other numbers are not compared.
+    /// The number of a key, if `wanted` accepts this number. Keys whose numbers it rejects are not compared.
     pub(crate) fn find_where(
         &mut self,
         hash: u64,

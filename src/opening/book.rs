@@ -269,7 +269,7 @@ mod tests {
         let (position, _) = Position::from_fen(KINGS.as_bytes()).unwrap();
         let key = position.key();
         let home = book.home(key);
-        // Pretend that the start position has the same key and is in the slot before.
+        // Pretend that the start position has the same key as `position` and is in the slot before it.
         book.openings.push(wrong);
         let after = book.after(home);
         book.slots[after] = book.slots[home];

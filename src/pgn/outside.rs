@@ -8,8 +8,8 @@ use super::word::{is_descriptive_move, is_foreign_move, is_remark};
 use crate::board::GameResult;
 
 /// The next comment, NAG or closed variation outside the movetext, if only blanks, `%` lines and results are
-/// between `from` and this annotation. Moves `lexer` to its end. Text in parentheses that is not a variation
-/// is returned as a comment.
+/// between `from` and this annotation. Moves `lexer` to the end of the annotation. Text in parentheses that
+/// is not a variation is returned as a comment.
 pub(super) fn next_annotation<'a>(
     text: &'a [u8],
     lexer: &mut Lexer<'a>,

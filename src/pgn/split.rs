@@ -1,4 +1,4 @@
-//! Finds the boundaries between games. Only the text near an offset decides whether it is a boundary.
+//! Finds the boundaries between games. Whether an offset is a boundary depends only on the text near it.
 
 use std::ops::Range;
 
@@ -133,9 +133,9 @@ fn without_blanks(mut text: &[u8]) -> &[u8] {
     }
 }
 
-/// Whether a text, whose last line begins at `start`, ends in a tag pair, or in a line that begins with an
-/// unclosed one. Text before the tag pair on its line is ignored: it can be a whole game, or the end of one.
-/// A tag pair can extend over several lines.
+/// Whether a text ends in a tag pair, or in a line that begins with an unclosed tag pair. The last line of
+/// the text begins at `start`. Text before the tag pair on its line is ignored, because it can be a whole
+/// game or the end of a game. A tag pair can extend over several lines.
 fn ends_in_tag_pair(text: &[u8], mut start: usize, is_cut: bool) -> bool {
     /// The maximum number of lines of one tag pair.
     const LINES: usize = 4;
@@ -230,8 +230,8 @@ mod tests {
         assert_eq!(next_boundary(text, 23), 48);
     }
 
-    /// The boundaries found in the surrounding text are the same as in the whole text, however long lines and
-    /// blanks are.
+    /// The boundaries found in the surrounding text are the same as in the whole text, for lines and blanks
+    /// of any length.
     #[test]
     fn boundaries_depend_only_on_the_text_around_them() {
         let long = |byte: u8, length: usize| vec![byte; length];

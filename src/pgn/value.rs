@@ -94,7 +94,7 @@ fn lichess_id_of_address(address: &str) -> Option<&str> {
 
 /// The trimmed text, if it can be the id of a game on Lichess: eight letters or digits.
 fn lichess_id(text: &str) -> Option<&str> {
-    /// Other pages on Lichess's site whose names have eight letters.
+    /// Pages on Lichess's site that are not games, but whose names have eight letters.
     const PAGES: [&str; 3] = ["training", "analysis", "practice"];
     let text = text.trim();
     let is_id = text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -162,7 +162,7 @@ pub(crate) fn date(value: &str) -> (Option<Cow<'_, str>>, Result<(), &'static st
 }
 
 /// Parses the year at the start of a text that is not a date, unless the text contains another year. Returns
-/// the year in the form of [`date`], and the problem.
+/// the year in the same form as [`date`], and the problem.
 #[cold]
 fn year_alone(value: &str) -> (Option<Cow<'_, str>>, Result<(), &'static str>) {
     let is_year =

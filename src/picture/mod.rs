@@ -2,9 +2,9 @@
 //!
 //! A picture needs no font, script, style sheet or other file. Pieces, coordinates and signs are paths in the
 //! picture. So all browsers and other programs that draw SVG show the same picture. It can be a file or a
-//! part of a page. Only a picture of [`BoardPicture::to_svg_in_page`] does not contain the shapes of the
-//! pieces; the page must contain them. A picture is readable without colours; its `title` and `desc` describe
-//! it in words.
+//! part of a page. Only the pictures that [`BoardPicture::to_svg_in_page`] returns do not contain the shapes
+//! of the pieces; the page must contain these shapes. A picture is readable without colours; its `title` and
+//! `desc` describe it in words.
 //!
 //! ```
 //! use pgndex::board::{Color, Position};
@@ -209,7 +209,7 @@ impl BoardPicture<'_> {
     }
 }
 
-/// The shapes of all pieces, as an invisible `svg` element. A page with pictures of
+/// The shapes of all pieces, as an invisible `svg` element. A page with pictures from
 /// [`BoardPicture::to_svg_in_page`] must contain this element once.
 #[must_use]
 pub fn piece_shapes() -> String {

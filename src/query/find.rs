@@ -75,8 +75,8 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Whether the search found a hit beyond the maximum number. Always `false` for a position in the main
-    /// lines of all games: its hits can be counted, so no further hit is searched for.
+    /// Whether the search found a hit beyond the maximum number. Always `false` if a position was searched
+    /// for in the main lines of all games: such hits can be counted, so no further hit is searched for.
     #[must_use]
     pub const fn is_more(&self) -> bool {
         self.is_more
@@ -453,7 +453,8 @@ impl<'h> FoundPosition<'h> {
     }
 }
 
-/// A position has many more games than another position if it has more than this many times as many.
+/// A position has many more games than another position if it has more than `MANY` times the number of games
+/// of the other position.
 const MANY: u64 = 10;
 
 /// A position with the same pieces on the same squares as a given position.

@@ -84,8 +84,9 @@ pub(super) fn replay_variation(
 }
 
 /// Passes the games with numbers in `ranges` to `visit`, each after replaying it successfully. Returns the
-/// first requested number without a game; `None` if there is none. 0 and numbers after the last game always
-/// count. A number in a gap between games counts only if it is the only number of its range.
+/// first requested number that is missing; `None` if there is none. 0 and numbers after the last game are
+/// always missing. A number in a gap between games counts as missing only if it is the only number of its
+/// range.
 ///
 /// # Errors
 /// Errors of SQLite, [`Error::Damaged`], and errors of `visit`.

@@ -111,7 +111,8 @@ pub enum PositionError {
     NoMoves,
 }
 
-/// Says that a text is not a FEN, and what a FEN is, or that the position of a FEN is not legal.
+/// The message of [`PositionError::Fen`]: the position is not legal, or the text is not a FEN. In the second
+/// case, the message also explains what a FEN is.
 fn wrong_fen(fen: &str, error: &SetupError) -> String {
     let fen = brief(fen);
     match error {

@@ -46,14 +46,14 @@ impl Sample {
     /// The approximate maximum number of draws in a part, unless more than [`PARTS`](Self::PARTS) parts would
     /// be needed. The draws of one part are in memory together.
     const FEW: u64 = 1 << 20;
-    /// The maximum number of parts. Each part contains the draws with ranks in one range, is sorted by
-    /// itself, and requires one pass over the games.
+    /// The maximum number of parts. Each part contains the draws with ranks in one range, is sorted
+    /// separately, and requires one pass over the games.
     const PARTS: u64 = 256;
 
     /// Passes the draws to `visit` in batches, the lowest rank first, so that `visit` can read the games of a
-    /// batch in the order of the database. A batch has at most as many draws as positions are still needed,
-    /// and at most [`MOST_AT_A_TIME`](Self::MOST_AT_A_TIME). `visit` must return how many draws of the batch
-    /// have an existing position. This function returns the sum of these numbers.
+    /// batch in the order of the database. The number of draws in a batch is at most the number of positions
+    /// still needed, and at most [`MOST_AT_A_TIME`](Self::MOST_AT_A_TIME). `visit` must return how many draws
+    /// of the batch have an existing position. This function returns the sum of these numbers.
     ///
     /// # Errors
     /// Errors of `visit`.

@@ -358,8 +358,8 @@ const EXACT: u64 = 1 << 53;
 pub struct SqlLimits {
     /// The maximum number of rows.
     pub rows: usize,
-    /// The approximate maximum size of the rows, in bytes. Each value counts 8 bytes, and a string also
-    /// counts its length.
+    /// The approximate maximum size of the rows, in bytes. The size of a value is 8 bytes, plus the length of
+    /// the string if it is a string.
     pub bytes: usize,
 }
 

@@ -32,11 +32,11 @@ pub struct Options {
     pub sql_timeout: Duration,
     /// The timeout of an export.
     pub export_timeout: Duration,
-    /// The time in which a client must read 512 KiB of an answer, or the rest of the answer if that is
-    /// shorter.
+    /// The time in which a client must read the next 512 KiB of an answer, or all remaining bytes if fewer
+    /// remain.
     pub reading_time: Duration,
     /// How long requests can continue once the server is stopping. Users' SQL statements can continue for
-    /// half a second.
+    /// half a second only.
     pub grace: Duration,
     /// The maximum number of connections.
     pub connections: usize,

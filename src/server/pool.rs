@@ -57,8 +57,9 @@ pub(super) struct CancelOnDrop(Arc<CancelState>);
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.is_gone.store(true, Ordering::Relaxed);
-        // The cancel check that SQLite calls during a statement is not enough. SQLite calls it only after
-        // every thousand steps, each of which can call a slow function, and not at all while counting rows.
+        // The cancel check that SQLite calls during a statement is not enough. SQLite calls it only once per
+        // thousand steps, although a step can call a slow function. While SQLite counts rows, it never
+        // calls the check.
         if let Some(connection) = &*lock(&self.0.running) {
             connection.interrupt();
         }

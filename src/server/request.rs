@@ -12,7 +12,7 @@ use crate::query::{FindTarget, PositionQuery, PositionSequence, Step};
 use crate::server::answer::Problem;
 use crate::store::{FilterError, GameFilter, NameFilter, nearest};
 
-/// The parameter between two descriptions of positions.
+/// The parameter that separates two descriptions of positions.
 const THEN: &str = "then";
 
 /// The parameters that describe a position.

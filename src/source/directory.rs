@@ -143,7 +143,7 @@ fn central(record: &[u8]) -> Option<(Entry, usize)> {
     record.get(..length).map(|_| (entry, length))
 }
 
-/// Replaces numbers that do not fit in 32 bits with those in the extra field.
+/// Reads the numbers that do not fit in 32 bits from the extra field.
 fn widen(numbers: &mut [u64], mut extra: &[u8]) {
     while let (Some(id), Some(length)) = (number(extra, 0, 2), number(extra, 2, 2)) {
         let end = extra.len().min(4 + length as usize);

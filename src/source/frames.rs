@@ -113,7 +113,7 @@ fn next_run(walk: &Mutex<Walk>, bytes: &[u8], blocks: usize) -> Option<(Range<us
     /// before a very long or damaged frame, can be shorter.
     const RUN: usize = 1 << 20;
     /// The maximum length of a frame whose end is searched for. A longer frame is decoded without knowing its
-    /// end, because searching for the end would take longer.
+    /// end, because searching for the end would take too long.
     const LONG: usize = 32 << 20;
     let mut walk = walk.lock().unwrap_or_else(PoisonError::into_inner);
     let start = walk.at;
@@ -180,7 +180,8 @@ pub(super) fn decoder(input: Input, window: u64) -> io::Result<zstd::Decoder<'st
     Ok(decoder)
 }
 
-/// The error to report for an error of the decoder: with advice, if decoding needs too much memory.
+/// Replaces the decoder's error about too much memory with an error that contains advice. Returns other
+/// errors unchanged.
 pub(super) fn explain(error: io::Error) -> io::Error {
     if !error.to_string().contains("too much memory") {
         return error;

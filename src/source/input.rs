@@ -22,8 +22,7 @@ impl Position {
     }
 }
 
-/// Bytes from a file or a stream. Other code can follow the progress of reading through a clone of
-/// `position`.
+/// Bytes from a file or a stream. With a clone of `position`, other code can follow the progress of reading.
 pub(super) struct Input {
     bytes: Bytes,
     position: Position,

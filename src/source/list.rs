@@ -537,7 +537,7 @@ mod tests {
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let list_pipe = [format!("@{}", pipe.display())];
         assert!(list(&list_pipe, DECODE, &StopSoon(std::time::Instant::now())).is_none());
-        // This would block until somebody opens the pipe.
+        // The reading thread still waits for a writer; otherwise this would block.
         fs::write(&pipe, "").unwrap();
     }
 

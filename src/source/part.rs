@@ -96,8 +96,8 @@ fn frame_starts(bytes: &[u8]) -> Vec<u64> {
     starts
 }
 
-/// The length of the frame at `at`, if pzstd stored the length in a preceding skippable frame of four bytes,
-/// and the archive then ends or continues with another such pair of frames.
+/// The length of the frame at `at`, if pzstd stored the length in a skippable frame of four bytes before this
+/// frame. After this frame, the archive must end or continue with another such pair of frames.
 fn hinted_length(bytes: &[u8], start: usize, at: usize) -> Option<usize> {
     const HINT: usize = 12;
     let hint = bytes.get(start..at)?.strip_prefix(b"\x50\x2a\x4d\x18\x04\0\0\0")?;

@@ -83,7 +83,8 @@ struct Search<'s, 'f> {
 }
 
 impl Search<'_, '_> {
-    /// Searches a directory for the parts with these indexes, which are in ascending order.
+    /// Searches a directory for entries that match a part of the pattern. `wanted` contains the indexes of
+    /// these parts, in ascending order.
     fn walk(&mut self, directory: &Path, wanted: &[usize]) -> Flow {
         let mut parts = wanted.to_vec();
         // `**` also matches zero directories.
@@ -126,8 +127,8 @@ impl Search<'_, '_> {
         Flow::Continue(())
     }
 
-    /// Reports an entry of a directory if it matches, and searches the entry for the remaining parts if it is
-    /// a directory.
+    /// Reports an entry of a directory if it matches the whole pattern. If the entry is a directory, searches
+    /// it for the parts `next` of the pattern.
     fn enter(
         &mut self,
         directory: &Path,

@@ -87,7 +87,7 @@ impl Members {
         self.members.is_empty()
     }
 
-    /// All files, each with the path with which it is listed, followed by the damage of the archive.
+    /// All files with their listed paths, followed by the damage of the archive.
     pub(super) fn into_all(self) -> impl Iterator<Item = Result<(PathBuf, Member)>> {
         let members = self.members.into_iter().map(|(path, member)| match member {
             Ok(member) => Ok((path, member)),

@@ -122,7 +122,7 @@ fn map_bytes(numbers: &[u16]) -> usize {
 }
 
 /// Whether a bitmap is used instead of a list. Both lengths are in bytes. `list_bytes` includes the count;
-/// `map_bytes` includes neither the count nor the length of the bitmap; four bytes are added for these two.
+/// `map_bytes` excludes the count and the stored length of the bitmap; four bytes are added for these two.
 const fn is_shorter_as_map(list_bytes: usize, map_bytes: usize) -> bool {
     list_bytes > map_bytes + 4
 }

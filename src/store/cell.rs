@@ -58,8 +58,8 @@ pub(crate) const DUPLICATE: Table = Table::new("duplicate", &["source_id", "byte
 pub struct WrongCell {
     /// The table or view.
     pub table: &'static str,
-    /// The columns that identify the row, with their values, as far as the query returned them: such as
-    /// `game_id 7, ply 12`.
+    /// The columns that identify the row, with their values, such as `game_id 7, ply 12`. Contains only the
+    /// columns that the query returned.
     pub row: String,
     /// The column.
     pub column: String,

@@ -330,8 +330,8 @@ impl Error {
         };
         let kind = match code {
             ErrorCode::DiskFull => return Self::disk_full(path, source),
-            // SQLite reports a reached limit of the file size as a plain write error. If a full disk keeps
-            // the shared memory of a write-ahead log from growing, SQLite reports `IOERR_SHMSIZE`.
+            // If the limit of the file size is reached, SQLite reports a plain write error. If a full disk
+            // keeps the shared memory of a write-ahead log from growing, SQLite reports `IOERR_SHMSIZE`.
             ErrorCode::SystemIoFailure
                 if [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_SHMSIZE].contains(&extended) =>
             {

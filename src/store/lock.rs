@@ -116,8 +116,8 @@ fn held() -> MutexGuard<'static, Vec<PathBuf>> {
 }
 
 /// Removes the temporary files and lock files of all writers of this process, which is about to exit.
-/// Databases keep what these writers committed; the rest is lost, as after a crash. Never waits: if another
-/// thread is changing the list of locked databases, nothing is removed.
+/// Databases keep what these writers committed; uncommitted changes are lost, as after a crash. Never waits:
+/// if another thread is changing the list of locked databases, nothing is removed.
 pub fn remove_temporary_files() {
     let Ok(held) = HELD.try_lock() else { return };
     for target in held.iter() {

@@ -23,8 +23,8 @@ use crate::verify::{Collector, MissingIds, RowId};
 /// referenced table, and the referenced column.
 type Link = (&'static str, &'static [&'static str], &'static str, &'static str, &'static str);
 
-/// All links in the schema, except those of the side tables of `game`, which [`all_links`] adds, and the link
-/// of `game_position`, which the scan of games checks.
+/// All links in the schema, with two exceptions: [`all_links`] adds the links of the side tables of `game`,
+/// and the scan of games checks the link of `game_position`.
 const LINKS: [Link; 17] = [
     ("source", &["source_id"], "import_id", "import", "import_id"),
     ("game", &["game_id"], "source_id", "source", "source_id"),
@@ -287,7 +287,8 @@ pub(crate) fn totals(
         let problems = problems.get(&id).copied().unwrap_or(0);
         compare("source", &place, "problems", Some(problems), row.get(3)?);
         let last_game: Option<i64> = row.get(4)?;
-        // `last_game` can be greater, because later games can have been ignored or skipped.
+        // `last_game` can be greater than the last stored offset, because later games can have been ignored
+        // or skipped.
         if let Some(least) = source.last_game.filter(|_| source.last_game > last_game) {
             let (row, expected) = (place, format!("at least {least}"));
             findings.wrong(WrongValue, "source", row, "last_game", expected, shown(last_game));

@@ -119,8 +119,8 @@ impl RowId {
         Self(columns.into_iter().map(|(name, id)| (name, id.into())).collect())
     }
 
-    /// Reads the key of a row from a query's row, in which the values of the columns `key` begin at the
-    /// column `first`.
+    /// Reads the primary key of a table's row from the result of a query. In this result, the values of the
+    /// columns `key` begin at the column `first`.
     pub(crate) fn read(row: &Row<'_>, first: usize, key: &[&'static str]) -> rusqlite::Result<Self> {
         let cell = |(index, &name)| Ok((name, Id::of(row.get_ref(first + index)?)));
         key.iter().enumerate().map(cell).collect::<rusqlite::Result<_>>().map(Self)

@@ -1,4 +1,4 @@
-//! The result of a check, and the errors that prevent one. Findings are not errors.
+//! The result of a check, and the errors that make a check impossible. Findings are not errors.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -91,7 +91,7 @@ impl SourceState {
     }
 }
 
-/// The result of a check or a part of one.
+/// The result of a check, or of a part of a check.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why a check was not possible. Nothing is then known about the database.

@@ -266,7 +266,7 @@ impl Check<'_> {
         Ok(done)
     }
 
-    /// Unless something could not be read, compares the counts of all jobs, searches for the rows that cause
+    /// If the jobs could read everything, compares their counts, searches for the rows that cause
     /// differences, and compares sets and totals.
     fn conclude(&self, pool: &ThreadPool, connection: &Connection, outcome: &Outcome) -> Result<()> {
         if outcome.is_incomplete {
@@ -283,7 +283,7 @@ impl Check<'_> {
                 self.guard("position_game", RowId::new([("key", range[0])]), found).map(drop)
             })?;
         }
-        // Names that only earlier versions of games used can remain after the games were read again.
+        // After games were read again, names that only their earlier versions used can remain.
         if self.gone != MissingIds::Games {
             self.guard_table("player", file::unused_names(self.reader(connection)))?;
         }
@@ -293,8 +293,8 @@ impl Check<'_> {
         self.guard_table("source", totals).map(drop)
     }
 
-    /// Compares columns of games, and the sets of games of a sample of the visited positions, with the rows
-    /// from which they are built.
+    /// Compares the columns of games with the rows from which they are built. Does the same with the sets of
+    /// games of a sample of the visited positions.
     fn compare_sets(&self, pool: &ThreadPool, connection: &Connection) -> Result<()> {
         const KEYS: usize = 64;
         let blocks = self.guard_table("game_column", sets::blocks(connection))?.unwrap_or_default();

@@ -4,16 +4,17 @@ use super::material::Material;
 use super::structure::{PawnStructure, pieces};
 use crate::board::{Color, Piece, PieceKind, Position, Square};
 
-/// The weight added to the `weight` of a piece that only one of the positions has.
+/// The distance added, on top of its `weight`, for each piece that only one of the positions has.
 const SURPLUS: u32 = 3;
 
 /// A position from which distances to other positions are computed.
 ///
 /// The distance is the sum of
 ///
-/// - for each piece of either position that is not on the same square in the other position: 2 for a pawn, 1
-///   for any other piece;
-/// - 3 for each piece that one position has in excess of the other's pieces of the same kind and colour;
+/// - for each piece of either position, if the other position does not have this piece on this square: 2 for
+///   a pawn, 1 for any other piece;
+/// - for each kind and colour: 3 times the difference between the numbers of these pieces in the two
+///   positions;
 /// - 1 if the sides to move differ;
 /// - 100 if the two positions do not have their pawns on the same squares, or their material differs.
 ///
@@ -71,7 +72,7 @@ fn place(square: Square) -> usize {
 }
 
 impl PositionDistance {
-    /// The distance added if the squares of pawns or the material differ. It exceeds any distance between
+    /// The distance added if the material or the squares of pawns differ. It exceeds any distance between
     /// positions with the same pawns and material, if no side has more than 16 pieces.
     pub(crate) const OTHER: u32 = 100;
 
@@ -150,9 +151,9 @@ impl PositionDistance {
     /// Lower bounds of the distance to positions with the given material, without [`OTHER`](Self::OTHER).
     /// Returns two numbers. The first number is a lower bound for all these positions.
     ///
-    /// A better bound for one of these positions is the sum of the second number and of twice the weight of
-    /// each misplaced piece: each [piece](Self::pieces) of `self` that the position does not have on the same
-    /// square. The weight counts twice because the position usually has that piece on another square. The
+    /// A better bound for one of these positions is the second number plus twice the weight of each misplaced
+    /// piece. A [piece](Self::pieces) of `self` is misplaced if the position does not have it on the same
+    /// square. Its weight is added twice, because the position usually has that piece on another square. The
     /// second number already corrects this for pieces that the position does not have at all.
     pub(crate) fn bounds(&self, material: Material) -> [u32; 2] {
         let (mut apart, mut beside) = (0, 0);

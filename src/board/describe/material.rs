@@ -36,7 +36,7 @@ static COUNTS: [u64; 256] = {
 /// the highest digit first.
 const PACKED: [u8; 10] = [12, 10, 8, 4, 13, 11, 9, 5, 2, 3];
 
-/// For each piece code, the number that one such piece adds to a [packed](Material::packed) number.
+/// For each piece code, the number that one piece with this code adds to a [packed](Material::packed) number.
 static PACKED_PIECES: [u64; 16] = {
     let mut table = [0; 16];
     let mut place = 0;

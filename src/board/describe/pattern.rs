@@ -32,8 +32,8 @@ use crate::board::{Color, Piece, Square, SquareSet};
 pub struct Pattern {
     /// From the eighth rank to the first, as in a FEN.
     ranks: [Rank; 8],
-    /// The number of ranks that must be read. If a side to move is required, these are all eight, because the
-    /// side comes after the ranks. Otherwise, the last rank to read is the last one that is not just `*`.
+    /// The number of ranks that must be read. If a side to move is required, all eight must be read, because
+    /// the side comes after the ranks. Otherwise, the last rank to read is the last one that is not just `*`.
     needed: usize,
     side: Option<Color>,
 }
@@ -304,7 +304,8 @@ impl Pattern {
         ranks.flat_map(|(rank, number)| rank.parts(number)).collect()
     }
 
-    /// Whether the pattern has exactly one [part](Self::parts) and matches every position that satisfies it.
+    /// Whether the pattern has exactly one [part](Self::parts) and matches every position that satisfies this
+    /// part.
     #[must_use]
     pub fn is_one_part(&self) -> bool {
         let asking: u32 = self.ranks.iter().map(Rank::condition_count).sum();

@@ -4,7 +4,8 @@ use crate::board::{Color, Piece, PieceKind, Setup, SquareSet};
 
 /// A phase of a game, determined from one position by Lichess's rules (the
 /// [`Divider`](https://github.com/lichess-org/scalachess/blob/master/core/src/main/scala/Divider.scala) of
-/// scalachess). On Lichess, a phase lasts until a later one begins: a game does not return to an earlier one.
+/// scalachess). On Lichess, a phase lasts until a later phase begins: a game does not return to an
+/// earlier phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
     /// Neither middlegame nor endgame.

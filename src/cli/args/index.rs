@@ -157,8 +157,8 @@ impl DatabaseSettingsArgs {
         self.encoding.is_some()
     }
 
-    /// Whether an option is given that changes which games and annotations of a file are stored, or how its
-    /// text is decoded.
+    /// Whether a given option changes which games and annotations of a file are stored, or how the text of
+    /// the file is decoded.
     pub(crate) const fn changes_games(&self) -> bool {
         self.duplicates.is_some() || self.annotations.is_some() || self.encoding.is_some()
     }

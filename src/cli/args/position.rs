@@ -48,7 +48,7 @@ impl PositionArgs {
 /// Reads `--fen`, `--moves` or `--play`. If none is given, returns the start position.
 ///
 /// # Errors
-/// If the FEN is not that of a legal position, there are no moves, or a move cannot be played.
+/// If the FEN is not that of a legal position, if there are no moves, or if a move cannot be played.
 pub(crate) fn read_position(args: &PositionArgs) -> anyhow::Result<PositionQuery> {
     let of_option = |option| {
         move |error: PositionError| {

@@ -52,7 +52,7 @@ struct StepArgs {
 }
 
 impl StepArgs {
-    /// Whether none of the options that describe a position is given.
+    /// Whether no option that describes a position is given.
     const fn is_empty(&self) -> bool {
         self.pattern.is_none()
             && self.material.is_none()

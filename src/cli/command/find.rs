@@ -359,8 +359,8 @@ impl<'a> Printer<'a> {
     }
 
     /// Ends the output, and prints how many hits are shown, unless there are none. In a table, this number is
-    /// in the last line. In other formats, it is in a note on standard error, printed only if there are more
-    /// hits.
+    /// in the last line. In other formats, it is in a note on standard error, which is printed only if
+    /// further hits are not shown.
     fn finish(self, total: Option<&Total>, offset: u32) -> anyhow::Result<()> {
         match self.out {
             Printed::EmptyTable(_) => {}

@@ -17,7 +17,7 @@ use crate::cli::render::{
 };
 use crate::cli::terminal::note;
 
-/// Prints the requested games that exist. Then fails if a single requested id has no game, or if a range
+/// Prints the requested games that exist. Then fails if an id requested alone has no game, or if a range
 /// contains 0 or an id after the last game. If other ids in a range have no game, only prints a note.
 ///
 /// # Errors

@@ -258,7 +258,7 @@ fn inputs(args: &IndexArgs) -> Vec<PathBuf> {
     first.into_iter().chain(args.inputs.iter().cloned()).collect()
 }
 
-/// The first argument, if it is a file of games where the database is expected. This is assumed only if
+/// The first argument, if it is a file of games instead of the database. This is assumed only if
 /// another argument is a database, or does not have the name of a file of games.
 fn games_instead_of_database(args: &IndexArgs) -> Option<&Path> {
     let database = Some(args.database.as_path()).filter(|path| path.is_file() && !is_sqlite(path));
@@ -323,8 +323,8 @@ fn files_of(database: &Path, drops: bool, options: &mut IndexOptions) -> anyhow:
     Ok(files)
 }
 
-/// Fails if rebuilding the database from its files would add removed games, or lose data that other programs
-/// added.
+/// Fails if rebuilding the database from its files would add removed games again, or lose data that other
+/// programs added.
 fn check_own_rows(known: &Database, database: &Path) -> anyhow::Result<()> {
     let removed = known.removed_games()?;
     if removed > 0 {

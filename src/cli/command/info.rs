@@ -277,8 +277,8 @@ pub(crate) struct Bar {
     count: u64,
 }
 
-/// Groups counts into at most `MAX_BARS` bins of equal width. The key of a count is the first of the `step`
-/// numbers, such as years, that were counted together.
+/// Groups counts of numbers, such as years, into at most `MAX_BARS` bins of equal width. The key of a count
+/// is the first of the `step` numbers that were counted together.
 ///
 /// The range of the bins is determined without the lowest and the highest thousandth of the counted values.
 /// Values below the range are counted in the first bin, and values above it in the last bin. The label of a

@@ -51,8 +51,8 @@ const NAMES: [&str; 2] = ["name", "other spellings"];
 /// Lists the players, or changes which names belong to one player.
 ///
 /// # Errors
-/// If the database or a list cannot be read or written, a name is unknown or ambiguous, or names to merge
-/// contradict each other or the database.
+/// If the database or a list cannot be read or written, if a name is unknown or ambiguous, or if names to
+/// merge contradict each other or the database.
 pub(crate) fn run(args: &PlayersArgs) -> anyhow::Result<()> {
     if !args.merge.is_empty() {
         return merge(&args.database, &args.merge);
@@ -207,7 +207,7 @@ fn merge(path: &Path, names: &[String]) -> anyhow::Result<()> {
 /// Merges names into players according to a file.
 ///
 /// # Errors
-/// If the file cannot be read, contradicts itself or the database, or the database cannot be written.
+/// If the file cannot be read, or contradicts itself or the database; if the database cannot be written.
 fn read_aliases(path: &Path, file: &Path) -> anyhow::Result<()> {
     let list = read_list(file)?;
     change(path, |database, aliases| {

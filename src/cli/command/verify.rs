@@ -80,7 +80,7 @@ fn database(args: &VerifyArgs) -> anyhow::Result<Outcome> {
     })
 }
 
-/// How to make a database with these findings sound.
+/// Advice on how to make the database sound again, depending on the findings.
 fn advice(findings: &Findings) -> String {
     const RESTORE: &str = "restore a backup, or read the files again with `pgndex index --reread`";
     let needs_new = [FindingKind::Integrity, FindingKind::Unreadable, FindingKind::Schema];

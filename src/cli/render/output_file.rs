@@ -179,7 +179,7 @@ fn refuse_archive(path: &Path) -> anyhow::Result<()> {
 /// `instead` is the advice if the path is that of a directory, or of something else that is not a file.
 ///
 /// # Errors
-/// If the path has the name of an archive, or something at the path is not a file; if the file is the
+/// If the path has the name of an archive, or is the path of something other than a file; if the file is the
 /// database or belongs to it, or is another SQLite database; if the file exists and must not be overwritten;
 /// if its directory does not exist.
 pub(crate) fn check(
@@ -212,7 +212,8 @@ pub(crate) fn check(
     }
 }
 
-/// Fails if a file to be replaced probably contains games as PGN, perhaps compressed. Not for output in PGN.
+/// Fails if a file to be replaced probably contains games as PGN, perhaps compressed. Do not call this
+/// function for output in PGN.
 ///
 /// # Errors
 /// If the file probably contains games.

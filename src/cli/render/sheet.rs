@@ -250,8 +250,8 @@ impl Sheet<'_> {
         writeln!(self.out, "{}{text}", blanks(gap))
     }
 
-    /// Writes the comments after the move that was played from `position` at `ply`, and the variations to
-    /// this move.
+    /// Writes the comments after the move that was played from `position` at `ply`, and the variations that
+    /// replace this move.
     fn remarks(
         &mut self,
         record: &GameRecord,
@@ -299,7 +299,7 @@ impl Sheet<'_> {
         if self.open.take().is_some() { writeln!(self.out) } else { Ok(()) }
     }
 
-    /// Writes a blank line, unless there is one.
+    /// Writes a blank line, unless the line above is blank.
     fn space(&mut self) -> io::Result<()> {
         self.close()?;
         if std::mem::replace(&mut self.is_spaced, true) { Ok(()) } else { writeln!(self.out) }
@@ -455,7 +455,7 @@ fn ends<T: Copy>(values: &[T]) -> Option<(T, T)> {
     values.first().copied().zip(values.last().copied()).filter(|_| values.len() > 1)
 }
 
-/// White's chances, from -1 to 1. A mate on the board counts like the position before it.
+/// White's chances, from -1 to 1. A mate on the board gets the chances of the previous evaluation.
 fn chances(values: &[Eval]) -> impl Iterator<Item = f64> {
     values.iter().scan(0.0, |last, eval| {
         *last = eval.winning_chances().unwrap_or(*last);

@@ -102,7 +102,7 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { noun } else { &plural })
 }
 
-/// How to show the hits or rows after those that the limit and the offset chose.
+/// The hint below a shortened list: how to show all hits or rows or, with an offset, all after the offset.
 pub(crate) const fn all_hint(offset: u32) -> &'static str {
     if offset == 0 { "--limit 0 shows all" } else { "--limit 0 shows all that follow" }
 }

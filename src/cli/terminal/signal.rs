@@ -77,7 +77,7 @@ pub(crate) fn end_after(time: Duration, is_running: impl FnOnce() -> bool + Send
 /// function or a system call.
 const UNNOTICED: Duration = Duration::from_secs(1);
 
-/// Asks a run that writes to stop. Ends the process if the run does not notice the request within
+/// Asks a writing run to stop. Ends the process if the run does not notice the request within
 /// `UNNOTICED`, or has not ended within `WRITING`. The database is then as after a crash: the next program
 /// that opens it rolls back.
 pub(crate) fn stop_run(run: &Arc<Progress>) {

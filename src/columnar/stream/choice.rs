@@ -41,8 +41,8 @@ impl PositionChoice {
         all.into_iter().flatten().map(Ply).chain(evaluated)
     }
 
-    /// The plies of the positions of a game to return, in ascending order. With a sample, these are the
-    /// positions that were drawn with a rank of at most `last`.
+    /// The plies of those positions of a game that are returned, in ascending order. With a sample, these are
+    /// the positions that were drawn with a rank of at most `last`.
     pub(super) fn plies(&self, game: GameId, positions: u32, evals: &[EvalRow], last: u64) -> Vec<u32> {
         let wanted: Vec<Ply> = self.wanted(positions, evals).collect();
         let Some(sample) = self.sample else { return wanted.into_iter().map(|ply| ply.0).collect() };

@@ -80,8 +80,8 @@ const KEPT: usize = LOOK_BACK + 8;
 
 impl<'k> GrowthCheck<'k> {
     /// Begins to compare a text with an earlier reading, if there is one, and with those texts of the
-    /// database that can be equal to it. The longest of these texts has `longest` bytes; if there are no such
-    /// texts, `longest` is `None`.
+    /// database that can be equal to the compared text. The longest of them has `longest` bytes; if there are
+    /// none, `longest` is `None`.
     pub(crate) fn new(earlier: Option<EarlierReading<'k>>, longest: Option<u64>) -> Self {
         Self { earlier, longest, ..Self::default() }
     }

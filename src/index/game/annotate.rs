@@ -192,7 +192,7 @@ impl Annotator {
         left.is_some()
     }
 
-    /// Reports that annotations are left out, once per game.
+    /// Reports, at most once per game, that annotations are left out.
     fn leave_out(&mut self, offset: usize, ply: u32) {
         if !std::mem::replace(&mut self.is_told, true) {
             let (kind, message) = (ProblemKind::LongAnnotations, TOO_MUCH.to_owned());
@@ -263,8 +263,8 @@ impl Annotator {
         self.report_flaw(comment, offset, place.ply);
     }
 
-    /// Reports bytes of a comment that are not text in a known encoding, or U+FFFD. Of a game's comments in
-    /// an unknown encoding, only the first is reported.
+    /// Reports a comment that contains U+FFFD, or bytes that are not text in a known encoding. Of a game's
+    /// comments in an unknown encoding, only the first is reported.
     fn report_flaw(&mut self, comment: &[u8], offset: usize, ply: u32) {
         let Some(flaw) = TextFlaw::find(comment) else { return };
         if flaw.is_encoding && std::mem::replace(&mut self.is_encoding_reported, true) {
@@ -384,7 +384,7 @@ impl Annotator {
         }
     }
 
-    /// Plays a move of a variation. If the word is a move that is followed by other text without a space,
+    /// Plays a move of a variation. If the word is a move that is followed without a space by other text,
     /// plays nothing and returns the length of the move.
     fn play(
         &mut self,

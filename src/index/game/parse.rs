@@ -82,7 +82,7 @@ pub(super) struct Ending {
     pub(super) result: Option<GameResult>,
     /// The range of the result in the chunk, in bytes.
     pub(super) result_at: Range<usize>,
-    /// The opening of the last position that has a name.
+    /// The opening of the last position that is in the list of openings.
     pub(super) opening: Option<OpeningId>,
 }
 
@@ -240,7 +240,7 @@ impl<'a> ChunkParser<'a> {
         batch.signatures.push(comparison, row.status, start_fen, moves, pairing);
     }
 
-    /// Finds the start position in the tags. Adds a set-up position to the batch.
+    /// Finds the start position in the tags. If it is a set-up position, adds it to the batch.
     fn start_position(&mut self, header: &mut Header, batch: &mut GameBatch) -> Start {
         if let Some(variant) = header.row.variant
             && !is_known_variant(variant.of(&batch.headers.text))
@@ -277,7 +277,8 @@ impl<'a> ChunkParser<'a> {
     }
 
     /// How much of the game could be replayed. When this program exports an incomplete game, it adds a tag
-    /// that states which part is missing. With this tag, a completely replayed game counts as truncated.
+    /// that states which part is missing. A completely replayed game with this tag has the status
+    /// `Truncated`.
     fn status(
         &self,
         header: &mut Header,

@@ -25,8 +25,8 @@ impl Standard {
     }
 }
 
-/// Replays the games of a batch, the first of which has the id `first`, and calls `sink` with each position
-/// of each game in order.
+/// Replays the games of a batch, and calls `sink` with each position of each game in order. The first game of
+/// the batch has the id `first`.
 pub(crate) fn for_each_position<E>(
     batch: &GameBatch,
     first: GameId,

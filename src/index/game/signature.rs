@@ -1,5 +1,4 @@
-//! Signatures of games, which contain all compared data as bytes, and hashes of games, as stored in the
-//! database.
+//! Signatures of games (all compared data as bytes), and the hashes of games that the database stores.
 
 use std::hash::Hasher as _;
 
@@ -41,12 +40,12 @@ pub(crate) struct Signature {
 }
 
 impl Signature {
-    /// The same signature, which finds a game only if all compared data are equal.
+    /// A copy of this signature that finds a game only if all compared data are equal.
     pub(crate) const fn without_moves(self) -> Self {
         Self { moves_hash: None, ..self }
     }
 
-    /// The same signature, which finds games by their start position and moves only.
+    /// A copy of this signature that finds games by their start position and moves alone.
     pub(crate) const fn moves_alone(self) -> Self {
         Self { hash: None, ..self }
     }
@@ -108,7 +107,7 @@ impl Signatures {
         self.bytes.extend_from_slice(text.as_bytes());
     }
 
-    /// The signature of a game; `None` if it is not compared.
+    /// The signature of a game; `None` if the game is not compared.
     pub(crate) fn of(&self, game: usize) -> Option<Signature> {
         self.games[game]
     }

@@ -18,7 +18,7 @@ pub(crate) struct Originals {
     same: SpillMap,
     /// The ids of games, by the first parts of their signatures: start position and moves.
     moves: SpillMap,
-    /// The groups of database games that have been read. A group consists of the games with the same hash of
+    /// The groups of games that have been read from the database. The games of a group have the same hash of
     /// moves and, in some groups, also the same White player.
     groups: SpillMap,
     /// Games that the run removes from the database.
@@ -58,9 +58,9 @@ impl Originals {
         Ok(())
     }
 
-    /// Reads the group of games of the database that have the hash `moves_hash` and, if `white` is given,
-    /// this White player. Adds each game that is not equal to one added before. If the group was read before,
-    /// does nothing. Returns whether comparable games were read.
+    /// Reads from the database the group of games with the hash `moves_hash` and, if `white` is given, with
+    /// this White player. Adds each game, unless an equal game was added before. Does nothing if
+    /// comparable games of the group were read before. Returns whether comparable games were read.
     ///
     /// All games of the group are added at once: comparing each new game with all of them would take too long
     /// if many are equal.

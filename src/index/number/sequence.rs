@@ -98,7 +98,7 @@ impl Sequencer {
     }
 
     /// Assigns ids to the games of a batch. If games are kept, removes duplicates first. Returns the id of
-    /// the first game that is left or, if none is left, of the next game.
+    /// the first game that was not removed or, if all were removed, of the next game.
     pub(crate) fn number(&mut self, source: SourceId, batch: &mut GameBatch) -> Result<GameId> {
         let source_index = (source.0 - self.last_source.0) as usize - 1;
         if source != self.source {

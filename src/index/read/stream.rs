@@ -99,8 +99,8 @@ pub(crate) enum Piece {
 pub(crate) struct SourceEnd {
     /// Size of the source's text, in bytes; `None` if the source could not be read.
     pub(crate) bytes: Option<u64>,
-    /// Digest of the text, as far as it could be decoded; `None` if the source could not be read, if decoding
-    /// was given up, if only a part of the source is read, or if the digest is computed elsewhere.
+    /// Digest of the text that could be decoded. `None` if the source could not be read, if decoding was
+    /// given up, if only a part of the source is read, or if the digest is computed elsewhere.
     pub(crate) digest: Option<SourceDigest>,
     /// Whether a part of the source could not be decoded.
     pub(crate) is_damaged: bool,
@@ -180,8 +180,8 @@ struct Cutter {
     is_damaged: bool,
     /// Whether reading was given up before the end of the source.
     is_given_up: bool,
-    /// Whether the chunks already contain all games of the part of the source to read. Always `false` if the
-    /// whole source is read.
+    /// If only a part of the source is read: whether the chunks already contain all games of this part.
+    /// Otherwise always `false`.
     is_complete: bool,
     /// The number of bytes of the source that were read for the chunks sent so far.
     input: u64,
@@ -290,7 +290,7 @@ impl Cutter {
         Ok(())
     }
 
-    /// Cuts off all complete chunks; at the end, also the rest.
+    /// Cuts off all complete chunks and, if `is_end`, also the text after them.
     fn cut(&mut self, is_end: bool) -> Cut {
         if !self.text.is_empty() {
             for message in std::mem::take(&mut self.early) {
@@ -388,8 +388,8 @@ impl Cutter {
     /// Whether the source seems to be endless or designed to fill disks: no game begins in a very long text.
     fn is_bomb(&self) -> bool {
         const MUCH: u64 = 256 << 20;
-        /// A compression ratio that games cannot have. If the ratio is higher, the limit is `MUCH` instead of
-        /// `MOST`.
+        /// A compression ratio that games cannot have. If the ratio is higher, the maximum size of the text
+        /// is `MUCH` instead of `MOST`.
         const MOST_RATIO: u64 = 100;
         const MOST: u64 = 1 << 30;
         let input = self.decoded.bytes_read() - self.input;

@@ -1,4 +1,4 @@
-//! Removes games from a database. Also merges the levels of a database, by the same transaction without games
+//! Removes games from a database. The same transaction merges the levels of a database if there are no games
 //! to remove.
 
 mod restored;
@@ -405,7 +405,7 @@ impl Run<'_> {
 /// The result of [`optimize`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OptimizeSummary {
-    /// The number of levels before the run. At most one is left after it.
+    /// The number of levels before the run. After the run, there is at most one level.
     pub levels: u64,
     /// The layout to which the database was converted; `None` if the layout was not changed.
     pub converted: Option<Layout>,
@@ -421,7 +421,7 @@ pub struct OptimizeSummary {
 
 /// Merges the levels of the database at `target` into one, in one transaction, so that look-ups are as fast
 /// as after a single run. If more than a tenth of the file is free after that, the file is rewritten without
-/// its free pages, which temporarily needs up to twice the size of the file. If the options name another
+/// its free pages. Rewriting temporarily needs up to twice the size of the file. If the options name another
 /// [layout](IndexOptions::layout), a copy with this layout replaces the file. Options for reading, such as
 /// those for duplicates and annotations, are ignored.
 ///
@@ -494,8 +494,8 @@ pub fn shrink(target: &Path, options: &IndexOptions, progress: &Progress) -> Res
     progress.watch(database.connection());
     keep_temporary_files_in(&directory(options, lock.target()), database.connection())?;
     progress.enter(Phase::Finishing);
-    // Up to twice the file's size is needed: for the new file, and for the journal or log through which its
-    // contents replace the old ones.
+    // Up to twice the file's size is needed: for the new file, and for the journal or log that is used while
+    // the new file is copied over the old one.
     let bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
     let vacuum = database.vacuum().map_err(Error::from);
     vacuum.map_err(|error| error.with_needed_space(Need::UpTo(2 * bytes)))?;

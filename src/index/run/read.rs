@@ -103,9 +103,9 @@ impl Run<'_> {
         self.intake.sources.files.iter().map(file).collect()
     }
 
-    /// Adds the digest to the end of a source. `digested` is the result of [`digests`](Self::digests) for
-    /// this source. If the size in `digested` differs from the size that was read, the digest is computed
-    /// again.
+    /// Adds the digest to `end`, the result of reading a source. `digested` is the result of
+    /// [`digests`](Self::digests) for this source. If the size in `digested` differs from the size that was
+    /// read, the digest is computed again.
     fn end_of(&self, index: usize, end: SourceEnd, digested: Option<(u64, SourceDigest)>) -> SourceEnd {
         let again = |bytes: u64| {
             let map = Mapped::open(&self.intake.sources.files[index].as_ref().ok()?.path).ok()?;
@@ -153,8 +153,8 @@ impl Run<'_> {
     }
 }
 
-/// The first error. Returns [`Error::Stopped`] only if there is no other error, because another error can
-/// have caused it.
+/// The first error. Returns [`Error::Stopped`] only if there is no other error, because another error can be
+/// the reason for stopping.
 fn first_failure(results: Vec<Result<()>>) -> Result<()> {
     let (stopped, failed): (Vec<Error>, Vec<Error>) =
         results.into_iter().filter_map(Result::err).partition(|error| matches!(error, Error::Stopped));

@@ -23,9 +23,9 @@ pub(crate) struct Shared<'s> {
     pub(crate) run: &'s Run<'s>,
     pub(crate) feed: Mutex<Feed<'s>>,
     pub(crate) sequencer: Mutex<Sequencer>,
-    /// Lets the workers number the games of one chunk after the other, in the order of the chunks.
+    /// Lets the workers assign ids to games chunk by chunk, in the order of the chunks.
     pub(crate) turn: OrderedQueue,
-    /// Lets the workers send the positions of one chunk after the other, if the sink requires this order.
+    /// Lets the workers send positions chunk by chunk, if the sink requires the order of the chunks.
     pub(crate) append_turn: OrderedQueue,
     pub(crate) standard: Standard,
     pub(crate) comparison: Comparison,
@@ -42,8 +42,8 @@ pub(crate) enum SinkMessage<B> {
     Positions(BatchNumber, B),
 }
 
-/// The channel from a worker to the sink, and the channels that return emptied headers and encoded data to
-/// the workers for reuse.
+/// The channel from a worker to the sink, and the channels on which the workers receive emptied batches of
+/// headers and of encoded data for reuse.
 #[derive(Clone, Debug)]
 pub(crate) struct SinkSender<B> {
     pub(crate) messages: Sender<SinkMessage<B>>,
@@ -204,7 +204,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         self.end_appending(number)
     }
 
-    /// Sends the rows of the small tables, and replaces them with empty headers.
+    /// Sends the headers (the rows of the small tables), and replaces them with empty ones.
     fn send_headers(&mut self) -> Result<()> {
         if E::TAKES == Takes::Positions {
             std::mem::swap(&mut self.evals, &mut self.batch.headers.evals);

@@ -116,7 +116,7 @@ impl Expected {
             return;
         }
         for (short, place) in self.kept.iter().zip(&self.places).enumerate().map(|(at, game)| (at, game.1)) {
-            // Pairs of games that both existed before are not reported.
+            // Pairs of games that both existed before the run are not reported.
             let from = if short < last { last } else { 0 };
             let is_longer = |game: &Game| game.goes_on_from(&self.kept[short]);
             if let Some(long) = self.kept[from..].iter().position(is_longer) {

@@ -137,7 +137,7 @@ impl ChangeWriter<'_, '_> {
     /// Writes the new data of a position, using the current rows.
     pub(crate) fn write_new(&mut self, mut visited: VisitedPosition) -> Result<()> {
         count_to_look_up(&mut visited, self.loader)?;
-        // Positions that were not recorded while games were read are compared, too.
+        // Positions are also compared if they were not recorded when games were read.
         let standard = visited.standard.take();
         if self.tracker.reached.of(visited.key).is_none() {
             visited.to_compare.extend(standard);

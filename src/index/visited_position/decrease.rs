@@ -27,7 +27,7 @@ struct Decrease {
     goes: bool,
     /// The lists of the best-rated and of the latest games, as JSON, if a listed game is removed.
     lists: Option<[String; 2]>,
-    /// The first and last years of the moves for which these years can change.
+    /// The moves whose first or last year can change, each with counts that include both new years.
     years: Vec<(MoveCode, ResultCounts)>,
 }
 

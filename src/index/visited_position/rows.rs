@@ -132,7 +132,7 @@ impl<'c> Walk<'c> {
 
     /// Returns, for each visited position in order, the FENs found and the codes of the moves. The codes are
     /// `None` if a move is impossible or the position was not found. `look_up` returns the FEN of a position
-    /// to which no walk leads, if it is known.
+    /// to which no walk leads, if this FEN is known.
     fn send(
         mut self,
         mut look_up: impl FnMut(&VisitedPosition) -> Result<Option<String>>,

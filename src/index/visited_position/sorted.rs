@@ -118,7 +118,7 @@ impl SortedOccurrences for AddedOccurrences<'_> {
         let Sorting { partitions, at_once, progress, .. } = self.tracker.sorting;
         let mut watch = self.tracker.watch();
         progress.check()?;
-        // While rows are merged, twice as many threads sort, so each of them sorts half as much at once.
+        // Rows are merged on twice as many threads as the pool has, so each sorts half as much at once.
         partitions.drain_sorted(partition, at_once / 2, |piece| {
             progress.check()?;
             piece.chunk_by(|a, b| a.key() == b.key()).try_for_each(|run| {

@@ -120,9 +120,9 @@ pub(crate) struct Found {
 
 impl RangeCounter<'_> {
     /// Processes the next occurrences, all of one key. `has` takes the minimum number of occurrences and the
-    /// number of new ones. It returns whether new and existing occurrences together reach the minimum, and
-    /// the key has at least [`rows_in_level`](crate::store::frequent_keys::rows_in_level) rows in the level
-    /// being written.
+    /// number of new ones. It returns whether two conditions hold: new and existing occurrences together
+    /// reach the minimum, and the key has at least
+    /// [`rows_in_level`](crate::store::frequent_keys::rows_in_level) rows in the level being written.
     pub(crate) fn observe(
         &mut self,
         run: &[PlayedOccurrence],
@@ -242,8 +242,8 @@ pub(crate) struct Recount<'r> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct GameAtPosition {
     game: GameId,
-    /// The plies of the game's last visit and of the visit before, if there is one. A game that ended at its
-    /// last visit counts with the move that it played at the earlier visit.
+    /// The plies of the game's last visit and, if there is one, of the visit before it. If the game ended at
+    /// its last visit, it is counted under the move that it played at the visit before.
     last: Ply,
     before: Option<Ply>,
     /// The index of the waiting position.

@@ -258,8 +258,8 @@ impl<'a> Lexer<'a> {
         Some(Token::StrayOpening)
     }
 
-    /// The result in brackets, such as `(1-0)`, if the text ends after it or continues with `[`, as the tags
-    /// of the next game do.
+    /// The result in brackets, such as `(1-0)`, if the text ends after it or continues with `[`, which can
+    /// begin the tags of the next game.
     #[inline]
     fn bracketed_result(&self, variation: Variation) -> Option<GameResult> {
         const LONGEST: usize = 12;

@@ -118,7 +118,7 @@ impl Reading {
         let second = 60.0 * first;
         if let Some(clock) = first_clock().filter(|&clock| clock > 0) {
             // The first clock shows a little less than the initial time, because the first move took some
-            // time. One interpretation is sixty times the other, so the closer one is right.
+            // time. One interpretation is sixty times the other, so the one closer to the clock is right.
             let distance = |seconds: f64| (f64::from(clock) / 100.0 / (seconds + increment)).ln().abs();
             return Some(if distance(first) <= distance(second) { first } else { second });
         }

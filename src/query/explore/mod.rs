@@ -1,5 +1,5 @@
-//! Counts the moves played from a position, and the results of their games, in the form of Lichess's opening
-//! explorer; counts the games also by month and by year.
+//! Counts the moves played from a position, and the results of their games, and returns the counts in the
+//! form of Lichess's opening explorer. Also counts the games by month and by year.
 
 mod tree;
 

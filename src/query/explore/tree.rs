@@ -96,7 +96,7 @@ impl ExploreQuery<'_> {
     /// Counts the moves played from the position, `depth` half-moves deep. A move is included if at least one
     /// game, and at least `least_share` percent of the games that reached the first position, played the
     /// move. Only games with a result count. If there are more moves than a tree can have, the tree contains
-    /// the most frequent ones. Lists of games and variations are not included.
+    /// the most frequent ones. Neither lists of games nor variations are included.
     ///
     /// # Errors
     /// Errors of SQLite.

@@ -131,7 +131,8 @@ fn nearest_words(orders: &[Vec<String>], name: &str) -> Option<(usize, usize)> {
 
 /// The number of letters in which words differ from wanted words. An initial matches any word that begins
 /// with it, and the last wanted word also matches the beginning of a word. `None` if more than a third of the
-/// wanted letters differ, if a word is much shorter or longer, or if there are only initials.
+/// wanted letters differ, if a word is much shorter or longer than the wanted word, or if there are only
+/// initials.
 fn distance(words: &[&str], wanted: &[String]) -> Option<usize> {
     let (mut wrong, mut letters) = (0, 0);
     for (index, (word, wanted)) in words.iter().zip(wanted).enumerate() {
@@ -156,8 +157,8 @@ fn distance(words: &[&str], wanted: &[String]) -> Option<usize> {
             _ => return None,
         };
     }
-    // Initials alone would be similar to too many names. For the same reason, two letters must match exactly
-    // if they are the only wanted word.
+    // Initials alone would be similar to too many names. For the same reason, a single wanted word of two
+    // letters must match exactly.
     (letters > 0 && wrong <= letters / 3).then_some(wrong)
 }
 
@@ -182,10 +183,11 @@ const MOST_LIKE: usize = 32;
 /// The maximum number of names to compare. Each comparison takes about half a microsecond. Only names that
 /// begin with the right letters are compared.
 const COMPARED_PLAYERS: usize = 200_000;
-/// A name has many more games than another name only if it has at least this many times as many.
+/// A name has many more games than another name only if it has at least `TIMES` times the number of games of
+/// the other name.
 const TIMES: u64 = 2;
-/// A name has many more games than another name only if it has at least this many games more. Without this
-/// minimum, there would be too many suggestions for players with very few games.
+/// A name has many more games than another name only if it has at least `MORE` games more than that name.
+/// Without this minimum, there would be too many suggestions for players with very few games.
 const MORE: u64 = 4;
 
 /// A name in a filter, and a similar name that has many more games.

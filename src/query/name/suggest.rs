@@ -132,8 +132,8 @@ struct Candidate {
     /// The player's name, if existing aliases contain the candidate's name.
     player: Option<String>,
     games: SpellingGames,
-    /// The FIDE numbers in the games with this name. A name in existing aliases has at most one: the number
-    /// in the aliases or, if they have none, the first one in its games.
+    /// The FIDE numbers in the games with this name. A name in existing aliases has at most one number: the
+    /// number in the aliases or, if the aliases have none, the first number in the games with the name.
     fide_ids: Vec<u32>,
 }
 

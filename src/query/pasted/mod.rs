@@ -1,5 +1,5 @@
 //! Parses pasted positions: FENs in quotes, in a tag pair, in the URL of a board, or followed by EPD
-//! operations; and moves in the letters and signs of many books and programs.
+//! operations. Also parses moves in the letters and signs of many books and programs.
 //!
 //! Moves are parsed in three steps: `scan` splits the text into words, `Reading` plays the words with the
 //! piece letters of one language, and `from_moves` chooses the language. PGN files are parsed by

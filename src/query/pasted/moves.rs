@@ -67,9 +67,9 @@ impl PositionQuery {
 }
 
 /// Chooses the language in which all words are moves, English first. If there is no such language, chooses
-/// the one in which the most words at the beginning are moves. If a language other than English fits all words,
-/// also returns the names of the languages that fit. Fails if the words mean different moves in these
-/// languages.
+/// the one in which the most moves can be played before a word that is not a move. If a language other than
+/// English fits all words, also returns the names of the languages that fit. Fails if the words mean
+/// different moves in these languages.
 fn choose(scanned: &Scanned, start: &Position) -> Result<(Reading, Vec<&'static str>), PositionError> {
     let words = &scanned.words;
     let english = Reading::new(&ENGLISH, start, words);

@@ -16,8 +16,8 @@ pub(super) struct Word {
     pub(super) number: Option<u32>,
 }
 
-/// Why scanning stopped before the end of the text, as an error message. The message consists of `begin`, the
-/// place where scanning stopped, and `end`; or only of `begin` if `end` is `None`.
+/// Why scanning stopped before the end of the text, as an error message. The message is `begin`, followed by
+/// the place where scanning stopped and by `end`. If `end` is `None`, the message is only `begin`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stop {
     pub(super) begin: String,

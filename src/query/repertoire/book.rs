@@ -59,7 +59,7 @@ pub(super) struct Node {
     /// The number of half-moves from the start position of its line to this position.
     pub(super) ply: u32,
     pub(super) children: Vec<usize>,
-    /// The index, from 0, of the first game of the text that contains this node.
+    /// The index, from 0, of the first game that contains this node.
     pub(super) chapter: usize,
 }
 

@@ -458,7 +458,7 @@ struct RepertoirePosition {
     score: Score,
     /// For each move, the score of the games in which it was the last move played from the position.
     played: SortedMap<MoveCode, Score>,
-    /// The moves of games that leave the repertoire, most frequent first, then by UCI notation.
+    /// The games' moves that leave the repertoire, most frequent first, then by UCI notation.
     leaving: Vec<(MoveCode, Score)>,
 }
 
@@ -496,7 +496,7 @@ impl RepertoirePositions {
     }
 
     /// Finds the moves that leave the repertoire: neither the move nor the position after it belongs to the
-    /// repertoire. In a position without moves of the repertoire, no move counts as leaving it.
+    /// repertoire. In a position without repertoire moves, no move counts as leaving the repertoire.
     fn find_leaving(&mut self, book: &Book) {
         for index in 0..self.places.len() {
             let place = &self.places[index];

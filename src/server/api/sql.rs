@@ -153,7 +153,7 @@ fn plain(word: &str) -> String {
     if is_plain { inner.to_ascii_lowercase() } else { format!("\"{}", inner.to_ascii_lowercase()) }
 }
 
-/// The message for a user whose statement the authorizer refused; `None` if `message` is another error.
+/// The message for a user whose statement the authorizer refused; `None` if `message` reports another error.
 /// `words` are the words of the statement.
 fn refused(message: &str, words: &[&str]) -> Option<String> {
     // The next lines can show where the error is.

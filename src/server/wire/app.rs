@@ -23,8 +23,8 @@ use crate::server::pool::{Pool, PoolOptions};
 use crate::server::route::Lane;
 use crate::server::{api, page};
 
-/// How long a user's SQL statement can continue after the request to stop the server. At the end, the server
-/// also waits this long for its threads.
+/// How long a user's SQL statement can continue after the request to stop the server. Before it exits, the
+/// server also waits for its threads, at most this long.
 const LAST_MOMENT: Duration = Duration::from_millis(500);
 
 /// State shared by all requests.

@@ -13,9 +13,9 @@ use crate::parallel::lock;
 
 /// The minimum time for which an idle connection is kept, even if there are too many connections.
 const MIN_IDLE: Duration = Duration::from_secs(1);
-/// An exception to [`MIN_IDLE`] for a new connection from another origin: if the origin with the most idle
-/// connections has more than the limit of connections divided by this number, one of these idle connections
-/// is closed at once.
+/// The maximum share of the connection limit for idle connections of one origin, as a divisor. If the origin
+/// with the most idle connections exceeds this share, a new connection from another origin closes one of
+/// these idle connections at once, regardless of [`MIN_IDLE`].
 const MAX_IDLE_SHARE: usize = 8;
 /// The maximum number of bytes of unread answers, for all connections together.
 const MAX_UNREAD: u64 = 256 << 20;
@@ -39,7 +39,7 @@ pub(super) struct Connection {
     /// The address of the client.
     pub(super) address: IpAddr,
     state: Mutex<State>,
-    /// Notified when the connection must be closed because another connection needs its slot.
+    /// Notified when the connection must be closed to free its slot for another connection.
     pub(super) leave: Notify,
 }
 
@@ -157,10 +157,10 @@ impl Connections {
         lock(&self.places).taken.len()
     }
 
-    /// Finds a slot for a connection from an address. If all slots are in use, closes one idle connection:
-    /// among those of the origin with the most idle connections, the one that has been idle longest. Busy
-    /// connections are never closed. Returns the slot, and whether a connection was closed for it; `None` if
-    /// no connection can be closed now.
+    /// Finds a slot for a connection from an address. If all slots are in use, closes one connection: the
+    /// longest idle connection of the origin with the most idle connections. Busy connections are never
+    /// closed. Returns the slot, and whether a connection was closed for it; `None` if all slots are in use
+    /// and no connection can be closed now.
     pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<(Slot, bool)> {
         let from = Origin::from_address(address);
         let mut places = lock(&self.places);
@@ -181,12 +181,13 @@ impl Connections {
 }
 
 impl SlotTable {
-    /// The number of the idle connection to close for a new one; `None` if no connection can be closed. The
-    /// origin with the most idle connections loses one even before the minimum time if it has more than
-    /// `crowd` of them and is not `newcomer`.
+    /// The slot number of the connection to close for a new connection from `newcomer`: the longest idle
+    /// connection of the origin with the most idle connections. It must have been idle for [`MIN_IDLE`],
+    /// unless that origin has more than `crowd` idle connections and is not `newcomer`. `None` if there is no
+    /// such connection.
     fn to_close(&self, newcomer: Origin, crowd: usize) -> Option<u64> {
-        // For each origin: the number of idle connections, then the start of the longest idle time and the
-        // slot number of that connection.
+        // For each origin: the number of idle connections, and for the longest idle one, the start of its
+        // idle time and its slot number.
         let mut waiting: HashMap<Origin, (usize, Instant, u64)> = HashMap::new();
         for (&number, client) in &self.taken {
             let Some(since) = lock(&client.state).waits else { continue };

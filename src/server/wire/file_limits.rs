@@ -27,9 +27,10 @@ pub(super) struct FileLimits {
     pub(super) open: usize,
     /// The maximum number of client connections.
     pub(super) connections: usize,
-    /// The number of threads that all pools want together, and the number of threads that can each have one
-    /// database open with half of the remaining files.
+    /// The number of threads that all pools want together.
     wanted: usize,
+    /// With half of the files that the server does not need itself, this many threads can each have one
+    /// database open.
     affordable: usize,
 }
 

@@ -171,7 +171,7 @@ fn check(app: &App, client: &Connection, request: &Request, is_open: bool) -> Re
     app.guard.check_token(client.address, headers)
 }
 
-/// Refuses requests with a longer address or header than any client needs.
+/// Refuses requests whose address or header is longer than any client needs.
 fn check_size(uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
     let address = uri.path_and_query().map_or(0, |target| target.as_str().len());
     if address > ADDRESS {

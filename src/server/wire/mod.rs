@@ -37,7 +37,7 @@ use stream::Stream;
 /// The time in which a client must send the head of a request.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 /// The maximum number of header lines, and the maximum size of the head in bytes. Requests beyond these
-/// limits are refused without an explanation. [`handle`] has lower limits of bytes, and explains why it
+/// limits are refused without an explanation. [`handle`] has lower limits for the size, and explains why it
 /// refuses a request.
 const HEADERS: usize = 128;
 const HEAD_BYTES: usize = 64 << 10;
@@ -177,8 +177,8 @@ struct Protocol {
 }
 
 impl Protocol {
-    /// Answers the requests of a connection until it ends, another connection needs its slot, or the server
-    /// stops.
+    /// Answers the requests of a connection until the connection ends, its slot is needed for another
+    /// connection, or the server stops.
     async fn serve(self, stream: TcpStream, place: Slot, mut stopped: watch::Receiver<bool>) {
         let client = &place.client;
         let _ = stream.set_nodelay(true);

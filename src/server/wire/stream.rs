@@ -12,8 +12,8 @@ use tokio::time::{Sleep, sleep_until};
 
 use super::connection::Connection;
 
-/// The number of bytes that a client must read in the reading time, unless the rest of the answer is shorter.
-/// The time does not run while there is nothing to read.
+/// The number of bytes that a client must read in the reading time, unless less of the answer remains. The
+/// time does not run while there is nothing to read.
 pub(super) const LEAST: usize = 512 << 10;
 
 /// A connection with a check of the client's reading speed.
@@ -27,8 +27,8 @@ pub(super) struct Stream {
 /// Measures how fast a client reads.
 #[derive(Default)]
 struct ReadRate {
-    /// The number of bytes that the client has read, and how long the server has waited for the client since
-    /// the count began.
+    /// The number of bytes that the client has read since the count began, and how long the server has waited
+    /// for the client since then.
     taken: usize,
     waited: Duration,
     /// When waiting for the client began, and when it times out.
@@ -46,7 +46,7 @@ impl ReadRate {
         }
     }
 
-    /// Ready when the server has waited for the client for `time` in total since the counting of bytes began.
+    /// Ready once the server has waited for the client for a total of `time` since the count of bytes began.
     fn poll_over(&mut self, time: Duration, context: &mut Context<'_>) -> Poll<()> {
         let since = *self.since.get_or_insert_with(Instant::now);
         let end = since + time.saturating_sub(self.waited);

@@ -1,5 +1,5 @@
-//! Kinds of features, and the features of six kinds, which have consecutive indexes. Material and pieces on
-//! squares are represented in other ways.
+//! Kinds of features, and the features of six of these kinds. These features have consecutive indexes.
+//! Material and pieces on squares are represented in other ways.
 
 use crate::board::{Color, PawnStructure, Piece, Square};
 

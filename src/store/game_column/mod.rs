@@ -64,7 +64,7 @@ pub(crate) enum Test {
     AnyCase(String),
     /// NULL.
     Missing,
-    /// A date with a known year, from this date on. An unknown part counts as late enough, and the parts
+    /// A date with a known year, from this date on. An unknown part sorts after all known parts, so the parts
     /// after it are ignored.
     Since(String),
     /// A date with a known year that sorts before this text, with unknown parts read as 0.

@@ -113,7 +113,7 @@ pub fn read_views_quickly(connection: &Connection) -> rusqlite::Result<()> {
     let can_write = !connection.is_readonly("main")?;
     let mut statements = String::new();
     for (_, view) in views.iter().filter(|(name, _)| !can_write || VIEWS.contains(&name.as_str())) {
-        // SQLite stores each view as `CREATE VIEW` with the rest as it was written.
+        // SQLite stores `CREATE VIEW`, followed by the rest of the original statement.
         statements += &view.replacen("CREATE VIEW", "CREATE TEMP VIEW IF NOT EXISTS", 1);
         statements += ";";
     }

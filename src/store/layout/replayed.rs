@@ -141,7 +141,7 @@ unsafe impl<'t> VTab<'t> for Table {
             info.constraint_usage(index).set_argv_index(argument);
         }
         let reads_all = plan & (plan::GAME | plan::FIRST_GAME | plan::LAST_GAME) == 0;
-        // A game has about 80 plies. Reading a game costs as much as replaying a few hundred.
+        // A game has about 80 plies. Reading a game costs as much as replaying a few hundred plies.
         let rows: i64 = match (game, ply) {
             (true, true) => 1,
             (true, false) => 80,

@@ -88,8 +88,8 @@ pub fn replace_end(
     row: OccurrenceRow,
     segments: impl IntoIterator<Item = Segment>,
 ) -> Result<RebuiltTree, BtreeError> {
-    // The rows of one more leaf are written again: if the new tree ended with an old leaf, the assembly could
-    // change this leaf.
+    // The last leaf with only kept rows is written again, too: if the new tree ended with an old leaf, the
+    // assembly could change that leaf.
     let kept = tree.leaves_before(row)?.saturating_sub(1);
     let mut assembly = Assembly::new(file);
     assembly.push_first_leaves(tree, kept)?;
@@ -192,8 +192,8 @@ struct Assembly<'f> {
     interior: Interior<'f>,
     /// The last leaf and the row after it. They are added to `interior` once another leaf follows.
     tail: Option<(PageNumber, Vec<u8>)>,
-    /// Packs two kinds of rows into leaves: the rows of segments without leaves, and the rows of old leaves
-    /// that are not kept.
+    /// Packs two kinds of rows into leaves: the rows of segments without leaves, and rows copied from old
+    /// leaves.
     loose: LeafWriter,
 }
 

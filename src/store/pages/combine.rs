@@ -23,8 +23,8 @@ pub enum Combined {
     Nothing(Vec<PageRun>),
 }
 
-/// The number of leaves at the start of the index `old` that stay unchanged when the rows of the tree `new`
-/// are merged into it.
+/// The number of leading leaves of the tree `old` that stay unchanged when the rows of the tree `new` are
+/// merged into `old`.
 ///
 /// # Errors
 /// If a page cannot be read, or is damaged.

@@ -18,8 +18,8 @@ const ALIGNMENT: usize = 4096;
 
 /// The database file in which tables are built, shared by all threads.
 ///
-/// Pages are only appended, or overwritten if their old contents are not needed. While pages are written, no
-/// SQLite connection may write to the file.
+/// Pages are appended; existing pages are overwritten only if their old contents are not needed. While pages
+/// are written, no SQLite connection may write to the file.
 #[derive(Debug)]
 pub struct PageFile {
     file: File,

@@ -104,8 +104,8 @@ impl LeafWriter {
         self.push_parts(cell, &[])
     }
 
-    /// Adds rows of a [packed](PageView::is_packed) leaf, given by their indexes. The leaf must have the same
-    /// page size.
+    /// Adds the rows with the indexes `rows` of a [packed](PageView::is_packed) leaf. The page size of the
+    /// leaf must be that of this writer.
     pub(super) fn push_packed(
         &mut self,
         leaf: PageView<'_>,

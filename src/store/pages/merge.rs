@@ -41,7 +41,7 @@ pub struct OldRows<'t> {
 #[derive(Clone, Debug, Default)]
 pub struct RemovedKeys {
     /// Keys that lost rows, in ascending order, possibly repeated: all keys that had at least `most_counted`
-    /// rows (see [`OldRows::new`]), and some that had fewer, because rows on other pages are not counted.
+    /// rows (see [`OldRows::new`]), and keys with fewer rows that are possibly on several pages.
     /// After [`OldRows::noting_all`], the keys of all removed rows.
     pub thinned: Vec<PositionKey>,
     /// The number of keys that lost all their rows in this level.
@@ -190,9 +190,9 @@ impl<'t> OldRows<'t> {
         Ok(())
     }
 
-    /// Records the key of the removed row with this index on the leaf. Unless all keys are recorded, ignores
-    /// a key if all its rows are on this page and there are fewer than `most_counted` of them. Examines the
-    /// rows of a key only once.
+    /// Records the key of the removed row with this index on the leaf. Without `notes_all`, ignores a key
+    /// that has fewer than `most_counted` rows, all of them on this page. Examines the rows of a key only
+    /// once.
     fn record_removed(&mut self, index: usize) -> Result<(), BtreeError> {
         let page = self.page()?;
         let key = self.key(page, index)?;
@@ -230,8 +230,8 @@ impl<'t> OldRows<'t> {
         }
     }
 
-    /// Ends a series of removed rows with the same key. If the next row is copied, `copied` is its key. If
-    /// the next row is removed and has another key, or no rows are left, `copied` is `None`.
+    /// Ends a series of removed rows with the same key. `copied` is the key of the next row, or `None` if
+    /// that row is removed too (and has another key) or the range has no more rows.
     fn end_removed(&mut self, copied: Option<PositionKey>) {
         if let Some(key) = self.going.take() {
             self.gone += u64::from(copied != Some(key));

@@ -1,9 +1,9 @@
 //! B-trees of tables and indexes, built directly in the pages of an SQLite file.
 //!
-//! SQLite appends to a table on one thread only. The [file format] is documented and stable, and allows more:
-//! a page does not contain its own number, and leaves have no sibling pointers. So any number of threads can
-//! build finished leaf pages, each for its own range of keys. A single thread builds the interior pages,
-//! about one page in a hundred.
+//! SQLite appends to a table on one thread only. The [file format] is documented and stable, and allows more
+//! threads: a page does not contain its own number, and leaves have no sibling pointers. So any number of
+//! threads can build finished leaf pages, each for its own range of keys. A single thread builds the interior
+//! pages, about one page in a hundred.
 //!
 //! 1. SQLite creates the empty schema and closes the file; [`PageFile`] opens it.
 //! 2. Each worker owns a [`LeafWriter`], pushes the rows of one key range in strictly ascending order (for

@@ -173,8 +173,8 @@ impl<'c> Iterator for Columns<'c> {
     }
 }
 
-/// Reads a varint at the start of `bytes`. Returns its value and the remaining bytes; `None` if it is longer
-/// than three bytes or incomplete.
+/// Reads a varint at the start of `bytes`. Returns its value and the remaining bytes; `None` if the varint is
+/// incomplete or longer than three bytes.
 fn read_varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
     let end = bytes.iter().take(3).position(|&byte| byte < 0x80)? + 1;
     let (varint, rest) = bytes.split_at(end);
@@ -182,7 +182,7 @@ fn read_varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
 }
 
 /// Reads an integer of the type `serial_type` at the start of `columns`. Returns the integer and the
-/// remaining bytes; `None` if this is not the type of an integer, or bytes are missing.
+/// remaining bytes; `None` if `serial_type` is not the type of an integer, or bytes are missing.
 #[inline]
 fn read_integer(columns: &[u8], serial_type: u8) -> Option<(i64, &[u8])> {
     let length = match serial_type {

@@ -99,16 +99,16 @@ impl Tree {
         Ok(())
     }
 
-    /// The maximum number of bytes that rows take on pages of this size. Includes the rows on the leaf with
-    /// the index `leaf`, and all later rows.
+    /// The maximum number of bytes that some rows take on pages of this size: the rows on the leaf with the
+    /// index `leaf`, and all later rows.
     #[must_use]
     pub fn bytes(&self, leaf: usize, page_size: PageSize) -> u64 {
         let leaves = self.leaves.len().saturating_sub(leaf);
         (leaves * page_size.bytes() + self.dividers.len() + self.ends.len() * POINTER) as u64
     }
 
-    /// The maximum number of bytes that rows take on pages of this size. Includes the rows from `row` on, and
-    /// the rows before `row` that [`replace_end`](super::replace_end) writes again. The tree must be that of
+    /// The maximum number of bytes that some rows take on pages of this size: the rows from `row` on, and the
+    /// rows before `row` that [`replace_end`](super::replace_end) writes again. The tree must be that of
     /// `occurrence`.
     #[must_use]
     pub fn bytes_from(&self, row: OccurrenceRow, page_size: PageSize) -> u64 {
@@ -140,9 +140,9 @@ impl Tree {
         u32::try_from(self.interior.len() + 2 * self.depth).unwrap_or(u32::MAX)
     }
 
-    /// The maximum number of pages of a tree, without its root page. Its rows take `bytes` bytes, including
-    /// cell pointers, and are in `segments` segments. Pages must have at least 1024 bytes, and the cell of a
-    /// row must not be longer than `longest` bytes.
+    /// The maximum number of pages of a tree, without its root page. The tree's rows take `bytes` bytes,
+    /// including cell pointers, and are in `segments` segments. Pages must have at least 1024 bytes, and the
+    /// cell of a row must not be longer than `longest` bytes.
     #[must_use]
     pub fn max_pages_for(bytes: u64, page_size: PageSize, longest: usize, segments: usize) -> u32 {
         let (size, longest) = (page_size.bytes() as u64, (longest + POINTER) as u64);
@@ -531,7 +531,7 @@ impl<'f> PositionReader<'f> {
         Err(BtreeError::Damaged { page: self.trees.positions })
     }
 
-    /// Loads page `number`, which is `level` levels below the root, unless it is cached.
+    /// Returns page `number`, which is `level` levels below the root. Reads the page unless it is cached.
     fn load(&mut self, level: usize, number: PageNumber) -> Result<&[u8], BtreeError> {
         let file = self.trees.file;
         if number.0 == 0 || number.0 > file.page_count() {

@@ -429,8 +429,8 @@ impl Snapshot {
         self.row(table, &format!("WITH reading AS ({READINGS}) {sql}"), params, read)
     }
 
-    /// Calls `see` with each game that has this hash of its moves, in the order of ids. If `white` is given,
-    /// omits games in which White is another player. Games with the same hash can have different moves.
+    /// Calls `see` with each game whose moves have this hash, in the order of ids. If `white` is given, omits
+    /// games in which White is another player. Games with the same hash can have different moves.
     ///
     /// # Errors
     /// Errors of SQLite and of `see`.

@@ -23,7 +23,7 @@ pub struct KnownSource {
     pub games: u64,
     /// The offset of the last of these games, in bytes; 0 if there are none.
     pub last_game: u64,
-    /// The index in [`KnownSources`] of the reading of the same file that this reading continues.
+    /// The index in [`KnownSources`] of the file's earlier reading, if this reading continues it.
     pub(super) before: Option<usize>,
 }
 
@@ -43,8 +43,8 @@ pub struct KnownSources {
 impl KnownSources {
     pub(super) fn add(&mut self, path: PathBuf, first_byte: u64, mut reading: KnownSource) {
         let before = self.latest.get(&path).copied();
-        // A rewritten file is read from its first byte again. That reading does not continue an earlier one,
-        // unless the text is empty.
+        // A rewritten file is read from its first byte again. That reading continues an earlier one only if
+        // the text is empty.
         reading.before = before.filter(|_| first_byte > 0 || reading.bytes == 0);
         if let Some(before) = reading.before.map(|before| &self.readings[before]) {
             reading.games += before.games;
@@ -88,8 +88,8 @@ impl KnownSources {
     }
 }
 
-/// The end of a file's text: the last game found, and everything after it. It is read again when the file
-/// grows.
+/// The end of a file's text: the last game found, and everything after it. The tail is read again when the
+/// file grows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tail {
     /// The latest reading of the file and those that it continues: a JSON array of their ids.

@@ -100,7 +100,7 @@ impl Query<'_> {
         self.statement.column_names()
     }
 
-    /// Whether the statement does not change the contents of a database.
+    /// Whether the statement leaves the contents of all databases unchanged.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
         self.statement.readonly() || reads_journal_mode(&self.statement)
@@ -320,7 +320,7 @@ pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&
     all_nearest(name, names).first().copied()
 }
 
-/// The names found by [`nearest`]: at most three that are equally similar, in alphabetical order.
+/// Like [`nearest`], but returns up to three names that are equally similar, in alphabetical order.
 fn all_nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let name = name.to_lowercase();
     let length = name.chars().count();

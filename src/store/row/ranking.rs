@@ -69,10 +69,10 @@ impl ResultCounts {
     }
 }
 
-/// The score of a side in games with a result against opponents with known ratings.
+/// The score of a side in games that have a result, against opponents with known ratings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RatedScore {
-    /// The number of games with a result against opponents with known ratings.
+    /// The number of counted games.
     pub games: u32,
     /// The sum of the opponents' ratings.
     pub rating_sum: u64,

@@ -98,7 +98,7 @@ impl Stored<'_> for StoredText {
     }
 }
 
-/// A value read from a database that can be compared with a value to write.
+/// A value that was read from a database and can be compared with a value to write.
 pub(crate) trait AsCell {
     fn as_cell(&self) -> Cell<'_>;
 }

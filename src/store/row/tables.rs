@@ -12,8 +12,8 @@ use crate::board::{GameResult, MoveCode, PositionKey};
 use crate::id::{GameId, ImportId, Level, NameId, OpeningId, Ply, SourceId};
 
 table_row! {
-    /// One row of `game`. `None` is NULL: the value is missing, unknown (such as `?`) or cannot be read,
-    /// unless the field says otherwise.
+    /// One row of `game`. `None` is NULL. Unless the field says otherwise, NULL means that the value is
+    /// missing, unknown (such as `?`) or cannot be read.
     #[derive(Clone, Copy, Debug, Default)]
     pub struct GameRow in "game", key 1, stored as StoredGame {
         /// The game.
@@ -434,9 +434,9 @@ table_row! {
     } with "import_id"
 }
 
-// Two kinds of rows are not a `DuplicateRow`. `prefix`: a kept game that has the first moves of a longer
-// game. `cut`: a skipped copy of another game. That other game was cut off at the end of its file, and was
-// read completely later.
+// Rows of two kinds are not written as a `DuplicateRow`. `prefix`: a kept game whose moves are the first
+// moves of a longer game. `cut`: a skipped copy of another game. That other game was cut off at the end of
+// its file, and was read completely later.
 stored_row! {
     StoredDuplicate in "duplicate", key 2 {
         "source_id" source: SourceId,

@@ -40,7 +40,7 @@ impl Cell<'_> {
     }
 }
 
-/// The columns of a table in SQL, as read from rows in memory.
+/// The columns of a table in SQL, whose values are read from rows in memory.
 pub(crate) trait Columns: 'static {
     /// The type of a row.
     type Row;
@@ -109,7 +109,7 @@ pub(in crate::store) struct RowTable<B> {
     pub(in crate::store) table: &'static str,
     /// For error messages.
     pub(in crate::store) action: &'static str,
-    /// The number of the table's rows in a batch.
+    /// Returns the number of rows that a batch has for this table.
     pub(in crate::store) len: fn(&B) -> usize,
     sql: String,
     /// Whether the statement has the run's id as a parameter.

@@ -113,7 +113,7 @@ pub struct VisitedPositionRow {
     pub fen: Text,
     /// The results of the games that reached the position.
     pub counts: ResultCounts,
-    /// The number of games without a result that reached the position. `counts` does not include them.
+    /// The number of games that reached the position and have no result. `counts` does not include them.
     pub unfinished: u32,
     /// The best-rated games' ids, best first.
     pub top_games: Text,

@@ -60,7 +60,7 @@ impl LevelRule {
     }
 }
 
-/// The levels of `occurrence`, and the level into which the last of them are merged.
+/// The levels of `occurrence`, and the level into which the last levels are merged.
 #[derive(Debug)]
 pub(super) struct KeptLevels {
     pub(super) levels: Vec<Level>,
@@ -162,7 +162,7 @@ struct Merging<'m> {
     /// The key of the last row written from a later level, and the number of rows with this key written from
     /// later levels.
     newer_run: Option<(PositionKey, u32)>,
-    /// Keys of removed rows of later levels.
+    /// Keys of rows removed from later levels.
     thinned: Vec<PositionKey>,
     /// The frequent keys of levels that stay unchanged.
     listed: Vec<FrequentKeyCursor<'m>>,
@@ -213,8 +213,8 @@ impl<'m> Merging<'m> {
         })
     }
 
-    /// Writes the rows of later levels that come before `end`, except those of removed games. If `end` is
-    /// `None`, writes all remaining rows.
+    /// Writes the rows before `end` from later levels, or all their remaining rows if `end` is `None`. Skips
+    /// the rows of removed games.
     fn copy_newer(&mut self, end: Option<Occurrence>) -> Result<(), BtreeError> {
         while let Some((cursor, row)) = self.next_newer()
             && end.is_none_or(|end| row < end)

@@ -28,8 +28,8 @@ use crate::store::write::remove::{RemainingRows, RowsToRemove};
 use crate::store::{BulkLoader, Database, PageTransaction, SideDatabase, SideIndex, Snapshot, WriterLock};
 
 /// Adds games in one transaction, mostly as new pages beside those that readers use. Can also remove games in
-/// the same transaction. Then the added games can be duplicates that were skipped earlier and whose originals
-/// are removed.
+/// the same transaction. If duplicates of the removed games were skipped earlier, the duplicates can be added
+/// now.
 pub(crate) struct AddedPages<'d> {
     database: &'d Database,
     layout: Layout,
@@ -148,7 +148,7 @@ impl<'d> AddedPages<'d> {
         sorted: &impl SortedOccurrences,
     ) -> Result<NewRows> {
         let games = self.change_games(pages)?;
-        // The indexes are not rewritten if there are no new games, or few new and removed rows.
+        // The indexes are rewritten only if `games` has new rows, and if enough rows are added or removed.
         let rows = sorted.unsorted().count() + self.leaving.positions;
         let is_worth = games.has_new && is_merging_quicker(self.rule.rows, rows);
         let indexes = if is_worth { game_indexes(pages, &side)? } else { Vec::new() };

@@ -21,13 +21,13 @@ use crate::store::pages::{LeafWriter, PageFile, PageNumber, Segment, assemble};
 use crate::store::row::{HeaderBatch, Level, Occurrence, OccurrenceRow};
 use crate::store::{Build, BulkLoader};
 
-/// Builds the pages of the large tables of a new database, and of the table `game` and its indexes. Meanwhile
-/// writes the small tables through SQL to another file, and copies them from there at the end. Then writes
-/// the visited positions and updates the duplicates through SQL in the database itself.
+/// Builds the pages of a new database's large tables, of its table `game`, and of the indexes of `game`.
+/// Meanwhile writes the small tables through SQL to another file, and copies them from there at the end. Then
+/// writes the visited positions and updates the duplicates through SQL in the database itself.
 pub(crate) struct FreshPages<'b> {
     build: &'b mut Build,
     watch: &'b dyn Fn(&Connection),
-    /// The database file; `None` once it is closed, which must be before SQLite opens the file again.
+    /// The database file; `None` once it is closed. It must be closed before SQLite opens the file again.
     file: Option<Arc<PageFile>>,
     /// The root pages of `game_position`, `move_eval` and `occurrence`.
     roots: [PageNumber; 3],

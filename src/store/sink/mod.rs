@@ -126,8 +126,8 @@ pub(crate) struct DuplicateLinks {
     /// Removed games that are read again. Their duplicates are reassigned to the games that are then read
     /// from the same places.
     pub(crate) replaced: Vec<Replaced>,
-    /// Whether the user removes games. If so, the remaining duplicates of removed games no longer have an
-    /// original.
+    /// Whether the user removes games. If so, the duplicates of removed games lose their original, unless the
+    /// duplicates are read again.
     pub(crate) taken_out: bool,
 }
 
@@ -183,10 +183,10 @@ pub(crate) trait SortedOccurrences: Sync {
 
 /// The sorted occurrences to add to an existing database.
 pub(crate) trait NewOccurrences: SortedOccurrences {
-    /// Adds keys whose positions must be counted again: keys that lose rows and had at least
-    /// [`threshold`](Self::threshold) rows before, and, after levels were merged, keys with at least
-    /// [`rows_in_level`](crate::store::frequent_keys::rows_in_level) rows in the merged level. Other keys can
-    /// be passed as well. Can be called several times, but only before
+    /// Adds keys whose positions must be counted again. A key must be passed if it loses rows and had at
+    /// least [`threshold`](Self::threshold) rows before. After levels were merged, a key must also be passed
+    /// if it has at least [`rows_in_level`](crate::store::frequent_keys::rows_in_level) rows in the merged
+    /// level. Other keys can be passed as well. Can be called several times, but only before
     /// [`write_visited`](SortedOccurrences::write_visited).
     fn set_recounted_keys(&self, keys: Vec<PositionKey>);
 
@@ -215,8 +215,8 @@ pub(crate) trait OccurrenceRows {
 
     /// Whether `key` has at least `count` rows, of which at least
     /// [`rows_in_level(count)`](crate::store::frequent_keys::rows_in_level) are in the level being written.
-    /// Rows that existed before count as well. `key` must be the key of the last appended row; `appended` is
-    /// the number of appended rows with this key.
+    /// Both numbers include existing rows. `key` must be the key of the last appended row; `appended` is the
+    /// number of appended rows with this key.
     fn has(&mut self, key: PositionKey, count: u32, appended: u32) -> Result<bool>;
 }
 

@@ -1,8 +1,8 @@
 //! Sorts numbers. If they do not fit in memory, uses a temporary file.
 //!
 //! The module `sort` is not suitable here. It divides records into partitions by the top bits of their keys.
-//! The top bits of these numbers are the number of a game's block, which is small, so nearly all numbers
-//! would be in the first partition.
+//! Here, the top bits contain the number of a game's block, which is small. So nearly all records would be in
+//! the first partition.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

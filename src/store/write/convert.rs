@@ -62,9 +62,9 @@ impl Build {
     }
 }
 
-/// What users added and the conversion cannot keep: indexes and triggers of `game_position`; additional columns of
-/// `game_position` and `game_moves`; views and triggers whose SQL contains the database name `main`, because the old
-/// database has another name during the conversion.
+/// Additions of users that the conversion cannot keep: indexes and triggers of `game_position`; additional
+/// columns of `game_position` and `game_moves`; views and triggers whose SQL contains the database name
+/// `main`, because the old database has another name during the conversion.
 fn dependents(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let sql = "SELECT name FROM main.sqlite_schema
                WHERE type IN ('index', 'trigger') AND tbl_name = 'game_position' AND sql NOTNULL

@@ -32,11 +32,11 @@ const ADDED: &str = "SELECT prefix_hash FROM game WHERE game_id > ?1";
 const OWN: &str = "SELECT prefix_hash FROM game WHERE game_id = ?1";
 
 /// SQL that searches for prefixes in groups of games. The games of a group have the same `prefix_hash`, but
-/// at least two different lengths. The SQL text `values` selects the hashes to search for. For each game of
-/// these groups, the query returns two conditions: whether the game is shorter than another game of its group
-/// and is not yet recorded as a duplicate, and whether it is longer than another game of its group. The query
-/// uses only the small tables. So the large tables, of which hardly any page is cached, are read only for few
-/// games.
+/// at least two different lengths. The SQL text `values` selects the hashes to search for. The query returns
+/// each game of these groups with two conditions. The first is whether the game is shorter than another game
+/// of its group, and is not yet recorded as a duplicate. The second is whether the game is longer than
+/// another game of its group. The query reads only small tables. The later comparison reads the large tables,
+/// which are hardly cached, but only for the few games found.
 fn candidates(values: &str) -> String {
     format!(
         "WITH RECURSIVE {HASH_BLOCKS},
@@ -59,13 +59,13 @@ fn candidates(values: &str) -> String {
 }
 
 /// Divides the hashes into `ranges` ranges of about equal size, and returns the first and the last hash of
-/// the range with the index `range`. They are integers as SQLite stores them.
+/// the range with the index `range`. Both are signed integers, as SQLite stores hashes.
 fn hash_range(range: u64, ranges: u64) -> [i64; 2] {
     let start = |range: u64| (u128::from(range) << u64::BITS) / u128::from(ranges);
     [start(range), start(range + 1) - 1].map(|hash| (hash as u64 ^ 1 << 63).cast_signed())
 }
 
-/// A game that, according to its hash, can be a prefix of another game or have such a prefix.
+/// A game that, according to its hash, can be a prefix of another game, or have another game as its prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PrefixCandidate {
     /// The game.
@@ -77,9 +77,9 @@ pub struct PrefixCandidate {
 }
 
 impl BulkLoader<'_> {
-    /// The games that can be prefixes of other games or have such prefixes, each once, in order. Games with
-    /// the same hash are a group. Only groups with at least one game that is later than `last` or in `freed`
-    /// are examined.
+    /// The games that can be prefixes of other games, or have other games as prefixes; each once, in order.
+    /// Games with the same hash are a group. Examines only groups that contain a game later than `last`, or a
+    /// game in `freed`.
     ///
     /// # Errors
     /// Errors of SQLite.

@@ -57,7 +57,7 @@ fn has_block(connection: &Connection, block: u32) -> rusqlite::Result<bool> {
 }
 
 /// Sets of a block in stored form, concatenated. They are buffered, because rows of the table must not be
-/// replaced while other rows of it are being read.
+/// replaced while a query reads the table.
 #[derive(Default)]
 struct EncodedSets {
     bytes: Vec<u8>,

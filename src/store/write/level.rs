@@ -89,7 +89,7 @@ impl Database {
 }
 
 impl Snapshot {
-    /// The frequent keys of a level; `None` if they were not counted. An invalid list counts as missing.
+    /// The frequent keys of a level; `None` if they were not counted, or if the stored list is invalid.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -127,8 +127,7 @@ impl BulkLoader<'_> {
         self.run(WRITE_LEVELS, |connection| put_frequent_keys(connection, level, keys))
     }
 
-    /// Whether a level has at least `rows` rows of a key. If `rows` is 0, the level must have at least one
-    /// row.
+    /// Whether a level has at least `rows` rows of a key, or at least one such row if `rows` is 0.
     ///
     /// # Errors
     /// Errors of SQLite.

@@ -119,7 +119,8 @@ const REMOVE_REPLACED: [&str; 3] = [
     "DROP TABLE temp.coming_back",
 ];
 
-/// Adds the games that were read again to the counts of sources and runs. Their ids are greater than `?1`.
+/// Updates the counts of sources and runs for the games that were read again. The ids of these games are
+/// greater than `?1`.
 const COUNT_RETURNED: [&str; 2] = [
     "UPDATE source SET games = source.games + new.games, plies = source.plies + new.plies
      FROM (SELECT source_id, count(*) AS games, sum(ply_count) AS plies FROM game WHERE game_id > ?1 GROUP BY 1) AS new
@@ -153,10 +154,10 @@ pub(super) const RECOUNT: [&str; 4] = [
 
 const COUNT_POSITIONS: &str = "count positions";
 
-/// Subtracts the positions that no remaining game reaches from the number of distinct positions. Does so only
-/// in a database of one run: if there are several runs, each row of `import` counts the positions of its own
-/// run, and a removal does not change these counts. `?1` is the last game that existed before skipped games
-/// were read again.
+/// Reduces the number of distinct positions by the number of positions that no remaining game reaches. Does
+/// so only in a database of one run: if there are several runs, each row of `import` counts the positions of
+/// its own run, and a removal does not change these counts. `?1` is the last game that existed before skipped
+/// games were read again.
 const COUNT_GONE_POSITIONS: &str = "UPDATE import SET distinct_positions = distinct_positions - (
          SELECT count(*) FROM (SELECT DISTINCT key FROM temp.removing CROSS JOIN game_position USING (game_id)) AS gone
          WHERE NOT EXISTS (SELECT 1 FROM position_game AS o WHERE o.key = gone.key AND o.game_id <= ?1
@@ -321,9 +322,8 @@ impl BulkLoader<'_> {
         RECOUNT.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))
     }
 
-    /// Removes these rows of a tail: problems that do not belong to a kept game, and, if the tail's game was
-    /// skipped as a duplicate or was removed, its row in `duplicate` or `removed_game`. The rows of a kept
-    /// game stay.
+    /// Removes these rows of a tail: problems that do not belong to a kept game, and a row of `duplicate` or
+    /// `removed_game` that records the tail's game as skipped or removed. The rows of a kept game stay.
     ///
     /// # Errors
     /// Errors of SQLite.

@@ -160,10 +160,10 @@ impl Build {
         Self::from_copy(temporary, options, lock, database.set_up(), held)
     }
 
-    /// Removes rows that refer to missing games or sources, names that no game uses, and sources of which
-    /// nothing is left. Adds rows for missing sources of games. Rebuilds `occurrence` and the columns and
-    /// sets of games. Clears the tables of visited positions. Recounts the plies of games, and the games,
-    /// problems and duplicates of sources and runs.
+    /// Removes rows that refer to missing games or sources, names that no game uses, and sources whose games
+    /// are all missing or to which no row refers. Adds rows for missing sources of games. Rebuilds
+    /// `occurrence` and the columns and sets of games. Clears the tables of visited positions. Recounts the
+    /// plies of games, and the games, problems and duplicates of sources and runs.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -194,9 +194,9 @@ impl Build {
     }
 
     /// Recomputes the prefix hashes of all games. For each game that has positions and two known players,
-    /// stores the result of `hash`, which is called with the key of the start position, both names, the date
-    /// and the first moves (at most `most_moves`). Clears the hashes of all other games. Returns the number
-    /// of changed hashes.
+    /// stores the result of `hash`. Calls `hash` with the key of the start position, both names, the date and
+    /// the first moves (at most `most_moves`). Clears the hashes of all other games. Returns the number of
+    /// changed hashes.
     ///
     /// # Errors
     /// Errors of SQLite.

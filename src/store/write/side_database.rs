@@ -1,5 +1,5 @@
 //! Side databases: temporary databases with rows that are later copied to another database. Also contains
-//! helpers for other temporary databases, which no other program uses yet.
+//! helpers for other databases that are being built in temporary files.
 
 use std::fs;
 use std::path::{Path, PathBuf};

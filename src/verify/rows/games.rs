@@ -85,7 +85,7 @@ struct Seen {
 }
 
 impl<'c> GameScan<'c> {
-    /// A scan with all checks that also counts the occurrences of some positions.
+    /// A scan that makes all checks, and also counts the occurrences of some positions.
     pub(crate) fn new(check: &'c Check<'c>, visited: &'c VisitedPositions) -> Self {
         Self {
             check,

@@ -134,7 +134,7 @@ impl<'c> OccurrenceScan<'c> {
         Ok(())
     }
 
-    /// Compares the number of games that reached a position with `visited_position`.
+    /// Compares the number of games counted for a key with the key's row of `visited_position`.
     fn end_key(&mut self, connection: &Connection, run: Run, visited: &mut Rows<'_>) -> rusqlite::Result<()> {
         self.distinct += 1;
         while let Some(row) = visited.get() {

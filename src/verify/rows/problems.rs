@@ -151,8 +151,8 @@ impl Problems {
         let first = stored.first().zip(told.first()).map(|(stored, told)| (stored, told.line));
         for (stored, mut told) in stored.iter().zip(told.iter().copied()) {
             // The last warning within the limit ends with a note that further warnings are not recorded.
-            // Warnings before the text also count, so the stored note can be in another message than the note
-            // in `told`.
+            // Stored warnings about lines before the text also count, so `told` can have this note in a later
+            // warning.
             if let Some(message) = stored.message.as_deref().filter(|_| is_before)
                 && message.starts_with(told.message)
             {

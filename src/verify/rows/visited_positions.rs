@@ -297,7 +297,7 @@ fn compare_moves(reader: Reader<'_>, key: i64, tally: &Tally) -> rusqlite::Resul
     Ok(())
 }
 
-/// Compares the first columns of a row with these names and values.
+/// Compares the first values of a row with the expected values in `columns`.
 fn compare_numbers(
     row: &Row<'_>,
     findings: &Collector,

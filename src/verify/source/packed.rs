@@ -51,8 +51,8 @@ pub(crate) fn compare(
     };
     pass.all(&mut text)?;
     let verdicts = chain.set_verdicts(Ok(text.read_to_end(check.progress).verdicts()));
-    // Rows come in the order of their texts, unless their offsets are wrong. Rows whose text was already
-    // passed need another pass.
+    // Rows come in the order of their texts, unless their offsets are wrong. Rows whose text was no longer in
+    // memory need another pass.
     let mut behind = std::mem::take(&mut pass.behind);
     sort_by_key(&mut behind, |(start, _)| *start);
     if !behind.is_empty()
@@ -70,7 +70,7 @@ pub(crate) fn compare(
     Ok(games)
 }
 
-/// The findings of one reading's games. They count only if the text of the reading is unchanged.
+/// The findings of one reading's games. They are reported only if the text of the reading is unchanged.
 struct ReadingFindings {
     findings: Collector,
     games: u64,
@@ -83,7 +83,7 @@ struct TextPass<'c> {
     /// The findings of each reading.
     told: Vec<ReadingFindings>,
     reread: SingleGameParser,
-    /// Items whose text had already been passed: the start of the text, and the row.
+    /// Items whose text was no longer in memory: the start of the text, and the row.
     behind: Vec<(u64, Item)>,
 }
 
@@ -312,7 +312,7 @@ impl<'r> Text<'r> {
         self.text.get(at..at + length)
     }
 
-    /// Decodes the rest, as far as the marks need it.
+    /// Decodes the remaining text, as far as the marks need it.
     fn read_to_end(mut self, progress: &Progress) -> Marks<'r> {
         while !self.has_ended && !self.marks.is_done() && !progress.is_stopped() {
             self.text.clear();

@@ -174,7 +174,7 @@ fn no_depth() -> anyhow::Error {
     wrong_value("a tree for Graphviz needs its depth: --depth 4 --format dot")
 }
 
-/// The lengths of the lists of games. Unless they are given, they are shorter in a table than in JSON.
+/// The lengths of the lists of games. Unless lengths are given, tables have shorter lists than JSON.
 fn lists(args: &ExploreArgs) -> ListLengths {
     let (top, recent) = match args.format {
         ExploreFormat::Table => (LISTED, LISTED),

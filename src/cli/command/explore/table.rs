@@ -96,7 +96,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The cells of all columns. For the share, `all` is the number of games that counts as 100 %.
+    /// The cells of all columns. The share is a percentage of `all`, which is a number of games.
     pub(super) fn cells(&self, all: u64, bars: Bars) -> [Value<'_>; MOVES.len()] {
         let Self { results, score, .. } = *self;
         let games = results.games();
@@ -265,7 +265,7 @@ impl Bars {
         self.parts.into_iter().zip(widths).flat_map(|(letter, width)| repeat_n(letter, width)).collect()
     }
 
-    /// The number of games, and an explanation of each part of the bars with its number of games.
+    /// The number of games and, for each part of the bars, its meaning and its number of games.
     pub(super) fn total(
         self,
         results: &ResultCounts,

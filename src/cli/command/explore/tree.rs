@@ -59,8 +59,8 @@ fn depth(moves: &[TreeMove]) -> u64 {
     moves.iter().map(|told| 1 + depth(&told.moves)).max().unwrap_or(0)
 }
 
-/// Calls `see` with each move of the tree and, in UCI, with the moves that lead to it. Parents come before
-/// their children.
+/// Calls `see` with each move of the tree and with the UCI texts of the moves that lead to it. Parents come
+/// before their children.
 fn for_each(
     moves: &[TreeMove],
     line: &mut Vec<String>,

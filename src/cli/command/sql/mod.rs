@@ -56,7 +56,7 @@ fn refuse_statement(database: &Path) -> anyhow::Result<()> {
 }
 
 /// With `--write`, locks the database and opens it for writing. `readable` is the database opened for
-/// reading. This ensures that the database exists: locking a missing one would only create a lock file.
+/// reading, so it is known to exist: locking a missing database would only create a lock file.
 fn access(args: &SqlArgs, readable: Database) -> anyhow::Result<(Database, Option<WriterLock>)> {
     if !args.write {
         return Ok((readable, None));
@@ -73,7 +73,7 @@ struct Input {
     name: Option<String>,
 }
 
-/// The source of statements that the user chose; `None` for a prompt.
+/// The source of statements, as the arguments choose it; `None` for a prompt.
 fn input(args: &SqlArgs) -> anyhow::Result<Option<Input>> {
     let is_stdin = args.file.as_deref().is_some_and(|path| path == "-");
     if let Some(path) = args.file.as_ref().filter(|_| !is_stdin) {

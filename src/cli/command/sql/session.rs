@@ -181,7 +181,7 @@ impl Session {
         Ok(())
     }
 
-    /// A number that every change of the schema changes; `None` if it cannot be read.
+    /// SQLite's counter of schema changes; `None` if it cannot be read.
     fn schema_changes(&self) -> Option<i64> {
         self.database.connection().pragma_query_value(None, "schema_version", |row| row.get(0)).ok()
     }

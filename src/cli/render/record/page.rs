@@ -102,7 +102,7 @@ enum Unfinished {
 }
 
 impl Unfinished {
-    /// The minimum percentage of games without a result for which there is a column.
+    /// If at least this percentage of the games have no result, the table has a column for them.
     const MANY: u64 = 5;
 
     fn of(scores: &Scores<'_>) -> Self {
@@ -274,7 +274,7 @@ fn name_of(name: &Name<'_>) -> String {
     }
 }
 
-/// The moves of a line without the last one, and the last one.
+/// The moves of a line except the last move, and the last move.
 fn moves_of(moves: &[&LineNode]) -> (String, String) {
     let mut words: Vec<_> = moves
         .iter()
@@ -331,8 +331,8 @@ const LEFT: f64 = 60.0;
 const RIGHT: f64 = WIDTH - 16.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = HEIGHT - 32.0;
-/// The chart omits a performance that is based on fewer games: it means little, and would flatten the rest of
-/// the line.
+/// The chart omits a performance that is based on fewer games than this: such a performance means little, and
+/// would flatten the rest of the line.
 const FEWEST_GAMES: u64 = 5;
 /// The heights of the parts of a bar: games won, drawn and lost.
 const PARTS: [(&str, u32); 3] = [("won", 12), ("drawn", 8), ("lost", 4)];

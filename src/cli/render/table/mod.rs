@@ -160,8 +160,9 @@ impl<W: Write> TableWriter<W> {
 
 /// Narrows the widest columns until the table fits the terminal, or until no column can be narrowed.
 fn shrink(layout: &mut [Layout], style: Style, terminal: usize) {
-    // First find the smallest limit for all columns at which the table is still at least as wide as the
-    // terminal, and narrow wider columns to this limit. Then narrow the widest column by 1, again and again.
+    // First find a common limit of the column widths: the smallest one with which the table is still at least
+    // as wide as the terminal. Narrow wider columns to this limit. Then narrow the widest column by 1 until
+    // the table fits.
     let narrowed = |column: &Layout, most: usize| column.width.min(most.max(column.least));
     let total = |layout: &[Layout], most| {
         let narrow: Vec<_> =

@@ -87,10 +87,10 @@ impl PositionCounts {
 impl Database {
     /// Counts the moves played from a position in the games of a selection.
     ///
-    /// For a position that many games reached, the counts are read from tables or, if the selection has
-    /// conditions or a side is chosen, computed from the position's visit sets, in a few nanoseconds per
-    /// game. For other positions, and if tables or sets cannot be used, games are counted one by one, in a
-    /// few microseconds per game.
+    /// For a position that many games reached, the counts are read from tables. If the selection has
+    /// conditions or a side is chosen, they are computed from the position's visit sets instead, in a few
+    /// nanoseconds per game. For other positions, and if tables or sets cannot be used, games are counted one
+    /// by one, in a few microseconds per game.
     ///
     /// # Errors
     /// Errors of SQLite.

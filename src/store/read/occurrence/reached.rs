@@ -52,8 +52,8 @@ impl ExploreTarget<'_> {
     }
 
     /// Calls `see` with each game of a selection that reached the position, in the order of ids, with the
-    /// move played from the [counted occurrence](Self::counted_occurrence). Starts from the games of the
-    /// selection if `may_be_frequent`, and if they are much fewer than the occurrences of the position.
+    /// move played from the [counted occurrence](Self::counted_occurrence). If `may_be_frequent`, and the
+    /// selection has far fewer games than the position has occurrences, starts from these games.
     pub(super) fn for_each_game(
         &self,
         selection: &Selection,
@@ -65,8 +65,8 @@ impl ExploreTarget<'_> {
         const COUNTED: u32 = 50_000;
         let games_first =
             may_be_frequent && self.database.has_fewer_games(selection, self.key, Lines::Main, COUNTED)?;
-        // Joins `game` before `game_position`. The rows of `game_position` are on many more pages, so they should be
-        // read only for games of the selection.
+        // Joins `game` before `game_position`. The rows of `game_position` are on many more pages than those
+        // of `game`, so they should be read only for games of the selection.
         let sql = format!(
             "SELECT o.game_id, p.move_code, game.result, game.white_elo, game.black_elo, game.date
              FROM {} CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply

@@ -55,7 +55,7 @@ pub trait Seek: Sync {
         false
     }
 
-    /// Whether a position is relevant. For other positions, the remaining columns are not read.
+    /// Whether a position is relevant. Of an irrelevant position, only the FEN and the move are read.
     fn matters(&self, fen: &[u8], played: Option<MoveCode>) -> bool;
 
     /// Selects, by sets, the games whose main line can match.
@@ -66,8 +66,9 @@ pub trait Seek: Sync {
     /// Starts a line.
     fn begin(&self) -> Self::Line;
 
-    /// Processes the next [relevant](Self::matters) position of a line: its ply, its canonical FEN and, if
-    /// needed and in a main line, the move played. Returns the ply of the match as soon as a match is found.
+    /// Processes the next [relevant](Self::matters) position of a line: its ply, its canonical FEN and the
+    /// move played. The move is passed only in a main line, and only if [needed](Self::asks_for_moves).
+    /// Returns the ply of the match as soon as a match is found.
     fn observe(&self, line: &mut Self::Line, ply: Ply, fen: &[u8], played: Option<MoveCode>) -> Option<Ply>;
 }
 

@@ -110,7 +110,7 @@ impl Database {
     /// `false`.
     ///
     /// With [`HitOrder::Game`], the search usually stops after the last returned hit. With another order, all
-    /// hits are sorted first, unless the search covers all games but only main lines, and a row of
+    /// hits are sorted first, unless the search covers all games and no variations, and a row of
     /// `visited_position` lists enough games.
     ///
     /// # Errors
@@ -226,9 +226,9 @@ impl Database {
     }
 
     fn plan(&self, search: &Search<'_>) -> rusqlite::Result<Plan> {
-        /// The games of the selection are counted up to this number if the hits are in the order of games. A
-        /// search that starts from the occurrences can then end early, so starting from the games gains
-        /// little.
+        /// The games of the selection are counted up to this number if the hits are in the order of games.
+        /// The number is low: in this order, a search that starts from the occurrences can end early, so
+        /// starting from the games gains little.
         const EARLY_END: u32 = 5_000;
         /// As `EARLY_END`, but for other orders, in which all hits must be sorted first.
         const NO_END: u32 = 50_000;
@@ -279,7 +279,7 @@ impl Database {
         self.connection().prepare_cached(sql)?.query_row((key.as_i64(), cap), |row| row.get(0))
     }
 
-    /// The number of games that match those conditions of a selection that use an index, at most `cap`;
+    /// The number of games, at most `cap`, that match those conditions of a selection that use an index;
     /// `None` if no condition uses an index.
     fn count_games(&self, selection: &Selection, cap: u32) -> rusqlite::Result<Option<u32>> {
         let Some(conditions) = selection.indexed_sql() else { return Ok(None) };
@@ -491,7 +491,7 @@ impl Database {
     }
 }
 
-/// SQL for the ids of those games of a selection for which a condition holds, in an order.
+/// SQL for the ids of a selection's games, in an order. Includes only games for which `condition` holds.
 fn games_sql(condition: &str, selection: &Selection, order: HitOrder) -> String {
     format!(
         "SELECT game.game_id AS game_id{} FROM game WHERE {condition}{} ORDER BY {}1",

@@ -44,8 +44,8 @@ impl Database {
     /// The moves that variations of a selection's games play from a position. The position can be in the main
     /// line or in a variation.
     ///
-    /// The time depends on how often variations reach the position and the positions one move later, not on
-    /// how often main lines reach it.
+    /// The time depends on how often variations, not main lines, reach the position and the positions one
+    /// move later.
     ///
     /// # Errors
     /// Errors of SQLite.

@@ -304,7 +304,7 @@ fn candidates_of_block(connection: &Connection, games: &[GameId]) -> rusqlite::R
     Ok(told)
 }
 
-/// The kinds of endings that a position with this material can be.
+/// The kinds of endings to which a position with this material can belong.
 fn of_material(value: i64) -> Endings {
     let material = Material::from_packed(value.cast_unsigned());
     Endings::where_each(|kind| kind.includes(material))

@@ -20,7 +20,7 @@ pub(crate) struct PlayerMatcher<'f> {
 
 /// A name to search for.
 struct Wanted {
-    /// The longest of the typed words. A name that contains neither it nor one of `surnames` does not match.
+    /// The longest of the typed words. Every matching name contains this word or one of `surnames`.
     longest: Finder<'static>,
     /// All typed letters, folded. A name matches if it contains them, beginning at the first letter of a
     /// word.
@@ -94,9 +94,9 @@ impl<'f> PlayerMatcher<'f> {
 }
 
 impl NameFilter {
-    /// Whether a player's name matches. For a [`Word`](Self::Word), hyphens, dots and apostrophes count as
-    /// blanks, and other spellings that can belong to the same person match too: with first and last name in
-    /// either order, and with initials or other prefixes of given names.
+    /// Whether a player's name matches. For a [`Word`](Self::Word), hyphens, dots and apostrophes are treated
+    /// as blanks. A `Word` also matches other spellings that can belong to the same person: with first and
+    /// last name in either order, and with initials or other prefixes of given names.
     #[must_use]
     pub fn matches_player(&self, name: &str) -> bool {
         PlayerMatcher::new(self).fits(name)

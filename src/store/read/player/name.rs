@@ -1,9 +1,9 @@
 //! Names of players: which spellings can belong to one person.
 //!
 //! Surnames must be equal. Of two corresponding given names, one can be a prefix of the other: an initial, or
-//! `Ana` for `Anatoly`. First and last name can be in either order. If both names have a comma, this is true
-//! only of names without initials. Titles are ignored. A mark such as `Jr.` or a number (`Li,Chao2`) excludes
-//! only names with a different mark of this kind.
+//! `Ana` for `Anatoly`. First and last name can be in either order; if both names have a comma, their order
+//! can differ only in names without initials. Titles are ignored. A mark such as `Jr.` or a number
+//! (`Li,Chao2`) excludes only names with a different mark of this kind.
 
 use std::ops::Range;
 
@@ -398,7 +398,7 @@ mod tests {
     ];
 
     /// In each pair, the first name, typed as a filter, does not match the second. The second does not match
-    /// the first either, unless the first begins with it.
+    /// the first either, unless the first begins with the second.
     const DIFFERENT: &[[&str; 2]] = &[
         ["Caruana, Fabiano", "Caruana, Francesco"],
         ["Carlsen, Magnus", "Carlsen,H"],
