@@ -103,7 +103,7 @@ impl<'d> AddedPages<'d> {
     /// removed, rewrites the leaves that contain them.
     fn change_games(&mut self, pages: &PageTransaction<'_>) -> Result<ChangedGames> {
         let (positions, evals) = self.leaves.take();
-        let mut changed = ChangedGames { trees: Vec::new(), has_new: false, left_out: None };
+        let mut changed = ChangedGames { trees: Vec::new(), left_out: None };
         let games = self.leaving.games;
         let leaves_out = !games.is_empty() && self.rule.copies_others(self.leaving);
         let mut left_out: Vec<(GameId, u32)> = Vec::new();
@@ -119,7 +119,6 @@ impl<'d> AddedPages<'d> {
                 continue;
             }
             let has_new = leaves.iter().any(|segment| !segment.is_empty());
-            changed.has_new |= has_new;
             if !has_new && !leaves_out {
                 continue;
             }
@@ -148,9 +147,9 @@ impl<'d> AddedPages<'d> {
         sorted: &impl SortedOccurrences,
     ) -> Result<NewRows> {
         let games = self.change_games(pages)?;
-        // The indexes are rewritten only if `games` has new rows, and if enough rows are added or removed.
-        let rows = sorted.unsorted().count() + self.leaving.positions;
-        let is_worth = games.has_new && is_merging_quicker(self.rule.rows, rows);
+        // The indexes are rewritten only if games are added, and if enough rows are added or removed.
+        let added = sorted.unsorted().count();
+        let is_worth = added > 0 && is_merging_quicker(self.rule.rows, added + self.leaving.positions);
         let indexes = if is_worth { game_indexes(pages, &side)? } else { Vec::new() };
         Ok(NewRows { side, games, indexes })
     }
@@ -184,7 +183,7 @@ impl<'d> AddedPages<'d> {
         kept: &KeptLevels,
         sorted: &S,
     ) -> Result<(), S::Error> {
-        let NewRows { side, games: ChangedGames { trees, left_out, .. }, indexes } = new;
+        let NewRows { side, games: ChangedGames { trees, left_out }, indexes } = new;
         let (leaving, target, removed) = (self.leaving, kept.target, self.leaving.games);
         let file = &Arc::clone(pages.file());
         let (root, positions) = (pages.root_page("occurrence")?, pages.root_page("game_position")?);
@@ -202,8 +201,7 @@ impl<'d> AddedPages<'d> {
             None if is_level_gone => RemainingRows::InGamePosition,
             None => RemainingRows::There,
         };
-        // During the merge, SQLite does not update hidden indexes, and reads old rows of `occurrence`. So
-        // rows are removed meanwhile only if neither matters.
+        // During the merge, SQLite does not update hidden indexes, and reads old rows of `occurrence`.
         let is_removed_meanwhile = is_level_gone && indexes.is_empty() && !counts;
         let (merged, built) = std::thread::scope(|scope| {
             let merged = scope.spawn(|| merge_trees(file, changed.as_ref(), &indexes, sorted));
@@ -303,8 +301,6 @@ struct NewRows {
 struct ChangedGames {
     /// The changed trees, each with the number of its root page.
     trees: Vec<(PageNumber, RebuiltTree)>,
-    /// Whether rows are added.
-    has_new: bool,
     /// The games whose rows were removed while the tables were rewritten, each with its number of rows in
     /// `game_position`; `None` if the tables were not rewritten.
     left_out: Option<Vec<(GameId, u32)>>,
