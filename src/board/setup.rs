@@ -80,7 +80,7 @@ pub enum SetupError {
     },
     /// A side has too many pieces: more than 32, or, for [`Material::from_fen`](super::Material::from_fen),
     /// more than 16.
-    #[error("{} has too many pieces ({count})", .color.name())]
+    #[error("{} has too many pieces: {count}", .color.name())]
     TooManyPieces {
         /// The side.
         color: Color,

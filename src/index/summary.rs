@@ -233,7 +233,7 @@ pub struct SummaryObject {
     pub added: bool,
     /// Number of sources skipped because the database already had them.
     pub known_sources: u64,
-    /// Number of sources with text but without games; empty standard input counts, too.
+    /// Number of sources with text but without games, including empty standard input.
     pub sources_without_games: usize,
     /// Number of bytes written to temporary files.
     pub spilled_bytes: u64,

@@ -337,7 +337,7 @@ pub struct DescribedPosition {
     /// FEN of the position, all six fields.
     pub fen: String,
     /// Canonical FEN, used to look the position up: the first four fields, with an en passant square only if
-    /// such a capture is legal.
+    /// an en passant capture is legal.
     pub canonical_fen: String,
     /// Polyglot key in 16 hexadecimal digits.
     pub key: String,

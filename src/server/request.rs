@@ -170,7 +170,7 @@ fn unknown(name: &str, known: impl Iterator<Item = &'static str>) -> Problem {
 pub(super) const POSITION: &[Param] = &[
     Param::text(
         "fen",
-        "The position as a FEN; default the start position, and in searches of games no position",
+        "The position as a FEN. Default: the start position; in searches of games: no position",
     ),
     Param::text("play", "Moves played from that position, in UCI notation: e2e4,c7c5"),
     Param::text(

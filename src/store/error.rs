@@ -228,8 +228,8 @@ pub enum ErrorKind {
     },
     /// The greatest possible id of a table's rows is in use, so no id is left for new rows.
     #[error(
-        "table {table} has a row with the greatest possible id, {last}, so no id is left for new rows; `pgndex verify` \
-         shows whether pgndex wrote it; nothing was added"
+        "table {table} has a row with the greatest possible id, {last}, so no id is left for new rows. Nothing was \
+         added; `pgndex verify` shows whether pgndex wrote this row"
     )]
     NumbersUsedUp {
         /// The table.

@@ -142,7 +142,7 @@ fn wrong_sets_are_reported() {
         (
             "INSERT INTO game_set VALUES ('a', 'capture', 1, x'00020200')",
             Damage::SurplusRow,
-            "game_set block 'a', kind 'capture', value 1: sets of a block",
+            "game_set block 'a', kind 'capture', value 1: no game can have this block number",
         ),
         ("UPDATE game_set SET sets = 'x' WHERE kind = 'castling'", Damage::Unreadable, "sets of games"),
         (

@@ -486,8 +486,8 @@ const DAMAGE: &[(&str, &[&str])] = &[
         "DELETE FROM game_column WHERE name = 'result'; INSERT INTO game_column VALUES ('x', 0, '[]', x''), ('eco', -1, '', x'')",
         &[
             "missing-row game_column name 'result', block 0: the row is missing",
-            "surplus-row game_column name 'eco', block -1: no game has such a column",
-            "surplus-row game_column name 'x', block 0: no game has such a column",
+            "surplus-row game_column name 'eco', block -1: no game of this block has a value in this column",
+            "surplus-row game_column name 'x', block 0: no game of this block has a value in this column",
         ],
     ),
     (

@@ -33,7 +33,7 @@ mod help {
         Commands:
           index        Index PGN files, compressed or not, into a database
           watch        Watch a directory and add the games of new files
-          info         Show what a database holds
+          info         Show the contents of a database
           find         Find the games that reached a position, or any games
           explore      Show what was played from a position, and with what results
           game         Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
@@ -181,8 +181,8 @@ mod help {
               --shard <N>
                   With --parquet: shard number.
                   
-                  Give each command a different one if several write into the same directory. It becomes the
-                  upper 32 bits of each game_id.
+                  If several commands write into the same directory, give each command a different number.
+                  The number becomes the upper 32 bits of each game_id.
                   
                   [default: 0]
 
@@ -314,7 +314,7 @@ mod help {
     #[test]
     fn help_of_info() {
         insta::assert_snapshot!(help(&["info", "--help"]), @"
-        Show what a database holds
+        Show the contents of a database
 
         Usage: pgndex info [OPTIONS] <DB>
 

@@ -331,7 +331,7 @@ fn orders_and_pages() {
       19  Adams, Edwin Ziegler        Torre, Carlos               1-0     1920.??.??  New Orleans       2  2. Nf3
       18  Capablanca, José Raúl       Marshall, Frank James       1-0     1918.10.23  New York          2  2. Nf3
       16  Lasker, Emanuel             Capablanca, José Raúl       1-0     1914.05.18  St. Petersburg    2  2. Nf3
-    3 of 13 games shown; --limit 0 shows all
+    3 of 13 games shown; --limit 0 shows all that follow
     ");
     insta::assert_snapshot!(famous.ok(&["--moves", "e4 e5", "--since", "1900", "--limit", "2"]), @"
     game  white                  elo  black                  elo  result  date        event           ply  next
@@ -597,7 +597,7 @@ fn occurrences_and_games_of_a_much_visited_position_are_distinguished() {
     3 occurrences in 2 games shown; 70 games reached the position; --limit 0 shows all
     "#);
     insta::assert_snapshot!(last(&["--fen", START, "--limit", "9", "--offset", "131"]).unwrap(), @r#"
-    9 occurrences in 5 games shown; 70 games reached the position; --limit 0 shows all
+    9 occurrences in 5 games shown; 70 games reached the position; --limit 0 shows all that follow
     "#);
     insta::assert_snapshot!(last(&["--fen", START, "--limit", "0"]).unwrap(), @r#"
     140 occurrences in 70 games

@@ -162,7 +162,7 @@ const STARTS: [&str; 6] = [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
     "r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 12 40",
     "nrkbqrbn/pppppppp/8/8/8/8/PPPPPPPP/NRKBQRBN w KQkq - 0 1",
-    "rkr5/8/8/8/8/8/8/1R1RK2R w BHac - 0 1",
+    "rkr5/ppp4p/8/8/8/8/PPPP3P/1R1RK2R w BHac - 0 1",
     "4k3/p3p2p/8/8/8/8/P3P2P/4K3 w - - 99 70",
     "4k3/8/8/2pP4/8/8/8/4K3 w - c6 0 30",
 ];

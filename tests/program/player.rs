@@ -330,7 +330,10 @@ fn a_page_shows_the_filters_and_games_without_a_result() {
     let text = workspace.stdout_of(&[&filters[..], &["--format", "html"]].concat());
     let reported = "<p>Filters: opponent OTHER; since 1990; time control 600+0</p>";
     assert!(text.contains(reported), "{text}");
-    assert!(text.contains("Games without a result count only") && !text.contains("no result</th>"), "{text}");
+    assert!(
+        text.contains("Games without a result are included only") && !text.contains("no result</th>"),
+        "{text}"
+    );
     assert!(
         workspace
             .stdout_of(&["pirc", "--since", "1990", "--format", "md"])

@@ -205,7 +205,7 @@ pub(crate) struct VerifyArgs {
     /// Check the Parquet files of this directory instead
     #[arg(long, value_name = "DIR", value_parser = directory(), conflicts_with = "no_sources")]
     pub(crate) parquet: Option<PathBuf>,
-    /// Number of games to check closely; the same number of positions and of duplicates is checked.
+    /// Number of games, positions and duplicates to check closely
     ///
     /// Games are replayed, positions counted again, and duplicates compared.
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = within(0..=u32::MAX))]

@@ -98,7 +98,7 @@ pub(crate) struct PlayersArgs {
     pub(crate) aliases: Option<PathBuf>,
     /// Undo a merge: separate all of this player's names again.
     ///
-    /// If the player is listed under another name, only this name is separated.
+    /// If NAME is not the name under which the player is listed, only NAME is separated.
     #[arg(long, value_name = "NAME", group = "change", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) split: Option<String>,
     /// Write all merged names as CSV, in the form that --aliases reads

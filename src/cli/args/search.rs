@@ -155,8 +155,8 @@ pub(crate) struct ExploreArgs {
     pub(crate) filter: FilterArgs,
     /// Output format.
     ///
-    /// json is one object in the format of Lichess's opening explorer. csv has the moves only, or the years with
-    /// --history. dot is a tree for Graphviz.
+    /// json is one object in the format of Lichess's opening explorer. csv has only the moves, or with --history only
+    /// the years. dot is a tree for Graphviz.
     #[arg(long, short, value_enum, default_value = "table")]
     pub(crate) format: ExploreFormat,
     /// Draw the position

@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 use crate::cli::args::{BOARDS, PictureArgs, PositionArgs, RowFormat};
 
-/// Show what a database holds
+/// Show the contents of a database
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Games are counted by result, year, rating and opening. Openings are counted by name; if no game has one, by the PGN's ECO code. A game \

@@ -111,7 +111,7 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
     })?;
     printed?;
     if shown.occurrences == 0 {
-        printer.finish(None)?;
+        printer.finish(None, args.offset)?;
         note_nothing(&find, &filter)?;
     } else {
         printer.finish(Some(&find.total(&shown)?), args.offset)?;

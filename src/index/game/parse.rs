@@ -346,7 +346,7 @@ impl<'a> ChunkParser<'a> {
             FrameProblem::UnclosedTag { offset } => (
                 ProblemKind::UnclosedTag,
                 offset,
-                "a tag pair lacks its closing quote or bracket; its value was taken to be the rest of the line",
+                "a tag pair lacks its closing quote or bracket; its value was read up to the end of the line",
             ),
             FrameProblem::UnquotedTag { offset } => (
                 ProblemKind::UnclosedTag,

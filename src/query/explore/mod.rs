@@ -96,9 +96,9 @@ pub struct ExploreAnswer {
     /// The moves played from the position.
     #[serde(flatten)]
     pub explored: PositionStatistics,
-    /// Games by year, in ascending order, unknown years last. A year in which no game reached the position is
-    /// listed only if it lies between two years in which games reached it. It also needs other games that
-    /// pass the filters and have a result. Missing unless requested.
+    /// Games by year, in ascending order, unknown years last. A year without games that reached the position
+    /// is listed only if it lies between years with such games, and has other games that pass the filters and
+    /// have a result. Missing unless requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<HistoryYear>>,
     /// The moves played from the position in the games to compare with. Missing unless requested.
@@ -186,11 +186,11 @@ pub struct SideScore {
     #[serde(serialize_with = "as_color")]
     #[cfg_attr(test, schemars(with = "String", extend("enum" = ["white", "black"])))]
     pub color: Color,
-    /// Mean rating of the side's opponents, from games with a result and a known opponent's rating; `null` if
-    /// there are none.
+    /// Mean rating of the side's opponents, from games with a result in which the opponent's rating is known;
+    /// `null` if there are no such games.
     pub average_opponent_rating: Option<u64>,
-    /// The side's performance rating by FIDE's table, from games with a result and a known opponent's rating;
-    /// `null` if there are none.
+    /// The side's performance rating by FIDE's table, from games with a result in which the opponent's rating
+    /// is known; `null` if there are no such games.
     pub performance: Option<i32>,
 }
 

@@ -59,8 +59,9 @@ pub struct TreeMove {
     pub side: Color,
     /// Number of games with a result that reached the position before the move.
     pub games_before: u64,
-    /// Line from the first position of the tree to the same position elsewhere, if the moves after this one
-    /// are listed only there; empty for the first position itself. Missing if the moves are listed here.
+    /// Missing if the moves after this one are listed here. Otherwise, the line from the first position of
+    /// the tree to the place where they are listed, because the same position occurs there; empty for the
+    /// first position itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_as: Option<String>,
     /// The moves played after this one, the most frequent first.

@@ -63,8 +63,8 @@ pub struct Repertoire {
     #[cfg_attr(test, schemars(with = "String", extend("enum" = ["w", "b"])))]
     pub side: Color,
     /// Whether the side was given, in the request or in the PGN's tags. `false`: the side was derived from
-    /// the moves, as the side that has several moves in fewer positions or, if both have equally many such
-    /// positions, makes the last move of more lines.
+    /// the moves. It is the side that has several moves in fewer positions. If both sides have equally many
+    /// such positions, it is the side that makes the last move of more lines.
     pub is_side_told: bool,
     /// Number of different positions in the repertoire.
     pub positions: u64,
@@ -102,8 +102,8 @@ pub struct RepertoireLine {
     /// The games that reached the last position of the line, in any move order.
     #[serde(flatten)]
     pub score: Score,
-    /// Number of half-moves up to and including the last move of the line that a game played from the same
-    /// position; 0 if no game played a move of the line.
+    /// Number of half-moves up to and including the last move of the line that a game played from the
+    /// position before that move; 0 if no game played a move of the line.
     pub followed: u32,
     /// Whether the line ends with an opponent move, without a reply to it.
     pub is_open: bool,

@@ -96,7 +96,7 @@ impl<'c> OccurrenceScan<'c> {
             let Occurrence { key, game, ply } = occurrence;
             self.occurrences.add(key, game, ply);
             if row.get::<_, Option<bool>>(3)? == Some(true) {
-                let found = "the row is in the level of other games";
+                let found = "the game does not belong to the level of this row";
                 findings.about(WrongValue, "occurrence", occurrence.id(), found);
             }
             let level = row.get(4)?;

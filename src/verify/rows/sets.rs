@@ -53,7 +53,7 @@ pub(crate) fn compare_columns(reader: Reader<'_>, block: i64) -> rusqlite::Resul
         let name: &str = cells.get("name")?;
         let row_id = || RowId::new([("name", name)]).and("block", block);
         let Some((values, games)) = expected.remove(name) else {
-            findings.about(SurplusRow, COLUMNS, row_id(), "no game has such a column");
+            findings.about(SurplusRow, COLUMNS, row_id(), "no game of this block has a value in this column");
             continue;
         };
         if cells.get::<&str>("cells")? != values {
@@ -154,7 +154,7 @@ pub(crate) fn compare_features(reader: Reader<'_>, block: u32) -> rusqlite::Resu
 pub(crate) fn check_feature_blocks(reader: Reader<'_>) -> rusqlite::Result<()> {
     let sql = "SELECT block, kind, value FROM game_set
                WHERE typeof(block) <> 'integer' OR block NOT BETWEEN 0 AND 65535";
-    let found = "sets of a block that no game is in";
+    let found = "no game can have this block number";
     reader.report_rows(SurplusRow, (FEATURES, GAME_SET.key), sql, found)
 }
 

@@ -228,7 +228,7 @@ fn a_variation_with_a_problem_may_be_longer_than_its_game() {
 #[test]
 fn an_ignored_word_does_not_move_the_start_of_a_variation() {
     for ignored in ["", "foo ", "foo bar "] {
-        let place = Workspace::new(&format!("1. e4 (1. d4 d5 {ignored}(1... Nf6) 2. c4) e5 *\n"), 2);
+        let place = Workspace::new(format!("1. e4 (1. d4 d5 {ignored}(1... Nf6) 2. c4) e5 *\n"), 2);
         let nested = "SELECT 10 * parent_line + ply FROM variation WHERE line = 2";
         assert_eq!(place.number(nested), 11, "{ignored}");
         assert_eq!(place.number("SELECT count(*) FROM variation_move"), 4, "{ignored}");

@@ -164,7 +164,7 @@ impl<'r> Sections<'r> {
         }
         let rows = endings.iter().map(|ending| (Name::Text(ending.kind.as_str().to_owned()), &ending.record));
         let (what, share_of, rows) = ("ending", Some(self.record.all.games), rows.collect());
-        let caption = "By the kinds of endings that games reached; a game counts once in each";
+        let caption = "By the kinds of endings that games reached; a game is counted once for each kind that it reached";
         self.scores("Endings", caption, Scores { what, share_of, kind: ScoreKind::Plain, rows });
     }
 

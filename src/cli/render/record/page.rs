@@ -19,7 +19,7 @@ const BOARDS: usize = 6;
 /// The maximum number of names listed.
 const NAMES: usize = 12;
 /// The note after the caption of a table with few unfinished games.
-const FEW_UNFINISHED: &str = ". Games without a result count only in the number of games";
+const FEW_UNFINISHED: &str = ". Games without a result are included only in the number of games";
 /// The title of the first section.
 const FIRST: &str = "Score";
 
