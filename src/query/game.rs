@@ -375,7 +375,7 @@ pub enum Novelty {
     Move(NewMove),
     /// The start position of the game.
     Start,
-    /// No position: games of earlier days had reached all positions of the game.
+    /// Nothing new: games dated before this game had already reached all of its positions.
     Nothing,
     /// Not determined, because the year of the game is unknown.
     NoDate,

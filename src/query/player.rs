@@ -126,7 +126,8 @@ pub struct YearRecord {
     pub record: Record,
 }
 
-/// A player's record against opponents with similar ratings.
+/// A player's record against opponents whose ratings are in one step of 100 points, or whose ratings are
+/// unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RatingRecord {

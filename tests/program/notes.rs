@@ -61,7 +61,7 @@ fn an_empty_tree_is_explained() {
         );
         assert_eq!(
             reported,
-            "pgndex: note: no move was played in at least 60 % of the games; a lower --least-share shows more\n"
+            "pgndex: note: no move has a share of 60 % or more of the games; a lower --least-share shows more moves\n"
         );
     }
     let (table, _) = outputs(&workspace, &["explore", "games.db", "--depth", "3", "--least-share", "60"]);
@@ -235,7 +235,7 @@ fn a_full_standard_output_is_named_and_leaves_no_picture() {
 #[test]
 fn a_name_of_several_players_is_reported_everywhere() {
     let workspace = Workspace::new().indexed(&club()).with("mine.pgn", "1. e4 e5 *\n");
-    let fits = "matches 2 players, and the games of each are counted: \"Polgar, Judit\" (3), \"Polgar, Zsuzsa\" (2); for one only, write \"=Polgar, Judit\"\n";
+    let fits = "matches 2 players, and the games of all of them are included: \"Polgar, Judit\" (3), \"Polgar, Zsuzsa\" (2); to choose one, write \"=Polgar, Judit\"\n";
     for arguments in [
         &["find", "games.db"][..],
         &["explore", "games.db"],

@@ -65,8 +65,8 @@ Each run stores its games as a separate part, so that adding games takes no long
 merges these parts from time to time. Answers are the same before and after; look-ups are a little quicker afterwards.
 
 The work is one transaction: after a crash, either all of it is done or none of it. If more than a tenth of the file is then free, the file \
-is rewritten without its free pages. This temporarily needs up to twice the size of the file, half of it in the directory of the \
-database and half in that of --temp-dir.
+is rewritten without its free pages. This temporarily needs up to the size of the file in the database's directory, \
+and as much again in --temp-dir.
 
 Examples:
   pgndex optimize games.db                    for example after a month of nightly additions
@@ -118,12 +118,12 @@ pub(crate) struct OptimizeArgs {
 The games are removed in one transaction: after a crash, either all of them are removed or none. Numbers of removed games are not \
 used again. The database file does not shrink, and may grow; games that are added later use its free pages. --shrink makes it smaller.
 
-If a duplicate of a removed game was skipped when its PGN file was indexed, the duplicate takes the game's place. This requires that \
-its file is unchanged; text added at the end does not matter. With --games, a second transaction then removes such a duplicate too, \
+When a game is removed, a duplicate of it that was skipped by `index` takes its place. This requires that the duplicate's file \
+is unchanged; text added at the end does not matter. With --games, a second transaction then removes such a duplicate too, \
 if it matches the filters. With --sql it stays.
 
 A file that was removed with --source can be indexed again. Games that were removed with --games or --sql are not added again when their \
-file grows. If a different file contains the same game, indexing that file adds the game again. An identical copy of the file is recognised and skipped.
+file grows. If a different file contains the same game, indexing that file adds the game again. An identical copy of the original file is recognised and skipped.
 
 Examples:
   pgndex remove games.db --source old.pgn                     all games of a file
@@ -135,11 +135,11 @@ pub(crate) struct RemoveArgs {
     pub(crate) database: PathBuf,
     /// Remove the games that the filters choose.
     ///
-    /// Without --games, give either --source, which removes all games of a PGN file (and the database forgets the
-    /// file), or --sql.
+    /// Without --games, give --source or --sql. --source removes all games of a PGN file, and the database forgets
+    /// the file.
     #[arg(help_heading = WHICH, long, requires = "FilterArgs")]
     pub(crate) games: bool,
-    /// Remove the games with the numbers in the first column of this query
+    /// Remove the games whose game_id is in the query's first column
     #[arg(help_heading = WHICH, long, value_name = "QUERY", conflicts_with_all = ["FilterArgs", "games"])]
     pub(crate) sql: Option<String>,
     #[command(flatten)]
@@ -149,8 +149,8 @@ pub(crate) struct RemoveArgs {
     pub(crate) dry_run: bool,
     /// Rewrite the file afterwards without its free pages.
     ///
-    /// This temporarily needs up to twice the size of the file, half of it in the directory of the database and half
-    /// in that of --temp-dir. Without filters, `remove --shrink` only rewrites the file and removes no games.
+    /// This temporarily needs up to the size of the file in the database's directory, and as much again in
+    /// --temp-dir. Without filters, `remove --shrink` only rewrites the file and removes no games.
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) shrink: bool,
     #[command(flatten)]

@@ -15,9 +15,8 @@ use crate::cli::error::{WrongValue, wrong_value};
 /// Find the games that reached a position, or any games
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Two positions are the same if placement, side to move, castling rights and en passant are the same. The moves that led there and the \
-counters do not matter. A game has one row for each time it \
-reached the position. Without a position, each game that passes the filters has one row; games stored without moves are left out.
+Two positions are the same if placement, side to move, castling rights and en passant are the same. The moves that led to the position \
+do not matter, nor do the two counters of a FEN. A game has one row for each time it reached the position. Without a position, each game that passes the filters has one row; games stored without moves are left out.
 
 All conditions of a description must hold in the same position. With a description, a game has one row, with its first matching position. \
 With --for, this is the first of the consecutive positions. With --then, it is the position that matches the last description.
@@ -69,8 +68,8 @@ pub(crate) struct FindTargetArgs {
     pub(crate) position: PositionArgs,
     /// The positions most similar to this FEN, one per game.
     ///
-    /// Positions with the same pawns and material come first. Within each group, the most similar positions come
-    /// first.
+    /// Positions with the same pawns and material come first, then all others. Each of these two groups begins with
+    /// the most similar positions.
     #[arg(help_heading = POSITION, long, value_name = "FEN", conflicts_with_all = ["fen", "moves", "play", "variations", "sort"])]
     pub(crate) like: Option<String>,
     #[command(flatten)]

@@ -394,7 +394,8 @@ fn number(text: &str, is_after_slash: bool) -> Option<(Token, usize)> {
         if let Some(third) = field(first + 3) {
             let is_clock = whole < 10.0 || (whole % 24.0 == 0.0 && second == 0.0 && third == 0.0);
             let clock = Token::Clock(Time::Surely(whole * 3600.0 + second * 60.0 + third));
-            // `40/90:30:15` is three periods, and no game has an initial time of 12:30:15.
+            // `40/90:30:15` is three periods, not one time: times in hours are shorter than ten hours, or are
+            // whole days.
             if is_clock || !is_after_slash {
                 return is_clock.then_some((clock, first + 6));
             }

@@ -251,8 +251,9 @@ impl RepertoireQuery<'_> {
         Ok(repertoires)
     }
 
-    /// The side that has several moves in fewer positions of the repertoire; if both have equally many such
-    /// positions, the side that plays the last move of more lines. `None` if these numbers are equal too.
+    /// The side that the repertoire is probably for: the side with fewer positions in which it has more than
+    /// one move. If both sides have the same number of such positions, the side that plays the last move of
+    /// more lines; `None` if these numbers are equal too.
     fn side_of(&self, places: &RepertoirePositions) -> Option<Color> {
         let choices = |side: Color| {
             let places = places.places.iter().filter(|place| place.moves.len() > 1);

@@ -14,7 +14,8 @@ pub(crate) struct StoredColumn {
     /// The texts among the values, concatenated, to avoid thousands of small allocations.
     texts: String,
     values: Vec<StoredValue>,
-    /// For each game number, the index of its value. All later numbers have NULL.
+    /// For each game number up to the last one with a value, the index of its value. Numbers after it have
+    /// NULL.
     ranks: Vec<u16>,
 }
 

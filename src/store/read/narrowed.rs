@@ -78,8 +78,8 @@ impl Selection {
                 rank_sql(order)
             ),
         };
-        // The condition cannot be evaluated on the stored columns. For them, it is replaced by an alternative
-        // without tests, which all games match.
+        // The condition cannot be evaluated on the stored columns. There, an alternative without tests
+        // replaces it, which all games match.
         let params = [
             (":from_game", i64::from(place.game.0).into()),
             (":from_unfinished", i64::from(place.is_unfinished).into()),

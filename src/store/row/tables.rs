@@ -435,8 +435,8 @@ table_row! {
 }
 
 // Rows of two kinds are not written as a `DuplicateRow`. `prefix`: a kept game whose moves are the first
-// moves of a longer game. `cut`: a skipped copy of another game. That other game was cut off at the end of
-// its file, and was read completely later.
+// moves of a longer game. `cut`: a game that was skipped because it is a copy of a game that was cut off at
+// the end of its file. The game that was cut off was read completely later.
 stored_row! {
     StoredDuplicate in "duplicate", key 2 {
         "source_id" source: SourceId,

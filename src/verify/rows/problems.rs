@@ -188,7 +188,8 @@ fn compare_row(
     if told.line > 0 {
         wrong("column_number", told.column.to_string(), stored.column.to_string());
     }
-    // From the text of a single game, only the differences between its line numbers are known.
+    // The text of a single game does not show at which line of the file it begins. So line numbers are
+    // compared relative to that of the game's first problem.
     if let Some((first, line)) = first {
         let begin = first.line.saturating_sub_unsigned(line);
         wrong("line", begin.saturating_add_unsigned(told.line).to_string(), stored.line.to_string());

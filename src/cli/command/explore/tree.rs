@@ -48,7 +48,7 @@ fn without_moves(args: &ExploreArgs, tree: &MoveTree) -> String {
             format!("no move was played from this position: {} ended here", counted(games, "game"))
         }
         _ => format!(
-            "no move was played in at least {} % of the games; a lower --least-share shows more",
+            "no move has a share of {} % or more of the games; a lower --least-share shows more moves",
             args.least_share
         ),
     }

@@ -250,8 +250,8 @@ impl Block {
         Ok(block)
     }
 
-    /// The games that can have a position with the target's pawns and material, by the lower bound of the
-    /// distance of their positions.
+    /// The games that can have a position with the target's pawns and material. The games are grouped by a
+    /// lower bound of the distance between these positions and the target.
     fn same_pawns_and_material(&self) -> Bounded {
         let mut bounded = Bounded::new();
         let mut add = |bound, number| {
