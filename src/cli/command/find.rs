@@ -271,7 +271,7 @@ fn hits_in_games(hits: u64, games: u64) -> String {
 /// How many hits are shown, and how many there are, as text.
 fn total_text(total: &Total, offset: u32) -> String {
     let Total { occurrences, games, all, is_more } = *total;
-    let hint = if is_more { format!("; {}", all_hint(offset)) } else { String::new() };
+    let hint = all_hint(is_more, offset);
     let shown = grouped(occurrences);
     match all {
         AllHits::Shown => hits_in_games(occurrences, games),

@@ -126,8 +126,7 @@ fn write(format: RowFormat, listed: &ListedPlayers, offset: u32) -> anyhow::Resu
     let total = match listed.total {
         total if total == shown => counted(total, "player"),
         total => {
-            let is_more = u64::from(offset) + shown < total;
-            let hint = if is_more { format!("; {}", all_hint(offset)) } else { String::new() };
+            let hint = all_hint(u64::from(offset) + shown < total, offset);
             format!("{} of {} shown{hint}", grouped(shown), counted(total, "player"))
         }
     };

@@ -102,9 +102,13 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { noun } else { &plural })
 }
 
-/// The hint below a shortened list: how to show all hits or rows or, with an offset, all after the offset.
-pub(crate) const fn all_hint(offset: u32) -> &'static str {
-    if offset == 0 { "--limit 0 shows all" } else { "--limit 0 shows all that follow" }
+/// How to show the hits or rows that follow those shown, as the end of a sentence; empty if there are none.
+pub(crate) const fn all_hint(is_more: bool, offset: u32) -> &'static str {
+    match (is_more, offset) {
+        (false, _) => "",
+        (true, 0) => "; --limit 0 shows all",
+        (true, _) => "; --limit 0 shows all that follow",
+    }
 }
 
 /// A number with about three digits: `812`, `41.3 k`, `1.05 M`, `2.60 G`.
