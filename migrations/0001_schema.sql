@@ -95,7 +95,8 @@ CREATE TABLE duplicate (
 CREATE INDEX duplicate_original ON duplicate (original_id);
 
 -- Options that the contents of the tables depend on, with their values. Once games were removed, there are two more rows: 'removed_games',
--- the number of removed games, and 'last_game', the last game_id used before the latest removal.
+-- the number of removed games, and 'last_game', the greatest game_id of a removed game. Once a growing file was read again from the middle
+-- of a game, there can be a row 'last_game' only.
 CREATE TABLE setting (
     name  TEXT PRIMARY KEY,
     value NOT NULL
@@ -237,17 +238,16 @@ CREATE TABLE game_moves (
                                                 -- is set if en passant is legal in the position after the move
 );
 
--- The levels of `occurrence`, which finds positions by key. Adding games writes a new level, then merges levels until each is much smaller
--- than the one before. All game_ids of a level are greater than those of the level before.
+-- The levels of the tables `occurrence`, `level_position`, `level_continuation` and `visit_set`. Each level covers the games from its
+-- first game up to the first game of the next level. Adding games writes one level: a new one, or one that takes in the last levels. Rows of
+-- older levels stay as they are, except that removing games corrects or deletes their counts. `pgndex optimize` writes one level.
 CREATE TABLE occurrence_level (
-    level INTEGER PRIMARY KEY,                  -- game_id of its first game
-    frequent_keys BLOB                          -- the keys that many rows of the level share, with the number of rows; format:
-                                                -- src/store/frequent_keys.rs. NULL: not counted
+    level INTEGER PRIMARY KEY                   -- game_id of its first game
 );
 
-INSERT INTO occurrence_level VALUES (1, NULL);
+INSERT INTO occurrence_level VALUES (1);
 
--- The positions by key; the view `position_game` shows all levels as one table.
+-- The positions by key. The view `position_game` shows all levels as one table, without the games in `deleted_game`.
 CREATE TABLE occurrence (
     level   INTEGER NOT NULL,                   -- as in occurrence_level
     key     INTEGER NOT NULL,                   -- as in game_position
@@ -256,10 +256,18 @@ CREATE TABLE occurrence (
     PRIMARY KEY (level, key, game_id, ply)
 ) WITHOUT ROWID;
 
--- A position that many games reached, with its results, so that looking up the start position does not count a million rows.
--- "Many" is the value of the setting 'continuation_threshold'. A game counts once, even if the position occurred several times.
-CREATE TABLE visited_position (
-    key          INTEGER PRIMARY KEY,
+-- Removed games that `occurrence` still contains, because their level has not been written again since.
+CREATE TABLE deleted_game (
+    game_id INTEGER PRIMARY KEY
+);
+
+-- A position that many games of a level reached, with their results, so that looking up the start position does not count a million
+-- rows. "Many" is the value of the setting 'continuation_threshold'. A game counts once, even if the position occurred several times.
+-- The view `visited_position` shows the counts of all levels together. If games of the level reached two positions with one key, neither
+-- has a row.
+CREATE TABLE level_position (
+    level        INTEGER NOT NULL REFERENCES occurrence_level,
+    key          INTEGER NOT NULL,
     fen          TEXT NOT NULL,                 -- as in game_position
     games        INTEGER NOT NULL,              -- games that reached it and have a result: white_wins + draws + black_wins
     white_wins   INTEGER NOT NULL,
@@ -271,13 +279,15 @@ CREATE TABLE visited_position (
     black_elo_sum   INTEGER NOT NULL,           -- the same for Black
     black_elo_games INTEGER NOT NULL,
     top_games    TEXT NOT NULL,                 -- a JSON array of up to 15 game_ids, by the players' mean rating, best first
-    recent_games TEXT NOT NULL                  -- the same by date, latest first
-);
+    recent_games TEXT NOT NULL,                 -- the same by date, latest first
+    PRIMARY KEY (level, key)
+) WITHOUT ROWID;
 
--- A move played from a visited position. A game that reached the position several times counts once, with the last move it played there,
--- even if the game ended there.
-CREATE TABLE continuation (
-    key        INTEGER NOT NULL REFERENCES visited_position,
+-- A move played from a position of `level_position`. A game that reached the position several times counts once, with the last move it
+-- played there, even if the game ended there. The view `continuation` shows the counts of all levels together.
+CREATE TABLE level_continuation (
+    level      INTEGER NOT NULL,
+    key        INTEGER NOT NULL,
     move_code  INTEGER NOT NULL,
     games      INTEGER NOT NULL,                -- games with a result that continued with this move
     white_wins INTEGER NOT NULL,
@@ -289,7 +299,8 @@ CREATE TABLE continuation (
     black_elo_games INTEGER NOT NULL,
     first_year INTEGER,                         -- of games whose year is known
     last_year  INTEGER,
-    PRIMARY KEY (key, move_code)
+    PRIMARY KEY (level, key, move_code),
+    FOREIGN KEY (level, key) REFERENCES level_position
 ) WITHOUT ROWID;
 
 -- -------- Annotations -----------------------------------------------------------------------------------------------------------
@@ -380,13 +391,15 @@ CREATE TABLE game_column (
     PRIMARY KEY (name, block)
 );
 
--- The games of a block that reached a visited position, by the move they played there. If the position occurred several times in a game,
--- the last move counts. Rows are ordered by block, so that the rows of new games are next to each other.
+-- The games of a block and level that reached a position of `level_position`, by the move they played there. If the position occurred
+-- several times in a game, the last move counts.
 CREATE TABLE visit_set (
+    level INTEGER NOT NULL,
     block INTEGER NOT NULL,
-    key   INTEGER NOT NULL REFERENCES visited_position,
+    key   INTEGER NOT NULL,
     games BLOB NOT NULL,                        -- for each move, in ascending order: the short move code, the set of games
-    PRIMARY KEY (block, key)
+    PRIMARY KEY (level, block, key),
+    FOREIGN KEY (level, key) REFERENCES level_position
 ) WITHOUT ROWID;
 
 -- The games of a block that have a feature at some point of the main line. A search by description replays only games in these sets, and
@@ -547,12 +560,175 @@ FROM (
     WHERE p.move_code IS NOT NULL
 ) AS m;
 
--- Positions of games by key: all levels of `occurrence` as one table. Fast with a key.
+-- Positions of games by key: all levels of `occurrence` as one table, without removed games. Fast with a key.
 CREATE VIEW position_game AS
 SELECT key, game_id, ply
 FROM occurrence
--- With this condition SQLite looks a key up in each level. A join would fix the order of tables in the whole statement.
-WHERE level IN (SELECT level FROM occurrence_level);
+-- With the first condition SQLite looks a key up in each level. A join would fix the order of tables in the whole statement.
+WHERE level IN (SELECT level FROM occurrence_level)
+    AND game_id NOT IN (SELECT game_id FROM deleted_game);
+
+-- A position that many games of at least one level reached, with the results of all games that reached it. Columns as in
+-- `level_position`. Fast with a key, also in a join.
+CREATE VIEW visited_position AS
+SELECT
+    p.key,
+    p.fen,
+    CASE WHEN total.value = 0 THEN p.games ELSE json_extract(total.value, '$[0]') END AS games,
+    CASE WHEN total.value = 0 THEN p.white_wins ELSE json_extract(total.value, '$[1]') END AS white_wins,
+    CASE WHEN total.value = 0 THEN p.draws ELSE json_extract(total.value, '$[2]') END AS draws,
+    CASE WHEN total.value = 0 THEN p.black_wins ELSE json_extract(total.value, '$[3]') END AS black_wins,
+    CASE WHEN total.value = 0 THEN p.unfinished ELSE json_extract(total.value, '$[4]') END AS unfinished,
+    CASE WHEN total.value = 0 THEN p.white_elo_sum ELSE json_extract(total.value, '$[5]') END AS white_elo_sum,
+    CASE WHEN total.value = 0 THEN p.white_elo_games ELSE json_extract(total.value, '$[6]') END AS white_elo_games,
+    CASE WHEN total.value = 0 THEN p.black_elo_sum ELSE json_extract(total.value, '$[7]') END AS black_elo_sum,
+    CASE WHEN total.value = 0 THEN p.black_elo_games ELSE json_extract(total.value, '$[8]') END AS black_elo_games,
+    CASE WHEN total.value = 0 THEN p.top_games ELSE (
+        SELECT json_group_array(game_id)
+        FROM (
+            SELECT game.game_id, game.white_elo + game.black_elo AS rank
+            FROM occurrence_level AS l
+            CROSS JOIN level_position AS q ON q.level = l.level AND q.key = p.key AND q.fen = p.fen
+            CROSS JOIN json_each(q.top_games) AS t
+            CROSS JOIN game ON game.game_id = t.value
+            UNION
+            SELECT game.game_id, game.white_elo + game.black_elo
+            FROM occurrence_level AS l
+            CROSS JOIN occurrence AS o ON o.level = l.level AND o.key = p.key
+            CROSS JOIN game_position AS x ON x.game_id = o.game_id AND x.ply = o.ply AND x.fen = p.fen
+            CROSS JOIN game ON game.game_id = o.game_id AND game.result <> '*' AND game.white_elo + game.black_elo IS NOT NULL
+            WHERE NOT EXISTS (SELECT 1 FROM level_position AS c WHERE c.level = l.level AND c.key = p.key)
+            ORDER BY 2 DESC, 1
+            LIMIT 15
+        )
+    ) END AS top_games,
+    CASE WHEN total.value = 0 THEN p.recent_games ELSE (
+        SELECT json_group_array(game_id)
+        FROM (
+            SELECT game.game_id, ifnull(CASE WHEN instr(substr(game.date, 1, 4), '?') THEN 0 ELSE substr(game.date, 1, 4) * 10000 END
+                + replace(substr(game.date, 6, 2), '?', '0') * 100 + replace(substr(game.date, 9, 2), '?', '0'), 0) AS rank
+            FROM occurrence_level AS l
+            CROSS JOIN level_position AS q ON q.level = l.level AND q.key = p.key AND q.fen = p.fen
+            CROSS JOIN json_each(q.recent_games) AS t
+            CROSS JOIN game ON game.game_id = t.value
+            UNION
+            SELECT game.game_id, ifnull(CASE WHEN instr(substr(game.date, 1, 4), '?') THEN 0 ELSE substr(game.date, 1, 4) * 10000 END
+                + replace(substr(game.date, 6, 2), '?', '0') * 100 + replace(substr(game.date, 9, 2), '?', '0'), 0)
+            FROM occurrence_level AS l
+            CROSS JOIN occurrence AS o ON o.level = l.level AND o.key = p.key
+            CROSS JOIN game_position AS x ON x.game_id = o.game_id AND x.ply = o.ply AND x.fen = p.fen
+            CROSS JOIN game ON game.game_id = o.game_id AND game.result <> '*'
+            WHERE NOT EXISTS (SELECT 1 FROM level_position AS c WHERE c.level = l.level AND c.key = p.key)
+            ORDER BY 2 DESC, 1 DESC
+            LIMIT 15
+        )
+    ) END AS recent_games
+FROM level_position AS p
+-- The sums over all levels. A level without a row for the position usually has few of its games. They are counted one
+-- by one. With one level, its row is the answer. A subquery in FROM cannot use columns of another table, but the argument of json_each can.
+CROSS JOIN json_each(CASE WHEN (SELECT count(*) FROM occurrence_level) = 1 THEN '[0]' ELSE (
+    SELECT json_array(json_array(
+        sum(games), sum(white_wins), sum(draws), sum(black_wins), sum(unfinished),
+        sum(white_elo_sum), sum(white_elo_games), sum(black_elo_sum), sum(black_elo_games)))
+    FROM (
+        SELECT
+            q.games, q.white_wins, q.draws, q.black_wins, q.unfinished,
+            q.white_elo_sum, q.white_elo_games, q.black_elo_sum, q.black_elo_games
+        FROM occurrence_level AS l
+        CROSS JOIN level_position AS q ON q.level = l.level AND q.key = p.key AND q.fen = p.fen
+        UNION ALL
+        SELECT
+            game.result <> '*',
+            game.result = '1-0',
+            game.result = '1/2-1/2',
+            game.result = '0-1',
+            game.result = '*',
+            CASE WHEN game.result <> '*' THEN ifnull(game.white_elo, 0) ELSE 0 END,
+            game.result <> '*' AND game.white_elo IS NOT NULL,
+            CASE WHEN game.result <> '*' THEN ifnull(game.black_elo, 0) ELSE 0 END,
+            game.result <> '*' AND game.black_elo IS NOT NULL
+        FROM occurrence_level AS l
+        CROSS JOIN occurrence AS o ON o.level = l.level AND o.key = p.key
+        CROSS JOIN game_position AS x ON x.game_id = o.game_id AND x.ply = o.ply AND x.fen = p.fen
+        CROSS JOIN game ON game.game_id = o.game_id
+        WHERE NOT EXISTS (SELECT 1 FROM level_position AS c WHERE c.level = l.level AND c.key = p.key)
+        GROUP BY o.game_id
+    )
+) END) AS total
+-- The first level that counts the position stands for all. If levels count two positions with this key, there is no row.
+WHERE p.level IN (SELECT level FROM occurrence_level)
+    AND NOT EXISTS (
+        SELECT 1
+        FROM occurrence_level AS l
+        CROSS JOIN level_position AS q ON q.level = l.level AND q.key = p.key
+        WHERE l.level < p.level OR q.fen <> p.fen
+    );
+
+-- A move played from a visited position, counted over all levels. Columns as in `level_continuation`. Fast with a key, also in a join.
+CREATE VIEW continuation AS
+SELECT
+    p.key,
+    json_extract(move.value, '$[0]') AS move_code,
+    json_extract(move.value, '$[1]') AS games,
+    json_extract(move.value, '$[2]') AS white_wins,
+    json_extract(move.value, '$[3]') AS draws,
+    json_extract(move.value, '$[4]') AS black_wins,
+    json_extract(move.value, '$[5]') AS white_elo_sum,
+    json_extract(move.value, '$[6]') AS white_elo_games,
+    json_extract(move.value, '$[7]') AS black_elo_sum,
+    json_extract(move.value, '$[8]') AS black_elo_games,
+    json_extract(move.value, '$[9]') AS first_year,
+    json_extract(move.value, '$[10]') AS last_year
+FROM level_position AS p
+CROSS JOIN json_each((
+    SELECT json_group_array(json(counts))
+    FROM (
+        SELECT json_array(
+            move_code, sum(games), sum(white_wins), sum(draws), sum(black_wins),
+            sum(white_elo_sum), sum(white_elo_games), sum(black_elo_sum), sum(black_elo_games),
+            min(first_year), max(last_year)) AS counts
+        FROM (
+            SELECT
+                c.move_code, c.games, c.white_wins, c.draws, c.black_wins,
+                c.white_elo_sum, c.white_elo_games, c.black_elo_sum, c.black_elo_games, c.first_year, c.last_year
+            FROM occurrence_level AS l
+            CROSS JOIN level_position AS q ON q.level = l.level AND q.key = p.key AND q.fen = p.fen
+            CROSS JOIN level_continuation AS c ON c.level = q.level AND c.key = q.key
+            UNION ALL
+            SELECT
+                last.move_code,
+                1,
+                game.result = '1-0',
+                game.result = '1/2-1/2',
+                game.result = '0-1',
+                ifnull(game.white_elo, 0),
+                game.white_elo IS NOT NULL,
+                ifnull(game.black_elo, 0),
+                game.black_elo IS NOT NULL,
+                CASE WHEN game.date GLOB '[0-9][0-9][0-9][0-9]*' THEN nullif(CAST(substr(game.date, 1, 4) AS INTEGER), 0) END,
+                CASE WHEN game.date GLOB '[0-9][0-9][0-9][0-9]*' THEN nullif(CAST(substr(game.date, 1, 4) AS INTEGER), 0) END
+            FROM (
+                -- The last move that each game played there: SQLite takes `move_code` from the row with the greatest ply.
+                SELECT o.game_id, max(o.ply), x.move_code
+                FROM occurrence_level AS l
+                CROSS JOIN occurrence AS o ON o.level = l.level AND o.key = p.key
+                CROSS JOIN game_position AS x
+                    ON x.game_id = o.game_id AND x.ply = o.ply AND x.fen = p.fen AND x.move_code IS NOT NULL
+                WHERE NOT EXISTS (SELECT 1 FROM level_position AS c WHERE c.level = l.level AND c.key = p.key)
+                GROUP BY o.game_id
+            ) AS last
+            CROSS JOIN game ON game.game_id = last.game_id AND game.result <> '*'
+        )
+        GROUP BY move_code
+    )
+)) AS move
+WHERE p.level IN (SELECT level FROM occurrence_level)
+    AND NOT EXISTS (
+        SELECT 1
+        FROM occurrence_level AS l
+        CROSS JOIN level_position AS q ON q.level = l.level AND q.key = p.key
+        WHERE l.level < p.level OR q.fen <> p.fen
+    );
 
 -- One row per distinct position. Fast with a key: SELECT * FROM positions WHERE key = 5060803636482931868. Two positions with
 -- the same key have one row each.

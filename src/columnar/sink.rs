@@ -15,7 +15,7 @@ use crate::store::row::HeaderBatch;
 use crate::store::row::virtual_table::Cell;
 use crate::store::sink::{
     BatchNumber, DuplicateLinks, GameMoves, KeepingSink, NewRun, PositionEncoder, RunTotals, Sink,
-    SortedOccurrences, Takes, UnsortedOccurrences as _,
+    SortedOccurrences, Takes,
 };
 use crate::store::{BulkLoader, Result};
 
@@ -115,8 +115,7 @@ impl<S: SortedOccurrences> KeepingSink<S> for ParquetFiles<'_> {
     }
 
     fn occurrences(&mut self, sorted: &S) -> Result<(), S::Error> {
-        let pool = sorted.unsorted().pool();
-        let sorted = self.writer.write_positions(pool)?;
+        let sorted = self.writer.write_positions(sorted.pool())?;
         self.totals.distinct_positions = sorted.distinct;
         self.totals.spilled_bytes = sorted.spilled_bytes;
         Ok(())

@@ -37,16 +37,16 @@ pub struct IndexOptions {
     pub rejects: Option<PathBuf>,
     /// What to do with games that repeat an earlier game.
     pub duplicates: Duplicates,
-    /// A position gets rows in `visited_position` and `continuation` only if at least this number of games
-    /// reached it. An existing database keeps its own minimum.
+    /// A position gets rows in `level_position` and `level_continuation` only if at least this number of
+    /// games of a level reached it. An existing database keeps its own minimum.
     pub continuation_threshold: u32,
     /// Whether an existing database is accepted if its minimum differs from `continuation_threshold`. If not,
     /// a different minimum is an error.
     pub any_threshold: bool,
     /// The layout of the database. `None`: that of an existing database, and [`Layout::Open`] for a new one.
     pub layout: Option<Layout>,
-    /// Levels of `occurrence` with at most this many games are always rewritten when games are added. Query
-    /// results do not depend on this number.
+    /// Levels with at most this many games are always rewritten when games are added. Query results do not
+    /// depend on this number.
     pub small_level: u32,
     /// The openings for classifying games. A game's opening is that of its last position with an opening
     /// name, whatever moves led to this position.

@@ -188,13 +188,18 @@ impl Estimate {
         Err(error)
     }
 
-    /// The estimate for a run that also copies `rows` rows of `occurrence` within its database, which has
+    /// The estimate for a run that also writes `rows` stored rows of `occurrence` again. The database has
     /// `free` free bytes.
-    pub(crate) fn with_copy(self, rows: u64, free: u64) -> Self {
+    pub(crate) fn with_copy(self, rows: u64, free: u64, memory: u64) -> Self {
         // Measured with games of all lengths.
         const BYTES_A_ROW: u64 = 20;
         let copy = rows.saturating_mul(BYTES_A_ROW).saturating_sub(free);
-        Self { database_bytes: self.database_bytes.saturating_add(copy), ..self }
+        let sorted = (self.plies + self.games).saturating_add(rows);
+        Self {
+            database_bytes: self.database_bytes.saturating_add(copy),
+            spill_bytes: sorted.saturating_mul(size_of::<PlayedOccurrence>() as u64).saturating_sub(memory),
+            ..self
+        }
     }
 
     /// Fails if there is clearly not enough free space: less than four fifths of the estimated need.

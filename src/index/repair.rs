@@ -3,16 +3,16 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::board::KeySet;
 use crate::index::plan::{Plan, directory};
 use crate::index::run::{Intake, Run};
-use crate::index::visited_position::{CountedGames, Decreases, ReachedPositions, Tracker, Update, rows};
+use crate::index::visited_position::{CountedGames, Decreases, LevelOccurrences};
 use crate::index::{
     Error, IndexOptions, PREFIX_PLIES, Phase, Progress, Reports, Result, pairing_hash, prefix_hash,
 };
 use crate::store::row::{GameId, SourceId};
+use crate::store::sink::SortedOccurrences as _;
 use crate::store::{
-    Build, BulkLoader, Database, GameSet, Need, RepairCounts, WriterLock, keep_temporary_files_in,
+    Build, BulkLoader, Database, Need, RepairCounts, Snapshot, WriterLock, keep_temporary_files_in,
 };
 
 /// The result of a repair.
@@ -65,30 +65,28 @@ fn repair_rows(target: &Path, options: &IndexOptions, progress: &Progress) -> Re
     })?;
     progress.enter(Phase::Sorting);
     let threshold = build.continuation_threshold()?;
-    let keys = build.keys_with(threshold)?;
-    // The recount reads the file through other connections, so this connection must be closed during the
-    // recount.
+    // The file is read through other connections, so this connection must be closed meanwhile.
     build.close()?;
+    let known = Snapshot::open(build.path())?;
+    let (last_game, merged) = (known.last_game()?, known.positions()?);
+    drop(known);
     let options = IndexOptions { continuation_threshold: threshold, ..options.clone() };
-    let counted = {
-        let plan = Plan::without_sources(&options);
-        let reports = Reports::create(&options, &plan.sources, SourceId(0), Some(build.target()))?;
-        let intake = Intake::all(&plan.sources);
-        let run = Run::new(&plan, intake, progress, started, spill, reports)?;
-        let (games, none) = (CountedGames::new(GameId(1)), GameSet::default());
-        let sorting = run.sorting(&games);
-        let (visited, decreases) = (KeySet::default(), Decreases::default());
-        let update = Update { visited: &visited, decreases: &decreases, replaced: &[] };
-        let fens = ReachedPositions::default();
-        let tracker = Tracker::new(sorting, update, &fens, build.path(), &none);
-        tracker.recount_keys(keys)?
-    };
+    let plan = Plan::without_sources(&options);
+    let reports = Reports::create(&options, &plan.sources, SourceId(0), Some(build.target()))?;
+    let intake = Intake { target: Some(build.path().to_owned()), merged, ..Intake::all(&plan.sources) };
+    let run = Run::new(&plan, intake, progress, started, spill, reports)?;
+    let (mut games, none) = (CountedGames::new(last_game), Decreases::default());
+    let level = run.level_to_write(&mut games, true)?;
     build.reopen()?;
     progress.watch(build.connection());
     progress.enter(Phase::Finishing);
-    summary.visited_positions = counted.len() as u64;
     let mut loader = BulkLoader::begin(build.connection(), build.path())?;
-    rows::write(counted, &mut loader)?;
+    let sorted = LevelOccurrences::new(run.sorting(level, &games), &none);
+    if let Some(level) = level {
+        loader.insert_level(level, &sorted)?;
+    }
+    summary.visited_positions = sorted.visited();
+    sorted.write_visited(&mut loader)?;
     loader.finish()?;
     progress.check()?;
     let path = build.target().to_owned();

@@ -111,11 +111,6 @@ impl PlayedOccurrence {
     pub(crate) const fn occurrence(self) -> Occurrence {
         Occurrence::new(self.key(), self.game(), self.ply())
     }
-
-    /// The occurrence whose [`sort_key`](Record::sort_key) is `value`.
-    pub(crate) const fn from_sort_key(value: u128) -> Self {
-        Self(value)
-    }
 }
 
 impl Record for PlayedOccurrence {
@@ -226,7 +221,6 @@ mod tests {
                         let occurrence = PlayedOccurrence::new(key, game, ply, code).of(origin);
                         assert_eq!(occurrence.origin(), origin);
                         assert_eq!(occurrence.occurrence(), Occurrence::new(key, game, ply));
-                        assert_eq!(PlayedOccurrence::from_sort_key(occurrence.sort_key()), occurrence);
                         let played = match code {
                             None => Played::Nothing,
                             Some(_) if ply.0 > 16_383 => Played::NotKept,

@@ -34,7 +34,7 @@ pub struct DatabaseContents {
     pub plies: u64,
     /// Number of positions in all games: a game of n half-moves has n + 1.
     pub positions: u64,
-    /// Number of different positions; `null` if several runs added games.
+    /// Number of different positions; `null` if several runs added games or games were removed.
     pub distinct_positions: Option<u64>,
     /// Number of players' names.
     pub players: u64,

@@ -113,13 +113,6 @@ impl<R: Record> Partitions<R> {
         (0..self.len()).map(|index| self.lock(index).len() as u64).sum()
     }
 
-    /// The least sort key that belongs to a partition, and the least sort key of the next partition, if there
-    /// is one.
-    pub(crate) fn range(&self, index: usize) -> (u128, Option<u128>) {
-        let first = |index: usize| (index as u128) << (128 - self.bits);
-        (first(index), (index + 1 < self.len()).then(|| first(index + 1)))
-    }
-
     /// The number of bytes written to the temporary file.
     pub(crate) fn spilled(&self) -> u64 {
         self.spilled.load(Ordering::Relaxed)

@@ -137,7 +137,7 @@ impl Database {
         setting(&self.connection, &self.path, name)
     }
 
-    /// The number of games that must reach a position to make it a visited position.
+    /// The number of games of a level that must reach a position to make it a visited position.
     ///
     /// # Errors
     /// If SQLite fails, or if the setting is missing or has the wrong type.

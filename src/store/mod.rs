@@ -13,7 +13,6 @@ mod database;
 mod error;
 pub(crate) mod features;
 mod file_id;
-pub(crate) mod frequent_keys;
 pub(crate) mod game_column;
 mod game_indexes;
 mod game_set;
@@ -35,7 +34,10 @@ pub(crate) mod write;
 
 pub use crate::id::ImportId;
 pub use cell::WrongCell;
-pub(crate) use cell::{Cells, GAME_COLUMN, GAME_SET, OPENING, SOURCE, VISIT_SET, format_value, read_rows};
+pub(crate) use cell::{
+    Cells, GAME_COLUMN, GAME_SET, LEVEL_CONTINUATION, LEVEL_POSITION, OCCURRENCE, OPENING, SOURCE, VISIT_SET,
+    format_value, read_rows,
+};
 pub(crate) use database::keep_temporary_files_in;
 pub use database::{Database, Stop, is_waiting};
 pub use error::{Error, ErrorKind, LockOwner, Result};
@@ -44,7 +46,6 @@ pub(crate) use error::{no_game, no_source};
 pub use features::{FeatureQuery, GameFeatures};
 pub use file_id::FileId;
 #[doc(hidden)]
-pub use frequent_keys::{FrequentKeyCounter, FrequentKeys};
 pub use game_set::GameSet;
 pub use layout::replayed::ALL_GAMES;
 pub use layout::{Layout, read_views_quickly};

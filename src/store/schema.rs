@@ -68,7 +68,13 @@ fn inspect_for(connection: &Connection, path: &Path, supported: SchemaVersion) -
         if found < SchemaVersion::OLDEST {
             return Err(ErrorKind::OtherProgram.at(path));
         }
-        return Ok(FileKind::Ours(found));
+        // Unreleased versions wrote the same number, but `visited_position` was a table.
+        let sql = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'visited_position'";
+        return match connection.query_row(sql, [], |row| row.get(0)) {
+            Ok(0) => Ok(FileKind::Ours(found)),
+            Ok(_) => Err(ErrorKind::Unreleased.at(path)),
+            Err(source) => Err(Error::sqlite(path, "read the schema", source)),
+        };
     }
     let objects: i64 = connection
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
@@ -233,5 +239,11 @@ mod tests {
             let refused = migrate(&mut connection, Path::new("x.db")).expect_err("refused");
             assert!(refused.to_string().ends_with("index its games again"), "{refused}");
         }
+        let before_levels = format!(
+            "PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = 1; CREATE TABLE visited_position (key)"
+        );
+        connection.execute_batch(&before_levels).expect("a table");
+        let refused = inspect(&connection, Path::new("x.db")).expect_err("refused");
+        assert!(refused.to_string().ends_with("index its games again"), "{refused}");
     }
 }

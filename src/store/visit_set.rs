@@ -2,9 +2,7 @@
 
 use crate::board::ShortMove;
 use crate::id::GameId;
-use crate::store::block_set::{
-    block_of, decode_within, encode, encode_with, game_of, push_number, take_number,
-};
+use crate::store::block_set::{block_of, decode_within, encode, game_of, push_number, take_number};
 
 /// The last move that a game played from a position, if it played any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -113,28 +111,6 @@ pub(crate) fn pack_block(mut visits: Vec<(u16, PlayedMove)>) -> Vec<u8> {
     let mut bytes = Vec::new();
     pack_moves(visits.into_iter(), &mut Vec::new(), &mut bytes);
     bytes
-}
-
-/// Merges the visits in `block` with the visits of other games in `others`. Both are in stored form. Returns
-/// `None` if `block` cannot be read.
-pub(crate) fn add_to_block(mut block: &[u8], others: &[u8]) -> Option<Vec<u8>> {
-    let mut new = Vec::new();
-    for_each_visit(others, |number, played| new.push((number, played)));
-    let (mut new, mut numbers) = (new.as_slice(), Vec::new());
-    let mut all = Vec::with_capacity(block.len() + others.len());
-    while !block.is_empty() {
-        let (played, set) = take_move(block)?;
-        let (before, rest) = new.split_at(new.partition_point(|visit| visit.1 < played));
-        let (same, behind) = rest.split_at(rest.partition_point(|visit| visit.1 == played));
-        pack_moves(before.iter().copied(), &mut numbers, &mut all);
-        numbers.clear();
-        numbers.extend(same.iter().map(|visit| visit.0));
-        push_number(played.0.into(), &mut all);
-        block = encode_with(set, &numbers, &mut all)?;
-        new = behind;
-    }
-    pack_moves(new.iter().copied(), &mut numbers, &mut all);
-    Some(all)
 }
 
 /// Encodes visits of a block, which must be sorted by move, then game.

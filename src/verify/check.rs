@@ -9,12 +9,12 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode};
 
 use crate::board::Position;
-use crate::id::{GameId, OpeningId, SourceId};
+use crate::id::{GameId, Level, OpeningId, SourceId};
 use crate::parallel;
 use crate::store::row::StoredId;
 use crate::store::{self, Database, WrongCell};
 use crate::verify::FindingKind::Unreadable;
-use crate::verify::rows::{ListedKeys, Problems, Reader, for_each_row};
+use crate::verify::rows::{Problems, Reader, for_each_row};
 use crate::verify::source::Sources;
 use crate::verify::{Collector, Error, Progress, Result, RowId, VerifyOptions};
 
@@ -41,7 +41,7 @@ pub(crate) struct Check<'a> {
     pub(super) sampled: Option<HashSet<i64>>,
     /// Blocks that have sets of games.
     pub(super) blocks: Vec<u32>,
-    pub(crate) listed_keys: ListedKeys,
+    pub(crate) levels: Vec<Level>,
     /// Whether a thread failed, so that the others can stop.
     failed: AtomicBool,
 }
@@ -106,7 +106,7 @@ impl<'a> Check<'a> {
             last_game: StoredId::default(),
             sampled: None,
             blocks: Vec::new(),
-            listed_keys: ListedKeys::default(),
+            levels: Vec::new(),
             failed: AtomicBool::new(false),
         }
     }

@@ -12,7 +12,10 @@ use crate::sorted::SortedMap;
 use crate::source::TextEncoding;
 use crate::store::row::{HeaderBatch, SideTable, StoredId};
 use crate::store::sql::words;
-use crate::store::{self, Cells, Database, Layout, OPENING, schema_of, version_of};
+use crate::store::{
+    self, Cells, Database, LEVEL_CONTINUATION, LEVEL_POSITION, Layout, OPENING, VISIT_SET, schema_of,
+    version_of,
+};
 use crate::verify::FindingKind::{
     DanglingLink, Integrity, MissingRow, Schema, SurplusRow, Unreadable, WrongCount, WrongValue,
 };
@@ -25,7 +28,7 @@ type Link = (&'static str, &'static [&'static str], &'static str, &'static str, 
 
 /// All links in the schema, with two exceptions: [`all_links`] adds the links of the side tables of `game`,
 /// and the scan of games checks the link of `game_position`.
-const LINKS: [Link; 17] = [
+const LINKS: [Link; 18] = [
     ("source", &["source_id"], "import_id", "import", "import_id"),
     ("game", &["game_id"], "source_id", "source", "source_id"),
     ("game", &["game_id"], "event_id", "event", "event_id"),
@@ -34,8 +37,10 @@ const LINKS: [Link; 17] = [
     ("game", &["game_id"], "black_id", "player", "player_id"),
     ("game", &["game_id"], "opening_id", "opening", "opening_id"),
     ("game", &["game_id"], "import_id", "import", "import_id"),
-    ("continuation", &["key", "move_code"], "key", "visited_position", "key"),
-    ("visit_set", &["key", "block"], "key", "visited_position", "key"),
+    ("level_position", LEVEL_POSITION.key, "level", "occurrence_level", "level"),
+    // Of the same level.
+    ("level_continuation", LEVEL_CONTINUATION.key, "key", "level_position", "key"),
+    ("visit_set", VISIT_SET.key, "key", "level_position", "key"),
     ("problem", &["problem_id"], "source_id", "source", "source_id"),
     ("problem", &["problem_id"], "game_id", "game", "game_id"),
     ("duplicate", &["source_id", "byte_offset"], "source_id", "source", "source_id"),
@@ -125,9 +130,15 @@ fn all_links() -> impl Iterator<Item = Link> {
 /// Checks all links.
 pub(crate) fn links(Reader { connection, findings }: Reader<'_>) -> rusqlite::Result<()> {
     for (table, key, column, parent, parent_column) in all_links() {
+        // A row of `level_position` has a key of two columns.
+        let level = if parent == LEVEL_POSITION.name {
+            format!("{parent}.level = {table}.level AND ")
+        } else {
+            String::new()
+        };
         let sql = format!(
             "SELECT {column}, {} FROM {table} WHERE {column} IS NOT NULL AND NOT EXISTS
-                 (SELECT 1 FROM {parent} WHERE {parent}.{parent_column} = {table}.{column})",
+                 (SELECT 1 FROM {parent} WHERE {level}{parent}.{parent_column} = {table}.{column})",
             key.join(", ")
         );
         for_each_row(connection, &sql, [], &mut |row| {
@@ -192,7 +203,7 @@ fn setting(
     Ok(None)
 }
 
-/// Reads the minimum number of games that a position needs for a row in `visited_position`. Reports a missing
+/// Reads the minimum number of games that a position needs for a row in `level_position`. Reports a missing
 /// or invalid setting.
 pub(crate) fn threshold(reader: Reader<'_>) -> rusqlite::Result<Option<i64>> {
     let asked = ("continuation_threshold", "a number of games");
@@ -266,7 +277,7 @@ pub(crate) fn openings(database: &Database, findings: &Collector) -> rusqlite::R
 pub(crate) fn totals(
     reader: Reader<'_>,
     sums: &Sums,
-    distinct: u64,
+    distinct: Option<u64>,
     problems: &ProblemCounts,
 ) -> rusqlite::Result<()> {
     let Reader { connection, findings } = reader;
@@ -308,7 +319,7 @@ pub(crate) fn totals(
         compare("import", &place, "games", number(import.games), row.get(1)?);
         compare("import", &place, "plies", number(import.plies), row.get(2)?);
         compare("import", &place, "positions", number(import.positions), row.get(3)?);
-        compare("import", &place, "distinct_positions", only(distinct), row.get(4)?);
+        compare("import", &place, "distinct_positions", distinct.and_then(only), row.get(4)?);
         let problems = problems.values().sum::<i64>().cast_unsigned();
         compare("import", &place, "problems", only(problems), row.get(5)?);
         Ok(())
@@ -432,7 +443,7 @@ mod tests {
         let mut statement = connection
             .prepare(
                 "SELECT t.name, f.\"from\", f.\"table\" FROM sqlite_schema AS t, pragma_foreign_key_list(t.name) AS f
-                 WHERE t.type = 'table'",
+                 WHERE t.type = 'table' AND NOT (f.\"from\" = 'level' AND f.\"table\" = 'level_position')",
             )
             .unwrap();
         let rows = statement

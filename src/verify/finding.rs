@@ -165,12 +165,14 @@ impl Finding {
     /// Whether [`repair`](crate::index::repair) corrects the damage: the finding concerns data that is
     /// derived from the games and their positions, or a reference to a missing row.
     fn is_repairable(&self) -> bool {
-        const DERIVED: [&str; 13] = [
-            "continuation",
+        const DERIVED: [&str; 14] = [
+            "deleted_game",
             "event",
             "game_column",
             "game_set",
             "import",
+            "level_continuation",
+            "level_position",
             "occurrence",
             "occurrence_level",
             "player",
@@ -178,7 +180,6 @@ impl Finding {
             "site",
             "source",
             "visit_set",
-            "visited_position",
         ];
         match self.kind {
             FindingKind::Integrity

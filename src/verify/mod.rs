@@ -7,8 +7,8 @@
 //! | `rows::games` | each game's rows, one scan of `game_position` |
 //! | `rows::replay` | positions and moves of one game, on the board |
 //! | `rows::occurrences` | `position_game` against `game_position`, one scan of `occurrence` |
-//! | `rows::sets` | columns and sets of games, lists of frequent keys |
-//! | `rows::visited_positions` | `visited_position` and `continuation`, by counting again |
+//! | `rows::sets` | columns and sets of games, levels, removed games |
+//! | `rows::visited_positions` | `level_position` and `level_continuation`, by counting again |
 //! | `rows::annotations` | clocks, evaluations, comments and variations, against the moves |
 //! | `rows::duplicates` | skipped and broken-off games, against their originals |
 //! | `rows::side_rows` | side tables of `game`, such as `tag`, against the games' texts |

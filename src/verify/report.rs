@@ -21,7 +21,7 @@ pub struct Report {
     pub replayed_plies: u64,
     /// The number of games compared with their PGN text.
     pub reread_games: u64,
-    /// The number of rows of `visited_position` recounted.
+    /// The number of rows of `level_position` counted again.
     pub visited_positions: u64,
     /// The number of rows of `duplicate` compared with their originals.
     pub duplicates: u64,

@@ -11,10 +11,12 @@ use rusqlite::Connection;
 use crate::id::GameId;
 use crate::parallel::lock;
 use crate::store::row::StoredId;
+use crate::store::write::level::levels;
 use crate::store::{self, Cells, Database, OPENING};
 use crate::verify::rows::{
-    AT_ONCE, Checksum, DuplicateScan, GameScan, ListedKeys, OccurrenceScan, ProblemCounts, Problems, Sums,
+    AT_ONCE, Checksum, DuplicateScan, GameScan, LevelKey, OccurrenceScan, ProblemCounts, Problems, Sums,
     VisitedPositions, annotations, find_missing, find_surplus, find_unlisted, for_each_row, problems, sets,
+    visited_row,
 };
 use crate::verify::source::{Sources, packed};
 use crate::verify::{
@@ -103,7 +105,7 @@ impl Check<'_> {
         let mut index = 0;
         let next = |check: &Self, after, index: &mut u64| {
             let next = VisitedPositions::next(connection, after, check.options.sample, index, visited_rows);
-            Ok::<_, Error>(check.guard_table("visited_position", next)?.unwrap_or_default())
+            Ok::<_, Error>(check.guard_table("level_position", next)?.unwrap_or_default())
         };
         let mut visited = next(self, None, &mut index)?;
         let outcome = self.work(&pool, &visited)?;
@@ -113,12 +115,12 @@ impl Check<'_> {
             visited_positions += visited.len() as u64;
             if !outcome.is_incomplete {
                 let compared = visited.compare(self.reader(connection));
-                self.guard_table("visited_position", compared)?;
+                self.guard_table("level_position", compared)?;
             }
             if visited.len() < AT_ONCE {
                 break;
             }
-            visited = next(self, visited.last_key(), &mut index)?;
+            visited = next(self, visited.last(), &mut index)?;
             self.spread(&pool, &self.game_ranges(), |connection, range| {
                 let scanned = GameScan::again(self, &visited).scan(connection, *range);
                 self.guard("game_position", at(range), scanned).map(drop)
@@ -156,7 +158,7 @@ impl Check<'_> {
         let positions = count("SELECT CAST(min(total(positions), 1e18) AS INTEGER) FROM import")?;
         self.progress.expect_rows(2 * positions);
         self.blocks = sets::feature_blocks(connection)?;
-        self.listed_keys = ListedKeys::read(self.reader(connection))?;
+        self.levels = levels(connection)?;
         self.sources = Sources::read(connection)?;
         self.problems = Problems::read(connection)?;
         self.threshold = file::threshold(self.reader(connection))?;
@@ -166,7 +168,7 @@ impl Check<'_> {
             self.openings.entry(cells.get(0)?).or_default().push((cells.get(1)?, cells.get(2)?));
             Ok(())
         })?;
-        count("SELECT count(*) FROM visited_position")
+        count("SELECT count(*) FROM level_position")
     }
 
     /// Does all jobs, which together read everything once.
@@ -259,6 +261,7 @@ impl Check<'_> {
         self.guard_table("removed_game", file::removed_games(reader))?;
         let problems = self.guard_table("problem", problems::check(reader))?;
         self.guard_table("occurrence", find_unlisted(reader))?;
+        self.guard_table("deleted_game", sets::find_deleted(reader))?;
         self.guard_table("player_alias", annotations::check_aliases(reader))?;
         self.guard_table(sets::FEATURES, sets::check_feature_blocks(reader))?;
         let done = links.is_some() && numbers.is_some() && problems.is_some();
@@ -289,7 +292,10 @@ impl Check<'_> {
         }
         self.compare_sets(pool, connection)?;
         let Outcome { sums, distinct, problems, .. } = outcome;
-        let totals = file::totals(self.reader(connection), sums, *distinct, problems);
+        // Removals do not change the number of distinct positions. Several levels can have the same position.
+        let is_comparable = self.gone == MissingIds::Nothing && self.levels.len() == 1;
+        let distinct = is_comparable.then_some(*distinct);
+        let totals = file::totals(self.reader(connection), sums, distinct, problems);
         self.guard_table("source", totals).map(drop)
     }
 
@@ -302,15 +308,15 @@ impl Check<'_> {
             let compared = sets::compare_columns(self.reader(connection), block);
             self.guard("game_column", RowId::new([("block", block)]), compared).map(drop)
         })?;
-        let keys = self.guard_table("visited_position", sets::visited_keys(connection))?.unwrap_or_default();
+        let keys = self.guard_table("level_position", sets::visited_keys(connection))?.unwrap_or_default();
         let is_sampled = |index: usize| self.options.sample.has(index as u64, keys.len() as u64);
-        let sampled: Vec<i64> =
+        let sampled: Vec<LevelKey> =
             (0..keys.len()).filter(|&index| is_sampled(index)).map(|index| keys[index]).collect();
-        let parts: Vec<&[i64]> = sampled.chunks(KEYS).collect();
+        let parts: Vec<&[LevelKey]> = sampled.chunks(KEYS).collect();
         self.spread(pool, &parts, |connection, keys| {
             keys.iter().try_for_each(|&key| {
                 let compared = sets::compare_visits(self.reader(connection), key, &blocks);
-                self.guard("visit_set", RowId::new([("key", key)]), compared).map(drop)
+                self.guard("visit_set", visited_row(key.0, key.1), compared).map(drop)
             })
         })
     }

@@ -417,7 +417,7 @@ fn a_gap_in_the_game_ids_takes_no_time() {
     let sql = "UPDATE game SET game_id = 4294967295 WHERE game_id = 1;
                UPDATE game_position SET game_id = 4294967295 WHERE game_id = 1;
                UPDATE occurrence SET game_id = 4294967295 WHERE game_id = 1;
-               DELETE FROM tag; DELETE FROM duplicate; DELETE FROM visit_set; DELETE FROM visited_position; DELETE FROM continuation";
+               DELETE FROM tag; DELETE FROM duplicate; DELETE FROM visit_set; DELETE FROM level_position; DELETE FROM level_continuation";
     for arguments in [
         &["find", "x.db", "--material", "KQRRBBNNPPPPPPPPvKQRRBBNNPPPPPPPP", "--format", "csv"][..],
         &["game", "x.db", "1-4294967295", "--format", "pgn"],
@@ -429,6 +429,8 @@ fn a_gap_in_the_game_ids_takes_no_time() {
         assert!(run.stdout.contains("Tal, M"), "{arguments:?}: {}", run.stdout);
     }
     assert!(run_spoiled(&bases, sql, READING[7]).status == 0);
+    let run = run_spoiled(&bases, sql, &["repair", "x.db", "--quiet"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
 }
 
 #[test]

@@ -55,7 +55,7 @@ pub(crate) const BY_OFFSET: [&str; 12] = [
 pub(crate) fn assert_equal(left: &Path, right: &Path, queries: &[&str]) {
     let (left, right) = (open(left), open(right));
     for query in queries {
-        assert_same_rows(&left, &right, query, "rows");
+        assert_same_answers(&left, &right, query, "rows");
     }
 }
 
@@ -216,7 +216,7 @@ const CHANGES: [(&str, &str); 13] = [
     ),
     ("ALTER TABLE occurrence ADD COLUMN note TEXT; UPDATE occurrence SET note = 'x'", "TRUE"),
     ("ALTER TABLE game_position ADD COLUMN note TEXT", "TRUE"),
-    ("ALTER TABLE problem ADD COLUMN note TEXT; ALTER TABLE continuation ADD COLUMN note TEXT", "TRUE"),
+    ("ALTER TABLE problem ADD COLUMN note TEXT; ALTER TABLE level_continuation ADD COLUMN note TEXT", "TRUE"),
     (
         "DROP INDEX game_white; ANALYZE",
         "NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'game_white')

@@ -309,3 +309,34 @@ fn ids_are_the_same_through_sql() {
         assert!(number(&open(&direct.database()), "SELECT count(*) FROM problem") > 1);
     }
 }
+
+/// The last game of a file was cut off, and its whole text is a duplicate: the run removes the game and adds none. Its id
+/// is not used again, because a level still has its positions.
+#[test]
+fn the_id_of_a_game_that_is_read_again_is_not_reused() {
+    let directory = directory();
+    let game = |round: u32, moves: &str| format!("[White \"a{round}\"]\n[Black \"b\"]\n\n{moves}\n\n");
+    let file = |name: &str, text: &str| {
+        let path = directory.path().join(name);
+        fs::write(&path, text).expect("written");
+        path
+    };
+    let target = directory.path().join("games.db");
+    let options = IndexOptions { duplicates: Duplicates::Skip, continuation_threshold: 1, ..options() };
+    let many: String = (1..9).map(|round| game(round, "1. d4 d5 2. c4 1-0")).collect();
+    let whole = game(9, "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0");
+    let (first, cut) = (file("first.pgn", &(many + &whole)), game(9, "1. e4 e5 2. Nf3"));
+    let growing = file("growing.pgn", cut.trim_end());
+    run(&target, &[first, growing.clone()], &options).expect("indexed");
+    let last = "SELECT max(game_id) FROM game";
+    assert_eq!(number(&open(&target), last), 10);
+    fs::write(&growing, &whole).expect("written");
+    run(&target, &[growing], &options).expect("added");
+    assert_eq!(number(&open(&target), last), 9);
+    assert_eq!(number(&open(&target), "SELECT game_id FROM deleted_game"), 10);
+    run(&target, &[file("new.pgn", &game(11, "1. c4 1-0"))], &options).expect("added");
+    assert_eq!(number(&open(&target), last), 11);
+    let report = verify(&target, &VerifyOptions::default(), &pgndex::verify::Progress::default());
+    let report = report.expect("verified");
+    assert!(report.is_sound(), "{report:#?}");
+}

@@ -135,7 +135,7 @@ fn assert_alike(left: &Path, right: &Path, column: &str, what: &str) {
         database.execute_batch(&place).expect("a view");
     }
     for query in SAID {
-        assert_same_rows(&left, &right, query, what);
+        assert_same_answers(&left, &right, query, what);
     }
 }
 

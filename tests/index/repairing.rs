@@ -140,8 +140,8 @@ fn derived_rows_are_rebuilt() {
     let place = Workspace::new();
     for change in [
         "DELETE FROM occurrence WHERE game_id % 2 = 0",
-        "DELETE FROM visited_position WHERE key % 3 = 0",
-        "UPDATE visited_position SET games = games + 1, top_games = '[]'; DELETE FROM continuation",
+        "DELETE FROM level_position WHERE key % 3 = 0",
+        "UPDATE level_position SET games = games + 1, top_games = '[]'; DELETE FROM level_continuation",
         "UPDATE source SET games = 7, plies = 0; UPDATE import SET games = 0, distinct_positions = 1, problems = 99",
         "UPDATE game SET prefix_hash = 5",
         "UPDATE game SET ply_count = ply_count + 1 WHERE game_id = 2",

@@ -260,12 +260,12 @@ const DAMAGE: &[(&str, &[&str])] = &[
         &["wrong-value occurrence key "],
     ),
     (
-        "UPDATE occurrence_level SET frequent_keys = x'020002'",
-        &["wrong-count occurrence_level level 1: number of rows of key "],
-    ),
-    (
-        "UPDATE occurrence_level SET frequent_keys = 'x'",
-        &["wrong-value occurrence_level level 1: frequent_keys is not a list of keys"],
+        "INSERT INTO deleted_game VALUES (9)",
+        &[
+            "missing-row position_game key ",
+            "surplus-row deleted_game game_id 9: the game exists, so it must not be listed here",
+            "wrong-count import import_id 1: distinct_positions is ",
+        ],
     ),
     (
         "INSERT INTO occurrence VALUES (1, 5, 9, 30)",
@@ -326,17 +326,17 @@ const DAMAGE: &[(&str, &[&str])] = &[
         &[
             "dangling-link game_position game_id 4, ply 0: game_id is 4, but there is no such row: expected a row of game",
             "missing-row game game_id 4: the row is missing",
-            "surplus-row continuation key ",
+            "surplus-row level_continuation level 1, key ",
             "surplus-row event event_id 4: no game has this name",
             "surplus-row player player_id 6: no game has this name",
-            "wrong-count continuation key ",
+            "wrong-count level_continuation level 1, key ",
             "wrong-count import import_id 1: games is 53, expected 52",
             "wrong-count import import_id 1: plies is 3235, expected 3179",
             "wrong-count import import_id 1: positions is 3288, expected 3231",
             "wrong-count source source_id 1: games is 53, expected 52",
             "wrong-count source source_id 1: plies is 3235, expected 3179",
-            "wrong-count visited_position key ",
-            "wrong-value visited_position key ",
+            "wrong-count level_position level 1, key ",
+            "wrong-value level_position level 1, key ",
         ],
     ),
     (
@@ -364,8 +364,8 @@ const DAMAGE: &[(&str, &[&str])] = &[
         "UPDATE game SET white_elo = 1 WHERE game_id = 5",
         &[
             "source-text game game_id 5: white_elo is 1, expected NULL",
-            "wrong-count continuation key ",
-            "wrong-count visited_position key ",
+            "wrong-count level_continuation level 1, key ",
+            "wrong-count level_position level 1, key ",
         ],
     ),
     (
@@ -433,48 +433,48 @@ const DAMAGE: &[(&str, &[&str])] = &[
         &["dangling-link game game_id 3: opening_id is 12345", "wrong-value game game_id 3: opening_id is 12345"],
     ),
     (
-        "UPDATE visited_position SET white_wins = white_wins + 1 WHERE key = 5060803636482931868",
-        &["wrong-count visited_position key 5060803636482931868: white_wins is "],
+        "UPDATE level_position SET white_wins = white_wins + 1 WHERE key = 5060803636482931868",
+        &["wrong-count level_position level 1, key 5060803636482931868: white_wins is "],
     ),
     (
-        "UPDATE visited_position SET top_games = '[1,2]', recent_games = '' WHERE key = 5060803636482931868",
+        "UPDATE level_position SET top_games = '[1,2]', recent_games = '' WHERE key = 5060803636482931868",
         &[
-            "wrong-value visited_position key 5060803636482931868: recent_games is '', expected '[",
-            "wrong-value visited_position key 5060803636482931868: top_games is '[1,2]', expected '[",
+            "wrong-value level_position level 1, key 5060803636482931868: recent_games is '', expected '[",
+            "wrong-value level_position level 1, key 5060803636482931868: top_games is '[1,2]', expected '[",
         ],
     ),
     (
-        "UPDATE visited_position SET fen = 'x' WHERE key = 5060803636482931868",
-        &["wrong-value visited_position key 5060803636482931868: fen is 'x'"],
+        "UPDATE level_position SET fen = 'x' WHERE key = 5060803636482931868",
+        &["wrong-value level_position level 1, key 5060803636482931868: fen is 'x'"],
     ),
     (
-        "DELETE FROM visited_position WHERE key = 5060803636482931868",
+        "DELETE FROM level_position WHERE key = 5060803636482931868",
         &[
-            "dangling-link continuation key 5060803636482931868, move_code ",
-            "missing-row visited_position key 5060803636482931868: the row is missing; number of games that reached ",
+            "dangling-link level_continuation level 1, key 5060803636482931868, move_code ",
+            "missing-row level_position level 1, key 5060803636482931868: the row is missing; number of games that reached ",
         ],
     ),
     (
         "DELETE FROM visit_set WHERE key = 5060803636482931868",
-        &["missing-row visit_set key 5060803636482931868, block 0: the row is missing"],
+        &["missing-row visit_set level 1, key 5060803636482931868, block 0: the row is missing"],
     ),
     (
         "UPDATE visit_set SET games = x'00' WHERE key = 5060803636482931868",
-        &["wrong-value visit_set key 5060803636482931868, block 0: column `games` does not contain the games of"],
+        &["wrong-value visit_set level 1, key 5060803636482931868, block 0: column `games` does not contain the games of"],
     ),
     (
-        "INSERT INTO visit_set VALUES (0, 5, x''), (9, 5060803636482931868, x'')",
+        "INSERT INTO visit_set VALUES (1, 0, 5, x''), (1, 9, 5060803636482931868, x'')",
         &[
-            "dangling-link visit_set key 5, block 0: key is 5",
-            "surplus-row visit_set key 5060803636482931868, block 9: no game of the block reached the position",
+            "dangling-link visit_set level 1, block 0, key 5: key is 5",
+            "surplus-row visit_set level 1, key 5060803636482931868, block 9: no game of the block and level reached the position",
         ],
     ),
     (
         "UPDATE game SET white_elo = 2000 WHERE game_id = 3",
         &[
             "source-text game game_id 3: white_elo is 2000, expected NULL",
-            "wrong-count continuation key ",
-            "wrong-count visited_position key ",
+            "wrong-count level_continuation level 1, key ",
+            "wrong-count level_position level 1, key ",
             "wrong-value game_column name 'white_elo', block 0: column `cells` does not contain the distinct values",
         ],
     ),
@@ -491,32 +491,32 @@ const DAMAGE: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "INSERT INTO visited_position VALUES (5, 'x', 0, 0, 0, 0, 0, 0, 0, 0, 0, '[]', '[]')",
-        &["surplus-row visited_position key 5: no row of position_game has this key"],
+        "INSERT INTO level_position VALUES (1, 5, 'x', 0, 0, 0, 0, 0, 0, 0, 0, 0, '[]', '[]')",
+        &["surplus-row level_position level 1, key 5: no row of the level in occurrence has this key"],
     ),
     (
-        "INSERT INTO visited_position SELECT key, fen, 1, 1, 0, 0, 0, 0, 0, 0, 0, '[]', '[]' FROM game_position
+        "INSERT INTO level_position SELECT 1, key, fen, 1, 1, 0, 0, 0, 0, 0, 0, 0, '[]', '[]' FROM game_position
          WHERE game_id = 3 AND move_code IS NULL",
-        &["surplus-row visited_position key ", "wrong-value visited_position key "],
+        &["surplus-row level_position level 1, key ", "wrong-value level_position level 1, key "],
     ),
     (
-        "UPDATE continuation SET games = 77 WHERE key = 5060803636482931868 AND move_code =
+        "UPDATE level_continuation SET games = 77 WHERE key = 5060803636482931868 AND move_code =
          (SELECT move_code FROM game_position WHERE game_id = 1 AND ply = 0)",
-        &["wrong-count continuation key 5060803636482931868, move_code "],
+        &["wrong-count level_continuation level 1, key 5060803636482931868, move_code "],
     ),
     (
-        "UPDATE continuation SET first_year = 1, last_year = NULL WHERE key = 5060803636482931868 AND move_code =
+        "UPDATE level_continuation SET first_year = 1, last_year = NULL WHERE key = 5060803636482931868 AND move_code =
          (SELECT move_code FROM game_position WHERE game_id = 1 AND ply = 0)",
-        &["wrong-count continuation key 5060803636482931868, move_code "],
+        &["wrong-count level_continuation level 1, key 5060803636482931868, move_code "],
     ),
     (
-        "DELETE FROM continuation WHERE key = 5060803636482931868 AND move_code =
+        "DELETE FROM level_continuation WHERE key = 5060803636482931868 AND move_code =
          (SELECT move_code FROM game_position WHERE game_id = 1 AND ply = 0)",
-        &["missing-row continuation key 5060803636482931868, move_code "],
+        &["missing-row level_continuation level 1, key 5060803636482931868, move_code "],
     ),
     (
-        "INSERT INTO continuation VALUES (5060803636482931868, 0, 1, 1, 0, 0, 0, 0, 0, 0, NULL, NULL)",
-        &["surplus-row continuation key 5060803636482931868, move_code 0: no game played this move"],
+        "INSERT INTO level_continuation VALUES (1, 5060803636482931868, 0, 1, 1, 0, 0, 0, 0, 0, 0, NULL, NULL)",
+        &["surplus-row level_continuation level 1, key 5060803636482931868, move_code 0: no game played this move"],
     ),
     (
         "DELETE FROM setting",
@@ -539,8 +539,8 @@ const DAMAGE: &[(&str, &[&str])] = &[
     ("DROP INDEX game_white", &["schema sqlite_schema type 'index', name 'game_white': is missing"]),
     ("DROP VIEW moves", &["schema sqlite_schema type 'view', name 'moves': is missing"]),
     (
-        "DROP TABLE continuation",
-        &["schema sqlite_schema type 'table', name 'continuation': is missing", "unreadable game"],
+        "DROP TABLE level_continuation",
+        &["schema sqlite_schema type 'table', name 'level_continuation': is missing", "unreadable game"],
     ),
 ];
 
@@ -899,7 +899,7 @@ fn only_the_first_findings_are_kept_but_all_are_counted() {
 fn damaged_pages_are_found() {
     let place = Workspace::new(GAMES, 3);
     let bytes = fs::read(place.database()).unwrap();
-    for table in ["game_position", "occurrence", "game", "visited_position", "player"] {
+    for table in ["game_position", "occurrence", "game", "level_position", "player"] {
         let root = place.number(&format!("SELECT rootpage FROM sqlite_schema WHERE name = '{table}'"));
         let mut damaged = bytes.clone();
         // The number of cells, and the offset at which they begin.

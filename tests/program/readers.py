@@ -17,7 +17,9 @@ from datasette.app import Datasette
 
 GAMES = 20
 # Views without game ids, and the columns by which they are sorted.
-OTHERS = {"positions": "key", "players": "name"}
+OTHERS = {"positions": "key", "players": "name", "visited_position": "key", "continuation": "key, move_code"}
+# Views that DuckDB cannot run: they compute a JSON array for each row of a table.
+NOT_IN_DUCKDB = {"visited_position", "continuation"}
 # Views whose rows of a game are not in the order of the game.
 UNORDERED = {"position_game": "ply"}
 
@@ -85,6 +87,8 @@ def in_duckdb(database):
     schema = "SELECT type, name, sql FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY type, rowid"
     types = {"INTEGER": "BIGINT", "REAL": "DOUBLE"}
     for kind, name, sql in database.execute(schema).fetchall():
+        if name in NOT_IN_DUCKDB:
+            continue
         if kind == "view":
             duck.execute(re.sub(r"--.*", "", sql))
             continue
@@ -104,7 +108,7 @@ def main():
     views = [row[0] for row in database.execute("SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY name")]
     duck, datasette = in_duckdb(database), start_datasette(path)
     tables = {row[0] for row in duck.execute("SHOW TABLES").fetchall()}
-    if not set(views) <= tables:
+    if not set(views) - NOT_IN_DUCKDB <= tables:
         raise SystemExit(f"duckdb: SHOW TABLES has not {set(views) - tables}")
     compared = 0
     for view in views:
@@ -120,7 +124,8 @@ def main():
         compared += compare("pandas", view, expected, rows)
         frame = polars.read_database(sql, database, infer_schema_length=None)
         compared += compare("polars", view, expected, frame.rows())
-        compared += compare("duckdb", view, expected, duck.execute(sql).fetchall())
+        if view not in NOT_IN_DUCKDB:
+            compared += compare("duckdb", view, expected, duck.execute(sql).fetchall())
         first = [row for row in expected if view in OTHERS or row[columns.index("game_id")] == 1]
         compared += compare("datasette", view, first, by_datasette(datasette, path, view, columns))
     print(f"{compared} rows")

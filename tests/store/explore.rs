@@ -72,7 +72,7 @@ impl Sample {
     }
 
     fn empty_tables(&self) {
-        self.run("DELETE FROM visit_set; DELETE FROM continuation; DELETE FROM visited_position;");
+        self.run("DELETE FROM visit_set; DELETE FROM level_continuation; DELETE FROM level_position;");
     }
 
     /// Fills the temporary table `last_visit`: for each game that matches `condition`, a condition on the view `games`,
@@ -632,21 +632,6 @@ fn positions_with_the_same_key_are_distinguished() {
     let found = both_ways(&sample, START_KEY, OTHER, ListLengths::MAX);
     assert_eq!((found.results.games(), found.results.black_wins, found.results.draws), (2, 1, 1));
     assert_eq!(found.continuations.len(), 2);
-
-    // The row also counts games of the other position: an older program wrote such rows.
-    let explore = |lists: ListLengths| {
-        sample.database.explore(START_KEY, START, &Selection::default(), lists.into()).unwrap()
-    };
-    let (mixed, bare) = (explore(ListLengths::MAX), explore(ListLengths::NONE));
-    sample.empty_tables();
-    let found = explore(ListLengths::MAX);
-    assert_eq!(found, mixed);
-    assert_eq!((found.results, &found.continuations), (bare.results, &bare.continuations));
-    assert_eq!((found.results.games(), found.results.black_wins), (4, 0));
-    let [knight, pawn] = &found.continuations[..] else { panic!("{found:?}") };
-    assert_eq!((knight.results.games(), &knight.only_game), (2, &None));
-    let only = pawn.only_game.as_ref().expect("one game is left");
-    assert_eq!((only.game.game.0, only.game.result, only.ply.0), (1, GameResult::White, 4));
 }
 
 #[test]

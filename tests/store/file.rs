@@ -363,8 +363,12 @@ const NATURAL_QUERIES: [&str; 30] = [
 
 /// The steps of a query plan that scan a whole table or index.
 fn scans(plans: impl Iterator<Item = String>) -> Vec<String> {
-    // A scan of the few rows of a sub-query does not count.
-    let is_scan = |step: &String| step.starts_with("SCAN") && !step.starts_with("SCAN (subquery");
+    // A scan of the few rows of a sub-query, or of the levels (`l`), does not count.
+    const SMALL: [&str; 4] = ["(subquery", "l", "last", "move VIRTUAL"];
+    let is_small = |scanned: &str| {
+        SMALL.iter().any(|small| scanned == *small || small.len() > 4 && scanned.starts_with(small))
+    };
+    let is_scan = |step: &String| step.strip_prefix("SCAN ").is_some_and(|scanned| !is_small(scanned));
     plans.filter(is_scan).collect()
 }
 

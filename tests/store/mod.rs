@@ -5,7 +5,6 @@ mod file;
 mod near;
 mod page_transaction;
 mod pages;
-mod positions;
 mod rows;
 mod search;
 mod table_pages;

@@ -1,7 +1,7 @@
 //! Trees built without SQLite become part of a database in a transaction, whatever the state of the pages that SQLite
 //! has written.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,13 +9,10 @@ use std::time::Duration;
 
 use pgndex::board::{MoveCode, PositionKey};
 use pgndex::store::pages::{
-    LeafWriter, LevelRange, OldRows, PositionRecord, RebuiltTree, Segment, Tree, assemble_replacement,
-    copy_without_games, extend,
+    LeafWriter, PositionRecord, RebuiltTree, Segment, Tree, copy_without_games, extend, replace_end,
 };
 use pgndex::store::row::{GameId, Level, Occurrence, OccurrenceRow, Ply};
-use pgndex::store::{
-    BulkLoader, Database, FrequentKeyCounter, FrequentKeys, GameSet, ImportId, PageTransaction, migrate,
-};
+use pgndex::store::{BulkLoader, Database, GameSet, ImportId, PageTransaction, migrate};
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 
@@ -134,8 +131,8 @@ impl Model {
     }
 }
 
-/// Merges new rows into the table in `ranges` pieces, and leaves out the rows of removed games.
-fn merge(
+/// Replaces the rows of the table, in `ranges` pieces, by the rows that stay and new rows.
+fn replace_rows(
     transaction: &PageTransaction<'_>,
     new: &BTreeSet<Occurrence>,
     removed: &GameSet,
@@ -151,49 +148,19 @@ fn merge(
         })
         .collect();
     let mut writer = LeafWriter::new(Arc::clone(file));
-    let gone = std::cell::Cell::new(0);
-    let stays = |row: &&Occurrence| !removed.contains(row.game());
-    let mut lists = Vec::new();
+    let stay = model.occurrences.iter().filter(|row| !removed.contains(row.game()));
+    let rows: BTreeSet<Occurrence> = stay.chain(new).copied().collect();
     let segments: Vec<Segment> = (0..ranges)
         .map(|range| {
-            let (start, end) = (bounds[range], bounds.get(range + 1).copied());
-            let mut rows =
-                OldRows::new(file, &old, LevelRange::new(Level::FIRST, None, (start, end)), removed, 5)
-                    .unwrap();
-            let (mut last, mut keys) = (None, FrequentKeyCounter::default());
-            for &row in new.range(start..).take_while(|row| end.is_none_or(|end| **row < end)) {
-                rows.copy_before(row, &mut writer, &mut keys).unwrap();
-                if last != Some(row.key()) {
-                    let first = Occurrence::new(row.key(), GameId(0), Ply(0));
-                    let existing = model.occurrences.range(first..row).filter(stays).count();
-                    assert_eq!(rows.rows_of(row.key()) as usize, existing.min(5), "{row:?}");
-                }
-                last = Some(row.key());
-                keys.observe(row.key(), 1);
-                writer.push(&OccurrenceRow { level: Level::FIRST, occurrence: row }).unwrap();
+            let end = bounds.get(range + 1);
+            for &occurrence in rows.range(bounds[range]..).take_while(|row| end.is_none_or(|end| *row < end))
+            {
+                writer.push(&OccurrenceRow { level: Level::FIRST, occurrence }).unwrap();
             }
-            gone.set(gone.get() + rows.copy_rest(&mut writer, &mut keys).unwrap().gone);
-            lists.push(keys.finish());
             writer.finish_segment().unwrap()
         })
         .collect();
-    let keys =
-        |rows: &mut dyn Iterator<Item = &Occurrence>| rows.map(|row| row.key()).collect::<HashSet<_>>();
-    let (all, left) =
-        (keys(&mut model.occurrences.iter()), keys(&mut model.occurrences.iter().filter(stays)));
-    assert_eq!(gone.get() as usize, all.len() - left.len(), "keys without rows");
-    let frequent_keys = FrequentKeys::join(lists);
-    let mut counts: HashMap<PositionKey, u32> = HashMap::new();
-    model
-        .occurrences
-        .iter()
-        .filter(stays)
-        .chain(new)
-        .for_each(|row| *counts.entry(row.key()).or_default() += 1);
-    for (key, count) in counts {
-        assert_eq!(frequent_keys.most_rows(key.as_i64()), count.max(7), "{key:?}");
-    }
-    RebuiltTree { root: assemble_replacement(file, segments).unwrap(), freed: old.pages().collect() }
+    replace_end(file, &old, OccurrenceRow::first_of(Level::FIRST), segments).unwrap()
 }
 
 /// Appends games to `game_position`, each as a segment, and leaves out removed games.
@@ -285,11 +252,11 @@ fn trees_of_any_shape_grow_repeatedly() {
                 assert!(u64::from(max_pages) < leaves * 5 / 4 + 100, "{max_pages} pages for {leaves}");
                 transaction.publish(vec![(roots[1], positions)], max_pages).unwrap();
                 set(0..10);
-                let tree = merge(&transaction, &new, &removed, &model, ranges);
+                let tree = replace_rows(&transaction, &new, &removed, &model, ranges);
                 set(10..15);
                 transaction.finish(vec![(roots[0], tree)]).unwrap();
             } else {
-                let tree = merge(&transaction, &new, &removed, &model, ranges);
+                let tree = replace_rows(&transaction, &new, &removed, &model, ranges);
                 transaction.finish(vec![(roots[0], tree), (roots[1], positions)]).unwrap();
             }
             model.occurrences.retain(|row| !removed.contains(row.game()));
@@ -326,7 +293,7 @@ fn an_aborted_transaction_changes_nothing() {
         database.begin_adding(1 << 20).unwrap();
         let transaction = PageTransaction::begin(&database).unwrap().expect("SQLite has the table of pages");
         let root = transaction.root_page("occurrence").unwrap();
-        let tree = merge(&transaction, &BTreeSet::new(), &GameSet::default(), &model, 3);
+        let tree = replace_rows(&transaction, &BTreeSet::new(), &GameSet::default(), &model, 3);
         assert!(length(&path) > before, "no page was written after the end of the file");
         if commits {
             // As if a crash or an error occurred after SQLite knew the new trees, but before the commit.
@@ -389,7 +356,7 @@ fn readers_see_the_previous_state_until_the_commit() {
         let seen = sum();
         let new: BTreeSet<_> = (0..500).map(|_| random.occurrence(1000 * round)).collect();
         let root = transaction.root_page("occurrence").unwrap();
-        let tree = merge(&transaction, &new, &GameSet::default(), &model, 2);
+        let tree = replace_rows(&transaction, &new, &GameSet::default(), &model, 2);
         model.occurrences.extend(&new);
         assert_eq!(sum(), seen);
         transaction.finish(vec![(root, tree)]).unwrap();
@@ -443,7 +410,7 @@ fn commits_of_others_are_not_overwritten() {
     };
     let (_, pages, written_back) = checkpoint(&other);
     assert!(pages > 1000 && written_back == 0, "{written_back} of {pages}");
-    drop(merge(&transaction, &BTreeSet::new(), &GameSet::default(), &model, 3));
+    drop(replace_rows(&transaction, &BTreeSet::new(), &GameSet::default(), &model, 3));
     drop(transaction);
     let (_, pages, written_back) = checkpoint(&other);
     assert_eq!(pages, written_back);

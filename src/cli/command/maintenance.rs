@@ -81,20 +81,33 @@ pub(crate) fn optimize(OptimizeArgs { layout, work: args }: &OptimizeArgs) -> an
     let merged = display_run(args.report.log.quiet, &progress, || {
         index::optimize(&args.database, &IndexOptions { layout: *layout, ..args.work.options() }, &progress)
     });
-    let OptimizeSummary { levels, converted, bytes_before, file_bytes, free_bytes, elapsed } = merged?;
+    let summary = merged?;
+    let OptimizeSummary { levels, dropped_games, converted, bytes_before, file_bytes, free_bytes, elapsed } =
+        summary;
     let (database, seconds) = (args.database.display().to_string(), elapsed.as_secs_f64());
     let converted_to = converted.map(Layout::as_str);
-    let done = Optimized { database, levels, converted_to, bytes_before, file_bytes, free_bytes, seconds };
+    let done = Optimized {
+        database,
+        levels,
+        dropped_games,
+        converted_to,
+        bytes_before,
+        file_bytes,
+        free_bytes,
+        seconds,
+    };
     report_done(args.report, Done::Optimize(done), || {
         let merged = (levels > 1).then(|| format!("merged {levels} parts into one"));
+        let dropped = (dropped_games > 0)
+            .then(|| format!("dropped the positions of {}", counted(dropped_games, "removed game")));
         let changed = match converted {
             Some(layout) => Some(format!("converted to the {layout} layout")),
-            None if levels <= 1 && file_bytes < bytes_before => {
+            None if levels <= 1 && dropped_games == 0 && file_bytes < bytes_before => {
                 Some("nothing to merge; rewrote the file without its free pages".to_owned())
             }
             None => None,
         };
-        let done: Vec<_> = merged.into_iter().chain(changed).collect();
+        let done: Vec<_> = merged.into_iter().chain(dropped).chain(changed).collect();
         let done = match (&done[..], layout) {
             ([], Some(layout)) => format!("already has the {layout} layout; nothing to merge"),
             ([], None) => "nothing to merge".to_owned(),

@@ -91,6 +91,8 @@ pub(crate) struct Optimized {
     pub(crate) database: String,
     /// Number of parts before the merge.
     pub(crate) levels: u64,
+    /// Number of games removed earlier whose positions were still stored; they are dropped.
+    pub(crate) dropped_games: u64,
     /// The layout to which the database was converted, `open` or `compact`; `null` if it was not converted.
     pub(crate) converted_to: Option<&'static str>,
     /// Size of the database before the merge, in bytes.
@@ -124,7 +126,7 @@ pub(crate) struct Repaired {
     pub(crate) unknown_sources: u64,
     /// Number of games whose `prefix_hash` was corrected.
     pub(crate) hashes: u64,
-    /// Number of rows of `visited_position`, all of which were recomputed.
+    /// Number of rows of `level_position`, all of which were written again.
     pub(crate) visited_positions: u64,
     /// Numbers of games with missing positions, at most 1,000.
     pub(crate) broken_games: Vec<u32>,

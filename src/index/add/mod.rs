@@ -8,14 +8,14 @@ use std::time::Instant;
 
 use crate::index::add::growth::{EarlierReading, Growth, GrowthCheck, PrefixCheck};
 use crate::index::number::SourceStart;
-use crate::index::plan::{Plan, directory, estimate};
+use crate::index::plan::{Plan, directory, estimate, occurrence_memory};
 use crate::index::run::{Intake, Run};
-use crate::index::visited_position::{Decreases, Removed, Update};
+use crate::index::visited_position::{Decreases, Removed};
 use crate::index::{Duplicates, Error, IndexOptions, Phase, Progress, Reports, Result, Summary};
 use crate::opening::OpeningBook;
 use crate::source::{self, DecodeOptions, Opened, SearchObserver as _, SourceFile, Sources};
 use crate::store::row::SourceId;
-use crate::store::sink::{AddedPages, LevelRule, Replaced};
+use crate::store::sink::{AddedPages, Replaced};
 use crate::store::write::level::games_to_merge;
 use crate::store::write::remove::{Reason, RowsToRemove};
 use crate::store::{
@@ -103,7 +103,7 @@ impl Addition<'_> {
         progress.enter(Phase::Reading);
         progress.expect(plan.sources.bytes().unwrap_or(0));
         let known = Snapshot::open(lock.target())?;
-        let (rows, visited, last_game) = (known.positions()?, known.visited_keys()?, known.last_game()?);
+        let (rows, last_game) = (known.positions()?, known.last_game()?);
         drop(known);
         let spill = directory(plan.options, lock.target());
         keep_temporary_files_in(&spill, database.connection())?;
@@ -115,21 +115,21 @@ impl Addition<'_> {
         let file_bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
         let there = rows.min(file_bytes / FEWEST_BYTES_A_ROW);
         let copied = (u128::from(there) * u128::from(merged) / u128::from(last_game.0.max(1))) as u64;
-        let estimate = plan.estimate.with_copy(copied, database.free_bytes()?);
+        let memory = occurrence_memory(plan.options, &plan.sources);
+        let estimate = plan.estimate.with_copy(copied, database.free_bytes()?, memory);
         estimate.check(lock.target(), &spill)?;
+        let intake = Intake { merged: copied, ..intake };
         let run = Run::new(plan, intake, progress, started, spill, reports)?;
         progress.estimated(&estimate);
         let write = || {
             let (games, threshold) = (&run.intake.removed, plan.options.continuation_threshold);
-            let (visited, target, pool) = (&visited, lock.target(), &run.pool);
-            let decreases =
-                Decreases::compute(Removed { target, games, visited, threshold, pool, progress })?;
+            let (target, pool) = (lock.target(), &run.pool);
+            let decreases = Decreases::compute(Removed { target, games, threshold, pool, progress })?;
             let (positions, reason) = (decreases.positions, Reason::ReadAgain(tails));
-            let leaving = RowsToRemove { games, positions, threshold, reason };
-            let rule = LevelRule { rows, small: plan.options.small_level, merges_all: false };
+            let leaving = RowsToRemove { games, positions, reason };
             let pages = PageTransaction::begin(database)?;
-            let sink = AddedPages::new(database, lock, pages, plan.options.memory / 8, rule, leaving)?;
-            run.add(sink, &Update { visited, decreases: &decreases, replaced })
+            let sink = AddedPages::new(database, lock, pages, plan.options.memory / 8, rows, leaving)?;
+            run.add(sink, &decreases, replaced)
         };
         write().map_err(|error| plan.needing(error, &estimate))
     }

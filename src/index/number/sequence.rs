@@ -87,7 +87,7 @@ impl Sequencer {
             known,
             last_player: last[0],
             originals,
-            counted_games: CountedGames::new(GameId(game.0.saturating_add(1))),
+            counted_games: CountedGames::new(game),
             sources: vec![SourceCount::default(); starts.len()],
             starts,
             last_source,

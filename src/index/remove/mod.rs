@@ -14,16 +14,14 @@ use crate::index::game::{
 use crate::index::plan::{Plan, directory};
 use crate::index::run::worker::played_occurrence;
 use crate::index::run::{Intake, Run};
-use crate::index::visited_position::{
-    AddedOccurrences, CountedGames, Decreases, ReachedPositions, Removed, Update,
-};
+use crate::index::visited_position::{CountedGames, Decreases, LevelOccurrences, Removed};
 use crate::index::{Duplicates, Error, IndexOptions, Phase, Progress, RecentSetups, Reports, Result};
 use crate::sort::Scatter;
 use crate::source::Finder;
 use crate::store::pages::BtreeError;
 use crate::store::row::{GameId, SourceId};
 use crate::store::sink::{
-    AddedPages, BatchNumber, DuplicateLinks, KeepingSink, LevelRule, PositionEncoder as _, Sink as _, Takes,
+    AddedPages, BatchNumber, DuplicateLinks, KeepingSink, PositionEncoder as _, Sink as _, Takes,
 };
 use crate::store::write::remove::{Reason, RemovedRows, RowsToRemove};
 use crate::store::{
@@ -120,12 +118,7 @@ fn take_all(
             break;
         }
         let taking = RemovalTransaction { database: &database, lock: &lock, options, progress };
-        let done = match taking.run(&chosen, true) {
-            // A user may have written a row that the page code does not support. The second attempt uses
-            // SQLite, which decides whether the pages are damaged.
-            Err(Error::Store(store::Error::Pages(BtreeError::Damaged { .. }))) => taking.run(&chosen, false),
-            done => done,
-        }?;
+        let done = taking.run(&chosen)?;
         summary.rounds += 1;
         if summary.rounds == 1 {
             (summary.games, summary.plies, summary.sources) = (done.games, done.plies, done.sources);
@@ -185,25 +178,26 @@ impl RemovalSummary {
 const WRITING_BACK: &str = "writing the write-ahead log back into the database";
 const NEXT_RUN: &str = "nothing is lost, and the next run does this step";
 
-/// Merges the levels of the locked database into one. Returns the previous number of levels.
+/// Merges the levels of the locked database into one, without the occurrences of removed games. Returns the
+/// previous numbers of levels and of removed games in them.
 ///
 /// # Errors
 /// The same as for [`remove`].
-fn merge_levels(lock: &WriterLock, options: &IndexOptions, progress: &Progress) -> Result<u64> {
+fn merge_levels(lock: &WriterLock, options: &IndexOptions, progress: &Progress) -> Result<[u64; 2]> {
     let database = Database::open(lock.target())?;
     progress.watch(database.connection());
     check_known(lock.target(), progress)?;
     database.begin_adding(options.memory / 4)?;
-    let levels = database.levels()?.len();
-    if levels > 1 {
-        RemovalTransaction { database: &database, lock, options, progress }.run(&Chosen::default(), true)?;
+    let [levels, deleted] = [database.levels()?.len() as u64, database.deleted_games()?];
+    if levels > 1 || deleted > 0 {
+        RemovalTransaction { database: &database, lock, options, progress }.run(&Chosen::default())?;
     }
     let ended = database.end_adding().map_err(Error::from);
     ended.map_err(|error| match levels {
         0 | 1 => error,
-        levels => error.after(merged(levels as u64), WRITING_BACK, NEXT_RUN),
+        levels => error.after(merged(levels), WRITING_BACK, NEXT_RUN),
     })?;
-    Ok(levels as u64)
+    Ok([levels, deleted])
 }
 
 /// The result of [`merge_levels`], in a sentence.
@@ -284,16 +278,24 @@ struct RemovalTransaction<'t> {
 }
 
 impl RemovalTransaction<'_> {
-    /// Runs the transaction. If `may_write_pages` is `true` and the database allows it, writes pages
-    /// directly; otherwise uses SQLite.
-    fn run(&self, chosen: &Chosen, may_write_pages: bool) -> Result<RemovalSummary> {
+    /// Runs the transaction. Writes pages directly, if the database allows it.
+    fn run(&self, chosen: &Chosen) -> Result<RemovalSummary> {
+        match self.attempt(chosen, true) {
+            // A user may have written a row that the page code does not support. The second attempt uses
+            // SQLite, which decides whether the pages are damaged.
+            Err(Error::Store(store::Error::Pages(BtreeError::Damaged { .. }))) => self.attempt(chosen, false),
+            done => done,
+        }
+    }
+
+    fn attempt(&self, chosen: &Chosen, may_write_pages: bool) -> Result<RemovalSummary> {
         let Self { database, lock, options, progress } = *self;
         let Chosen { games, sources } = chosen;
         let target = lock.target();
         progress.enter(Phase::Reading);
         let known = Snapshot::open_snapshot(target)?;
         let skipped = known.skipped_duplicates(games, sources)?;
-        let (visited, rows, last_game) = (known.visited_keys()?, known.positions()?, known.last_game()?);
+        let rows = known.positions()?;
         let plies = known.plies_of(games)?;
         drop(known);
         let returning = RestoredGames::open(skipped, options, progress)?;
@@ -308,27 +310,26 @@ impl RemovalTransaction<'_> {
         keep_temporary_files_in(&spill, database.connection())?;
         let plan = Plan::without_sources(&options);
         let reports = Reports::create(&options, &plan.sources, SourceId(0), Some(target))?;
+        let merges_all = games.is_empty() && sources.is_empty();
         let intake = Intake {
             starts: returning.starts(),
             import: ImportId(0),
             target: Some(target.to_owned()),
             removed: games.clone(),
+            merged: if merges_all { rows } else { 0 },
             has_known: true,
             ..Intake::all(&plan.sources)
         };
         let run = Run::new(&plan, intake, progress, Instant::now(), spill, reports)?;
         let pool = &run.pool;
-        let removed = Removed { target, games, visited: &visited, threshold, pool, progress };
+        let removed = Removed { target, games, threshold, pool, progress };
         let decreases = Decreases::compute(removed)?;
-        let taken_out = RemovedRows { sources: sources.clone(), returning: returning.places(), last_game };
-        let merges_all = games.is_empty() && taken_out.sources.is_empty();
+        let taken_out = RemovedRows { sources: sources.clone(), returning: returning.places() };
         let reason = if merges_all { Reason::ReadAgain(&[]) } else { Reason::RemovedRows(&taken_out) };
-        let leaving = RowsToRemove { games, positions: decreases.positions, threshold, reason };
-        let update = Update { visited: &visited, decreases: &decreases, replaced: &[] };
-        let rule = LevelRule { rows, small: options.small_level, merges_all };
+        let leaving = RowsToRemove { games, positions: decreases.positions, reason };
         let pages = if may_write_pages { PageTransaction::begin(database)? } else { None };
-        let sink = AddedPages::new(database, lock, pages, options.memory / 8, rule, leaving)?;
-        let returned = run.remove_games(sink, &update, &returning, !merges_all)?;
+        let sink = AddedPages::new(database, lock, pages, options.memory / 8, rows, leaving)?;
+        let returned = run.remove_games(sink, &decreases, &returning, !merges_all)?;
         let sources = taken_out.sources.len() as u64;
         let lost = returning.lost;
         Ok(RemovalSummary { games: games.len(), plies, sources, returned, lost, ..RemovalSummary::default() })
@@ -341,13 +342,14 @@ impl Run<'_> {
     fn remove_games(
         &self,
         mut sink: AddedPages<'_>,
-        update: &Update<'_>,
+        decreases: &Decreases,
         returning: &RestoredGames,
         takes_out: bool,
     ) -> Result<u64> {
-        let restored = self.restore_games(&mut sink, returning)?;
-        let (last_game, fens) = (restored.before(), ReachedPositions::default());
-        let sorted = self.added_occurrences(&restored, update, &fens);
+        let mut restored = self.restore_games(&mut sink, returning)?;
+        let last_game = restored.before();
+        let level = self.level_to_write(&mut restored, !takes_out)?;
+        let sorted = LevelOccurrences::new(self.sorting(level, &restored), decreases);
         self.progress.enter(Phase::Sorting);
         sink.occurrences(&sorted)?;
         self.progress.enter(Phase::Finishing);
@@ -356,7 +358,7 @@ impl Run<'_> {
         let links = DuplicateLinks { prefixes: takes_out, last_game, replaced, taken_out: takes_out };
         sink.links(&sorted, &links, |loader, freed| self.note_prefixes(loader, last_game, freed))?;
         self.progress.check()?;
-        KeepingSink::<AddedOccurrences<'_>>::finish(sink)?;
+        KeepingSink::<LevelOccurrences<'_>>::finish(sink)?;
         Ok(restored.count().into())
     }
 
@@ -407,6 +409,8 @@ impl Run<'_> {
 pub struct OptimizeSummary {
     /// The number of levels before the run. After the run, there is at most one level.
     pub levels: u64,
+    /// The number of games removed earlier whose positions were still in a level.
+    pub dropped_games: u64,
     /// The layout to which the database was converted; `None` if the layout was not changed.
     pub converted: Option<Layout>,
     /// Size of the database before the run, in bytes.
@@ -419,11 +423,11 @@ pub struct OptimizeSummary {
     pub elapsed: Duration,
 }
 
-/// Merges the levels of the database at `target` into one, in one transaction, so that look-ups are as fast
-/// as after a single run. If more than a tenth of the file is free after that, the file is rewritten without
-/// its free pages. Rewriting temporarily needs up to twice the size of the file. If the options name another
-/// [layout](IndexOptions::layout), a copy with this layout replaces the file. Options for reading, such as
-/// those for duplicates and annotations, are ignored.
+/// Merges the levels of the database at `target` into one, without the positions of removed games, in one
+/// transaction, so that look-ups are as fast as after a single run. If more than a tenth of the file is free
+/// after that, the file is rewritten without its free pages. Rewriting temporarily needs up to twice the size
+/// of the file. If the options name another [layout](IndexOptions::layout), a copy with this layout replaces
+/// the file. Options for reading, such as those for duplicates and annotations, are ignored.
 ///
 /// # Errors
 /// If the database cannot be written, its tables are inconsistent, or the run is [stopped](Progress::stop).
@@ -435,7 +439,7 @@ pub fn optimize(target: &Path, options: &IndexOptions, progress: &Progress) -> R
     let lock = WriterLock::acquire(target)?;
     // Each page of the database is written to the log at most once, so the log is hardly larger than the
     // database.
-    let levels = merge_levels(&lock, options, progress)
+    let [levels, dropped_games] = merge_levels(&lock, options, progress)
         .map_err(|error| error.with_needed_space(Need::UpTo(bytes_before)))?;
     let failed = |error: Error, work| match levels {
         0 | 1 => error,
@@ -450,6 +454,7 @@ pub fn optimize(target: &Path, options: &IndexOptions, progress: &Progress) -> R
     let (file_bytes, free_bytes) = (size(), free_bytes()?);
     Ok(OptimizeSummary {
         levels,
+        dropped_games,
         converted,
         bytes_before,
         file_bytes,
@@ -483,13 +488,16 @@ fn convert(lock: WriterLock, options: &IndexOptions, progress: &Progress) -> Res
 /// About how many times larger a database is in the open layout than in the compact one.
 const OPEN_TO_COMPACT: u64 = 4;
 
-/// Returns the free pages of a database to the file system: rewrites the file without them. Returns the new
-/// size of the file, in bytes.
+/// Returns the free pages of a database to the file system: rewrites the file without them. Before, merges the
+/// levels if they still contain positions of removed games. Returns the new size of the file, in bytes.
 ///
 /// # Errors
 /// If the database cannot be written, or the run is [stopped](Progress::stop).
 pub fn shrink(target: &Path, options: &IndexOptions, progress: &Progress) -> Result<u64> {
     let lock = WriterLock::acquire(target)?;
+    if Database::open(lock.target())?.deleted_games()? > 0 {
+        merge_levels(&lock, options, progress)?;
+    }
     let database = Database::open(lock.target())?;
     progress.watch(database.connection());
     keep_temporary_files_in(&directory(options, lock.target()), database.connection())?;

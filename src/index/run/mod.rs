@@ -10,14 +10,11 @@ use std::time::Instant;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::board::KeySet;
-use crate::id::{GameId, ImportId, SourceId};
+use crate::id::{GameId, ImportId, Level, SourceId};
 use crate::index::number::{Prefixes, SourceCount, SourceStart};
 use crate::index::plan::{Plan, occurrence_memory};
 use crate::index::read::SourceEnd;
-use crate::index::visited_position::{
-    AddedOccurrences, CountedGames, FreshOccurrences, ReachedPositions, Sorting, Tracker, Update,
-};
+use crate::index::visited_position::{CountedGames, Decreases, LevelOccurrences, Sorting};
 use crate::index::{
     Annotations, Duplicates, Error, IndexOptions, KeyHash, Phase, PlayedOccurrence, Progress, Reports,
     Result, SpillMap, Summary,
@@ -29,7 +26,8 @@ use crate::store::row::{DuplicateKind, Severity};
 use crate::store::sink::{
     AddedPages, DuplicateLinks, KeepingSink, NewRun, Replaced, RunTotals, Sink, SortedOccurrences,
 };
-use crate::store::{BulkLoader, GameSet, ImportTotals, SourceTotals};
+use crate::store::write::level::level_for;
+use crate::store::{BulkLoader, GameSet, ImportTotals, Snapshot, SourceTotals};
 
 /// What to read, and with which ids the run continues.
 #[derive(Debug)]
@@ -41,12 +39,14 @@ pub(crate) struct Intake<'s> {
     pub(crate) last_source: SourceId,
     /// The id of this run.
     pub(crate) import: ImportId,
-    /// The existing database to add to.
+    /// The existing database that the run changes, or whose stored games it reads.
     pub(crate) target: Option<PathBuf>,
     /// The existing database, or the existing directory of Parquet files, to replace.
     pub(crate) replaced: Option<PathBuf>,
     /// Games that the run removes from the database.
     pub(crate) removed: GameSet,
+    /// About how many stored occurrences the run writes again.
+    pub(crate) merged: u64,
     /// Whether other sources were ignored because the database already has their texts. Also set for
     /// removals, which read no sources.
     pub(crate) has_known: bool,
@@ -65,6 +65,7 @@ impl<'s> Intake<'s> {
             target: None,
             replaced: None,
             removed: GameSet::default(),
+            merged: 0,
             has_known: false,
         }
     }
@@ -80,9 +81,6 @@ pub(crate) struct ReadResult {
     pub(crate) ends: Vec<SourceEnd>,
     /// The parts of the summary that are counted while reading, and the time that reading took.
     pub(crate) counted: Summary,
-    /// The FENs and moves of positions that the new games reached and that were visited positions before the
-    /// run.
-    pub(crate) reached: ReachedPositions,
 }
 
 pub(crate) struct Run<'r> {
@@ -118,10 +116,10 @@ impl<'r> Run<'r> {
         // The size of a stream is unknown, so create enough partitions for a large stream.
         const LARGE: u64 = 100_000_000;
         let unknown = if intake.sources.bytes().is_none() { LARGE } else { 0 };
-        let expected = estimate.plies + estimate.games + unknown;
+        let expected = estimate.plies + estimate.games + unknown + intake.merged;
         let memory = occurrence_memory(options, intake.sources);
-        // When games are added, partitions are merged with existing rows in parallel, and the run can stop
-        // between two partitions. So create at least 64 partitions.
+        // A run on an existing database sorts its partitions in parallel, and can stop between two of them.
+        // So create at least 64.
         let least = if intake.target.is_some() { 64 * Partitions::<PlayedOccurrence>::RECORDS } else { 0 };
         let partitions = Partitions::new(expected.max(least), memory, directory.clone())?;
         let reports = Mutex::new(reports);
@@ -131,32 +129,60 @@ impl<'r> Run<'r> {
 
     /// Reads the sources into a sink that writes no file.
     pub(crate) fn read_into<S: Sink>(&self, mut sink: S) -> Result<Summary> {
-        Ok(self.summary(&self.read_all(&mut sink, None)?))
+        Ok(self.summary(&self.read_all(&mut sink)?))
     }
 
     /// Writes everything through `sink`: reads the sources, sorts the occurrences, and completes all tables.
     pub(crate) fn fill<S>(&self, mut sink: S) -> Result<Summary>
     where
-        S: for<'s> KeepingSink<FreshOccurrences<'s>>,
+        S: for<'s> KeepingSink<LevelOccurrences<'s>>,
     {
         sink.begin(&self.new_run())?;
-        let read = self.read_all(&mut sink, None)?;
-        let sorted = FreshOccurrences::new(self.sorting(&read.counted_games));
-        self.complete(sink, &read, &sorted, Vec::new())
+        let read = self.read_all(&mut sink)?;
+        let (sorting, none) = (self.sorting(Some(Level::FIRST), &read.counted_games), Decreases::default());
+        self.complete(sink, &read, &LevelOccurrences::new(sorting, &none), Vec::new())
     }
 
-    /// Like [`fill`](Self::fill), but adds everything to an existing database. `update` says what to update
-    /// in the database.
-    pub(crate) fn add(&self, mut sink: AddedPages<'_>, update: &Update<'_>) -> Result<Summary> {
-        KeepingSink::<AddedOccurrences<'_>>::begin(&mut sink, &self.new_run())?;
-        let read = self.read_all(&mut sink, Some(update.visited))?;
-        let sorted = self.added_occurrences(&read.counted_games, update, &read.reached);
-        self.complete(sink, &read, &sorted, update.replaced.to_vec())
-    }
-
-    fn read_all<S: Sink>(&self, sink: &mut S, visited: Option<&KeySet>) -> Result<ReadResult> {
+    /// Like [`fill`](Self::fill), but adds everything to an existing database. `decreases` are the changes by
+    /// the removed games, which are read again from the places in `replaced`.
+    pub(crate) fn add(
+        &self,
+        mut sink: AddedPages<'_>,
+        decreases: &Decreases,
+        replaced: &[Replaced],
+    ) -> Result<Summary> {
+        KeepingSink::<LevelOccurrences<'_>>::begin(&mut sink, &self.new_run())?;
+        let mut read = self.read_all(&mut sink)?;
         let clock = Instant::now();
-        let mut read = self.read(sink, visited)?;
+        let level = self.level_to_write(&mut read.counted_games, false)?;
+        read.counted.stages.read += clock.elapsed();
+        let sorting = self.sorting(level, &read.counted_games);
+        self.complete(sink, &read, &LevelOccurrences::new(sorting, decreases), replaced.to_vec())
+    }
+
+    /// Chooses the level to write in the target. If the level has stored games, reads their positions and
+    /// inserts them into `games`. `None` if there are no new games, unless `merges_all`: then all levels are
+    /// merged into the first one.
+    pub(crate) fn level_to_write(&self, games: &mut CountedGames, merges_all: bool) -> Result<Option<Level>> {
+        let known =
+            Snapshot::open_snapshot(self.intake.target.as_deref().expect("a run that adds to a database"))?;
+        let levels: Vec<Level> = known.levels()?.into_iter().map(|games| games.level).collect();
+        let (last, count) = (games.before(), games.count());
+        let level = match levels.first() {
+            Some(&first) if merges_all => first,
+            _ if count == 0 => return Ok(None),
+            _ => level_for(&levels, GameId(last.0.saturating_add(1)), count, self.options.small_level),
+        };
+        let first = GameId(level.0);
+        if first <= last {
+            games.insert_stored(self.scatter_stored(&known, [first, last])?);
+        }
+        Ok(Some(level))
+    }
+
+    fn read_all<S: Sink>(&self, sink: &mut S) -> Result<ReadResult> {
+        let clock = Instant::now();
+        let mut read = self.read(sink)?;
         read.counted.stages.read = clock.elapsed();
         self.check_result(&read)?;
         Ok(read)
@@ -317,23 +343,15 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
-    /// The occurrences to add to the target, an existing database.
-    pub(crate) fn added_occurrences<'s>(
+    pub(crate) fn sorting<'s>(
         &'s self,
+        level: Option<Level>,
         counted_games: &'s CountedGames,
-        update: &Update<'s>,
-        reached: &'s ReachedPositions,
-    ) -> AddedOccurrences<'s> {
-        let Intake { target, removed, .. } = &self.intake;
-        let sorting = self.sorting(counted_games);
-        let target = target.as_deref().expect("a run that adds to a database");
-        AddedOccurrences::new(Tracker::new(sorting, *update, reached, target, removed))
-    }
-
-    pub(crate) fn sorting<'s>(&'s self, counted_games: &'s CountedGames) -> Sorting<'s> {
+    ) -> Sorting<'s> {
         let bytes = self.options.memory / 8 / self.pool.current_num_threads() as u64;
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).max(1 << 20);
         Sorting {
+            level,
             partitions: &self.partitions,
             at_once: bytes / size_of::<PlayedOccurrence>(),
             threshold: self.options.continuation_threshold,

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
 
-use crate::board::KeySet;
 use crate::channel;
 use crate::index::game::{Comparison, Standard};
 use crate::index::number::{Originals, Sequencer};
@@ -18,11 +17,10 @@ use crate::store::sink::{PositionEncoder as _, Sink, Takes};
 use crate::store::{Snapshot, SourceDigest};
 
 impl Run<'_> {
-    /// Reads all sources. Keeps the FENs and moves of the positions whose keys are in `visited`, except in
-    /// games that start from a set-up position.
-    pub(crate) fn read<S: Sink>(&self, sink: &mut S, visited: Option<&KeySet>) -> Result<ReadResult> {
+    /// Reads all sources.
+    pub(crate) fn read<S: Sink>(&self, sink: &mut S) -> Result<ReadResult> {
         let takes = S::Encoder::TAKES;
-        let shared = self.shared(takes, visited)?;
+        let shared = self.shared(takes)?;
         let encoder = sink.encoder();
         let (messages, message_queue) = channel::bounded(2 * self.pool.current_num_threads() + 2);
         let (headers_back, empty_headers) = channel::unbounded();
@@ -66,16 +64,10 @@ impl Run<'_> {
         let ends = feed.ends.into_iter().zip(digests.into_iter().chain(std::iter::repeat(None)));
         let ends =
             ends.enumerate().map(|(index, (end, digested))| self.end_of(index, end, digested)).collect();
-        Ok(ReadResult {
-            counts: sequencer.sources,
-            counted_games: sequencer.counted_games,
-            ends,
-            counted,
-            reached: shared.reached.into_inner().unwrap_or_else(PoisonError::into_inner),
-        })
+        Ok(ReadResult { counts: sequencer.sources, counted_games: sequencer.counted_games, ends, counted })
     }
 
-    fn shared<'s>(&'s self, takes: Takes, visited: Option<&'s KeySet>) -> Result<Shared<'s>> {
+    fn shared<'s>(&'s self, takes: Takes) -> Result<Shared<'s>> {
         Ok(Shared {
             run: self,
             feed: Mutex::new(Feed::new(self.intake.sources, self.intake.last_source, self.cut_options())),
@@ -84,8 +76,6 @@ impl Run<'_> {
             append_turn: OrderedQueue::default(),
             standard: Standard::new(),
             comparison: self.comparison(takes),
-            visited,
-            reached: Mutex::default(),
         })
     }
 

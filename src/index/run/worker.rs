@@ -2,7 +2,6 @@
 
 use std::sync::Mutex;
 
-use crate::board::KeySet;
 use crate::channel::{Receiver, Sender};
 use crate::index::game::{
     ChunkParser, Comparison, GameBatch, ParseOptions, Standard, for_each_position, moves_of, record_features,
@@ -10,7 +9,6 @@ use crate::index::game::{
 use crate::index::number::Sequencer;
 use crate::index::read::{Chunk, Feed, SourceProblem, Task, Work};
 use crate::index::run::Run;
-use crate::index::visited_position::ReachedPositions;
 use crate::index::{Error, OnProblem, PlayedOccurrence, ProblemKind, RecentSetups, Result};
 use crate::parallel::{OrderedQueue, lock};
 use crate::sort::Scatter;
@@ -29,10 +27,6 @@ pub(crate) struct Shared<'s> {
     pub(crate) append_turn: OrderedQueue,
     pub(crate) standard: Standard,
     pub(crate) comparison: Comparison,
-    /// The keys of positions whose FENs and moves must be kept.
-    pub(crate) visited: Option<&'s KeySet>,
-    /// The FENs and moves kept by workers that have finished.
-    pub(crate) reached: Mutex<ReachedPositions>,
 }
 
 /// Data that workers pass to the thread that calls the sink.
@@ -87,7 +81,6 @@ impl Shared<'_> {
             batch: GameBatch::default(),
             evals: Vec::new(),
             setups: RecentSetups::default(),
-            reached: ReachedPositions::default(),
         };
         loop {
             let work = lock(&self.feed).next(|| run.progress.is_stopped() || self.turn.is_stopped());
@@ -95,7 +88,6 @@ impl Shared<'_> {
             worker.do_work(work)?;
         }
         worker.scatter.finish()?;
-        lock(&self.reached).absorb(worker.reached);
         std::mem::forget(guard);
         Ok(())
     }
@@ -115,7 +107,6 @@ struct Worker<'w, 's, E: PositionEncoder> {
     /// The rows of `move_eval` of the batch's games, if the encoder takes them.
     evals: Vec<EvalRow>,
     setups: RecentSetups,
-    reached: ReachedPositions,
 }
 
 impl<E: PositionEncoder> Worker<'_, '_, E> {
@@ -217,7 +208,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
     /// Encodes what the encoder takes from the batch, and sends the result. The first game of the batch has
     /// the id `first`.
     fn positions(&mut self, chunk: u64, batch_number: u32, first: GameId) -> Result<()> {
-        let Self { shared, sender, encoder, scatter, batch, evals, setups, reached } = self;
+        let Self { shared, sender, encoder, scatter, batch, evals, setups } = self;
         match E::TAKES {
             Takes::Nothing => return Ok(()),
             Takes::Games => encoder.push_games(first, &batch.headers, moves_of(batch, first)),
@@ -226,9 +217,6 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
                 evals.drain(..).try_for_each(|row| encoder.push_eval(&row))?;
                 for_each_position(batch, first, &shared.standard, encoder.layout(), |view| {
                     scatter.push(played_occurrence(&view, setups))?;
-                    if let Some(visited) = shared.visited {
-                        reached.observe(&view, visited);
-                    }
                     Ok::<_, Error>(encoder.push(&view)?)
                 })?;
             }

@@ -24,6 +24,9 @@ impl CountedGame {
     const BLACK_ELO: u32 = 18;
     const DATE: u32 = 34;
 
+    /// Stands for a game that does not exist.
+    pub(crate) const NONE: Self = Self(GameResult::Unknown as u64);
+
     /// A game with this result and these ratings of White and Black, played on a date `YYYY.MM.DD`.
     pub(crate) fn new(result: GameResult, elos: [Option<u16>; 2], date: Option<&str>) -> Self {
         Self::from_parts(result, elos, date.map_or(0, day_number))
@@ -43,6 +46,11 @@ impl CountedGame {
     /// The counted data of a game; `text` contains the texts of its row.
     pub(crate) fn of(row: &GameRow, text: &str) -> Self {
         Self::new(row.result, [row.white_elo, row.black_elo], row.date.map(|date| date.of(text)))
+    }
+
+    /// The counted data of a stored game.
+    pub(crate) fn of_outcome(GameOutcome { result, elos, date }: &GameOutcome) -> Self {
+        Self::new(*result, *elos, date.as_deref())
     }
 
     pub(crate) const fn result(self) -> GameResult {
@@ -80,26 +88,78 @@ impl CountedGame {
     }
 }
 
-/// The games that a run adds, with consecutive ids.
+/// The games of a level: stored games, and then those that the run adds.
 #[derive(Debug)]
 pub(crate) struct CountedGames {
-    first: GameId,
+    /// The last id before the games that the run adds.
+    before: GameId,
+    stored: StoredGames,
     counted_games: Vec<CountedGame>,
 }
 
+/// Stored games, in pieces of consecutive ids. Pieces without games have no elements: a user can have left
+/// large gaps between ids.
+#[derive(Debug, Default)]
+pub(crate) struct StoredGames {
+    first: GameId,
+    pieces: Vec<Box<[CountedGame]>>,
+}
+
+impl StoredGames {
+    /// The number of ids in a piece.
+    pub(crate) const AT_ONCE: u32 = 2048;
+
+    /// The pieces, each with its first id. `first` is the id at which the first possible piece begins.
+    pub(crate) fn new(first: GameId, pieces: impl Iterator<Item = (GameId, Box<[CountedGame]>)>) -> Self {
+        let mut all = Self { first, pieces: Vec::new() };
+        for (start, piece) in pieces {
+            let index = all.index(start);
+            if all.pieces.len() <= index {
+                all.pieces.resize_with(index + 1, Box::default);
+            }
+            all.pieces[index] = piece;
+        }
+        all
+    }
+
+    const fn index(&self, game: GameId) -> usize {
+        ((game.0 - self.first.0) / Self::AT_ONCE) as usize
+    }
+
+    fn of(&self, game: GameId) -> CountedGame {
+        self.pieces[self.index(game)][((game.0 - self.first.0) % Self::AT_ONCE) as usize]
+    }
+}
+
 impl CountedGames {
-    /// An empty list. `first` is the id that the first game will have.
-    pub(crate) const fn new(first: GameId) -> Self {
-        Self { first, counted_games: Vec::new() }
+    /// An empty list. `before` is the last id before the games that the run adds.
+    pub(crate) fn new(before: GameId) -> Self {
+        Self { before, stored: StoredGames::default(), counted_games: Vec::new() }
     }
 
-    /// The id before the id of the first game.
+    /// The last id before the games that the run adds.
     pub(crate) const fn before(&self) -> GameId {
-        GameId(self.first.0 - 1)
+        self.before
     }
 
+    /// Whether the run adds this game.
+    pub(crate) const fn is_new(&self, game: GameId) -> bool {
+        game.0 > self.before.0
+    }
+
+    /// The number of games that the run adds.
     pub(crate) fn count(&self) -> u32 {
         u32::try_from(self.counted_games.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The number of all games, and of ids without a game beside them.
+    pub(crate) fn len(&self) -> usize {
+        self.stored.pieces.iter().map(|piece| piece.len()).sum::<usize>() + self.counted_games.len()
+    }
+
+    /// Adds the stored games of the level.
+    pub(crate) fn insert_stored(&mut self, stored: StoredGames) {
+        self.stored = stored;
     }
 
     pub(crate) fn extend(&mut self, counted_games: impl Iterator<Item = CountedGame>) {
@@ -109,7 +169,11 @@ impl CountedGames {
     /// The counted data of one of the games.
     #[inline]
     pub(crate) fn of(&self, game: GameId) -> CountedGame {
-        self.counted_games[(game.0 - self.first.0) as usize]
+        if self.is_new(game) {
+            self.counted_games[(game.0 - self.before.0 - 1) as usize]
+        } else {
+            self.stored.of(game)
+        }
     }
 }
 
@@ -159,9 +223,7 @@ impl<'t> KnownOutcomes<'t> {
         if let Some(counted) = self.kept(game) {
             return Ok(Some(counted));
         }
-        let by_row =
-            |GameOutcome { result, elos, date }: GameOutcome| CountedGame::new(result, elos, date.as_deref());
-        Ok(known.game_outcome(game)?.map(by_row))
+        Ok(known.game_outcome(game)?.map(|outcome| CountedGame::of_outcome(&outcome)))
     }
 
     /// The outcome of a game, if its block is cached and contains the game.

@@ -1,14 +1,11 @@
-//! Counts, from sorted occurrences, the moves played from visited positions. Also collects data of visited
-//! positions while games are read, so that the rows of these positions need not be read later.
+//! Counts, from sorted occurrences, the moves played from visited positions.
 
 use std::fmt::Write as _;
 
-use crate::board::{GameResult, KeyMap, KeySet, MAX_CANONICAL_FEN, MoveCode, PositionKey, ShortMove};
+use crate::board::{GameResult, PositionKey, ShortMove};
 use crate::index::visited_position::{CountedGame, CountedGames};
 use crate::index::{Origin, Played, PlayedOccurrence};
-use crate::store::frequent_keys::{FrequentKeyCounter, FrequentKeys};
 use crate::store::row::{GameId, GameList, LISTED_GAMES, Ply, ResultCounts};
-use crate::store::sink::PositionView;
 use crate::store::visit_set::{PackingBuffers, PlayedMove, Visits};
 
 /// A position that many games reached, and the moves played from it.
@@ -47,26 +44,12 @@ pub(crate) enum Fens {
 impl Fens {
     /// Adds a FEN. Returns whether all FENs so far are the same.
     pub(crate) fn observe(&mut self, fen: &str) -> bool {
-        self.observe_bytes(fen.as_bytes());
-        *self != Self::Several
-    }
-
-    /// Adds a FEN, in ASCII.
-    pub(crate) fn observe_bytes(&mut self, fen: &[u8]) {
         match self {
-            Self::Unknown => *self = Self::One(fen.iter().copied().map(char::from).collect()),
-            Self::One(one) if one.as_bytes() == fen => {}
+            Self::Unknown => *self = Self::One(fen.to_owned()),
+            Self::One(one) if one == fen => {}
             _ => *self = Self::Several,
         }
-    }
-
-    /// Adds the FENs in `others`.
-    pub(crate) fn observe_all(&mut self, others: &Self) {
-        match others {
-            Self::Unknown => {}
-            Self::One(fen) => _ = self.observe(fen),
-            Self::Several => *self = Self::Several,
-        }
+        *self != Self::Several
     }
 }
 
@@ -157,17 +140,16 @@ pub(crate) struct Counter<'o> {
     pending: Vec<PlayedOccurrence>,
     /// The position of the latest key, once the key has at least `threshold` occurrences.
     open: Option<Open>,
-    last_key: Option<PositionKey>,
+    /// The latest occurrence.
+    last: Option<PlayedOccurrence>,
     distinct: u64,
-    frequent_keys: FrequentKeyCounter,
     found: Vec<VisitedPosition>,
     buffers: PackingBuffers,
 }
 
 pub(crate) struct Counted {
-    /// The number of distinct keys.
+    /// The number of distinct keys of the new games.
     pub(crate) distinct: u64,
-    pub(crate) frequent_keys: FrequentKeys,
     /// The visited positions in key order.
     pub(crate) visited: Vec<VisitedPosition>,
 }
@@ -181,16 +163,15 @@ struct Open {
 
 impl<'o> Counter<'o> {
     /// A counter of positions that at least `threshold` games reached; `counted_games` has the data of all
-    /// games read.
+    /// games of the level.
     pub(crate) fn new(counted_games: &'o CountedGames, threshold: u32) -> Self {
         Self {
             counted_games,
             threshold: threshold.max(1) as usize,
             pending: Vec::new(),
             open: None,
-            last_key: None,
+            last: None,
             distinct: 0,
-            frequent_keys: FrequentKeyCounter::default(),
             found: Vec::new(),
             buffers: PackingBuffers::default(),
         }
@@ -204,11 +185,9 @@ impl<'o> Counter<'o> {
             let length = rest.iter().take_while(|occurrence| occurrence.key() == key).count();
             let (run, others) = rest.split_at(length);
             rest = others;
-            self.frequent_keys.observe(key, u32::try_from(length).unwrap_or(u32::MAX));
-            if self.last_key != Some(key) {
-                self.end_key();
-                self.last_key = Some(key);
-                self.distinct += 1;
+            let last = self.last.replace(run[length - 1]);
+            if last.is_none_or(|last| last.key() != key) {
+                self.end_key(last);
                 // Nearly all keys are ignored here: they have too few occurrences, and no more can follow in
                 // the next piece.
                 if length < self.threshold && !rest.is_empty() {
@@ -247,7 +226,10 @@ impl<'o> Counter<'o> {
         self.pending = pending;
     }
 
-    fn end_key(&mut self) {
+    /// Ends the key of `last`, the occurrence that was the latest one.
+    fn end_key(&mut self, last: Option<PlayedOccurrence>) {
+        // The games of a key are in order, so that the last one is new if any of them is.
+        self.distinct += u64::from(last.is_some_and(|last| self.counted_games.is_new(last.game())));
         self.pending.clear();
         if let Some(Open { mut visited, latest }) = self.open.take() {
             visited.count(latest, self.counted_games.of(latest.game()));
@@ -259,109 +241,8 @@ impl<'o> Counter<'o> {
     }
 
     pub(crate) fn finish(mut self) -> Counted {
-        self.end_key();
-        let Self { distinct, frequent_keys, found, .. } = self;
-        Counted { distinct, frequent_keys: frequent_keys.finish(), visited: found }
-    }
-}
-
-/// Data of the visited positions that games from the standard start reached, collected while the games are
-/// read.
-#[derive(Debug, Default)]
-pub(crate) struct ReachedPositions(KeyMap<ReachedPosition>);
-
-/// The data of the positions with one key.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ReachedPosition {
-    pub(crate) fens: Fens,
-    /// The distinct moves played from the positions with this key.
-    codes: Vec<MoveCode>,
-}
-
-impl ReachedPosition {
-    /// The code of a move that was played from a position with this key.
-    pub(crate) fn code(&self, short: ShortMove) -> Option<MoveCode> {
-        self.codes.iter().copied().find(|&code| ShortMove::new(code) == short)
-    }
-
-    fn played(&mut self, code: MoveCode) {
-        if !self.codes.contains(&code) {
-            self.codes.push(code);
-        }
-    }
-}
-
-impl ReachedPositions {
-    /// Records a position if its key is in `visited` and its game starts from the standard position.
-    #[inline]
-    pub(crate) fn observe(&mut self, view: &PositionView<'_>, visited: &KeySet) {
-        if view.is_setup {
-            return;
-        }
-        let key = view.position.key();
-        if visited.contains(&key) {
-            let reached = self.0.entry(key).or_default();
-            let mut space = [0; MAX_CANONICAL_FEN];
-            let length = view.placement().write_at_end(view.position, &mut space);
-            reached.fens.observe_bytes(&space[MAX_CANONICAL_FEN - length..]);
-            if let Some(code) = view.move_code {
-                reached.played(code);
-            }
-        }
-    }
-
-    /// Adds the positions in `others`.
-    pub(crate) fn absorb(&mut self, others: Self) {
-        for (key, ReachedPosition { fens, codes }) in others.0 {
-            let reached = self.0.entry(key).or_default();
-            reached.fens.observe_all(&fens);
-            codes.into_iter().for_each(|code| reached.played(code));
-        }
-    }
-
-    /// The data of the positions with a key; `None` if no position with this key was recorded.
-    pub(crate) fn of(&self, key: PositionKey) -> Option<&ReachedPosition> {
-        self.0.get(&key)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::board::{FenText, Position};
-    use crate::id::{GameId, Ply};
-
-    #[test]
-    fn two_positions_with_one_key_are_detected() {
-        let fens =
-            |all: &ReachedPositions| all.of(Position::start().key()).map(|reached| reached.fens.clone());
-        let start = Position::start();
-        let (other, _) = Position::from_fen(b"4k3/8/8/8/8/8/8/4K3 w - - 0 1").unwrap();
-        let visited = KeySet::from_iter([start.key()]);
-        let seen = |position: &Position, is_setup| {
-            let placement = FenText::new(position);
-            let mut reached = ReachedPositions::default();
-            let view = PositionView {
-                game: GameId(1),
-                ply: Ply(0),
-                position,
-                placement: Some(&placement),
-                move_code: None,
-                is_setup,
-            };
-            reached.observe(&view, &visited);
-            reached
-        };
-        assert!(seen(&other, false).0.is_empty());
-        assert!(seen(&start, true).0.is_empty());
-        let mut all = ReachedPositions::default();
-        all.absorb(seen(&start, false));
-        all.absorb(seen(&start, false));
-        assert_eq!(fens(&all), Some(Fens::One(start.canonical_fen())));
-        let other = ReachedPosition { fens: Fens::One(other.canonical_fen()), codes: Vec::new() };
-        all.absorb(ReachedPositions(KeyMap::from_iter([(start.key(), other)])));
-        assert_eq!(fens(&all), Some(Fens::Several));
-        all.absorb(seen(&start, false));
-        assert_eq!(fens(&all), Some(Fens::Several));
+        self.end_key(self.last);
+        let Self { distinct, found, .. } = self;
+        Counted { distinct, visited: found }
     }
 }

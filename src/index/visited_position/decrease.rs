@@ -5,11 +5,13 @@ use std::path::Path;
 use rayon::ThreadPool;
 
 use crate::board::{GameResult, KeyMap, KeySet, MoveCode, PositionKey, ShortMove};
+use crate::id::Level;
 use crate::index::visited_position::{CountedGame, KnownOutcomes, opened, to_json};
 use crate::index::{Error, Progress, Result};
 use crate::parallel;
 use crate::sorted::insert;
 use crate::store::block_set::block_of;
+use crate::store::read::occurrence::visit::LevelGames;
 use crate::store::row::{GameId, GameList, LISTED_GAMES, ResultCounts};
 use crate::store::visit_set::PlayedMove;
 use crate::store::{BulkLoader, GameSet, Snapshot, VisitedCounts};
@@ -22,8 +24,7 @@ struct Decrease {
     moves: Vec<(MoveCode, ResultCounts)>,
     /// The blocks that contain removed games.
     blocks: Vec<u32>,
-    /// Whether too few games are left. The rows are then removed, and the position is counted again if new
-    /// games reach it.
+    /// Whether too few games are left. Then the rows are removed.
     goes: bool,
     /// The lists of the best-rated and of the latest games, as JSON, if a listed game is removed.
     lists: Option<[String; 2]>,
@@ -66,13 +67,12 @@ impl Decrease {
 #[derive(Debug, Default)]
 pub(crate) struct Decreases {
     /// The decrease of each position that has a row and that removed games reached, in ascending order of
-    /// keys.
-    visited: Vec<(PositionKey, Decrease)>,
-    /// The keys of positions for which too few games are left. If new games reach such a position, it is
-    /// counted again.
-    pub(crate) doubtful: KeySet,
+    /// levels and keys.
+    visited: Vec<(LevelGames, PositionKey, Decrease)>,
     /// The number of positions of the removed games.
     pub(crate) positions: u64,
+    /// The removed games.
+    games: GameSet,
 }
 
 /// The input for computing decreases.
@@ -81,8 +81,6 @@ pub(crate) struct Removed<'r> {
     /// The database, as it was before the run.
     pub(crate) target: &'r Path,
     pub(crate) games: &'r GameSet,
-    /// The keys that have a row of `visited_position`.
-    pub(crate) visited: &'r KeySet,
     pub(crate) threshold: u32,
     pub(crate) pool: &'r ThreadPool,
     pub(crate) progress: &'r Progress,
@@ -91,22 +89,78 @@ pub(crate) struct Removed<'r> {
 impl Decreases {
     /// Computes the decreases from the positions of the removed games.
     pub(crate) fn compute(removed: Removed<'_>) -> Result<Self> {
+        let mut all = Self { games: removed.games.clone(), ..Self::default() };
+        if removed.games.is_empty() {
+            return Ok(all);
+        }
+        let known = Snapshot::open_snapshot(removed.target)?;
+        let outcomes = KnownOutcomes::new(removed.target);
+        let mut games = removed.games.iter().peekable();
+        for level in known.levels()? {
+            let games: Vec<GameId> =
+                std::iter::from_fn(|| games.next_if(|&game| game <= level.last)).collect();
+            if !games.is_empty() {
+                let level = LevelDecreases { level, visited: known.visited_keys(level.level)?, removed };
+                level.compute(&games, &outcomes, &mut all)?;
+            }
+        }
+        Ok(all)
+    }
+
+    /// Subtracts the removed games from the rows of the levels before `end`; `None`: of all levels.
+    pub(crate) fn write(
+        &self,
+        progress: &Progress,
+        end: Option<Level>,
+        loader: &BulkLoader<'_>,
+    ) -> Result<()> {
+        let stay = |level: LevelGames| end.is_none_or(|end| level.level < end);
+        for (level, key, decrease) in self.visited.iter().take_while(|&&(level, ..)| stay(level)) {
+            progress.check()?;
+            let at = (level.level, *key);
+            let Decrease { counts, unfinished, moves, blocks, goes, lists, years } = decrease;
+            if *goes {
+                loader.remove_visited(*level, *key)?;
+                continue;
+            }
+            for &block in blocks {
+                loader.remove_visits(at, block, &self.games)?;
+            }
+            loader.decrease_visited(at, counts, *unfinished)?;
+            for (code, counts) in moves {
+                loader.decrease_continuation(at, *code, counts)?;
+            }
+            if let Some([top, recent]) = lists {
+                loader.set_listed_games(at, top, recent)?;
+            }
+            for (code, counts) in years {
+                loader.set_years(at, *code, counts)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The input for computing the decreases of a level.
+struct LevelDecreases<'r> {
+    level: LevelGames,
+    /// The keys that have a row.
+    visited: KeySet,
+    removed: Removed<'r>,
+}
+
+impl LevelDecreases<'_> {
+    /// Adds the decreases by the removed games of the level to `all`.
+    fn compute(&self, games: &[GameId], outcomes: &KnownOutcomes<'_>, all: &mut Decreases) -> Result<()> {
         const GAMES_AT_ONCE: usize = 256;
         const POSITIONS_AT_ONCE: usize = 256;
         const GAMES: usize = 1 << 17;
-        let games: Vec<GameId> = removed.games.iter().collect();
+        let pool = Some(self.removed.pool);
         let mut visited: KeyMap<Decrease> = KeyMap::default();
-        let mut all = Self::default();
-        if games.is_empty() {
-            return Ok(all);
-        }
-        let outcomes = KnownOutcomes::new(removed.target);
-        let connection = || WorkerState { known: None, outcomes: &outcomes };
+        let connection = || WorkerState { known: None, outcomes };
         for games in games.chunks(GAMES) {
             let parts: Vec<_> = games.chunks(GAMES_AT_ONCE).collect();
-            let parts = parallel::consume(Some(removed.pool), parts, connection, |known, games| {
-                known.games(removed, games)
-            })?;
+            let parts = parallel::consume(pool, parts, connection, |known, games| known.games(self, games))?;
             for (part, positions) in parts {
                 all.positions += positions;
                 for (key, decrease) in part {
@@ -114,47 +168,16 @@ impl Decreases {
                 }
             }
         }
-        all.visited.extend(visited);
-        let parts: Vec<_> = all.visited.chunks_mut(POSITIONS_AT_ONCE).collect();
-        parallel::consume(Some(removed.pool), parts, connection, |known, positions| {
+        let mut visited: Vec<_> = visited.into_iter().collect();
+        let parts: Vec<_> = visited.chunks_mut(POSITIONS_AT_ONCE).collect();
+        parallel::consume(pool, parts, connection, |known, positions| {
             for (key, decrease) in positions {
-                known.complete(removed, *key, decrease)?;
+                known.complete(self, *key, decrease)?;
             }
             Ok::<_, Error>(())
         })?;
-        all.visited.sort_unstable_by_key(|(key, _)| key.as_i64());
-        let going = all.visited.iter().filter(|(_, decrease)| decrease.goes);
-        all.doubtful = going.map(|(key, _)| *key).collect();
-        Ok(all)
-    }
-
-    /// Subtracts the games in `removed` from the rows. Must be called before new games are added to the rows.
-    pub(crate) fn write(
-        &self,
-        progress: &Progress,
-        removed: &GameSet,
-        loader: &BulkLoader<'_>,
-    ) -> Result<()> {
-        for (key, Decrease { counts, unfinished, moves, blocks, goes, lists, years }) in &self.visited {
-            progress.check()?;
-            if *goes {
-                loader.remove_visited(*key)?;
-                continue;
-            }
-            for &block in blocks {
-                loader.remove_visits(*key, block, removed)?;
-            }
-            loader.decrease_visited(*key, counts, *unfinished)?;
-            for (code, counts) in moves {
-                loader.decrease_continuation(*key, *code, counts)?;
-            }
-            if let Some([top, recent]) = lists {
-                loader.set_listed_games(*key, top, recent)?;
-            }
-            for (code, counts) in years {
-                loader.set_years(*key, *code, counts.first_year, counts.last_year)?;
-            }
-        }
+        visited.sort_unstable_by_key(|(key, _)| key.as_i64());
+        all.visited.extend(visited.into_iter().map(|(key, decrease)| (self.level, key, decrease)));
         Ok(())
     }
 }
@@ -172,9 +195,9 @@ impl WorkerState<'_> {
     }
 
     /// The decreases by some of the removed games, and the number of positions of these games.
-    fn games(&mut self, removed: Removed<'_>, games: &[GameId]) -> Result<(KeyMap<Decrease>, u64)> {
+    fn games(&mut self, level: &LevelDecreases<'_>, games: &[GameId]) -> Result<(KeyMap<Decrease>, u64)> {
         let outcomes = self.outcomes;
-        let known = self.of(removed)?;
+        let known = self.of(level.removed)?;
         let (mut decreases, mut positions) = (KeyMap::<Decrease>::default(), 0);
         // A game that reached a position several times is counted under the last move played there.
         let mut last_moves: KeyMap<Option<MoveCode>> = KeyMap::default();
@@ -183,7 +206,7 @@ impl WorkerState<'_> {
             last_moves.clear();
             known.for_each_position_of(game, |key, code| {
                 positions += 1;
-                if removed.visited.contains(&key) {
+                if level.visited.contains(&key) {
                     let last = last_moves.entry(key).or_default();
                     *last = code.or(*last);
                 }
@@ -199,8 +222,15 @@ impl WorkerState<'_> {
 
     /// Completes the changes of a position's rows: sets whether the rows are removed, the lists of games, and
     /// the years of moves.
-    fn complete(&mut self, removed: Removed<'_>, key: PositionKey, decrease: &mut Decrease) -> Result<()> {
-        let Some(row) = self.of(removed)?.visited_counts(key)? else { return Ok(()) };
+    fn complete(
+        &mut self,
+        level: &LevelDecreases<'_>,
+        key: PositionKey,
+        decrease: &mut Decrease,
+    ) -> Result<()> {
+        let removed = level.removed;
+        let row = self.of(removed)?.visited_counts(level.level.level, key)?;
+        let Some(row) = row else { return Ok(()) };
         let VisitedCounts { games, listed, years } = row;
         let left = games.saturating_sub(decrease.counts.games() + u64::from(decrease.unfinished));
         if left < u64::from(removed.threshold) {
@@ -218,7 +248,7 @@ impl WorkerState<'_> {
         let doubtful: Vec<MoveCode> =
             decrease.moves.iter().filter(is_doubtful).map(|&(code, _)| code).collect();
         if is_listed || !doubtful.is_empty() {
-            let (lists, years) = self.recount(removed, key, &doubtful)?;
+            let (lists, years) = self.recount(level, key, &doubtful)?;
             decrease.lists = is_listed.then_some(lists);
             decrease.years = doubtful.into_iter().zip(years).collect();
         }
@@ -229,7 +259,7 @@ impl WorkerState<'_> {
     /// that include the first and the last year of the remaining games with this move.
     fn recount(
         &mut self,
-        removed: Removed<'_>,
+        level: &LevelDecreases<'_>,
         key: PositionKey,
         moves: &[MoveCode],
     ) -> Result<([String; 2], Vec<ResultCounts>)> {
@@ -239,8 +269,8 @@ impl WorkerState<'_> {
         let mut years = vec![ResultCounts::NONE; moves.len()];
         let outcomes = self.outcomes;
         let mut visits = Vec::new();
-        self.of(removed)?.for_each_visit(key, |game, played| {
-            if !removed.games.contains(game) {
+        self.of(level.removed)?.for_each_visit(level.level, key, |game, played| {
+            if !level.removed.games.contains(game) {
                 visits.push((game, played));
             }
         })?;

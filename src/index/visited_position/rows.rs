@@ -4,21 +4,26 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::board::{KeyMap, MoveCode, Position, PositionKey, ShortMove};
+use crate::id::Level;
 use crate::index::Result;
 use crate::index::visited_position::{Fens, VisitedPosition, to_json};
 use crate::store::BulkLoader;
 use crate::store::row::{ContinuationRow, Text, VisitedPositionBatch, VisitedPositionRow};
 use crate::store::visit_set::{PackingBuffers, PlayedMove, Visits};
 
-/// Writes the rows of visited positions to `visited_position`, `continuation` and `visit_set`. All other
-/// tables must be complete.
+/// Writes the rows of a level to `level_position`, `level_continuation` and `visit_set`. All other tables must
+/// be complete.
 ///
 /// The counts contain only the key of a position and the short codes of the moves. Nearly always, a move from
 /// another visited position leads to the position, so that it can be found by walking from the start
 /// position. For other positions, and for positions that games from set-ups reached, rows of `game_position`
 /// are read. If two positions share a key, neither gets a row. This is detected if the FENs that were read
 /// differ, if walks lead to different positions with this key, or if a move is impossible.
-pub(crate) fn write(mut visited: Vec<VisitedPosition>, loader: &mut BulkLoader<'_>) -> Result<()> {
+pub(crate) fn write(
+    level: Level,
+    mut visited: Vec<VisitedPosition>,
+    loader: &mut BulkLoader<'_>,
+) -> Result<()> {
     for visited in &mut visited {
         compare_fens(visited, loader)?;
     }
@@ -39,19 +44,19 @@ pub(crate) fn write(mut visited: Vec<VisitedPosition>, loader: &mut BulkLoader<'
         if let (Fens::One(fen), Some(codes)) = told {
             visited.visits.pack(&mut buffers);
             visits.push((visited.key, std::mem::take(&mut visited.visits)));
-            add(&mut batch, visited, &fen, &codes);
+            add(&mut batch, (level, visited), &fen, &codes);
         }
         if batch.positions.len() >= AT_ONCE || rows.peek().is_none() {
             loader.append_visited(&batch)?;
             batch.clear();
         }
     }
-    write_visits(&visits, loader)
+    write_visits(level, &visits, loader)
 }
 
 /// Writes the games that reached each position. The input is in key order. The rows are written in the order
 /// of their table: by block, then by key.
-fn write_visits(visits: &[(PositionKey, Visits)], loader: &BulkLoader<'_>) -> Result<()> {
+fn write_visits(level: Level, visits: &[(PositionKey, Visits)], loader: &BulkLoader<'_>) -> Result<()> {
     let mut sets: Vec<_> = visits.iter().map(|(_, visits)| visits.blocks().peekable()).collect();
     let mut order = BinaryHeap::new();
     for (index, blocks) in sets.iter_mut().enumerate() {
@@ -60,7 +65,7 @@ fn write_visits(visits: &[(PositionKey, Visits)], loader: &BulkLoader<'_>) -> Re
     while let Some(Reverse((_, index))) = order.pop() {
         let blocks = &mut sets[index];
         if let Some((block, games)) = blocks.next() {
-            loader.put_visits(visits[index].0, block, games)?;
+            loader.put_visits((level, visits[index].0), block, games)?;
         }
         order.extend(blocks.peek().map(|&(block, _)| Reverse((block, index))));
     }
@@ -68,11 +73,11 @@ fn write_visits(visits: &[(PositionKey, Visits)], loader: &BulkLoader<'_>) -> Re
 }
 
 /// Compares the FENs of the occurrences in games from set-up positions with each other, with the FEN of an
-/// occurrence in a game from the standard start, and with known FENs. If there are neither occurrences in
-/// games from set-up positions nor known FENs, reads nothing.
-pub(crate) fn compare_fens(visited: &mut VisitedPosition, loader: &BulkLoader<'_>) -> Result<()> {
+/// occurrence in a game from the standard start. If there are no occurrences in games from set-up positions,
+/// reads nothing.
+fn compare_fens(visited: &mut VisitedPosition, loader: &BulkLoader<'_>) -> Result<()> {
     let places = std::mem::take(&mut visited.to_compare);
-    if places.is_empty() && visited.fens == Fens::Unknown {
+    if places.is_empty() {
         return Ok(());
     }
     for (game, ply) in visited.standard.into_iter().chain(places) {
@@ -84,7 +89,7 @@ pub(crate) fn compare_fens(visited: &mut VisitedPosition, loader: &BulkLoader<'_
 }
 
 /// Looks up and counts the moves that the sorted occurrences could not store.
-pub(crate) fn count_to_look_up(visited: &mut VisitedPosition, loader: &BulkLoader<'_>) -> Result<()> {
+fn count_to_look_up(visited: &mut VisitedPosition, loader: &BulkLoader<'_>) -> Result<()> {
     for (game, ply, counted_game) in std::mem::take(&mut visited.to_look_up) {
         let played = loader.position_at(game, ply)?.move_code.map(ShortMove::new);
         visited.visits.push(game, PlayedMove::new(played));
@@ -95,9 +100,15 @@ pub(crate) fn count_to_look_up(visited: &mut VisitedPosition, loader: &BulkLoade
     Ok(())
 }
 
-fn add(batch: &mut VisitedPositionBatch, mut visited: VisitedPosition, fen: &str, codes: &[MoveCode]) {
+fn add(
+    batch: &mut VisitedPositionBatch,
+    (level, mut visited): (Level, VisitedPosition),
+    fen: &str,
+    codes: &[MoveCode],
+) {
     let key = visited.key;
     let position = VisitedPositionRow {
+        level,
         key,
         fen: Text::push(&mut batch.text, fen),
         counts: visited.counts,
@@ -108,7 +119,7 @@ fn add(batch: &mut VisitedPositionBatch, mut visited: VisitedPosition, fen: &str
     batch.positions.push(position);
     let first = batch.continuations.len();
     for ((_, counts), &move_code) in visited.moves.drain(..).zip(codes) {
-        batch.continuations.push(ContinuationRow { key, move_code, counts });
+        batch.continuations.push(ContinuationRow { level, key, move_code, counts });
     }
     batch.continuations[first..].sort_unstable_by_key(|row| row.move_code);
 }

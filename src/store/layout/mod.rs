@@ -77,7 +77,7 @@ impl fmt::Display for Layout {
 }
 
 /// The views of the schema that use `game_position`.
-const VIEWS: [&str; 2] = ["moves", "positions"];
+const VIEWS: [&str; 4] = ["moves", "positions", "visited_position", "continuation"];
 
 /// If a database is compact, makes all statements of this connection read `game_position` from a virtual
 /// table, which replays games much faster than the view. The name of this temporary table hides the name of

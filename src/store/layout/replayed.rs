@@ -20,7 +20,7 @@ use rusqlite::vtab::{
 };
 use rusqlite::{Connection, Error, OptionalExtension as _, Result, Row};
 
-use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position};
+use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position, PositionKey};
 use crate::store::row::{GameId, Ply};
 
 /// The name of the module in `CREATE VIRTUAL TABLE`.
@@ -232,6 +232,11 @@ impl Replay {
 
     pub(crate) const fn id(&self) -> GameId {
         GameId(self.id as u32)
+    }
+
+    /// The key of the current position.
+    pub(crate) const fn key(&self) -> PositionKey {
+        self.position.key()
     }
 
     /// The ply of the current position.

@@ -27,20 +27,8 @@ pub fn assemble(
     segments: impl IntoIterator<Item = Segment>,
 ) -> Result<(), BtreeError> {
     file.check_root(root, |page| PageBuilder::from_leaf(page).is_some_and(|fill| fill.count() == 0))?;
-    let page = assemble_replacement(file, segments)?;
+    let page = Assembly::new(file).run(segments)?;
     file.write_pages(root, &page)
-}
-
-/// Joins segments into a tree that will replace another one. The root page of the new tree is not written;
-/// its contents are returned.
-///
-/// # Errors
-/// If a page cannot be written or read back.
-pub fn assemble_replacement(
-    file: &Arc<PageFile>,
-    segments: impl IntoIterator<Item = Segment>,
-) -> Result<Vec<u8>, BtreeError> {
-    Assembly::new(file).run(segments)
 }
 
 /// The result of changing a tree.

@@ -15,11 +15,8 @@
 //! Until the last step has succeeded, the file must be regarded as damaged, so build in a temporary file.
 //!
 //! Rows can be added to a non-empty tree in the same way. If all new keys are greater than the old ones,
-//! [`extend`] appends the new leaves. Otherwise old and new rows are merged into new leaves: [`OldRows`] does
-//! this for `occurrence`, and [`combine()`] for an index. Then [`assemble_replacement`] builds a tree that
-//! replaces the old one, or [`replace_end`] builds a tree that keeps the leaves before the merged ones.
-//! [`copy_without_games`] builds a tree without the rows of some games. An [`OccurrenceCursor`] reads rows of
-//! `occurrence`.
+//! [`extend`] appends the new leaves. [`replace_end`] replaces the last rows of a tree, and [`combine()`] merges
+//! the rows of two indexes. [`copy_without_games`] builds a tree without the rows of some games.
 //!
 //! A table with rowids is a tree of another kind: all its rows are on leaves, and a row may continue on
 //! overflow pages. A [`TableWriter`] builds it on one thread.
@@ -37,7 +34,6 @@ mod error;
 mod file;
 mod interior;
 mod leaf_writer;
-mod merge;
 mod number;
 mod page;
 mod record;
@@ -45,14 +41,13 @@ mod record_reader;
 mod table;
 mod tree;
 
-pub use assemble::{RebuiltTree, assemble, assemble_replacement, copy_without_games, extend, replace_end};
+pub use assemble::{RebuiltTree, assemble, copy_without_games, extend, replace_end};
 pub use combine::{Combined, LONGEST_COMBINED, combine, count_unchanged_leaves};
 pub use error::BtreeError;
 pub use file::PageFile;
 pub use leaf_writer::{LeafWriter, Segment};
-pub use merge::{OldRows, RemovedKeys};
 pub use number::{PageNumber, PageRun, PageSize};
 pub(crate) use record::RowRecord;
 pub use record::{BoardFen, Fen, PositionRecord, Record};
 pub use table::TableWriter;
-pub use tree::{LevelRange, OccurrenceCursor, PositionReader, PositionTrees, Tree};
+pub use tree::Tree;

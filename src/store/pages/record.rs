@@ -353,7 +353,7 @@ pub(super) fn push_varint(bytes: &mut Vec<u8>, value: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::pages::record_reader::{game_of, is_before, key_of, occurrence_of};
+    use crate::store::pages::record_reader::{is_before, occurrence_of};
     use crate::store::row::{Level, Occurrence};
 
     /// The record's bytes, written into a buffer that already has other contents.
@@ -435,8 +435,6 @@ mod tests {
                     assert_eq!(bytes, naive(&columns, None), "{level} {key} {game} {ply}");
                     let cell = [&[bytes.len() as u8], &bytes[..]].concat();
                     assert_eq!(occurrence_of(&cell), Some(row_there));
-                    assert_eq!(key_of(&cell), Some(PositionKey::from_i64(key)));
-                    assert_eq!(game_of(&cell), Some(GameId(game)));
                     assert_eq!(is_before(&cell, row_there), Some(false));
                     for other in key_edges() {
                         for level in [1, level] {

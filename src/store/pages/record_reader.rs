@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::board::{MoveCode, PositionKey};
+use crate::board::PositionKey;
 use crate::store::row::{GameId, Level, Occurrence, OccurrenceRow, Ply};
 
 /// The row of `occurrence` in a leaf cell; `None` if the cell has another format.
@@ -31,30 +31,6 @@ fn level_and_key(cell: &[u8]) -> Option<(i64, PositionKey)> {
     Some((level, PositionKey(u64::from_be_bytes(*columns.first_chunk()?))))
 }
 
-/// The key of the row of `occurrence` in a leaf cell; `None` if the cell has another format.
-#[inline]
-pub(super) fn key_of(cell: &[u8]) -> Option<PositionKey> {
-    match level_and_key(cell) {
-        Some((_, key)) => Some(key),
-        None => occurrence_of(cell).map(|row| row.occurrence.key()),
-    }
-}
-
-/// The game of the row of `occurrence` in a leaf cell; `None` if the cell has another format.
-#[inline]
-pub(super) fn game_of(cell: &[u8]) -> Option<GameId> {
-    // The usual formats: level 1, a key of eight bytes, and a game id of two or three bytes.
-    match *cell {
-        [_, 5, 9, 6, 2, _, _, _, _, _, _, _, _, _, a @ ..0x80, b, ..] => {
-            Some(GameId(u32::from_be_bytes([0, 0, a, b])))
-        }
-        [_, 5, 9, 6, 3, _, _, _, _, _, _, _, _, _, a @ ..0x80, b, c, ..] => {
-            Some(GameId(u32::from_be_bytes([0, a, b, c])))
-        }
-        _ => occurrence_of(cell).map(|row| row.occurrence.game()),
-    }
-}
-
 /// Whether the row of `occurrence` in a leaf cell comes before `row`; `None` if the cell has another format.
 #[inline]
 pub(super) fn is_before(cell: &[u8], row: OccurrenceRow) -> Option<bool> {
@@ -62,15 +38,6 @@ pub(super) fn is_before(cell: &[u8], row: OccurrenceRow) -> Option<bool> {
         Some((level, _)) if level != i64::from(row.level.0) => Some(level < i64::from(row.level.0)),
         Some((_, key)) if key != row.occurrence.key() => Some(key.as_i64() < row.occurrence.key().as_i64()),
         _ => Some(occurrence_of(cell)? < row),
-    }
-}
-
-/// Whether a leaf cell contains this row of `occurrence`; `None` if the cell has another format.
-#[inline]
-pub(super) fn is_row(cell: &[u8], row: OccurrenceRow) -> Option<bool> {
-    match level_and_key(cell) {
-        Some((_, key)) if key != row.occurrence.key() => Some(false),
-        _ => Some(occurrence_of(cell)? == row),
     }
 }
 
@@ -93,27 +60,6 @@ pub(super) fn compare(cell: &[u8], other: &[u8]) -> Option<Ordering> {
 /// The first column of the row in a leaf cell; `None` if there is no such column or it is not an integer.
 pub(super) fn first_number(cell: &[u8]) -> Option<i64> {
     Columns::of(cell)?.integer()
-}
-
-/// The game and the ply of the row of `game_position` in a cell; `None` if the cell has another format.
-pub(super) fn position_place(cell: &[u8]) -> Option<(i64, i64)> {
-    let mut columns = Columns::of(cell)?;
-    Some((columns.integer()?, columns.integer()?))
-}
-
-/// The FEN and the move of the row of `game_position` in a cell; `None` if the cell has another format.
-pub(super) fn played_in(cell: &[u8]) -> Option<(&str, Option<MoveCode>)> {
-    // Skips game, ply, key and half-move clock.
-    let mut columns = Columns::of(cell)?.skip(4);
-    let code = match columns.next()?? {
-        Value::Integer(code) => Some(MoveCode::from_stored(u32::try_from(code).ok()?)),
-        Value::Null => None,
-        _ => return None,
-    };
-    match columns.next()?? {
-        Value::Text(fen) => Some((std::str::from_utf8(fen).ok()?, code)),
-        _ => None,
-    }
 }
 
 /// The value of a column. Values are ordered as SQLite sorts them.

@@ -4,13 +4,10 @@ use std::cell::OnceCell;
 use std::ops::Range;
 
 use super::page::{CHILD, INTERIOR_HEADER, LEAF_HEADER, POINTER, PageView};
-use super::record_reader::{is_before, occurrence_of, played_in, position_place};
+use super::record_reader::is_before;
 use super::{BtreeError, PageFile, PageNumber, PageSize};
-use crate::board::{MoveCode, PositionKey};
-use crate::id::{GameId, Level, Ply};
-use crate::store::game_set::GameSet;
-use crate::store::partition_point::{near_partition_point, partition_point};
-use crate::store::row::{Occurrence, OccurrenceRow};
+use crate::store::partition_point::partition_point;
+use crate::store::row::OccurrenceRow;
 
 /// The maximum number of levels of a tree. SQLite cannot read deeper trees either.
 const MOST_LEVELS: usize = 20;
@@ -105,16 +102,6 @@ impl Tree {
     pub fn bytes(&self, leaf: usize, page_size: PageSize) -> u64 {
         let leaves = self.leaves.len().saturating_sub(leaf);
         (leaves * page_size.bytes() + self.dividers.len() + self.ends.len() * POINTER) as u64
-    }
-
-    /// The maximum number of bytes that some rows take on pages of this size: the rows from `row` on, and the
-    /// rows before `row` that [`replace_end`](super::replace_end) writes again. The tree must be that of
-    /// `occurrence`.
-    #[must_use]
-    pub fn bytes_from(&self, row: OccurrenceRow, page_size: PageSize) -> u64 {
-        let before = self.leaves_before(row).unwrap_or(0);
-        let leaves = self.leaves.len() - before.saturating_sub(1);
-        (leaves * (page_size.bytes() + OccurrenceRow::LONGEST_CELL + POINTER)) as u64
     }
 
     /// The number of leaves whose divider, the row after the leaf, comes before `row`. The tree must be that
@@ -236,13 +223,6 @@ impl<'t> Place<'t> {
         Ok(place)
     }
 
-    /// A cursor at the first row that is not before `row`. The tree must be that of `occurrence`.
-    pub(super) fn of(file: &'t PageFile, tree: &'t Tree, row: OccurrenceRow) -> Result<Self, BtreeError> {
-        let mut place = Self::new(file, tree, tree.leaves_before(row)?)?;
-        place.cell = place.first_from(row)?;
-        Ok(place)
-    }
-
     /// Moves to the first row of a leaf.
     fn go_to_leaf(&mut self, leaf: usize) -> Result<(), BtreeError> {
         if !self.loaded.contains(&leaf) {
@@ -309,244 +289,11 @@ impl<'t> Place<'t> {
     }
 
     /// Moves to the first row of the next leaf, if there is one.
-    pub(super) fn next_leaf(&mut self) -> Result<(), BtreeError> {
+    fn next_leaf(&mut self) -> Result<(), BtreeError> {
         if self.divider().is_some() { self.go_to_leaf(self.leaf + 1) } else { Ok(()) }
-    }
-
-    /// The index of the first row that is not before `row`, among the current row and all later rows of the
-    /// leaf. If there is no such row, the number of rows on the leaf. The tree must be that of `occurrence`.
-    pub(super) fn first_from(&self, row: OccurrenceRow) -> Result<usize, BtreeError> {
-        let page = self.page()?;
-        near_partition_point(self.cell..page.count(), |index| {
-            page.row(index).and_then(|cell| is_before(cell, row)).ok_or_else(|| self.damaged())
-        })
     }
 
     pub(super) fn damaged(&self) -> BtreeError {
         self.tree.damaged(self.leaf)
-    }
-}
-
-/// Rows of a level, from `start` up to, but not including, `end`.
-#[derive(Clone, Copy, Debug)]
-pub struct LevelRange {
-    /// The level.
-    pub level: Level,
-    /// The inclusive lower bound.
-    pub start: OccurrenceRow,
-    /// The exclusive upper bound; `None` if the range extends to the end of the table.
-    pub end: Option<OccurrenceRow>,
-}
-
-impl LevelRange {
-    /// The part of a level within a range of occurrences. `next` is the next level in the table, if there is
-    /// one.
-    #[must_use]
-    pub fn new(level: Level, next: Option<Level>, (start, end): (Occurrence, Option<Occurrence>)) -> Self {
-        let end = end.map(|occurrence| OccurrenceRow { level, occurrence });
-        Self {
-            level,
-            start: OccurrenceRow { level, occurrence: start },
-            end: end.or(next.map(OccurrenceRow::first_of)),
-        }
-    }
-}
-
-/// Reads the rows of a range of a level in order.
-#[derive(Debug)]
-pub struct OccurrenceCursor<'t> {
-    range: LevelRange,
-    place: Place<'t>,
-    /// The current row.
-    row: Option<Occurrence>,
-}
-
-impl<'t> OccurrenceCursor<'t> {
-    /// A cursor at the first row of the range.
-    ///
-    /// # Errors
-    /// If a page cannot be read or is damaged.
-    pub fn new(file: &'t PageFile, tree: &'t Tree, range: LevelRange) -> Result<Self, BtreeError> {
-        let mut cursor = Self { range, place: Place::of(file, tree, range.start)?, row: None };
-        cursor.read_row()?;
-        Ok(cursor)
-    }
-
-    /// The current row; `None` at the end of the range.
-    #[must_use]
-    pub const fn row(&self) -> Option<Occurrence> {
-        self.row
-    }
-
-    /// Moves to the next row. After the last row of the range, the cursor has no row.
-    ///
-    /// # Errors
-    /// If a page cannot be read or is damaged.
-    pub fn advance(&mut self) -> Result<(), BtreeError> {
-        self.place.advance()?;
-        self.read_row()
-    }
-
-    /// The number of rows of a key, but at most `most`. The keys of successive calls of this type's methods
-    /// must be in ascending order.
-    ///
-    /// # Errors
-    /// If a page cannot be read or is damaged.
-    pub fn count(&mut self, key: PositionKey, most: u32) -> Result<u32, BtreeError> {
-        self.go_to(key)?;
-        let mut count = 0;
-        while count < most && self.row.is_some_and(|row| row.key() == key) {
-            count += 1;
-            self.advance()?;
-        }
-        Ok(count)
-    }
-
-    /// Whether a key has rows of games that are not in `games`. The keys of successive calls must be in
-    /// ascending order.
-    ///
-    /// # Errors
-    /// If a page cannot be read or is damaged.
-    pub fn has_other(&mut self, key: PositionKey, games: &GameSet) -> Result<bool, BtreeError> {
-        self.go_to(key)?;
-        while let Some(row) = self.row.filter(|row| row.key() == key) {
-            if !games.contains(row.game()) {
-                return Ok(true);
-            }
-            self.advance()?;
-        }
-        Ok(false)
-    }
-
-    /// Moves to the first row whose key is not before `key`.
-    fn go_to(&mut self, key: PositionKey) -> Result<(), BtreeError> {
-        let occurrence = Occurrence::new(key, GameId(0), Ply(0));
-        let row = OccurrenceRow { level: self.range.level, occurrence };
-        let Place { tree, leaf, .. } = self.place;
-        let count = tree.divider_count();
-        if leaf < count && tree.is_divider_before(leaf, row)? {
-            let leaf = near_partition_point(leaf + 1..count, |leaf| tree.is_divider_before(leaf, row))?;
-            self.place.go_to_leaf(leaf)?;
-        }
-        self.place.cell = self.place.first_from(row)?;
-        self.read_row()
-    }
-
-    fn read_row(&mut self) -> Result<(), BtreeError> {
-        self.row = None;
-        if !self.place.is_at_end()? {
-            let row = self.place.row()?.and_then(occurrence_of).ok_or_else(|| self.place.damaged())?;
-            self.row = Some(row.occurrence).filter(|_| self.range.end.is_none_or(|end| row < end));
-        }
-        Ok(())
-    }
-}
-
-/// The trees of `game_position` and `occurrence`. They can be read only until one of their pages is
-/// overwritten.
-#[derive(Clone, Copy, Debug)]
-pub struct PositionTrees<'f> {
-    /// The database file.
-    pub file: &'f PageFile,
-    /// The root page of `game_position`; 0 in a compact database, where `game_position` is not a table.
-    pub positions: PageNumber,
-    /// The tree of `occurrence`.
-    pub occurrences: &'f Tree,
-    /// The levels of `occurrence`, in order.
-    pub levels: &'f [Level],
-}
-
-/// Looks up rows of `occurrence` and `game_position`. Rows of `game_position` are found fastest in ascending
-/// order, because the pages on the path to the row looked up last are cached.
-///
-/// For scattered rows, reading page by page is far faster than a memory map. With a memory map, the first
-/// access to each page causes a page fault, which also reads many of the following pages.
-#[derive(Debug)]
-pub struct PositionReader<'f> {
-    trees: PositionTrees<'f>,
-    /// The pages on the path from the root to the row looked up last, with their numbers.
-    way: Vec<(PageNumber, Vec<u8>)>,
-}
-
-impl<'f> PositionReader<'f> {
-    /// A reader that has not read anything yet.
-    #[must_use]
-    pub const fn new(trees: PositionTrees<'f>) -> Self {
-        Self { trees, way: Vec::new() }
-    }
-
-    /// Calls `see` with the game and the ply of each occurrence of a key, in the order of games, then of
-    /// plies.
-    ///
-    /// # Errors
-    /// If a page cannot be read or is invalid.
-    pub fn for_each_occurrence(
-        &self,
-        key: PositionKey,
-        mut see: impl FnMut(GameId, Ply),
-    ) -> Result<(), BtreeError> {
-        let PositionTrees { file, occurrences, levels, .. } = self.trees;
-        let first = Occurrence::new(key, GameId(0), Ply(0));
-        let nexts = levels.iter().skip(1).copied().map(Some).chain([None]);
-        for (&level, next) in levels.iter().zip(nexts) {
-            let range = LevelRange::new(level, next, (first, None));
-            let mut cursor = OccurrenceCursor::new(file, occurrences, range)?;
-            while let Some(row) = cursor.row().filter(|row| row.key() == key) {
-                see(row.game(), row.ply());
-                cursor.advance()?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Calls `see` with the FEN of a position of a game and the move played from it, and returns the result;
-    /// `None` if the position has no row.
-    ///
-    /// # Errors
-    /// If a page cannot be read or is invalid, for example because a row is too long for its page or contains
-    /// invalid values.
-    pub fn played_at<T>(
-        &mut self,
-        game: GameId,
-        ply: Ply,
-        see: impl FnOnce(&str, Option<MoveCode>) -> T,
-    ) -> Result<Option<T>, BtreeError> {
-        let place = (i64::from(game.0), i64::from(ply.0));
-        let mut number = self.trees.positions;
-        for level in 0..MOST_LEVELS {
-            let page = self.load(level, number)?;
-            let damaged = || BtreeError::Damaged { page: number };
-            let view = PageView::new(page).ok_or_else(damaged)?;
-            let place_of = |index| view.row(index).and_then(position_place).ok_or_else(damaged);
-            let index = partition_point(0..view.count(), |index| Ok(place_of(index)? < place))?;
-            if index < view.count() && place_of(index)? == place {
-                let (fen, code) = view.row(index).and_then(played_in).ok_or_else(damaged)?;
-                return Ok(Some(see(fen, code)));
-            }
-            if view.is_leaf() {
-                return Ok(None);
-            }
-            number = view.child(index).filter(|child| child.0 > 1).ok_or_else(damaged)?;
-        }
-        Err(BtreeError::Damaged { page: self.trees.positions })
-    }
-
-    /// Returns page `number`, which is `level` levels below the root. Reads the page unless it is cached.
-    fn load(&mut self, level: usize, number: PageNumber) -> Result<&[u8], BtreeError> {
-        let file = self.trees.file;
-        if number.0 == 0 || number.0 > file.page_count() {
-            return Err(BtreeError::Damaged { page: number });
-        }
-        if self.way.len() == level {
-            self.way.push((PageNumber(0), vec![0; file.page_size().bytes()]));
-        }
-        let (loaded, page) = &mut self.way[level];
-        if *loaded != number {
-            // If reading fails, the contents of the buffer are unknown.
-            *loaded = PageNumber(0);
-            file.read_page(number, page)?;
-            *loaded = number;
-        }
-        Ok(page)
     }
 }

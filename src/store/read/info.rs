@@ -62,8 +62,8 @@ pub struct Totals {
     pub plies: u64,
     /// The number of positions of the games.
     pub positions: u64,
-    /// The number of distinct positions of the games; `None` unless there is exactly one run. Each run counts
-    /// its own distinct positions, and several runs can count the same position.
+    /// The number of distinct positions of the games; `None` if there are several runs, because each run counts
+    /// its own distinct positions, or if games were removed.
     pub distinct_positions: Option<u64>,
     /// The number of problems found.
     pub problems: u64,
@@ -242,7 +242,11 @@ impl Database {
             totals.problems = totals.problems.saturating_add(part.problems);
             totals.elapsed = totals.elapsed.saturating_add(part.elapsed);
         }
-        if let [import] = imports.as_slice() {
+        // Removals do not change the number that a run counted.
+        let removed = "SELECT count(*) AS count FROM setting WHERE name = 'removed_games' AND value > 0";
+        if let [import] = imports.as_slice()
+            && self.number(removed)? == 0
+        {
             totals.distinct_positions = Some(import.totals.distinct_positions);
         }
         Ok(Info {

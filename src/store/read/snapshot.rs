@@ -4,22 +4,20 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Params, params, params_from_iter};
 
-use crate::board::{KeySet, MoveCode, PositionKey};
-use crate::id::ImportId;
+use crate::board::{KeySet, MoveCode, Position, PositionKey};
+use crate::id::{ImportId, Level};
 use crate::store::block_set::game_of;
 use crate::store::cell::{
-    CONTINUATION, Cells, EVENT, GAME, GAME_POSITION, IMPORT, PLAYER, SETTING, SITE, SOURCE, Table,
-    VISITED_POSITION,
+    Cells, EVENT, GAME, GAME_POSITION, IMPORT, LEVEL_CONTINUATION, LEVEL_POSITION, PLAYER, SETTING, SITE,
+    SOURCE, Table,
 };
 use crate::store::database::open_file;
 use crate::store::game_indexes::HASH_BLOCKS;
+use crate::store::layout::replayed::Replay;
 use crate::store::layout::{Layout, read_quickly};
 use crate::store::read::game_column::{BlockColumns, Outcomes, if_known};
 use crate::store::read::occurrence::hit::listed_games;
-use crate::store::read::occurrence::visit::{
-    VisitedPositionLists, VisitedRows, for_each_occurrence, for_each_visit_set, has_occurrences, played_at,
-    visited_lists, visits,
-};
+use crate::store::read::occurrence::visit::{LevelGames, for_each_visit_set, level_games};
 use crate::store::read::source::READINGS;
 use crate::store::row::{GameId, NameId, Ply, SourceId};
 use crate::store::schema::schema_of;
@@ -57,6 +55,7 @@ impl NameTable {
 pub struct Snapshot {
     connection: Connection,
     path: PathBuf,
+    layout: Layout,
 }
 
 impl Snapshot {
@@ -68,11 +67,11 @@ impl Snapshot {
         let connection = open_file(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         // A larger cache would not help: pages are read from all over the file and are hardly ever used
         // again.
-        connection
+        let layout = connection
             .pragma_update(None, "cache_size", -8 * 1024) // KiB
-            .and_then(|()| read_quickly(&connection).map(drop))
+            .and_then(|()| read_quickly(&connection))
             .map_err(|source| Error::sqlite(path, "configure the database", source))?;
-        Ok(Self { connection, path: path.to_owned() })
+        Ok(Self { connection, path: path.to_owned(), layout })
     }
 
     /// Opens the pgndex database at `path` and begins a transaction. In it, all queries read the same state,
@@ -169,13 +168,22 @@ impl Snapshot {
         Ok(sum)
     }
 
-    /// The keys of all rows of `visited_position`.
+    /// The levels, in order.
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn visited_keys(&self) -> Result<KeySet> {
+    pub(crate) fn levels(&self) -> Result<Vec<LevelGames>> {
+        level_games(&self.connection).map_err(|source| self.failed(source))
+    }
+
+    /// The keys of all visited positions of a level.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub(crate) fn visited_keys(&self, level: Level) -> Result<KeySet> {
         let mut keys = KeySet::default();
-        self.each(VISITED_POSITION, "SELECT key FROM visited_position", [], |cells| {
+        let sql = "SELECT level, key FROM level_position WHERE level = ?1";
+        self.each(LEVEL_POSITION, sql, [level.0], |cells| {
             keys.insert(PositionKey::from_i64(cells.get("key")?));
             Ok(())
         })?;
@@ -199,21 +207,109 @@ impl Snapshot {
         })
     }
 
-    /// The counts, lists and years of a visited position; `None` if `visited_position` has no row for it.
+    /// Divides a range of ids into pieces of `length` ids, the last one possibly shorter. Returns the first ids of the
+    /// pieces that have games.
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn visited_counts(&self, key: PositionKey) -> Result<Option<VisitedCounts>> {
-        let sql =
-            "SELECT key, games, unfinished, top_games, recent_games FROM visited_position WHERE key = ?1";
-        let found = self.row(VISITED_POSITION, sql, [key.as_i64()], |cells| {
+    pub(crate) fn starts_of_games(&self, [first, last]: [GameId; 2], length: u32) -> Result<Vec<GameId>> {
+        let sql = "SELECT game_id FROM game WHERE game_id BETWEEN ?1 AND ?2 ORDER BY 1 LIMIT 1";
+        let mut starts = Vec::new();
+        let mut from = first;
+        while let Some(game) = self.row(GAME, sql, [from.0, last.0], |cells| cells.get::<u32>(0))? {
+            let start = game - (game - first.0) % length;
+            starts.push(GameId(start));
+            match start.checked_add(length) {
+                Some(next) => from = GameId(next),
+                None => break,
+            }
+        }
+        Ok(starts)
+    }
+
+    /// Calls `see` with each position of the games in a range, and the move played from it, in no particular
+    /// order.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub(crate) fn for_each_position_in(
+        &self,
+        [first, last]: [GameId; 2],
+        mut see: impl FnMut(GameId, Ply, PositionKey, Option<MoveCode>),
+    ) -> Result<()> {
+        if self.layout == Layout::Compact {
+            let replayed = self.replay([first, last], &mut see);
+            return replayed.map_err(|source| self.failed(source));
+        }
+        let sql = "SELECT game_id, ply, key, move_code FROM game_position WHERE game_id BETWEEN ?1 AND ?2";
+        self.each(GAME_POSITION, sql, [first.0, last.0], |cells| {
+            let code = cells.get::<Option<u32>>(3)?.map(MoveCode::from_stored);
+            see(GameId(cells.get(0)?), Ply(cells.get(1)?), PositionKey::from_i64(cells.get(2)?), code);
+            Ok(())
+        })
+    }
+
+    /// Replays the games in a range. This takes a third of the time of the virtual table.
+    fn replay(
+        &self,
+        [first, last]: [GameId; 2],
+        see: &mut dyn FnMut(GameId, Ply, PositionKey, Option<MoveCode>),
+    ) -> rusqlite::Result<()> {
+        let sql = "SELECT p.game_id, p.moves, game.start_fen
+                   FROM game_moves AS p CROSS JOIN game ON game.game_id = p.game_id
+                   WHERE p.game_id BETWEEN ?1 AND ?2";
+        let (mut statement, start) = (self.connection.prepare_cached(sql)?, Position::start());
+        let mut rows = statement.query([first.0, last.0])?;
+        while let Some(row) = rows.next()? {
+            // A damaged game ends where the damage begins, as in the virtual table.
+            let Ok(mut game) = Replay::read(row, &start) else { continue };
+            loop {
+                let played = game.next_move().map(|(code, _)| code);
+                see(game.id(), game.ply(), game.key(), played);
+                if !matches!(game.advance(), Ok(true)) {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `see` with each game in a range, its outcome, and whether it starts from a set-up position.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub(crate) fn for_each_outcome(
+        &self,
+        [first, last]: [GameId; 2],
+        mut see: impl FnMut(GameId, GameOutcome, bool),
+    ) -> Result<()> {
+        let sql = "SELECT game_id, result, white_elo, black_elo, date, start_fen NOTNULL
+                   FROM game WHERE game_id BETWEEN ?1 AND ?2";
+        self.each(GAME, sql, [first.0, last.0], |cells| {
+            let elos = [cells.get("white_elo")?, cells.get("black_elo")?];
+            let outcome = GameOutcome { result: cells.get("result")?, elos, date: cells.get("date")? };
+            see(GameId(cells.get(0)?), outcome, cells.get::<u32>(5)? == 1);
+            Ok(())
+        })
+    }
+
+    /// The counts, lists and years of a visited position of a level; `None` if the level has no row for it.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub(crate) fn visited_counts(&self, level: Level, key: PositionKey) -> Result<Option<VisitedCounts>> {
+        let sql = "SELECT level, key, games, unfinished, top_games, recent_games FROM level_position
+                   WHERE level = ?1 AND key = ?2";
+        let params = params![level.0, key.as_i64()];
+        let found = self.row(LEVEL_POSITION, sql, params, |cells| {
             let games = cells.get::<u64>("games")?.saturating_add(cells.get("unfinished")?);
             Ok((games, [listed_games(cells, "top_games")?, listed_games(cells, "recent_games")?].concat()))
         });
         let Some((games, listed)) = found? else { return Ok(None) };
-        let sql = "SELECT key, move_code, first_year, last_year FROM continuation WHERE key = ?1";
+        let sql = "SELECT level, key, move_code, first_year, last_year FROM level_continuation
+                   WHERE level = ?1 AND key = ?2";
         let mut years = Vec::new();
-        self.each(CONTINUATION, sql, [key.as_i64()], |cells| {
+        self.each(LEVEL_CONTINUATION, sql, params, |cells| {
             let code = MoveCode::from_stored(cells.get("move_code")?);
             years.push((code, cells.get("first_year")?, cells.get("last_year")?));
             Ok(())
@@ -221,51 +317,22 @@ impl Snapshot {
         Ok(Some(VisitedCounts { games, listed, years }))
     }
 
-    /// Calls `see` with each game in the sets of a visited position, and with the last move that the game
-    /// played from the position.
+    /// Calls `see` with each game in the sets of a visited position of a level, and with the last move that
+    /// the game played from the position.
     ///
     /// # Errors
     /// Errors of SQLite.
     pub(crate) fn for_each_visit(
         &self,
+        level: LevelGames,
         key: PositionKey,
         mut see: impl FnMut(GameId, PlayedMove),
     ) -> Result<()> {
-        let seen = for_each_visit_set(&self.connection, key, |block, games| {
+        let seen = for_each_visit_set(&self.connection, level, key, |block, games| {
             for_each_visit(games, |number, played| see(game_of(block, number), played));
             Ok(())
         });
-        seen.map_err(|source| self.failed(source))
-    }
-
-    /// Whether `position_game` has at least `count` rows with this key. `count` must be at least 1.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
-    pub fn has_occurrences(&self, key: PositionKey, count: u32) -> Result<bool> {
-        has_occurrences(&self.connection, key, count).map_err(|source| self.failed(source))
-    }
-
-    /// Calls `see` with the game and the ply of each occurrence of a key, in the order of games and plies.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
-    pub fn for_each_occurrence(&self, key: PositionKey, see: impl FnMut(GameId, Ply)) -> Result<()> {
-        for_each_occurrence(&self.connection, key, see).map_err(|source| self.failed(source))
-    }
-
-    /// Calls `see` with the FEN of a position of a game and the move played there, and returns the result of
-    /// `see`. Returns `None` if the position has no row.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
-    pub fn played_at<T>(
-        &self,
-        game: GameId,
-        ply: Ply,
-        see: impl FnOnce(&str, Option<MoveCode>) -> T,
-    ) -> Result<Option<T>> {
-        played_at(&self.connection, game, ply, see).map_err(|source| self.failed(source))
+        seen.map(drop).map_err(|source| self.failed(source))
     }
 
     /// The greatest value in the first key column of a table; 0 if the table is empty.
@@ -334,7 +401,7 @@ impl Snapshot {
         &self.connection
     }
 
-    pub(in crate::store) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
@@ -455,16 +522,6 @@ impl Snapshot {
             see(&game)?;
         }
         Ok(())
-    }
-}
-
-impl VisitedRows for Snapshot {
-    fn lists(&self, key: PositionKey) -> Result<Option<VisitedPositionLists>> {
-        visited_lists(&self.connection, key).map_err(|source| self.failed(source))
-    }
-
-    fn visits(&self, key: PositionKey, block: u32) -> Result<Option<Vec<u8>>> {
-        visits(&self.connection, key, block).map_err(|source| self.failed(source))
     }
 }
 

@@ -2,7 +2,6 @@
 //! when a query is answered. `rank_sql` of `store/read/occurrence/hit.rs` defines the same order in SQL.
 
 use crate::board::GameResult;
-use crate::store::partition_point::partition_point;
 use crate::store::row::{GameId, ResultCounts};
 
 /// The maximum number of best-rated games, and of latest games, that are listed for a visited position.
@@ -120,6 +119,11 @@ impl GameList {
         Self { games: Vec::new(), length: length as usize, later_first: true }
     }
 
+    /// Whether the list can contain games.
+    pub(crate) const fn takes_any(&self) -> bool {
+        self.length > 0
+    }
+
     /// Inserts a game if it ranks high enough.
     #[inline]
     pub(crate) fn insert(&mut self, rank: u32, game: GameId) {
@@ -135,42 +139,6 @@ impl GameList {
         let at = self.games.partition_point(|&other| self.is_before(other, (rank, game)));
         self.games.truncate(self.length - 1);
         self.games.insert(at, (rank, game));
-    }
-
-    /// Merges this list with the list `earlier`, and returns the ids of the merged list in order; `None` if
-    /// `earlier` does not change. `rank` returns the rank of a game in `earlier`. It is called only for games
-    /// that must be compared.
-    pub(crate) fn with<E>(
-        self,
-        earlier: &[GameId],
-        mut rank: impl FnMut(GameId) -> Result<u32, E>,
-    ) -> Result<Option<Vec<GameId>>, E> {
-        if self.games.is_empty() {
-            return Ok(None);
-        }
-        if let (Some(&last), Some(&best)) = (earlier.last(), self.games.first())
-            && earlier.len() == self.length
-            && self.is_before((rank(last)?, last), best)
-        {
-            return Ok(None);
-        }
-        let mut ids = Vec::with_capacity(self.length);
-        let mut earlier = earlier;
-        for &new in &self.games {
-            let before = partition_point(0..earlier.len(), |index| {
-                let game = earlier[index];
-                Ok(self.is_before((rank(game)?, game), new))
-            })?;
-            ids.extend_from_slice(&earlier[..before]);
-            earlier = &earlier[before..];
-            ids.push(new.1);
-            if ids.len() >= self.length {
-                break;
-            }
-        }
-        ids.extend_from_slice(earlier);
-        ids.truncate(self.length);
-        Ok(Some(ids))
     }
 
     #[inline]

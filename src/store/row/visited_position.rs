@@ -1,9 +1,10 @@
-//! Rows of `visited_position` and `continuation`.
+//! Rows of `level_position` and `level_continuation`.
 
 use serde::Serialize;
 
 use super::description::{Text, batch, columns};
 use crate::board::{Color, MoveCode, PositionKey};
+use crate::id::Level;
 
 /// The sum and the number of known ratings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,9 +105,11 @@ impl ResultCounts {
     }
 }
 
-/// One row of `visited_position`. The lists of games are JSON arrays.
+/// One row of `level_position`. The lists of games are JSON arrays.
 #[derive(Clone, Copy, Debug)]
 pub struct VisitedPositionRow {
+    /// The level.
+    pub level: Level,
     /// The position's key.
     pub key: PositionKey,
     /// The position's canonical FEN.
@@ -122,8 +125,9 @@ pub struct VisitedPositionRow {
 }
 
 columns! {
-    VisitedPositionRow: VisitedPositionRow in "visited_position",
+    VisitedPositionRow: VisitedPositionRow in "level_position",
     |row| {
+        "level" => row.level.0,
         "key" => row.key,
         "fen" => row.fen,
         "games" => row.counts.games(),
@@ -140,9 +144,11 @@ columns! {
     }
 }
 
-/// One row of `continuation`.
+/// One row of `level_continuation`.
 #[derive(Clone, Copy, Debug)]
 pub struct ContinuationRow {
+    /// The level.
+    pub level: Level,
     /// The position's key.
     pub key: PositionKey,
     /// The move.
@@ -152,8 +158,9 @@ pub struct ContinuationRow {
 }
 
 columns! {
-    ContinuationRow: ContinuationRow in "continuation",
+    ContinuationRow: ContinuationRow in "level_continuation",
     |row| {
+        "level" => row.level.0,
         "key" => row.key,
         "move_code" => row.move_code,
         "games" => row.counts.games(),
@@ -169,12 +176,12 @@ columns! {
     }
 }
 
-/// Rows of `visited_position` and `continuation`, in key order.
+/// Rows of `level_position` and `level_continuation`, in key order.
 #[derive(Debug, Default)]
 pub struct VisitedPositionBatch {
-    /// Rows of `visited_position`.
+    /// Rows of `level_position`.
     pub positions: Vec<VisitedPositionRow>,
-    /// Rows of `continuation`.
+    /// Rows of `level_continuation`.
     pub continuations: Vec<ContinuationRow>,
     /// All texts, concatenated.
     pub text: String,

@@ -1,6 +1,6 @@
-//! Adds games to an existing database as pages: appends leaves to `game_position` and `move_eval`, and merges
-//! the new rows into the last level of `occurrence` and into the ends of the indexes of `game`. If many rows
-//! are to be removed, the same step rewrites these tables without the removed rows.
+//! Adds games to an existing database as pages: appends leaves to `game_position` and `move_eval`, writes the
+//! last level of `occurrence`, and merges the new rows into the ends of the indexes of `game`. If many rows
+//! are to be removed, the same step rewrites `game_position` and `move_eval` without the removed rows.
 //!
 //! If pages cannot be written into the database directly, rows are inserted through SQL.
 
@@ -8,24 +8,23 @@ use std::sync::Arc;
 
 use rayon::ThreadPoolBuilder;
 
-use super::added_occurrences::{ChangedLevels, KeptLevels, LevelRule, MergedLevels, is_merging_quicker};
 use super::added_rows::{AddedRows, RowFile};
 use super::encoder::{BatchNumber, GameLeafList, GameLeaves, LeafEncoder};
 use super::{
-    DuplicateLinks, KeepingSink, NewOccurrences, NewRun, RunTotals, Sink, SortedOccurrences,
-    UnsortedOccurrences, begin, end, link_duplicates,
+    DuplicateLinks, KeepingSink, NewRun, OccurrenceLeaves, RunTotals, Sink, SortedOccurrences, begin, end,
+    link_duplicates,
 };
 use crate::id::{GameId, ImportId};
 use crate::parallel;
 use crate::store::error::{Error, Result};
 use crate::store::layout::Layout;
 use crate::store::pages::{
-    Combined, LONGEST_COMBINED, PageFile, PageNumber, PositionTrees, RebuiltTree, Tree, combine,
-    copy_without_games, count_unchanged_leaves, extend,
+    Combined, LONGEST_COMBINED, PageFile, PageNumber, RebuiltTree, Tree, combine, copy_without_games,
+    count_unchanged_leaves, extend, replace_end,
 };
-use crate::store::row::HeaderBatch;
+use crate::store::row::{HeaderBatch, OccurrenceRow};
 use crate::store::write::remove::{RemainingRows, RowsToRemove};
-use crate::store::{BulkLoader, Database, PageTransaction, SideDatabase, SideIndex, Snapshot, WriterLock};
+use crate::store::{BulkLoader, Database, PageTransaction, SideDatabase, SideIndex, WriterLock};
 
 /// Adds games in one transaction, mostly as new pages beside those that readers use. Can also remove games in
 /// the same transaction. If duplicates of the removed games were skipped earlier, the duplicates can be added
@@ -35,7 +34,8 @@ pub(crate) struct AddedPages<'d> {
     layout: Layout,
     /// `None` once all games are read.
     target: Option<Target<'d>>,
-    rule: LevelRule,
+    /// The number of positions of all games before the run.
+    rows: u64,
     leaving: RowsToRemove<'d>,
     leaves: GameLeafList,
     /// Writes the small tables to a separate file while games are read.
@@ -43,6 +43,13 @@ pub(crate) struct AddedPages<'d> {
     /// Writes to the database once all games are read.
     loader: Option<BulkLoader<'d>>,
     import: ImportId,
+}
+
+/// Whether it is faster to copy a table of `rows` rows and merge `new_rows` rows into the copy than to insert
+/// the new rows through SQL. The constant was measured.
+const fn is_merging_quicker(rows: u64, new_rows: u64) -> bool {
+    const ROWS_COPIED_IN_THE_TIME_OF_ONE_ADDED: u64 = 10_000;
+    new_rows.saturating_mul(ROWS_COPIED_IN_THE_TIME_OF_ONE_ADDED) >= rows
 }
 
 /// The file to which the leaves of large tables are written.
@@ -60,7 +67,7 @@ impl<'d> AddedPages<'d> {
         lock: &WriterLock,
         pages: Option<PageTransaction<'d>>,
         cache_bytes: u64,
-        rule: LevelRule,
+        rows: u64,
         leaving: RowsToRemove<'d>,
     ) -> Result<Self> {
         let layout = database.layout();
@@ -76,7 +83,7 @@ impl<'d> AddedPages<'d> {
         small.resume_columns(database.connection(), leaving.games)?;
         let (target, small) = (Some(target), Some(small));
         let (leaves, import) = (GameLeafList::default(), ImportId(0));
-        Ok(Self { database, layout, target, rule, leaving, leaves, small, loader, import })
+        Ok(Self { database, layout, target, rows, leaving, leaves, small, loader, import })
     }
 
     /// Assigns the following games to a run.
@@ -105,7 +112,7 @@ impl<'d> AddedPages<'d> {
         let (positions, evals) = self.leaves.take();
         let mut changed = ChangedGames { trees: Vec::new(), left_out: None };
         let games = self.leaving.games;
-        let leaves_out = !games.is_empty() && self.rule.copies_others(self.leaving);
+        let leaves_out = !games.is_empty() && is_merging_quicker(self.rows, self.leaving.positions);
         let mut left_out: Vec<(GameId, u32)> = Vec::new();
         let count = |left_out: &mut Vec<(GameId, u32)>, game: GameId| match left_out.last_mut() {
             Some((last, rows)) if *last == game => *rows += 1,
@@ -148,8 +155,8 @@ impl<'d> AddedPages<'d> {
     ) -> Result<NewRows> {
         let games = self.change_games(pages)?;
         // The indexes are rewritten only if games are added, and if enough rows are added or removed.
-        let added = sorted.unsorted().count();
-        let is_worth = added > 0 && is_merging_quicker(self.rule.rows, added + self.leaving.positions);
+        let added = sorted.count_new();
+        let is_worth = added > 0 && is_merging_quicker(self.rows, added + self.leaving.positions);
         let indexes = if is_worth { game_indexes(pages, &side)? } else { Vec::new() };
         Ok(NewRows { side, games, indexes })
     }
@@ -174,78 +181,54 @@ impl<'d> AddedPages<'d> {
         Ok(loader)
     }
 
-    /// Rewrites the last level of `occurrence` and the indexes of `game`. Meanwhile writes the small tables
-    /// through SQL.
-    fn merge<S: NewOccurrences>(
+    /// Writes the level of `occurrence` and the indexes of `game`; meanwhile writes the small tables through
+    /// SQL. Then removes games, and writes the visited positions.
+    fn write_level<S: SortedOccurrences>(
         &mut self,
         mut pages: PageTransaction<'d>,
         new: NewRows,
-        kept: &KeptLevels,
         sorted: &S,
     ) -> Result<(), S::Error> {
         let NewRows { side, games: ChangedGames { trees, left_out }, indexes } = new;
-        let (leaving, target, removed) = (self.leaving, kept.target, self.leaving.games);
+        let leaving = self.leaving;
         let file = &Arc::clone(pages.file());
-        let (root, positions) = (pages.root_page("occurrence")?, pages.root_page("game_position")?);
+        let root = pages.root_page("occurrence")?;
         let tree = &Tree::read(file, root).map_err(Error::from)?;
-        let before = PositionTrees { file, positions, occurrences: tree, levels: &kept.levels };
-        let counts = leaving.counts_positions(self.database)?;
-        let counts_gone = counts && left_out.is_some();
-        let changed = target.map(|target| ChangedLevels { file, tree, kept, target, removed, counts_gone });
-        let room = changed.as_ref().map_or(0, |changed| changed.max_pages(sorted));
+        let room = sorted.level().map_or(0, |_| max_pages(file, tree, sorted));
         let loader = self.publish(&mut pages, trees, &indexes, room)?;
-        // Whether all occurrences of removed games are in levels that are rewritten without them.
-        let is_level_gone = target.is_some_and(|target| removed.iter().all(|game| game.0 >= target.0));
-        let rows = match &left_out {
-            Some(positions) => RemainingRows::Gone { positions },
-            None if is_level_gone => RemainingRows::InGamePosition,
-            None => RemainingRows::There,
-        };
-        // During the merge, SQLite does not update hidden indexes, and reads old rows of `occurrence`.
-        let is_removed_meanwhile = is_level_gone && indexes.is_empty() && !counts;
-        let (merged, built) = std::thread::scope(|scope| {
-            let merged = scope.spawn(|| merge_trees(file, changed.as_ref(), &indexes, sorted));
-            let written = sorted.update_visited(loader, Some(before), |loader| {
-                loader.take_rows(side)?;
-                if is_removed_meanwhile {
-                    loader.remove(leaving, rows)?;
-                }
-                Ok(())
-            });
-            written.inspect_err(|_| sorted.drained())?;
-            merged.join().map_err(|_| sorted.unsorted().panicked())?
+        let (written, built) = std::thread::scope(|scope| {
+            let built = scope.spawn(|| build_trees(file, tree, &indexes, sorted));
+            loader.take_rows(side)?;
+            built.join().map_err(|_| sorted.panicked())?
         })?;
-        let (mut changed_trees, mut frequent_keys, mut gone) = (Vec::new(), None, 0);
-        if let Some(merged) = merged {
-            if kept.levels.last() > target.as_ref() {
-                sorted.set_recounted_keys(merged.frequent_keys.with_rows(sorted.threshold()));
-            }
-            changed_trees.push((root, merged.tree));
-            (frequent_keys, gone) = (Some(merged.frequent_keys), merged.gone);
-        }
-        finish_pages(pages, changed_trees, indexes.iter().zip(built), loader)?;
-        if let Some(target) = target {
-            loader.set_last_level(target, frequent_keys.as_ref())?;
-        }
-        if !is_removed_meanwhile {
-            sorted.set_recounted_keys(loader.remove(leaving, rows)?);
-        }
-        if counts_gone {
-            loader.uncount_positions(gone)?;
+        finish_pages(pages, written.map(|tree| (root, tree)), indexes.iter().zip(built), loader)?;
+        let rows =
+            left_out.as_deref().map_or(RemainingRows::There, |positions| RemainingRows::Gone { positions });
+        loader.remove(leaving, rows)?;
+        if let Some(level) = sorted.level() {
+            loader.set_last_level(level)?;
         }
         loader.take_problems()?;
         sorted.write_visited(loader)
     }
 }
 
+/// The maximum number of pages that writing the level can take.
+fn max_pages(file: &PageFile, tree: &Tree, sorted: &impl SortedOccurrences) -> u32 {
+    let size = file.page_size();
+    let bytes = sorted.count() * OccurrenceRow::MOST_BYTES;
+    let rows = Tree::max_pages_for(bytes, size, OccurrenceRow::LONGEST_CELL, sorted.partitions());
+    rows.saturating_add(tree.max_interior_pages())
+}
+
 /// Publishes `trees` and the merged indexes of `game`. Rebuilds the indexes that could not be merged.
 fn finish_pages<'i>(
     pages: PageTransaction<'_>,
-    mut trees: Vec<(PageNumber, RebuiltTree)>,
+    written: Option<(PageNumber, RebuiltTree)>,
     built: impl Iterator<Item = (&'i GameIndex, Combined)>,
     loader: &mut BulkLoader<'_>,
 ) -> Result<()> {
-    let mut not_built = Vec::new();
+    let (mut trees, mut not_built) = (Vec::from_iter(written), Vec::new());
     for (index, built) in built {
         match built {
             Combined::Tree(tree) => trees.push((index.root, tree)),
@@ -260,32 +243,26 @@ fn finish_pages<'i>(
     not_built.into_iter().try_for_each(|name| loader.rebuild_index(name))
 }
 
-/// Signals, when dropped, that no more partitions will be drained. This happens even if the thread panics.
-struct DrainedOnDrop<'s, S: NewOccurrences>(&'s S);
-
-impl<S: NewOccurrences> Drop for DrainedOnDrop<'_, S> {
-    fn drop(&mut self) {
-        self.0.drained();
-    }
-}
-
-/// Rewrites the last level of `occurrence`, if it changes, and the indexes of `game`. Uses twice as many
+/// Writes the level of `occurrence`, if there is one to write, and the indexes of `game`. Uses twice as many
 /// threads as other steps, because these threads wait for the disk half of the time.
-fn merge_trees<S: NewOccurrences>(
+fn build_trees<S: SortedOccurrences>(
     file: &Arc<PageFile>,
-    changed: Option<&ChangedLevels<'_>>,
+    tree: &Tree,
     indexes: &[GameIndex],
     sorted: &S,
-) -> Result<(Option<MergedLevels>, Vec<Combined>), S::Error> {
-    let _drained = DrainedOnDrop(sorted);
-    let threads = 2 * sorted.unsorted().pool().current_num_threads();
-    let pool =
-        ThreadPoolBuilder::new().num_threads(threads).build().map_err(|_| sorted.unsorted().panicked())?;
-    let (built, merged) = pool.join(
+) -> Result<(Option<RebuiltTree>, Vec<Combined>), S::Error> {
+    let threads = 2 * sorted.pool().current_num_threads();
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|_| sorted.panicked())?;
+    let write = |level| {
+        let segments = OccurrenceLeaves::of_all(file, level, sorted)?;
+        let first = OccurrenceRow::first_of(level);
+        Ok::<_, S::Error>(replace_end(file, tree, first, segments).map_err(Error::from)?)
+    };
+    let (built, written) = pool.join(
         || parallel::map(None, indexes.len(), |index| indexes[index].build(file)),
-        || changed.map(|changed| changed.merge(sorted)).transpose(),
+        || sorted.level().map(write).transpose(),
     );
-    Ok((merged?, built?))
+    Ok((written?, built?))
 }
 
 /// The new rows of the small tables, the changed trees, and the indexes to rewrite.
@@ -368,7 +345,7 @@ impl Sink for AddedPages<'_> {
     }
 }
 
-impl<S: NewOccurrences> KeepingSink<S> for AddedPages<'_> {
+impl<S: SortedOccurrences> KeepingSink<S> for AddedPages<'_> {
     fn begin(&mut self, run: &NewRun<'_>) -> Result<()> {
         self.import = run.import;
         begin(self.small(), run, false)
@@ -379,27 +356,15 @@ impl<S: NewOccurrences> KeepingSink<S> for AddedPages<'_> {
         let pages = match self.target.take().expect("while games are read") {
             Target::Pages(pages) => pages,
             Target::Rows(large) => {
-                let Self { rule, leaving, import, .. } = *self;
-                let rows = AddedRows { rule, leaving, side, large, leaves: self.leaves.take() };
+                let Self { leaving, import, .. } = *self;
+                let rows = AddedRows { leaving, side, large, leaves: self.leaves.take() };
                 let loader = self.loader();
                 loader.set_import(import);
                 return rows.write(loader, sorted);
             }
         };
-        let levels = self.database.levels()?;
-        let target = self.rule.level(&levels, sorted, self.leaving);
-        let stay = levels.partition_point(|&level| target.is_some_and(|target| level < target));
-        let path = self.database.path();
-        let (new, frequent_keys) = std::thread::scope(|scope| {
-            let keys = scope.spawn(|| {
-                let known = Snapshot::open(path)?;
-                levels[..stay].iter().map(|&level| known.frequent_keys(level)).collect::<Result<_>>()
-            });
-            let new = self.new_rows(&pages, side, sorted)?;
-            let keys = keys.join().map_err(|_| sorted.unsorted().panicked())?;
-            Ok::<_, S::Error>((new, keys?))
-        })?;
-        self.merge(*pages, new, &KeptLevels { levels, target, frequent_keys }, sorted)
+        let new = self.new_rows(&pages, side, sorted)?;
+        self.write_level(*pages, new, sorted)
     }
 
     fn end(&mut self, run: &RunTotals) -> Result<()> {

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use super::added_occurrences::LevelRule;
-use super::{NewOccurrences, OccurrenceRows, UnsortedOccurrences as _};
-use crate::board::PositionKey;
+use rusqlite::params;
+
+use super::{OccurrenceRows, SortedOccurrences};
 use crate::id::Level;
 use crate::store::error::{Error, Result};
-use crate::store::frequent_keys::{may_be_delayed, rows_in_level};
 use crate::store::pages::{PageFile, PageNumber, Segment, assemble};
 use crate::store::row::Occurrence;
 use crate::store::write::remove::{RemainingRows, RowsToRemove};
@@ -54,7 +53,6 @@ impl RowFile {
 
 /// The changes to make in a database.
 pub(super) struct AddedRows<'a> {
-    pub(super) rule: LevelRule,
     pub(super) leaving: RowsToRemove<'a>,
     /// The new rows of the small tables.
     pub(super) side: SideDatabase,
@@ -63,49 +61,53 @@ pub(super) struct AddedRows<'a> {
 }
 
 impl AddedRows<'_> {
-    /// Removes the rows in `leaving`, inserts the new rows, and updates the visited positions.
-    pub(super) fn write<S: NewOccurrences>(
+    /// Removes the rows in `leaving`, inserts the new rows, and writes the visited positions.
+    pub(super) fn write<S: SortedOccurrences>(
         self,
         loader: &mut BulkLoader<'_>,
         sorted: &S,
     ) -> Result<(), S::Error> {
-        let Self { rule, leaving, side, large, leaves } = self;
+        let Self { leaving, side, large, leaves } = self;
         loader.remove_replaced(leaving)?;
-        sorted.set_recounted_keys(loader.remove(leaving, RemainingRows::There)?);
+        loader.remove(leaving, RemainingRows::There)?;
         loader.take_rows(side)?;
         loader.take_large_rows(large.finish(leaves)?)?;
-        let levels = loader.levels()?;
-        if let Some(level) = rule.level(&levels, sorted, leaving) {
-            loader.merge_levels(level)?;
-            loader.set_last_level(level, None)?;
-            if levels.last() > Some(&level) && may_be_delayed(sorted.threshold()) {
-                sorted.set_recounted_keys(loader.keys_in_level(level, rows_in_level(sorted.threshold()))?);
-            }
-            loader.insert_occurrences(level, sorted.unsorted().games().0)?;
-            let mut inserted = Inserted { loader, level };
-            (0..sorted.unsorted().partitions())
-                .try_for_each(|partition| sorted.drain(partition, &mut inserted))?;
+        if let Some(level) = sorted.level() {
+            loader.set_last_level(level)?;
+            loader.insert_level(level, sorted)?;
         }
-        sorted.drained();
-        sorted.update_visited(loader, None, |_| Ok(()))?;
         loader.take_problems()?;
         sorted.write_visited(loader)
     }
 }
 
-/// Receives occurrences whose rows have already been inserted.
+impl BulkLoader<'_> {
+    /// Replaces a level, which must be the last one, and all rows after it with the sorted occurrences.
+    pub(crate) fn insert_level<S: SortedOccurrences>(
+        &self,
+        level: Level,
+        sorted: &S,
+    ) -> Result<(), S::Error> {
+        self.execute(WRITE, "DELETE FROM occurrence WHERE level >= ?1", [level.0])?;
+        let mut rows = Inserted { loader: self, level };
+        (0..sorted.partitions()).try_for_each(|partition| sorted.drain(partition, &mut rows))
+    }
+}
+
+const WRITE: &str = "write table occurrence";
+
+/// Inserts occurrences through SQL.
 struct Inserted<'l, 'c> {
     loader: &'l BulkLoader<'c>,
     level: Level,
 }
 
 impl OccurrenceRows for Inserted<'_, '_> {
-    fn append(&mut self, _: impl ExactSizeIterator<Item = Occurrence>) -> Result<()> {
-        Ok(())
-    }
-
-    fn has(&mut self, key: PositionKey, count: u32, _: u32) -> Result<bool> {
-        Ok(self.loader.has_in_level(self.level, key, rows_in_level(count))?
-            && self.loader.has_occurrences(key, count)?)
+    fn append(&mut self, mut rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()> {
+        let sql = "INSERT OR ROLLBACK INTO occurrence (level, key, game_id, ply) VALUES (?1, ?2, ?3, ?4)";
+        rows.try_for_each(|row| {
+            let params = params![self.level.0, row.key().as_i64(), row.game().0, row.ply().0];
+            self.loader.execute(WRITE, sql, params)
+        })
     }
 }

@@ -10,15 +10,14 @@ use super::encoder::{BatchNumber, GameLeafList, GameLeaves, LeafEncoder};
 use super::game_index::IndexRows;
 use super::game_table::{GameLayout, GameTable, MovesTable};
 use super::{
-    DuplicateLinks, KeepingSink, NewRun, OccurrenceRows, RunTotals, Sink, SortedOccurrences,
-    UnsortedOccurrences, begin, end, link_duplicates,
+    DuplicateLinks, KeepingSink, NewRun, OccurrenceLeaves, RunTotals, Sink, SortedOccurrences, begin, end,
+    link_duplicates,
 };
-use crate::board::PositionKey;
 use crate::id::{GameId, ImportId};
 use crate::parallel;
 use crate::store::error::{Error, Result};
-use crate::store::pages::{LeafWriter, PageFile, PageNumber, Segment, assemble};
-use crate::store::row::{HeaderBatch, Level, Occurrence, OccurrenceRow};
+use crate::store::pages::{PageFile, PageNumber, Segment, assemble};
+use crate::store::row::{HeaderBatch, Level};
 use crate::store::{Build, BulkLoader};
 
 /// Builds the pages of a new database's large tables, of its table `game`, and of the indexes of `game`.
@@ -79,20 +78,6 @@ impl<'b> FreshPages<'b> {
     }
 }
 
-/// Writes occurrences to leaves of the first level.
-struct Leaves<'w>(&'w mut LeafWriter);
-
-impl OccurrenceRows for Leaves<'_> {
-    #[inline]
-    fn append(&mut self, mut rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()> {
-        rows.try_for_each(|row| Ok(self.0.push(&OccurrenceRow { level: Level::FIRST, occurrence: row })?))
-    }
-
-    fn has(&mut self, _: PositionKey, count: u32, appended: u32) -> Result<bool> {
-        Ok(appended >= count)
-    }
-}
-
 /// Builds the leaves of `occurrence`, one segment for each partition, and the indexes of `game`. Then
 /// completes the trees of all large tables. Returns the names of the indexes that SQLite must build.
 fn build_trees<S: SortedOccurrences>(
@@ -102,14 +87,9 @@ fn build_trees<S: SortedOccurrences>(
     indexes: Vec<IndexRows>,
     sorted: &S,
 ) -> Result<Vec<String>, S::Error> {
-    let build = |writer: &mut LeafWriter, partition| {
-        sorted.drain(partition, &mut Leaves(writer))?;
-        Ok::<_, S::Error>(writer.finish_segment().map_err(Error::from)?)
-    };
-    let partitions = sorted.unsorted().partitions();
-    let (not_built, occurrences) = sorted.unsorted().pool().join(
+    let (not_built, occurrences) = sorted.pool().join(
         || parallel::consume(None, indexes, || (), |(), index| index.build(file)),
-        || parallel::map_with(None, partitions, || LeafWriter::new(Arc::clone(file)), build),
+        || OccurrenceLeaves::of_all(file, Level::FIRST, sorted),
     );
     let (not_built, occurrences) = (not_built?.into_iter().flatten().collect(), occurrences?);
     for (root, segments) in roots.into_iter().zip([positions, evals, occurrences]) {
@@ -155,7 +135,7 @@ impl<S: SortedOccurrences> KeepingSink<S> for FreshPages<'_> {
             let built = scope.spawn(move || build_trees(&file, roots, leaves, indexes, sorted));
             // Meanwhile, SQLite builds the indexes of the small tables in the other file.
             let indexed = self.small().make_indexes();
-            let not_built = built.join().map_err(|_| sorted.unsorted().panicked())??;
+            let not_built = built.join().map_err(|_| sorted.panicked())??;
             Ok::<_, S::Error>(indexed.map(|()| not_built)?)
         })?;
         Ok(())

@@ -16,7 +16,6 @@
 //! [`end`](KeepingSink::end), [`links`](KeepingSink::links) and [`finish`](KeepingSink::finish). A removal of
 //! games does not call `begin` and `end`.
 
-mod added_occurrences;
 mod added_pages;
 mod added_rows;
 mod encoder;
@@ -26,21 +25,21 @@ mod game_table;
 mod sorter;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use rayon::ThreadPool;
 
-pub(crate) use added_occurrences::LevelRule;
 pub(crate) use added_pages::AddedPages;
 pub(crate) use encoder::{BatchNumber, GameMoves, PositionEncoder, PositionView, Takes};
 pub(crate) use fresh_pages::FreshPages;
 
 use super::error::Result;
-use super::row::{HeaderBatch, Occurrence};
+use super::pages::{LeafWriter, PageFile, Segment};
+use super::row::{HeaderBatch, Level, Occurrence, OccurrenceRow};
 use super::{BulkLoader, ImportTotals, NewImport, SourceTotals};
-use crate::board::PositionKey;
 use crate::id::{GameId, ImportId, SourceId};
 use crate::opening::OpeningBook;
-use crate::store::pages::PositionTrees;
+use crate::parallel;
 
 /// The output of a run. One thread calls its methods; each worker has an [encoder](Sink::Encoder).
 pub(crate) trait Sink: Sized {
@@ -69,8 +68,8 @@ pub(crate) trait KeepingSink<S: SortedOccurrences>: Sink {
     /// list of openings.
     fn begin(&mut self, run: &NewRun<'_>) -> Result<()>;
 
-    /// Writes the occurrences. Called once all games are read. In an existing database, also updates the
-    /// visited positions.
+    /// Writes the occurrences. Called once all games are read. In an existing database, also writes the visited
+    /// positions.
     fn occurrences(&mut self, sorted: &S) -> Result<(), S::Error>;
 
     /// Completes the rows of the sources and of the run.
@@ -139,10 +138,14 @@ pub(crate) struct Replaced {
     pub(crate) byte_offset: u64,
 }
 
-/// The occurrences of all positions of a run, divided into partitions by key. Also provides what is needed to
-/// sort them.
-pub(crate) trait UnsortedOccurrences: Sync {
+/// The occurrences of a level to write, divided into partitions by key. Draining a partition sorts it, and
+/// counts its visited positions.
+pub(crate) trait SortedOccurrences: Sync {
     type Error: From<super::Error> + Send;
+
+    /// The level to write. It replaces the level with this number and all later ones. `None` if no level is
+    /// written.
+    fn level(&self) -> Option<Level>;
 
     /// The number of partitions. All keys of a partition are less than those of the next partition.
     fn partitions(&self) -> usize;
@@ -150,11 +153,18 @@ pub(crate) trait UnsortedOccurrences: Sync {
     /// The number of occurrences.
     fn count(&self) -> u64;
 
-    /// The id of the run's first game, and the number of games of the run.
-    fn games(&self) -> (GameId, u32);
+    /// About how many of the occurrences are in new games.
+    fn count_new(&self) -> u64;
 
-    /// The start and the exclusive end of a partition's key range. The end is `None` for the last partition.
-    fn range(&self, partition: usize) -> (Occurrence, Option<Occurrence>);
+    /// Passes the sorted occurrences of a partition to `rows`. The partition is empty afterwards.
+    fn drain<R: OccurrenceRows>(&self, partition: usize, rows: &mut R) -> Result<(), Self::Error>;
+
+    /// The number of distinct keys of the new games in the partitions drained so far.
+    fn distinct(&self) -> u64;
+
+    /// Subtracts removed games from the visited positions of the levels that stay, and writes the visited
+    /// positions of the level. Called once the tables of games, positions and occurrences are written.
+    fn write_visited(&self, loader: &mut BulkLoader<'_>) -> Result<(), Self::Error>;
 
     /// The error that ends the run if a thread panicked.
     fn panicked(&self) -> Self::Error;
@@ -163,61 +173,39 @@ pub(crate) trait UnsortedOccurrences: Sync {
     fn pool(&self) -> &ThreadPool;
 }
 
-/// The sorted occurrences of a run. Draining a partition also counts its visited positions.
-pub(crate) trait SortedOccurrences: Sync {
-    type Error: From<super::Error> + Send;
-
-    /// The same occurrences before sorting.
-    fn unsorted(&self) -> &impl UnsortedOccurrences<Error = Self::Error>;
-
-    /// Passes the sorted occurrences of a partition to `rows`. The partition is empty afterwards.
-    fn drain<R: OccurrenceRows>(&self, partition: usize, rows: &mut R) -> Result<(), Self::Error>;
-
-    /// The number of distinct keys in the partitions drained so far.
-    fn distinct(&self) -> u64;
-
-    /// Writes the rows of visited positions that are new or must be recounted. Called once the tables of
-    /// games, positions and occurrences are written.
-    fn write_visited(&self, loader: &mut BulkLoader<'_>) -> Result<(), Self::Error>;
-}
-
-/// The sorted occurrences to add to an existing database.
-pub(crate) trait NewOccurrences: SortedOccurrences {
-    /// Adds keys whose positions must be counted again. A key must be passed if it loses rows and had at
-    /// least [`threshold`](Self::threshold) rows before. After levels were merged, a key must also be passed
-    /// if it has at least [`rows_in_level`](crate::store::frequent_keys::rows_in_level) rows in the merged
-    /// level. Other keys can be passed as well. Can be called several times, but only before
-    /// [`write_visited`](SortedOccurrences::write_visited).
-    fn set_recounted_keys(&self, keys: Vec<PositionKey>);
-
-    /// Signals that no more partitions will be drained.
-    fn drained(&self);
-
-    /// Calls `first`, which writes other rows. Then updates the rows of visited positions, while other
-    /// threads can still drain partitions. Returns after [`drained`](Self::drained) has been called. `before`
-    /// contains the trees of `game_position` and `occurrence` as they were before the run; `None` if their
-    /// pages cannot be read directly.
-    fn update_visited<'c>(
-        &self,
-        loader: &mut BulkLoader<'c>,
-        before: Option<PositionTrees<'_>>,
-        first: impl FnOnce(&mut BulkLoader<'c>) -> Result<()>,
-    ) -> Result<(), Self::Error>;
-
-    /// The minimum number of games of a visited position. The rows of a key are counted up to this number.
-    fn threshold(&self) -> u32;
-}
-
-/// Receives sorted occurrences.
+/// Receives the sorted occurrences of a level.
 pub(crate) trait OccurrenceRows {
     /// Appends the next rows.
     fn append(&mut self, rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()>;
+}
 
-    /// Whether `key` has at least `count` rows, of which at least
-    /// [`rows_in_level(count)`](crate::store::frequent_keys::rows_in_level) are in the level being written.
-    /// Both numbers include existing rows. `key` must be the key of the last appended row; `appended` is the
-    /// number of appended rows with this key.
-    fn has(&mut self, key: PositionKey, count: u32, appended: u32) -> Result<bool>;
+/// Writes occurrences to leaves.
+pub(crate) struct OccurrenceLeaves<'w> {
+    pub(crate) level: Level,
+    pub(crate) writer: &'w mut LeafWriter,
+}
+
+impl OccurrenceRows for OccurrenceLeaves<'_> {
+    #[inline]
+    fn append(&mut self, mut rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()> {
+        let level = self.level;
+        rows.try_for_each(|occurrence| Ok(self.writer.push(&OccurrenceRow { level, occurrence })?))
+    }
+}
+
+impl OccurrenceLeaves<'_> {
+    /// Drains all partitions on the threads of the calling pool. Returns a segment for each partition.
+    fn of_all<S: SortedOccurrences>(
+        file: &Arc<PageFile>,
+        level: Level,
+        sorted: &S,
+    ) -> Result<Vec<Segment>, S::Error> {
+        let build = |writer: &mut LeafWriter, partition| {
+            sorted.drain(partition, &mut OccurrenceLeaves { level, writer: &mut *writer })?;
+            Ok::<_, S::Error>(writer.finish_segment().map_err(super::Error::from)?)
+        };
+        parallel::map_with(None, sorted.partitions(), || LeafWriter::new(Arc::clone(file)), build)
+    }
 }
 
 /// A sink for runs that only check their input: it accepts everything and keeps nothing.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, Params, Row, ToSql, params};
 
 use crate::board::MoveCode;
-use crate::id::{GameId, ImportId, Level, Ply, SourceId};
+use crate::id::{GameId, ImportId, Ply, SourceId};
 use crate::opening::{NamedPosition, OpeningBook};
 use crate::store::cell::{Cells, GAME_POSITION, StoredPath, read_rows};
 use crate::store::database::Database;
@@ -276,7 +276,7 @@ impl<'c> BulkLoader<'c> {
         appended.map_err(|source| self.failed("write table game_set", source))
     }
 
-    /// Writes rows of `visited_position` and `continuation`.
+    /// Writes rows of `level_position` and `level_continuation`.
     ///
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
@@ -317,16 +317,6 @@ impl<'c> BulkLoader<'c> {
     pub(crate) fn take_large_rows(&mut self, rows: Temporary) -> Result<()> {
         self.attach("large", rows)?;
         self.run("write table game_position", |connection| copy_rows(connection, "large"))
-    }
-
-    /// Adds the occurrences of the [copied](Self::take_large_rows) positions to a level.
-    ///
-    /// # Errors
-    /// Errors of SQLite, such as [`Error::DiskFull`].
-    pub(crate) fn insert_occurrences(&self, level: Level, first: GameId) -> Result<()> {
-        let sql = "INSERT OR ROLLBACK INTO occurrence (level, key, game_id, ply)
-                   SELECT ?1, key, game_id, ply FROM game_position WHERE game_id >= ?2 ORDER BY key, game_id, ply";
-        self.execute("write table occurrence", sql, [level.0, first.0])
     }
 
     fn attach(&mut self, name: &'static str, side: Temporary) -> Result<()> {

@@ -1,19 +1,15 @@
-//! The levels of `occurrence`. Decides to which level the positions of new games are added, and stores the
-//! frequent keys of each level.
+//! The levels of a database. Chooses the level that an addition writes.
 
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 
-use crate::board::PositionKey;
 use crate::id::{GameId, Level};
 use crate::store::cell::{Cells, OCCURRENCE_LEVEL, read_rows};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
-use crate::store::frequent_keys::{FrequentKeyCounter, FrequentKeys};
-use crate::store::read::snapshot::Snapshot;
 use crate::store::write::bulk::BulkLoader;
 
 const READ_LEVELS: &str = "read table occurrence_level";
-const WRITE_LEVELS: &str = "write table occurrence_level";
+const WRITE_LEVELS: &str = "replace levels";
 
 /// The levels of a database, in order.
 ///
@@ -53,117 +49,39 @@ pub(crate) fn games_to_merge(levels: &[Level], last: GameId, games: u64, small: 
     first.0.saturating_sub(level_for(levels, first, u32::try_from(games).unwrap_or(u32::MAX), small).0)
 }
 
-/// Recounts the frequent keys of all levels from the rows of `occurrence`.
-pub(crate) fn fill_frequent_keys(connection: &Connection) -> rusqlite::Result<()> {
-    let mut keys = connection.prepare(
-        "SELECT key, count(*) FROM occurrence WHERE level = ?1 GROUP BY key HAVING count(*) > 1 ORDER BY key",
-    )?;
-    for level in levels(connection)? {
-        let mut counter = FrequentKeyCounter::default();
-        let mut rows = keys.query([level.0])?;
-        while let Some(row) = rows.next()? {
-            // A user can have put any value into a cell, but only integers are searched for.
-            if let Ok(key) = row.get_ref(0)?.as_i64() {
-                counter.observe(PositionKey::from_i64(key), row.get(1)?);
-            }
-        }
-        put_frequent_keys(connection, level, &counter.finish())?;
-    }
-    Ok(())
-}
-
-/// Writes the frequent keys of a level.
-fn put_frequent_keys(connection: &Connection, level: Level, keys: &FrequentKeys) -> rusqlite::Result<()> {
-    let sql = "UPDATE occurrence_level SET frequent_keys = ?2 WHERE level = ?1";
-    connection.execute(sql, params![level.0, keys.to_bytes()]).map(|_| ())
-}
-
 impl Database {
-    /// The levels of `occurrence`, in order.
+    /// The levels, in order.
     ///
     /// # Errors
     /// Errors of SQLite.
     pub(crate) fn levels(&self) -> Result<Vec<Level>> {
         levels(self.connection()).map_err(|source| Error::sqlite(self.path(), READ_LEVELS, source))
     }
-}
 
-impl Snapshot {
-    /// The frequent keys of a level; `None` if they were not counted, or if the stored list is invalid.
+    /// The number of removed games that levels still contain.
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub(crate) fn frequent_keys(&self, level: Level) -> Result<Option<FrequentKeys>> {
-        let sql = "SELECT frequent_keys FROM occurrence_level WHERE level = ?1";
-        let read =
-            |row: &rusqlite::Row<'_>| Ok(row.get_ref(0)?.as_blob().ok().and_then(FrequentKeys::from_bytes));
-        self.connection()
-            .query_row(sql, [level.0], read)
-            .map_err(|source| Error::sqlite(self.path(), READ_LEVELS, source))
+    pub(crate) fn deleted_games(&self) -> Result<u64> {
+        let sql = "SELECT count(*) FROM deleted_game";
+        let count = self.connection().query_row(sql, [], |row| row.get::<_, u32>(0));
+        count.map(u64::from).map_err(|source| Error::sqlite(self.path(), READ_LEVELS, source))
     }
 }
 
 impl BulkLoader<'_> {
-    /// Makes `level` the last level: removes all later levels from the list of levels. Stores the frequent
-    /// keys of `level`, if they were counted.
+    /// Makes `level` the last level: removes the rows of this level and of all later levels from the tables of
+    /// visited positions, and forgets the removed games of these levels. The rows of `occurrence` are replaced
+    /// separately.
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub(crate) fn set_last_level(
-        &mut self,
-        level: Level,
-        frequent_keys: Option<&FrequentKeys>,
-    ) -> Result<()> {
-        self.execute(WRITE_LEVELS, "DELETE FROM occurrence_level WHERE level >= ?1", [level.0])?;
-        let sql = "INSERT INTO occurrence_level (level, frequent_keys) VALUES (?1, ?2)";
-        self.execute(WRITE_LEVELS, sql, params![level.0, frequent_keys.map(FrequentKeys::to_bytes)])
-    }
-
-    /// Stores the frequent keys of a level.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
-    pub(crate) fn set_frequent_keys(&self, level: Level, keys: &FrequentKeys) -> Result<()> {
-        self.run(WRITE_LEVELS, |connection| put_frequent_keys(connection, level, keys))
-    }
-
-    /// Whether a level has at least `rows` rows of a key, or at least one such row if `rows` is 0.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
-    pub(crate) fn has_in_level(&self, level: Level, key: PositionKey, rows: u32) -> Result<bool> {
-        let sql = "SELECT 1 FROM occurrence WHERE level = ?1 AND key = ?2 LIMIT 1 OFFSET ?3";
-        let asked = params![level.0, key.as_i64(), rows.saturating_sub(1)];
-        self.run("read table occurrence", |connection| connection.prepare_cached(sql)?.exists(asked))
-    }
-
-    /// The keys with at least `rows` rows in a level.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
-    pub(crate) fn keys_in_level(&self, level: Level, rows: u32) -> Result<Vec<PositionKey>> {
-        let sql = "SELECT key FROM occurrence WHERE level = ?1 GROUP BY key HAVING count(*) >= ?2";
-        let read = |row: &rusqlite::Row<'_>| row.get(0).map(PositionKey::from_i64);
-        self.run("read table occurrence", |connection| {
-            read_rows(&mut connection.prepare(sql)?, [level.0, rows], read)
-        })
-    }
-
-    /// Moves the rows of all levels after `level` to this level.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
-    pub(crate) fn merge_levels(&self, level: Level) -> Result<()> {
-        let sql = "UPDATE occurrence SET level = ?1 WHERE level > ?1";
-        self.execute("write table occurrence", sql, [level.0])
-    }
-
-    /// The existing levels.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
-    pub(crate) fn levels(&self) -> Result<Vec<Level>> {
-        self.run(READ_LEVELS, levels)
+    pub(crate) fn set_last_level(&self, level: Level) -> Result<()> {
+        for table in ["visit_set", "level_continuation", "level_position", "occurrence_level"] {
+            self.execute(WRITE_LEVELS, &format!("DELETE FROM {table} WHERE level >= ?1"), [level.0])?;
+        }
+        self.execute(WRITE_LEVELS, "DELETE FROM deleted_game WHERE game_id >= ?1", [level.0])?;
+        self.execute(WRITE_LEVELS, "INSERT INTO occurrence_level (level) VALUES (?1)", [level.0])
     }
 }
 

@@ -1,12 +1,9 @@
 //! Removes games from a database, and the rows of [tails](Tail) that are read again. The tail of a source is
 //! its last game and everything after it.
 
-use rusqlite::{Row, params};
+use rusqlite::params;
 
-use crate::board::PositionKey;
-use crate::store::cell::read_rows;
-use crate::store::database::Database;
-use crate::store::error::{Error, ErrorKind, Result};
+use crate::store::error::{ErrorKind, Result};
 use crate::store::game_set::GameSet;
 use crate::store::layout::Layout;
 use crate::store::read::source::{READINGS, Tail};
@@ -70,14 +67,8 @@ const UNCOUNT: [&str; 4] = [
      WHERE gone.import_id = import.import_id",
 ];
 
-/// The keys of the removed games' positions that have at least `?1` rows in `position_game`.
-const LIST_THINNED: &str =
-    "SELECT key FROM temp.removing CROSS JOIN game_position AS p USING (game_id) GROUP BY key
-     HAVING EXISTS (SELECT 1 FROM position_game AS o WHERE o.key = p.key LIMIT 1 OFFSET ?1 - 1)";
-/// Removes the occurrences of removed games in key order, so that each page is read only once.
-const REMOVE_OCCURRENCES: &str = "DELETE FROM occurrence WHERE (level, key, game_id, ply) IN
-     (SELECT (SELECT max(level) FROM occurrence_level WHERE level <= game_id), key, game_id, ply
-      FROM temp.removing CROSS JOIN game_position USING (game_id))";
+/// Records that `occurrence` still contains the removed games.
+const KEEP_OCCURRENCES: &str = "INSERT OR IGNORE INTO deleted_game SELECT game_id FROM temp.removing";
 
 /// Removes the names of removed games that no remaining game uses.
 const REMOVE_NAMES: [&str; 3] = [
@@ -100,9 +91,11 @@ const NOTE: &str = "INSERT INTO removed_game (source_id, byte_offset, byte_lengt
 const COUNT: &str =
     "INSERT INTO setting (name, value) SELECT 'removed_games', count(*) FROM temp.removing WHERE true
      ON CONFLICT DO UPDATE SET value = value + excluded.value";
-/// Records the id of the last game, so that the ids of removed games are not used again.
-const KEEP_NUMBER: &str = "INSERT INTO setting (name, value) VALUES ('last_game', ?1)
-     ON CONFLICT DO UPDATE SET value = max(value, excluded.value)";
+/// Records the greatest id of the removed games, so that it is not used again. A level can still contain
+/// occurrences of these games.
+const KEEP_NUMBER: &str =
+    "INSERT INTO setting (name, value) SELECT 'last_game', max(game_id) FROM temp.removing
+     WHERE true ON CONFLICT DO UPDATE SET value = max(value, excluded.value)";
 
 /// The skipped games that are read again: the source, the offset in bytes, and the ordinal number of the game
 /// in the source.
@@ -152,33 +145,13 @@ pub(super) const RECOUNT: [&str; 4] = [
      WHERE i.import_id = import.import_id",
 ];
 
-const COUNT_POSITIONS: &str = "count positions";
-
-/// Reduces the number of distinct positions by the number of positions that no remaining game reaches. Does
-/// so only in a database of one run: if there are several runs, each row of `import` counts the positions of
-/// its own run, and a removal does not change these counts. `?1` is the last game that existed before skipped
-/// games were read again.
-const COUNT_GONE_POSITIONS: &str = "UPDATE import SET distinct_positions = distinct_positions - (
-         SELECT count(*) FROM (SELECT DISTINCT key FROM temp.removing CROSS JOIN game_position USING (game_id)) AS gone
-         WHERE NOT EXISTS (SELECT 1 FROM position_game AS o WHERE o.key = gone.key AND o.game_id <= ?1
-                               AND o.game_id NOT IN (SELECT game_id FROM temp.removing)))
-     WHERE (SELECT count(*) FROM import) = 1";
-const UNCOUNT_POSITIONS: &str = "UPDATE import SET distinct_positions = distinct_positions - ?1
-     WHERE (SELECT count(*) FROM import) = 1";
-const COUNT_NEW_POSITIONS: &str = "UPDATE import SET distinct_positions = distinct_positions + (
-         SELECT count(*) FROM (SELECT DISTINCT key FROM game_position WHERE game_id > ?1) AS new
-         WHERE NOT EXISTS (SELECT 1 FROM position_game AS o WHERE o.key = new.key AND o.game_id <= ?1))
-     WHERE (SELECT count(*) FROM import) = 1";
-
-/// Which rows of removed games still exist in the large tables.
+/// Which rows of removed games still exist in `game_position` and `move_eval`. The rows of `occurrence` stay
+/// until their level is written again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RemainingRows<'r> {
     /// All rows.
     There,
-    /// The rows of `game_position` and `move_eval`. The rows of `occurrence` are dropped when that table is
-    /// rewritten.
-    InGamePosition,
-    /// No rows: the large tables are rewritten without the rows of removed games.
+    /// No rows: the tables are rewritten without the rows of removed games.
     Gone {
         /// The removed games that had rows in `game_position`, in order, each with the number of these rows.
         positions: &'r [(GameId, u32)],
@@ -198,25 +171,7 @@ pub(crate) struct RowsToRemove<'l> {
     pub(crate) games: &'l GameSet,
     /// The number of positions of the games to remove.
     pub(crate) positions: u64,
-    /// [`BulkLoader::remove`] returns only keys that had at least this number of rows.
-    pub(crate) threshold: u32,
     pub(crate) reason: Reason<'l>,
-}
-
-impl RowsToRemove<'_> {
-    /// Whether to count the positions that no remaining game reaches. This is done only in a database of one
-    /// run, and only if the user removes games (not if tails of sources are read again).
-    ///
-    /// # Errors
-    /// Errors of SQLite.
-    pub(crate) fn counts_positions(&self, database: &Database) -> Result<bool> {
-        if matches!(self.reason, Reason::ReadAgain(_)) {
-            return Ok(false);
-        }
-        let sql = "SELECT count(*) = 1 FROM import";
-        let counted = database.connection().query_row(sql, [], |row| row.get(0));
-        counted.map_err(|source| Error::sqlite(database.path(), COUNT_POSITIONS, source))
-    }
 }
 
 /// Why games are removed.
@@ -236,8 +191,6 @@ pub(crate) struct RemovedRows {
     /// Games that were skipped as duplicates. They are read again because their originals are removed. Each
     /// has its source, its offset in bytes, and its ordinal number in the source.
     pub(crate) returning: Vec<(SourceId, u64, u32)>,
-    /// The last game that existed before the removal.
-    pub(crate) last_game: GameId,
 }
 
 impl RemovedRows {
@@ -265,49 +218,36 @@ impl BulkLoader<'_> {
         REMOVE_REPLACED.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))
     }
 
-    /// Removes the rows of removed games and the other data that is removed with them. Does not update the
-    /// visited positions. Unused names stay until [`remove_names`](Self::remove_names). If the large tables
-    /// still have [all rows](RemainingRows::There), returns the keys of the removed games' positions that had
-    /// at least `leaving.threshold` rows. Otherwise returns no keys.
+    /// Removes the rows of removed games and the other data that is removed with them, except their rows in
+    /// `occurrence`. Does not update the visited positions. Unused names stay until
+    /// [`remove_names`](Self::remove_names).
     ///
     /// # Errors
-    /// Errors of SQLite.
-    pub(crate) fn remove(
-        &self,
-        leaving: RowsToRemove<'_>,
-        rows: RemainingRows<'_>,
-    ) -> Result<Vec<PositionKey>> {
+    /// [`ErrorKind::Kept`] if a trigger keeps a row of `game`; errors of SQLite.
+    pub(crate) fn remove(&mut self, leaving: RowsToRemove<'_>, rows: RemainingRows<'_>) -> Result<()> {
         if let Reason::ReadAgain(tails) = leaving.reason {
             tails.iter().try_for_each(|tail| self.remove_notes(tail))?;
             if leaving.games.is_empty() {
-                return Ok(Vec::new());
+                return Ok(());
             }
         }
         self.list_removed(leaving.games, rows)?;
-        self.remove_from_sets(leaving.games)?;
-        let thinned = match rows {
-            RemainingRows::There => self.list_thinned(leaving.threshold)?,
-            RemainingRows::InGamePosition | RemainingRows::Gone { .. } => Vec::new(),
-        };
-        match leaving.reason {
-            Reason::ReadAgain(_) => self.remove_games(leaving.games, rows)?,
-            Reason::RemovedRows(taken_out) => {
-                let sources = taken_out.sources_json();
-                self.execute("record the removed games", NOTE, [&sources])?;
-                self.execute("record the removed games", COUNT, [])?;
-                self.execute("record the removed games", KEEP_NUMBER, [taken_out.last_game.0])?;
-                if !rows.are_removed() {
-                    self.execute(COUNT_POSITIONS, COUNT_GONE_POSITIONS, [taken_out.last_game.0])?;
-                }
-                self.remove_games(leaving.games, rows)?;
-                for table in ["problem", "duplicate", "removed_game", "source"] {
-                    let sql =
-                        format!("DELETE FROM {table} WHERE source_id IN (SELECT value FROM json_each(?1))");
-                    self.execute("remove sources", &sql, [&sources])?;
-                }
-            }
+        if !leaving.games.is_empty() {
+            self.execute("record the removed games", KEEP_NUMBER, [])?;
         }
-        Ok(thinned)
+        self.remove_from_sets(leaving.games)?;
+        let Reason::RemovedRows(taken_out) = leaving.reason else {
+            return self.remove_games(leaving.games, rows);
+        };
+        let sources = taken_out.sources_json();
+        self.execute("record the removed games", NOTE, [&sources])?;
+        self.execute("record the removed games", COUNT, [])?;
+        self.remove_games(leaving.games, rows)?;
+        for table in ["problem", "duplicate", "removed_game", "source"] {
+            let sql = format!("DELETE FROM {table} WHERE source_id IN (SELECT value FROM json_each(?1))");
+            self.execute("remove sources", &sql, [&sources])?;
+        }
+        Ok(())
     }
 
     /// Updates the counts after skipped games have been read again. `last` is the last game that existed
@@ -318,7 +258,6 @@ impl BulkLoader<'_> {
     pub(crate) fn count_returned(&self, last: GameId) -> Result<()> {
         const ACTION: &str = "count the restored games";
         COUNT_RETURNED.into_iter().try_for_each(|sql| self.execute(ACTION, sql, [last.0]))?;
-        self.execute(ACTION, COUNT_NEW_POSITIONS, [last.0])?;
         RECOUNT.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))
     }
 
@@ -343,7 +282,7 @@ impl BulkLoader<'_> {
         self.execute(ACTION, LIST, [])?;
         let mut positions = match rows {
             RemainingRows::Gone { positions } => positions,
-            RemainingRows::There | RemainingRows::InGamePosition => &[],
+            RemainingRows::There => &[],
         }
         .iter()
         .peekable();
@@ -354,21 +293,11 @@ impl BulkLoader<'_> {
         })
     }
 
-    /// Returns the keys of the removed games' positions that have at least `threshold` rows.
-    fn list_thinned(&self, threshold: u32) -> Result<Vec<PositionKey>> {
-        self.run("list positions of removed games", |connection| {
-            let read = |row: &Row<'_>| row.get(0).map(PositionKey::from_i64);
-            read_rows(&mut connection.prepare(LIST_THINNED)?, [threshold], read)
-        })
-    }
-
     /// Removes the rows of the listed games, except those that are [already removed](RemainingRows).
     fn remove_games(&self, games: &GameSet, rows: RemainingRows<'_>) -> Result<()> {
         const ACTION: &str = "remove games";
         UNCOUNT.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))?;
-        if rows == RemainingRows::There {
-            self.execute(ACTION, REMOVE_OCCURRENCES, [])?;
-        }
+        self.execute(ACTION, KEEP_OCCURRENCES, [])?;
         // The rows of `game` are removed last, because rows of the other tables refer to them.
         let sides = HeaderBatch::SIDE_TABLES.iter().map(|table| table.name);
         let layout = self.run(ACTION, Layout::of)?;
@@ -383,14 +312,6 @@ impl BulkLoader<'_> {
             }
         }
         self.remove_from_columns(games)
-    }
-
-    /// Subtracts `gone` from the number of distinct positions, in a database of one run.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
-    pub(crate) fn uncount_positions(&self, gone: u64) -> Result<()> {
-        self.execute(COUNT_POSITIONS, UNCOUNT_POSITIONS, [gone.cast_signed()])
     }
 
     /// Removes the names that only removed games used. Called after all other rows are written.

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, OpenFlags, Row, params};
+use rusqlite::{Connection, OpenFlags, params};
 
 use crate::board::{MoveCode, PositionKey};
 use crate::id::GameId;
-use crate::store::cell::{Cells, GAME, GAME_POSITION, POSITION_GAME, read_rows};
+use crate::store::cell::{Cells, GAME, GAME_POSITION, read_rows};
 use crate::store::database::{Database, open_file};
 use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::layout::Layout;
@@ -15,7 +15,6 @@ use crate::store::row::HeaderBatch;
 use crate::store::write::build::{Build, BuildOptions};
 use crate::store::write::features::rebuild_sets;
 use crate::store::write::fill::fill_columns;
-use crate::store::write::level::fill_frequent_keys;
 use crate::store::write::remove::RECOUNT;
 use crate::store::write::side_database::Temporary;
 
@@ -91,22 +90,22 @@ const FORGET_EMPTIED: &str =
     "DELETE FROM source WHERE last_game IS NOT NULL AND games > 0 AND source_id NOT IN (
      SELECT source_id FROM game UNION SELECT source_id FROM removed_game)";
 
-/// Rebuilds `occurrence` as one level, and clears the tables of visited positions. The caller fills these
+/// Clears `occurrence` and the tables of visited positions, and makes a single level. The caller fills these
 /// tables afterwards.
-const OCCURRENCES: [&str; 7] = [
+const CLEAR_LEVELS: [&str; 7] = [
     "DELETE FROM occurrence",
     "DELETE FROM occurrence_level",
     "INSERT INTO occurrence_level (level) VALUES (1)",
-    "INSERT INTO occurrence SELECT 1, key, game_id, ply FROM game_position ORDER BY key, game_id, ply",
+    "DELETE FROM deleted_game",
     "DELETE FROM visit_set",
-    "DELETE FROM continuation",
-    "DELETE FROM visited_position",
+    "DELETE FROM level_continuation",
+    "DELETE FROM level_position",
 ];
 
 /// If the database has only one run, sets its number of distinct positions. Raises the number of removed
 /// games to the number of unused game ids before the last game.
 const TOTALS: [&str; 2] = [
-    "UPDATE import SET distinct_positions = (SELECT count(DISTINCT key) FROM occurrence WHERE level = 1)
+    "UPDATE import SET distinct_positions = (SELECT count(DISTINCT key) FROM game_position)
      WHERE (SELECT count(*) FROM import) = 1",
     "INSERT INTO setting (name, value)
      SELECT 'removed_games', (SELECT ifnull(max(game_id), 0) - count(*) FROM game) WHERE true
@@ -161,9 +160,9 @@ impl Build {
     }
 
     /// Removes rows that refer to missing games or sources, names that no game uses, and sources whose games
-    /// are all missing or to which no row refers. Adds rows for missing sources of games. Rebuilds
-    /// `occurrence` and the columns and sets of games. Clears the tables of visited positions. Recounts the
-    /// plies of games, and the games, problems and duplicates of sources and runs.
+    /// are all missing or to which no row refers. Adds rows for missing sources of games. Rebuilds the
+    /// columns and sets of games. Clears `occurrence` and the tables of visited positions. Recounts the plies
+    /// of games, and the games, problems and duplicates of sources and runs.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -182,12 +181,11 @@ impl Build {
         counts.cleared = sum(&CLEAR)?;
         counts.ply_counts = sum(&COUNT_PLIES)?;
         counts.names = sum(&REMOVE_NAMES)?;
-        sum(&OCCURRENCES)?;
+        sum(&CLEAR_LEVELS)?;
         sum(&COUNT)?;
         sum(&RECOUNT)?;
         counts.sources += changed(FORGET)?;
         sum(&TOTALS)?;
-        self.run(fill_frequent_keys)?;
         self.run(fill_columns)?;
         self.run(rebuild_sets)?;
         Ok(counts)
@@ -233,21 +231,6 @@ impl Build {
                 update.execute(params![game, expected])?;
             }
             Ok(wrong.len() as u64)
-        })
-    }
-
-    /// The keys that have at least `rows` rows in `occurrence`, in ascending order. The table must have only
-    /// one level, as after [`repair_rows`](Self::repair_rows).
-    ///
-    /// # Errors
-    /// Errors of SQLite.
-    pub fn keys_with(&self, rows: u32) -> Result<Vec<PositionKey>> {
-        self.run(|connection| {
-            let mut statement = connection.prepare(
-                "SELECT key FROM occurrence WHERE level = 1 GROUP BY key HAVING count(*) >= ?1 ORDER BY key",
-            )?;
-            let read = |row: &Row<'_>| Ok(PositionKey::from_i64(Cells::new(row, POSITION_GAME).get("key")?));
-            read_rows(&mut statement, [rows], read)
         })
     }
 

@@ -1,25 +1,21 @@
 //! Updates the columns and sets of games when games are added or removed.
 
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, Row};
 
-use crate::board::PositionKey;
 use crate::store::block_games::BlockGames;
-use crate::store::block_set::{block_of, game_of, games_of};
-use crate::store::cell::{Cells, GAME_COLUMN, VISIT_SET};
+use crate::store::block_set::{block_of, games_of};
+use crate::store::cell::{Cells, GAME_COLUMN};
 use crate::store::error::Result;
 use crate::store::game_column::{ColumnBuilder, StoredColumns, places};
 use crate::store::game_set::GameSet;
 use crate::store::read::game_column::BlockColumns;
-use crate::store::read::occurrence::visit::VisitedRows as _;
 use crate::store::row::virtual_table::{Cell, Rows as _};
 use crate::store::row::{GameRow, HeaderBatch};
-use crate::store::visit_set::{for_each_visit, pack_block};
 use crate::store::write::bulk::BulkLoader;
 use crate::store::write::features::remove_from_block;
 use crate::store::write::fill::put_columns;
 
 const WRITE_COLUMNS: &str = "write table game_column";
-const WRITE_VISITS: &str = "write table visit_set";
 
 impl BulkLoader<'_> {
     /// Continues the last block of columns of a database, but without the games in `removed`, which will be
@@ -102,38 +98,5 @@ impl BulkLoader<'_> {
             }
             Ok(())
         })
-    }
-
-    /// Stores the games of a block that reached a visited position. `games` is in stored form; if it is
-    /// empty, removes the row.
-    pub(crate) fn put_visits(&self, key: PositionKey, block: u32, games: &[u8]) -> Result<()> {
-        if games.is_empty() {
-            let sql = "DELETE FROM visit_set WHERE block = ?2 AND key = ?1";
-            return self.execute(WRITE_VISITS, sql, params![key.as_i64(), block]);
-        }
-        let sql = "INSERT OR REPLACE INTO visit_set (block, key, games) VALUES (?2, ?1, ?3)";
-        self.execute(WRITE_VISITS, sql, params![key.as_i64(), block, games])
-    }
-
-    /// Removes the games in `removed` from the stored games of a block that reached a visited position.
-    pub(crate) fn remove_visits(&self, key: PositionKey, block: u32, removed: &GameSet) -> Result<()> {
-        let old = self.visits(key, block)?;
-        let mut left = Vec::new();
-        for_each_visit(old.as_deref().unwrap_or_default(), |number, played| {
-            if !removed.contains(game_of(block, number)) {
-                left.push((number, played));
-            }
-        });
-        self.put_visits(key, block, &pack_block(left))
-    }
-
-    /// Removes the stored games of a position that is no longer a visited position.
-    pub(super) fn remove_visit_sets(&self, key: PositionKey) -> Result<()> {
-        let last: Option<u16> = self.run(WRITE_VISITS, |connection| {
-            let mut last = connection.prepare_cached("SELECT max(block) AS block FROM visit_set")?;
-            last.query_row([], |row| Cells::new(row, VISIT_SET).get("block"))
-        })?;
-        last.map_or(0..0, |last| 0..u32::from(last) + 1)
-            .try_for_each(|block| self.put_visits(key, block, &[]))
     }
 }

@@ -1,21 +1,26 @@
-//! Updates `visited_position` and `continuation` when games are added or removed.
+//! Corrects `level_position`, `level_continuation` and `visit_set` when games are removed.
 
 use rusqlite::params;
 
 use crate::board::{MoveCode, PositionKey};
+use crate::id::{GameId, Level};
+use crate::store::block_set::{block_of, game_of};
+use crate::store::cell::{Cells, VISIT_SET};
 use crate::store::error::Result;
-use crate::store::read::occurrence::visit::{
-    VisitedPositionLists, VisitedRows, has_occurrences, visited_lists, visits,
-};
-use crate::store::row::{ResultCounts, VisitedPositionBatch};
+use crate::store::game_set::GameSet;
+use crate::store::read::occurrence::visit::LevelGames;
+use crate::store::row::ResultCounts;
+use crate::store::visit_set::{for_each_visit, pack_block};
 use crate::store::write::bulk::BulkLoader;
 
-/// SQL that adds the [`numbers`], which are the parameters `?2` to `?8`, to the counts of a row.
-macro_rules! add_counts {
+const ACTION: &str = "correct the visited positions";
+
+/// SQL that subtracts the [`numbers`], which are the parameters `?3` to `?9`, from the counts of a row.
+macro_rules! subtract_counts {
     () => {
-        "games = games + ?2 + ?3 + ?4, white_wins = white_wins + ?2, draws = draws + ?3, black_wins = black_wins + ?4,
-         white_elo_sum = white_elo_sum + ?5, white_elo_games = white_elo_games + ?6,
-         black_elo_sum = black_elo_sum + ?7, black_elo_games = black_elo_games + ?8"
+        "games = games - ?3 - ?4 - ?5, white_wins = white_wins - ?3, draws = draws - ?4, black_wins = black_wins - ?5,
+         white_elo_sum = white_elo_sum - ?6, white_elo_games = white_elo_games - ?7,
+         black_elo_sum = black_elo_sum - ?8, black_elo_games = black_elo_games - ?9"
     };
 }
 
@@ -27,140 +32,125 @@ fn numbers(counts: &ResultCounts) -> [i64; 7] {
     [wins, draws, losses, white_sum, white_elo.games.into(), black_sum, black_elo.games.into()]
 }
 
+/// Errors of all methods: errors of SQLite.
 impl BulkLoader<'_> {
-    /// Whether `position_game` has at least `count` rows of a key. `count` must be at least 1.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
-    pub fn has_occurrences(&self, key: PositionKey, count: u32) -> Result<bool> {
-        self.run("read table position_game", |connection| has_occurrences(connection, key, count))
-    }
-
-    /// Adds the counts of the batch to the counts of existing rows. Replaces a list of games unless the new
-    /// list is an empty text. Inserts missing continuations.
-    ///
-    /// # Errors
-    /// Errors of SQLite, such as [`Error::DiskFull`](crate::store::Error::DiskFull).
-    pub fn add_to_visited(&self, batch: &VisitedPositionBatch) -> Result<()> {
-        for row in &batch.positions {
-            let [wins, draws, losses, w_sum, w_rated, b_sum, b_rated] = numbers(&row.counts);
-            let (top, recent) = (row.top_games.of(&batch.text), row.recent_games.of(&batch.text));
-            let (key, unfinished) = (row.key.as_i64(), row.unfinished);
-            self.execute(
-                "write table visited_position",
-                concat!(
-                    "UPDATE visited_position SET ",
-                    add_counts!(),
-                    ", unfinished = unfinished + ?9,
-                     top_games = iif(?10 = '', top_games, ?10), recent_games = iif(?11 = '', recent_games, ?11) WHERE key = ?1"
-                ),
-                params![key, wins, draws, losses, w_sum, w_rated, b_sum, b_rated, unfinished, top, recent],
-            )?;
-        }
-        for row in &batch.continuations {
-            let [wins, draws, losses, w_sum, w_rated, b_sum, b_rated] = numbers(&row.counts);
-            let ResultCounts { first_year: first, last_year: last, .. } = row.counts;
-            let (key, code) = (row.key.as_i64(), row.move_code.bits());
-            self.execute(
-                "write table continuation",
-                concat!(
-                    "INSERT INTO continuation (key, move_code, games, white_wins, draws, black_wins,
-                     white_elo_sum, white_elo_games, black_elo_sum, black_elo_games, first_year, last_year)
-                     VALUES (?1, ?9, ?2 + ?3 + ?4, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?10, ?11)
-                     ON CONFLICT DO UPDATE SET ",
-                    add_counts!(),
-                    ", first_year = min(ifnull(first_year, ?10), ifnull(?10, first_year)),
-                     last_year = max(ifnull(last_year, ?11), ifnull(?11, last_year))"
-                ),
-                params![key, wins, draws, losses, w_sum, w_rated, b_sum, b_rated, code, first, last],
-            )?;
-        }
-        Ok(())
-    }
-
-    /// Subtracts the counts of games from a row of `visited_position`.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
+    /// Subtracts the counts of games from a row of `level_position`.
     pub(crate) fn decrease_visited(
         &self,
-        key: PositionKey,
+        (level, key): (Level, PositionKey),
         counts: &ResultCounts,
         unfinished: u32,
     ) -> Result<()> {
-        let [wins, draws, losses, w_sum, w_rated, b_sum, b_rated] = numbers(counts).map(|number| -number);
+        let [wins, draws, losses, w_sum, w_rated, b_sum, b_rated] = numbers(counts);
         let sql = concat!(
-            "UPDATE visited_position SET ",
-            add_counts!(),
-            ", unfinished = unfinished - ?9 WHERE key = ?1"
+            "UPDATE level_position SET ",
+            subtract_counts!(),
+            ", unfinished = unfinished - ?10 WHERE level = ?1 AND key = ?2"
         );
-        let params = params![key.as_i64(), wins, draws, losses, w_sum, w_rated, b_sum, b_rated, unfinished];
-        self.execute("write table visited_position", sql, params)
+        let (level, key) = (level.0, key.as_i64());
+        let params = params![level, key, wins, draws, losses, w_sum, w_rated, b_sum, b_rated, unfinished];
+        self.execute(ACTION, sql, params)
     }
 
-    /// Subtracts the counts of games from a row of `continuation`, and removes the row if no games remain.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
+    /// Subtracts the counts of games from a row of `level_continuation`, and removes the row if no games
+    /// remain.
     pub(crate) fn decrease_continuation(
         &self,
-        key: PositionKey,
+        (level, key): (Level, PositionKey),
         code: MoveCode,
         counts: &ResultCounts,
     ) -> Result<()> {
-        const ACTION: &str = "write table continuation";
-        let [wins, draws, losses, w_sum, w_rated, b_sum, b_rated] = numbers(counts).map(|number| -number);
-        let (key, code) = (key.as_i64(), code.bits());
-        let sql = concat!("UPDATE continuation SET ", add_counts!(), " WHERE key = ?1 AND move_code = ?9");
-        self.execute(ACTION, sql, params![key, wins, draws, losses, w_sum, w_rated, b_sum, b_rated, code])?;
-        let sql = "DELETE FROM continuation WHERE key = ?1 AND move_code = ?2 AND games <= 0";
-        self.execute(ACTION, sql, params![key, code])
+        let [wins, draws, losses, w_sum, w_rated, b_sum, b_rated] = numbers(counts);
+        let (level, key, code) = (level.0, key.as_i64(), code.bits());
+        let sql = concat!(
+            "UPDATE level_continuation SET ",
+            subtract_counts!(),
+            " WHERE level = ?1 AND key = ?2 AND move_code = ?10"
+        );
+        let params = params![level, key, wins, draws, losses, w_sum, w_rated, b_sum, b_rated, code];
+        self.execute(ACTION, sql, params)?;
+        let sql =
+            "DELETE FROM level_continuation WHERE level = ?1 AND key = ?2 AND move_code = ?3 AND games <= 0";
+        self.execute(ACTION, sql, params![level, key, code])
     }
 
     /// Sets the first and the last year of a continuation.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
     pub(crate) fn set_years(
         &self,
-        key: PositionKey,
+        (level, key): (Level, PositionKey),
         code: MoveCode,
-        first_year: Option<u16>,
-        last_year: Option<u16>,
+        years: &ResultCounts,
     ) -> Result<()> {
-        let sql = "UPDATE continuation SET first_year = ?3, last_year = ?4 WHERE key = ?1 AND move_code = ?2";
-        let params = params![key.as_i64(), code.bits(), first_year, last_year];
-        self.execute("write table continuation", sql, params)
+        let sql = "UPDATE level_continuation SET first_year = ?4, last_year = ?5
+                   WHERE level = ?1 AND key = ?2 AND move_code = ?3";
+        let params = params![level.0, key.as_i64(), code.bits(), years.first_year, years.last_year];
+        self.execute(ACTION, sql, params)
     }
 
-    /// Sets the lists of the best-rated and the latest games in a row of `visited_position`. Both lists are
-    /// JSON arrays.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
-    pub(crate) fn set_listed_games(&self, key: PositionKey, top: &str, recent: &str) -> Result<()> {
-        let sql = "UPDATE visited_position SET top_games = ?2, recent_games = ?3 WHERE key = ?1";
-        self.execute("write table visited_position", sql, params![key.as_i64(), top, recent])
+    /// Sets the lists of the best-rated and the latest games in a row of `level_position`. Both lists are JSON
+    /// arrays.
+    pub(crate) fn set_listed_games(
+        &self,
+        (level, key): (Level, PositionKey),
+        top: &str,
+        recent: &str,
+    ) -> Result<()> {
+        let sql = "UPDATE level_position SET top_games = ?3, recent_games = ?4 WHERE level = ?1 AND key = ?2";
+        self.execute(ACTION, sql, params![level.0, key.as_i64(), top, recent])
     }
 
-    /// Removes a row of `visited_position`, its continuations, and its sets of games.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
-    pub fn remove_visited(&self, key: PositionKey) -> Result<()> {
-        let action = "write table visited_position";
-        self.remove_visit_sets(key)?;
-        self.execute(action, "DELETE FROM continuation WHERE key = ?1", [key.as_i64()])?;
-        self.execute(action, "DELETE FROM visited_position WHERE key = ?1", [key.as_i64()])
-    }
-}
-
-impl VisitedRows for BulkLoader<'_> {
-    fn lists(&self, key: PositionKey) -> Result<Option<VisitedPositionLists>> {
-        self.run("read table visited_position", |connection| visited_lists(connection, key))
+    /// Removes a row of `level_position`, its continuations, and its sets of games.
+    pub(crate) fn remove_visited(
+        &self,
+        LevelGames { level, last }: LevelGames,
+        key: PositionKey,
+    ) -> Result<()> {
+        for table in ["level_continuation", "level_position"] {
+            let sql = format!("DELETE FROM {table} WHERE level = ?1 AND key = ?2");
+            self.execute(ACTION, &sql, [level.0.into(), key.as_i64()])?;
+        }
+        let sql = "DELETE FROM visit_set WHERE level = ?1 AND block = ?2 AND key = ?3";
+        let mut blocks = block_of(GameId(level.0)).0..=block_of(last).0;
+        blocks.try_for_each(|block| self.execute(ACTION, sql, params![level.0, block, key.as_i64()]))
     }
 
-    fn visits(&self, key: PositionKey, block: u32) -> Result<Option<Vec<u8>>> {
-        self.run("read table visit_set", |connection| visits(connection, key, block))
+    /// Stores the games of a block of a level that reached a visited position. `games` is in stored form; if
+    /// it is empty, removes the row.
+    pub(crate) fn put_visits(
+        &self,
+        (level, key): (Level, PositionKey),
+        block: u32,
+        games: &[u8],
+    ) -> Result<()> {
+        if games.is_empty() {
+            let sql = "DELETE FROM visit_set WHERE level = ?1 AND block = ?2 AND key = ?3";
+            return self.execute(ACTION, sql, params![level.0, block, key.as_i64()]);
+        }
+        let sql = "INSERT OR REPLACE INTO visit_set (level, block, key, games) VALUES (?1, ?2, ?3, ?4)";
+        self.execute("write table visit_set", sql, params![level.0, block, key.as_i64(), games])
+    }
+
+    /// Removes the games in `removed` from the stored games of a block that reached a visited position.
+    pub(crate) fn remove_visits(
+        &self,
+        at: (Level, PositionKey),
+        block: u32,
+        removed: &GameSet,
+    ) -> Result<()> {
+        let sql = "SELECT games FROM visit_set WHERE level = ?1 AND block = ?2 AND key = ?3";
+        let mut left = Vec::new();
+        self.run("read table visit_set", |connection| {
+            let mut statement = connection.prepare_cached(sql)?;
+            let mut rows = statement.query(params![at.0.0, block, at.1.as_i64()])?;
+            if let Some(row) = rows.next()? {
+                for_each_visit(Cells::new(row, VISIT_SET).get("games")?, |number, played| {
+                    if !removed.contains(game_of(block, number)) {
+                        left.push((number, played));
+                    }
+                });
+            }
+            Ok(())
+        })?;
+        self.put_visits(at, block, &pack_block(left))
     }
 }

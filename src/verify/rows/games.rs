@@ -91,7 +91,7 @@ impl<'c> GameScan<'c> {
             check,
             replay: Replay::new(&check.findings),
             texts: Texts::new(check),
-            occurrences: OccurrenceCounter::new(visited),
+            occurrences: OccurrenceCounter::new(visited, &check.levels),
             again: false,
             sums: Sums::default(),
         }
@@ -162,6 +162,7 @@ impl<'c> GameScan<'c> {
         if replayed {
             self.replay.begin(game.game, &self.check.start, game.start_fen.as_deref());
         }
+        self.occurrences.begin_game(game);
         let mut seen = Seen::default();
         while let Some(row) = positions.get() {
             let stored = StoredPosition::read(row, &self.check.findings)?;

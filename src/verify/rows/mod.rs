@@ -18,9 +18,11 @@ pub(crate) use games::{GameScan, Sums};
 pub(crate) use occurrences::{OccurrenceScan, find_missing, find_surplus};
 pub(crate) use problems::{ProblemCounts, Problems};
 pub(crate) use replay::{Replay, describe_move, replayed_codes};
-pub(crate) use sets::{ListedKeys, find_unlisted};
+pub(crate) use sets::find_unlisted;
 pub(crate) use stored::{
     Batch, GAMES, POSITIONS, Reader, StoredDuplicate, StoredGame, StoredPosition, StoredProblem, bytes,
     columns, for_each_row, format_value, read, shown,
 };
-pub(crate) use visited_positions::{AT_ONCE, OccurrenceCounter, VisitedPositions, report_shared};
+pub(crate) use visited_positions::{
+    AT_ONCE, LevelKey, OccurrenceCounter, VisitedPositions, report_shared, visited_row,
+};

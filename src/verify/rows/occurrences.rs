@@ -1,14 +1,15 @@
-//! Checks `occurrence`: scans it once together with `visited_position`, and searches for differences from
+//! Checks `occurrence`: scans it once together with `level_position`, and searches for differences from
 //! `game_position`.
 
 use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator as _;
 use rusqlite::{Connection, OptionalExtension as _, Row, Rows, params};
 
 use crate::id::{GameId, Ply};
-use crate::store::frequent_keys::may_be_delayed;
 use crate::store::row::StoredId;
 use crate::verify::FindingKind::{MissingRow, SurplusRow, WrongCount, WrongValue};
-use crate::verify::rows::{Checksum, Reader, VisitedPositions, for_each_row, report_shared, shown};
+use crate::verify::rows::{
+    Checksum, Reader, VisitedPositions, for_each_row, report_shared, shown, visited_row,
+};
 use crate::verify::{Check, RowId};
 
 /// Scans ranges of keys. Each thread has its own scan.
@@ -39,38 +40,13 @@ impl Occurrence {
     }
 }
 
-/// The counts for one key.
+/// The number of games of a level that reached a key.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     key: i64,
     games: i64,
+    /// The latest game.
     game: StoredId<GameId>,
-    /// The level of the latest row, and the number of games so far that reached the key in this level.
-    level: (i64, i64),
-    /// The greatest number of games in one level.
-    most_in_level: i64,
-}
-
-impl Run {
-    fn new(key: i64, game: StoredId<GameId>, level: i64) -> Self {
-        Self { key, games: 1, game, level: (level, 1), most_in_level: 1 }
-    }
-
-    fn observe(&mut self, game: StoredId<GameId>, level: i64) {
-        let is_new = i64::from(self.game != game);
-        let before = if self.level.0 == level { self.level.1 } else { 0 };
-        self.games += is_new;
-        self.level = (level, before + is_new);
-        self.most_in_level = self.most_in_level.max(self.level.1);
-        self.game = game;
-    }
-
-    /// Whether the key's position must have a row in `visited_position`. If rows can be
-    /// [delayed](may_be_delayed), the games of a single level must reach the threshold.
-    fn has_many(&self, threshold: i64) -> bool {
-        let may_be_delayed = u32::try_from(threshold).is_ok_and(may_be_delayed);
-        (if may_be_delayed { self.most_in_level } else { self.games }) >= threshold
-    }
 }
 
 impl<'c> OccurrenceScan<'c> {
@@ -79,41 +55,35 @@ impl<'c> OccurrenceScan<'c> {
     }
 
     pub(crate) fn scan(&mut self, connection: &Connection, range: [i64; 2]) -> rusqlite::Result<()> {
+        let levels = &self.check.levels;
+        for (index, level) in levels.iter().enumerate() {
+            let next = levels.get(index + 1).map_or(i64::MAX, |next| next.0.into());
+            self.scan_level(connection, (level.0.into(), next), range)?;
+        }
+        Ok(())
+    }
+
+    /// Scans the keys of one level; `next` is the first game of the next level.
+    fn scan_level(
+        &mut self,
+        connection: &Connection,
+        (level, next): (i64, i64),
+        [first, last]: [i64; 2],
+    ) -> rusqlite::Result<()> {
         const REPORT_INTERVAL: u64 = 1 << 14;
-        let mut statement = connection.prepare_cached(rows_of_keys(connection)?)?;
-        let mut rows = statement.query(range)?;
         let mut statement = connection.prepare_cached(
-            "SELECT key, games + unfinished FROM visited_position WHERE key BETWEEN ?1 AND ?2 ORDER BY key",
+            "SELECT key, game_id, ply, game_id IN (SELECT game_id FROM deleted_game) FROM occurrence
+             WHERE level = ?1 AND key BETWEEN ?2 AND ?3 ORDER BY key, game_id, ply",
         )?;
-        let mut visited = statement.query(range)?;
+        let mut rows = statement.query([level, first, last])?;
+        let mut statement = connection.prepare_cached(
+            "SELECT key, games + unfinished FROM level_position
+             WHERE level = ?1 AND key BETWEEN ?2 AND ?3 ORDER BY key",
+        )?;
+        let mut visited = statement.query([level, first, last])?;
         visited.advance()?;
         let (mut run, mut told) = (None::<Run>, 0);
-        let (findings, listed_keys) = (&self.check.findings, &self.check.listed_keys);
-        // The key, the level, and the number of consecutive rows with both.
-        let mut in_level = (0, 0, 0);
         while let Some(row) = rows.next()? {
-            let occurrence = Occurrence::read(row)?;
-            let Occurrence { key, game, ply } = occurrence;
-            self.occurrences.add(key, game, ply);
-            if row.get::<_, Option<bool>>(3)? == Some(true) {
-                let found = "the game does not belong to the level of this row";
-                findings.about(WrongValue, "occurrence", occurrence.id(), found);
-            }
-            let level = row.get(4)?;
-            if (in_level.0, in_level.1) == (key, level) {
-                in_level.2 += 1;
-            } else {
-                listed_keys.check(in_level.1, in_level.0, in_level.2, findings);
-                in_level = (key, level, 1);
-            }
-            match &mut run {
-                Some(run) if run.key == key => run.observe(game, level),
-                _ => {
-                    if let Some(ended) = run.replace(Run::new(key, game, level)) {
-                        self.end_key(connection, ended, &mut visited)?;
-                    }
-                }
-            }
             told += 1;
             if told == REPORT_INTERVAL {
                 self.check.progress.add_rows(std::mem::take(&mut told));
@@ -121,22 +91,50 @@ impl<'c> OccurrenceScan<'c> {
                     return Ok(());
                 }
             }
+            if row.get(3)? {
+                continue;
+            }
+            let occurrence = Occurrence::read(row)?;
+            let Occurrence { key, game, ply } = occurrence;
+            self.occurrences.add(key, game, ply);
+            if !(level..next).contains(&game.number()) {
+                let found = "the game does not belong to the level of this row";
+                self.check.findings.about(WrongValue, "occurrence", occurrence.id(), found);
+            }
+            match &mut run {
+                Some(run) if run.key == key => {
+                    run.games += i64::from(run.game != game);
+                    run.game = game;
+                }
+                _ => {
+                    if let Some(ended) = run.replace(Run { key, games: 1, game }) {
+                        self.end_key(connection, level, ended, &mut visited)?;
+                    }
+                }
+            }
         }
         self.check.progress.add_rows(told);
-        listed_keys.check(in_level.1, in_level.0, in_level.2, findings);
         if let Some(ended) = run {
-            self.end_key(connection, ended, &mut visited)?;
+            self.end_key(connection, level, ended, &mut visited)?;
         }
         while let Some(row) = visited.get() {
-            self.unvisited(row.get(0)?);
+            self.unvisited(level, row.get(0)?);
             visited.advance()?;
         }
         Ok(())
     }
 
-    /// Compares the number of games counted for a key with the key's row of `visited_position`.
-    fn end_key(&mut self, connection: &Connection, run: Run, visited: &mut Rows<'_>) -> rusqlite::Result<()> {
+    /// Compares the number of games counted for a key with the row of the position.
+    fn end_key(
+        &mut self,
+        connection: &Connection,
+        level: i64,
+        run: Run,
+        visited: &mut Rows<'_>,
+    ) -> rusqlite::Result<()> {
         self.distinct += 1;
+        let findings = &self.check.findings;
+        let id = || visited_row(level, run.key);
         while let Some(row) = visited.get() {
             let (key, games): (i64, i64) = (row.get(0)?, row.get(1)?);
             if key > run.key {
@@ -144,64 +142,51 @@ impl<'c> OccurrenceScan<'c> {
             }
             visited.advance()?;
             if key < run.key {
-                self.unvisited(key);
+                self.unvisited(level, key);
                 continue;
             }
-            let few = self.check.threshold.is_some_and(|threshold| run.games < threshold);
-            let id = RowId::new([("key", key)]);
-            let findings = &self.check.findings;
-            if few {
+            if self.check.threshold.is_some_and(|threshold| run.games < threshold) {
                 let found = format!("too few games reached the position: {}", run.games);
-                findings.about(SurplusRow, "visited_position", id, found);
-            } else if games != run.games && !self.visited.has(key) {
-                if is_shared(connection, key)? {
-                    report_shared(findings, key);
+                findings.about(SurplusRow, "level_position", id(), found);
+            } else if games != run.games && !self.visited.has(level, key) {
+                if is_shared(connection, level, key)? {
+                    report_shared(findings, level, key);
                 } else {
                     let column = "games + unfinished";
-                    findings.wrong(WrongCount, "visited_position", id, column, run.games, games);
+                    findings.wrong(WrongCount, "level_position", id(), column, run.games, games);
                 }
             }
             return Ok(());
         }
-        let many = self.check.threshold.is_some_and(|threshold| run.has_many(threshold));
-        if many && !is_shared(connection, run.key)? {
+        let many = self.check.threshold.is_some_and(|threshold| run.games >= threshold);
+        // If two positions shared the key, and the games of one of them were removed, the row stays missing.
+        if many && !is_shared(connection, level, run.key)? && !has_deleted(connection, level, run.key)? {
             let found =
                 format!("the row is missing; number of games that reached the position: {}", run.games);
-            let id = RowId::new([("key", run.key)]);
-            self.check.findings.about(MissingRow, "visited_position", id, found);
+            findings.about(MissingRow, "level_position", id(), found);
         }
         Ok(())
     }
 
-    fn unvisited(&self, key: i64) {
-        let id = RowId::new([("key", key)]);
-        let found = "no row of position_game has this key";
-        self.check.findings.about(SurplusRow, "visited_position", id, found);
+    fn unvisited(&self, level: i64, key: i64) {
+        let found = "no row of the level in occurrence has this key";
+        self.check.findings.about(SurplusRow, "level_position", visited_row(level, key), found);
     }
 }
 
-/// The query for the rows in a range of keys. Its fourth column says whether a row is in the level of other
-/// games; its fifth column is the level.
-fn rows_of_keys(connection: &Connection) -> rusqlite::Result<&'static str> {
-    let sql = "SELECT count(*) = 1 FROM occurrence_level";
-    let has_one_level = connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
-    Ok(if has_one_level {
-        // With one level, the rows need no sorting.
-        "SELECT key, game_id, ply, game_id < level, level FROM occurrence
-         WHERE level = (SELECT level FROM occurrence_level) AND key BETWEEN ?1 AND ?2 ORDER BY key, game_id, ply"
-    } else {
-        "SELECT o.key, o.game_id, o.ply, o.game_id < l.level OR o.game_id >= l.next, o.level
-         FROM (SELECT level, lead(level) OVER (ORDER BY level) AS next FROM occurrence_level) AS l
-         CROSS JOIN occurrence AS o ON o.level = l.level
-         WHERE o.key BETWEEN ?1 AND ?2 ORDER BY o.key, o.game_id, o.ply"
-    })
+/// Whether removed games of a level reached a key.
+fn has_deleted(connection: &Connection, level: i64, key: i64) -> rusqlite::Result<bool> {
+    let sql = "SELECT 1 FROM occurrence
+               WHERE level = ?1 AND key = ?2 AND game_id IN (SELECT game_id FROM deleted_game)";
+    connection.prepare_cached(sql)?.exists([level, key])
 }
 
-/// Whether two positions share a key.
-fn is_shared(connection: &Connection, key: i64) -> rusqlite::Result<bool> {
-    let sql = "SELECT count(DISTINCT p.fen) > 1 FROM position_game AS o
-               JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply WHERE o.key = ?1";
-    connection.prepare_cached(sql)?.query_row([key], |row| row.get(0))
+/// Whether two positions of a level share a key.
+fn is_shared(connection: &Connection, level: i64, key: i64) -> rusqlite::Result<bool> {
+    let sql = "SELECT count(DISTINCT p.fen) > 1 FROM occurrence AS o
+               JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
+               WHERE o.level = ?1 AND o.key = ?2";
+    connection.prepare_cached(sql)?.query_row([level, key], |row| row.get(0))
 }
 
 /// Reports rows of `game_position` that are missing in `position_game`, among games of the groups for which

@@ -1,24 +1,22 @@
-//! Compares columns of games, sets of games and the lists of frequent keys with the rows from which they are
-//! built.
+//! Compares columns of games and sets of games with the rows from which they are built.
 
 use std::cmp::Ordering;
 
 use rusqlite::Connection;
 
-use crate::board::{PositionKey, ShortMove};
-use crate::id::GameId;
+use crate::board::ShortMove;
+use crate::id::{GameId, Ply};
 use crate::sorted::{SortedMap, distinct};
 use crate::store::block_set::{block_of, game_of};
 use crate::store::features::{FeatureBlock, FeatureKind};
-use crate::store::frequent_keys::FrequentKeys;
 pub(crate) use crate::store::read::features::blocks as feature_blocks;
 use crate::store::read::features::{block_sets, fill_block};
-use crate::store::read::occurrence::visit::{for_each_occurrence, played_at};
+use crate::store::read::occurrence::visit::played_at;
 use crate::store::visit_set::{PlayedMove, pack_block};
 use crate::store::write::fill::{blocks_with_games, columns_of_games};
-use crate::store::{Cells, GAME_COLUMN, GAME_SET, VISIT_SET, read_rows};
-use crate::verify::FindingKind::{MissingRow, SurplusRow, WrongCount, WrongValue};
-use crate::verify::rows::{Reader, for_each_row};
+use crate::store::{Cells, GAME_COLUMN, GAME_SET, OCCURRENCE, VISIT_SET, read_rows};
+use crate::verify::FindingKind::{MissingRow, SurplusRow, WrongValue};
+use crate::verify::rows::{LevelKey, Reader, visited_row};
 use crate::verify::{Collector, RowId};
 
 pub(crate) const FEATURES: &str = GAME_SET.name;
@@ -71,18 +69,25 @@ pub(crate) fn compare_columns(reader: Reader<'_>, block: i64) -> rusqlite::Resul
     Ok(())
 }
 
-/// The keys of the visited positions.
-pub(crate) fn visited_keys(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
-    let mut statement = connection.prepare("SELECT key FROM visited_position ORDER BY key")?;
-    read_rows(&mut statement, [], |row| row.get(0))
+/// The visited positions.
+pub(crate) fn visited_keys(connection: &Connection) -> rusqlite::Result<Vec<LevelKey>> {
+    let mut statement = connection.prepare("SELECT level, key FROM level_position ORDER BY level, key")?;
+    read_rows(&mut statement, [], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Compares the sets of a visited position in `blocks` with the games that reached the position.
-pub(crate) fn compare_visits(reader: Reader<'_>, key: i64, blocks: &[i64]) -> rusqlite::Result<()> {
+pub(crate) fn compare_visits(
+    reader: Reader<'_>,
+    (level, key): LevelKey,
+    blocks: &[i64],
+) -> rusqlite::Result<()> {
     let Reader { connection, findings } = reader;
     let mut visits: SortedMap<i64, Vec<(u16, PlayedMove)>> = SortedMap::new();
-    let mut places = Vec::new();
-    for_each_occurrence(connection, PositionKey::from_i64(key), |game, ply| places.push((game, ply)))?;
+    let sql = "SELECT level, key, game_id, ply FROM occurrence WHERE level = ?1 AND key = ?2
+               ORDER BY game_id, ply";
+    let places = OCCURRENCE.all(connection, sql, [level, key], |cells| {
+        Ok((GameId(cells.get("game_id")?), Ply(cells.get("ply")?)))
+    })?;
     // A game is counted under the last move that it played from the position.
     for places in places.chunk_by(|(game, _), (next, _)| game == next) {
         let mut last = None;
@@ -97,17 +102,20 @@ pub(crate) fn compare_visits(reader: Reader<'_>, key: i64, blocks: &[i64]) -> ru
             visits.entry(block.into()).push((number, played));
         }
     }
-    let row_id = |block: i64| RowId::new([("key", key), ("block", block)]);
-    let sql = "SELECT block, key, games FROM visit_set WHERE block = ?1 AND key = ?2";
+    let row_id = |block: i64| visited_row(level, key).and("block", block);
+    let sql = "SELECT level, block, key, games FROM visit_set WHERE level = ?1 AND block = ?2 AND key = ?3";
     let mut statement = connection.prepare_cached(sql)?;
     for &block in blocks {
-        let mut rows = statement.query([block, key])?;
+        let mut rows = statement.query([level, block, key])?;
         let Some(row) = rows.next()? else { continue };
         let games: &[u8] = Cells::new(row, VISIT_SET).get("games")?;
         match visits.remove(&block).map(pack_block) {
-            None => {
-                findings.about(SurplusRow, VISITS, row_id(block), "no game of the block reached the position")
-            }
+            None => findings.about(
+                SurplusRow,
+                VISITS,
+                row_id(block),
+                "no game of the block and level reached the position",
+            ),
             Some(expected) if games != expected => {
                 let found = "column `games` does not contain the games of the block that reached the position, with their moves";
                 findings.about(WrongValue, VISITS, row_id(block), found);
@@ -191,40 +199,9 @@ pub(crate) fn find_unlisted(reader: Reader<'_>) -> rusqlite::Result<()> {
     reader.report_rows(MissingRow, (LEVEL, &["level"]), sql, found)
 }
 
-/// The lists of frequent keys of all levels that have such a list.
-#[derive(Debug, Default)]
-pub(crate) struct ListedKeys(Vec<(i64, FrequentKeys)>);
-
-impl ListedKeys {
-    /// Reads the lists. Unreadable lists are reported.
-    pub(crate) fn read(Reader { connection, findings }: Reader<'_>) -> rusqlite::Result<Self> {
-        let sql =
-            "SELECT level, frequent_keys FROM occurrence_level WHERE frequent_keys NOTNULL ORDER BY level";
-        let mut lists = Vec::new();
-        for_each_row(connection, sql, [], &mut |row| {
-            let level = row.get(0)?;
-            match row.get_ref(1)?.as_blob().ok().and_then(FrequentKeys::from_bytes) {
-                Some(keys) => lists.push((level, keys)),
-                None => {
-                    let found = "frequent_keys is not a list of keys";
-                    findings.about(WrongValue, LEVEL, RowId::new([("level", level)]), found);
-                }
-            }
-            Ok(())
-        })?;
-        Ok(Self(lists))
-    }
-
-    /// Reports a key with more rows in a level than the level's list of frequent keys allows: the key would
-    /// be missed when games are added.
-    pub(crate) fn check(&self, level: i64, key: i64, rows: u32, findings: &Collector) {
-        let Ok(index) = self.0.binary_search_by_key(&level, |(level, _)| *level) else { return };
-        let most = self.0[index].1.most_rows(key);
-        if rows > most {
-            let found = format!(
-                "number of rows of key {key} in the level: {rows}, but frequent_keys allows at most {most}"
-            );
-            findings.about(WrongCount, LEVEL, RowId::new([("level", level)]), found);
-        }
-    }
+/// Reports games in `deleted_game` that exist.
+pub(crate) fn find_deleted(reader: Reader<'_>) -> rusqlite::Result<()> {
+    let sql = "SELECT game_id FROM deleted_game WHERE game_id IN (SELECT game_id FROM game)";
+    let found = "the game exists, so it must not be listed here";
+    reader.report_rows(SurplusRow, ("deleted_game", &["game_id"]), sql, found)
 }

@@ -1,4 +1,4 @@
-//! Recounts `visited_position` and `continuation` while the games are scanned.
+//! Recounts `level_position` and `level_continuation` while the games are scanned.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -7,7 +7,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use crate::board::{KeyMap, PositionKey};
-use crate::id::{GameId, Ply};
+use crate::id::{GameId, Level, Ply};
 use crate::parallel::lock;
 use crate::store::row::{LISTED_GAMES, StoredId};
 use crate::verify::FindingKind::{MissingRow, SurplusRow, WrongCount, WrongValue};
@@ -52,10 +52,10 @@ impl Counts {
         self.white_wins + self.draws + self.black_wins
     }
 
-    /// The number of columns at the beginning of [`columns`](Self::columns) that `visited_position` also has.
+    /// The number of columns at the beginning of [`columns`](Self::columns) that `level_position` also has.
     const COLUMNS_OF_POSITIONS: usize = 8;
 
-    /// The columns of `continuation` and their values.
+    /// The columns of `level_continuation` and their values.
     fn columns(&self) -> [(&'static str, Option<i64>); 10] {
         let ([white_sum, black_sum], [white_games, black_games]) = (self.elo_sums, self.elo_games);
         [
@@ -175,33 +175,43 @@ fn insert(list: &mut Vec<Listed>, listed: Listed) {
 /// The visited positions to recount in one pass over the games.
 #[derive(Debug, Default)]
 pub(crate) struct VisitedPositions {
-    slots: KeyMap<u32>,
-    /// For each slot, the key, the stored FEN and the counts.
-    entries: Vec<(i64, Box<[u8]>, Mutex<Tally>)>,
+    /// The keys of each level, with their slots.
+    slots: HashMap<i64, KeyMap<u32>>,
+    /// For each slot, the level and the key, the stored FEN and the counts.
+    entries: Vec<(LevelKey, Box<[u8]>, Mutex<Tally>)>,
+}
+
+/// A level, and a key in this level.
+pub(crate) type LevelKey = (i64, i64);
+
+/// Identifies the row of a visited position.
+pub(crate) fn visited_row(level: i64, key: i64) -> RowId {
+    RowId::new([("level", level), ("key", key)])
 }
 
 impl VisitedPositions {
-    /// The next positions of the sample after the key `after`, at most [`AT_ONCE`]. `index` is the number of
+    /// The next positions of the sample after the row `after`, at most [`AT_ONCE`]. `index` is the number of
     /// rows read so far, and `count` the number of all rows.
     pub(crate) fn next(
         connection: &Connection,
-        after: Option<i64>,
+        after: Option<LevelKey>,
         sample: Sample,
         index: &mut u64,
         count: u64,
     ) -> rusqlite::Result<Self> {
         let mut visited = Self::default();
-        let sql = "SELECT key, fen FROM visited_position WHERE key > ?1 OR ?1 IS NULL ORDER BY key";
+        let sql = "SELECT level, key, fen FROM level_position WHERE (level, key) > (?1, ?2) OR ?1 IS NULL
+                   ORDER BY level, key";
         let mut statement = connection.prepare(sql)?;
-        let mut rows = statement.query([after])?;
+        let mut rows = statement.query([after.map(|after| after.0), after.map(|after| after.1)])?;
         while visited.entries.len() < AT_ONCE
             && let Some(row) = rows.next()?
         {
             if sample.has(*index, count) {
-                let key = row.get(0)?;
+                let (level, key) = (row.get(0)?, row.get(1)?);
                 let slot = u32::try_from(visited.entries.len()).expect("one pass counts few positions");
-                visited.slots.insert(PositionKey::from_i64(key), slot);
-                visited.entries.push((key, bytes(row, 1)?.into(), Mutex::default()));
+                visited.slots.entry(level).or_default().insert(PositionKey::from_i64(key), slot);
+                visited.entries.push(((level, key), bytes(row, 2)?.into(), Mutex::default()));
             }
             *index += 1;
         }
@@ -212,23 +222,23 @@ impl VisitedPositions {
         self.entries.len()
     }
 
-    pub(crate) fn last_key(&self) -> Option<i64> {
-        self.entries.last().map(|&(key, ..)| key)
+    pub(crate) fn last(&self) -> Option<LevelKey> {
+        self.entries.last().map(|&(at, ..)| at)
     }
 
-    pub(crate) fn has(&self, key: i64) -> bool {
-        self.slots.contains_key(&PositionKey::from_i64(key))
+    pub(crate) fn has(&self, level: i64, key: i64) -> bool {
+        self.slots.get(&level).is_some_and(|slots| slots.contains_key(&PositionKey::from_i64(key)))
     }
 
-    /// Compares the rows of `visited_position` and `continuation` with the counts.
+    /// Compares the rows of `level_position` and `level_continuation` with the counts.
     pub(crate) fn compare(&self, reader: Reader<'_>) -> rusqlite::Result<()> {
-        for (key, _, tally) in &self.entries {
+        for ((level, key), _, tally) in &self.entries {
             let tally = lock(tally);
             if tally.same_fen > 0 && tally.other_fen > 0 {
-                report_shared(reader.findings, *key);
+                report_shared(reader.findings, *level, *key);
             } else {
-                compare_position(reader, *key, &tally)?;
-                compare_moves(reader, *key, &tally)?;
+                compare_position(reader, (*level, *key), &tally)?;
+                compare_moves(reader, (*level, *key), &tally)?;
             }
         }
         Ok(())
@@ -236,22 +246,22 @@ impl VisitedPositions {
 }
 
 /// Reports a row whose counts mix two positions.
-pub(crate) fn report_shared(findings: &Collector, key: i64) {
+pub(crate) fn report_shared(findings: &Collector, level: i64, key: i64) {
     let found = "games reached two positions with this key; the row counts them as one and should not exist";
-    findings.about(SurplusRow, "visited_position", RowId::new([("key", key)]), found);
+    findings.about(SurplusRow, "level_position", visited_row(level, key), found);
 }
 
-fn compare_position(reader: Reader<'_>, key: i64, tally: &Tally) -> rusqlite::Result<()> {
+fn compare_position(reader: Reader<'_>, (level, key): LevelKey, tally: &Tally) -> rusqlite::Result<()> {
     let Reader { connection, findings } = reader;
-    const TABLE: &str = "visited_position";
+    const TABLE: &str = "level_position";
     let mut numbers = tally.counts.columns()[..Counts::COLUMNS_OF_POSITIONS].to_vec();
     numbers.push(("unfinished", Some(tally.unfinished)));
-    let id = RowId::new([("key", key)]);
+    let id = visited_row(level, key);
     let sql = format!(
-        "SELECT {}, top_games, recent_games, fen FROM visited_position WHERE key = ?1",
+        "SELECT {}, top_games, recent_games, fen FROM level_position WHERE level = ?1 AND key = ?2",
         numbers.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
     );
-    let row = connection.prepare_cached(&sql)?.query_row([key], |row| {
+    let row = connection.prepare_cached(&sql)?.query_row([level, key], |row| {
         compare_numbers(row, findings, TABLE, &id, &numbers)?;
         for (name, list) in [("top_games", &tally.top), ("recent_games", &tally.recent)] {
             let ids: Vec<String> = list.iter().map(|(_, game)| game.to_string()).collect();
@@ -271,26 +281,26 @@ fn compare_position(reader: Reader<'_>, key: i64, tally: &Tally) -> rusqlite::Re
     row.optional().map(drop)
 }
 
-fn compare_moves(reader: Reader<'_>, key: i64, tally: &Tally) -> rusqlite::Result<()> {
+fn compare_moves(reader: Reader<'_>, (level, key): LevelKey, tally: &Tally) -> rusqlite::Result<()> {
     let Reader { connection, findings } = reader;
-    const TABLE: &str = "continuation";
+    const TABLE: &str = "level_continuation";
     let sql = format!(
-        "SELECT {}, move_code FROM continuation WHERE key = ?1",
+        "SELECT {}, move_code FROM level_continuation WHERE level = ?1 AND key = ?2",
         Counts::default().columns().map(|(name, _)| name).join(", ")
     );
     let mut counted: HashMap<i64, Counts> = tally.moves.iter().copied().collect();
     let mut statement = connection.prepare_cached(&sql)?;
-    let mut rows = statement.query([key])?;
+    let mut rows = statement.query([level, key])?;
     while let Some(row) = rows.next()? {
         let code: i64 = row.get("move_code")?;
-        let id = RowId::new([("key", key), ("move_code", code)]);
+        let id = visited_row(level, key).and("move_code", code);
         match counted.remove(&code) {
             Some(counts) => compare_numbers(row, findings, TABLE, &id, &counts.columns())?,
             None => findings.about(SurplusRow, TABLE, id, "no game played this move"),
         }
     }
     for (code, counts) in counted {
-        let id = RowId::new([("key", key), ("move_code", code)]);
+        let id = visited_row(level, key).and("move_code", code);
         let found = format!("the row is missing; number of games that played this move: {}", counts.games());
         findings.about(MissingRow, TABLE, id, found);
     }
@@ -322,18 +332,28 @@ fn show(value: &Value) -> String {
 #[derive(Debug)]
 pub(crate) struct OccurrenceCounter<'v> {
     visited: &'v VisitedPositions,
+    /// The levels in order.
+    levels: &'v [Level],
+    /// The slots of the keys of the current game's level.
+    slots: Option<&'v KeyMap<u32>>,
     /// For each occurrence in the current game: slot, ply, move, and whether the FEN is the stored one.
     hits: Vec<(u32, StoredId<Ply>, Option<i64>, bool)>,
     tallies: HashMap<u32, Tally>,
 }
 
 impl<'v> OccurrenceCounter<'v> {
-    pub(crate) fn new(visited: &'v VisitedPositions) -> Self {
-        Self { visited, hits: Vec::new(), tallies: HashMap::new() }
+    pub(crate) fn new(visited: &'v VisitedPositions, levels: &'v [Level]) -> Self {
+        Self { visited, levels, slots: None, hits: Vec::new(), tallies: HashMap::new() }
+    }
+
+    pub(crate) fn begin_game(&mut self, game: &StoredGame) {
+        let after = self.levels.partition_point(|level| i64::from(level.0) <= game.game.number());
+        let level = after.checked_sub(1).map(|index| i64::from(self.levels[index].0));
+        self.slots = level.and_then(|level| self.visited.slots.get(&level));
     }
 
     pub(crate) fn observe(&mut self, stored: &StoredPosition, fen: &[u8]) {
-        if let Some(&slot) = self.visited.slots.get(&PositionKey::from_i64(stored.key)) {
+        if let Some(&slot) = self.slots.and_then(|slots| slots.get(&PositionKey::from_i64(stored.key))) {
             let same = *self.visited.entries[slot as usize].1 == *fen;
             self.hits.push((slot, stored.ply, stored.move_code, same));
         }

@@ -5,12 +5,12 @@ use std::cmp::Reverse;
 use rusqlite::{Transaction, named_params};
 
 use crate::board::{Color, MoveCode, Position, PositionKey};
-use crate::sorted::{SortedMap, sort_by_key};
-use crate::store::cell::{CONTINUATION, Cells, POSITION_GAME, VISITED_POSITION};
-use crate::store::read::occurrence::hit::{HitLocation, listed_games, shares_key};
+use crate::sorted::sort_by_key;
+use crate::store::cell::POSITION_GAME;
+use crate::store::read::occurrence::hit::HitLocation;
 use crate::store::read::occurrence::reached::{ACTION, ExploreTarget};
 use crate::store::read::occurrence::tally::{Games, MoveTally, Tally};
-use crate::store::row::{GameId, Ply, RatedScore, RatingSum, ResultCounts};
+use crate::store::row::{GameId, Ply, RatedScore, ResultCounts};
 use crate::store::{Database, Hit, ListLengths, Result, Selection};
 
 /// A move played from a position. A game that returned to the position counts only for the last move that it
@@ -87,10 +87,10 @@ impl PositionCounts {
 impl Database {
     /// Counts the moves played from a position in the games of a selection.
     ///
-    /// For a position that many games reached, the counts are read from tables. If the selection has
-    /// conditions or a side is chosen, they are computed from the position's visit sets instead, in a few
-    /// nanoseconds per game. For other positions, and if tables or sets cannot be used, games are counted one
-    /// by one, in a few microseconds per game.
+    /// In a level in which many games reached the position, the counts are read from tables. If the selection
+    /// has conditions or a side is chosen, they are computed from the position's visit sets instead, in a few
+    /// nanoseconds per game. In other levels, and if tables or sets cannot be used, games are counted one by
+    /// one, in a few microseconds per game.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -111,17 +111,17 @@ impl Database {
         let empty = || Tally::new(limits, side, !before.is_empty());
         let count = || {
             // The tables do not contain the score of a side.
-            let counted = if selection.is_all() && side.is_none() {
-                asked.visited(limits, !before.is_empty())?
+            let tally = if selection.is_all() && side.is_none() {
+                asked.tally_all(empty())?
             } else {
-                let tally = asked.tally_sets(selection, empty())?;
-                tally.map(|tally| asked.exploration(tally)).transpose()?.flatten()
+                asked.tally_sets(selection, empty())?
             };
+            let counted = tally.map(|tally| asked.exploration(tally)).transpose()?.flatten();
             let (mut exploration, games) = match counted {
                 Some(counted) => counted,
                 None => {
                     let mut tally = empty();
-                    asked.for_each_game(selection, true, &mut |game| tally.add(&game))?;
+                    asked.for_each_game(selection, None, &mut |game| tally.add(&game))?;
                     asked.exploration(tally)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?
                 }
             };
@@ -145,66 +145,17 @@ impl Database {
 }
 
 impl ExploreTarget<'_> {
-    /// The counts in the tables of visited positions. If `wants_games`, also the games with a result, if they
-    /// are known. `None` if the tables do not have this position, or if a listed game does not exist or did
-    /// not reach the position. Also `None` if another position has the same key: older versions of this
-    /// program wrote rows that mix both positions.
-    fn visited(
-        &self,
-        lists: ListLengths,
-        wants_games: bool,
-    ) -> rusqlite::Result<Option<(PositionCounts, Option<Games>)>> {
-        let sql = "SELECT key, white_wins, draws, black_wins, white_elo_sum, white_elo_games, black_elo_sum, black_elo_games,
-                       NULL AS first_year, NULL AS last_year, unfinished, top_games, recent_games
-                   FROM visited_position WHERE key = :key AND fen = :fen";
-        let params = named_params! { ":key": self.key.as_i64(), ":fen": self.fen };
-        let counts = VISITED_POSITION.first(self.database.connection(), sql, params, |cells| {
-            let listed = [listed_games(cells, "top_games")?, listed_games(cells, "recent_games")?];
-            Ok((results(cells)?, cells.get("unfinished")?, listed))
-        });
-        let Some((results, unfinished, [top, recent])) = counts?.filter(|_| !shares_key(self.fen)) else {
-            return Ok(None);
-        };
-        let mut places = SortedMap::new();
-        for &game in top.iter().chain(&recent) {
-            let Some(ply) = self.counted_occurrence(game)? else { return Ok(None) };
-            places.insert(game, ply);
+    /// Counts all games: from the rows of the levels that have one, in other levels one by one. `None` if no
+    /// level has a row. If the games are wanted but unknown, the tally has no games.
+    fn tally_all(&self, empty: Tally) -> rusqlite::Result<Option<Tally>> {
+        let Some((mut tally, counted)) = self.tally_rows(empty, true)? else { return Ok(None) };
+        if let Some(others) = tally.games.take() {
+            tally.games = self.finished_in_sets(&counted, tally.unfinished)?.map(|mut games| {
+                others.iter().for_each(|(&block, set)| games.entry(block).add(set));
+                games
+            });
         }
-        let first = |games: &[GameId], limit: u8| {
-            let shown = games.iter().take(limit.into()).map(|game| HitLocation::played(*game, places[game]));
-            shown.map(|place| self.database.hit(place, None)).collect::<rusqlite::Result<Option<Vec<_>>>>()
-        };
-        let shown = (first(&top, lists.top)?, first(&recent, lists.recent)?);
-        let (Some(top_games), Some(recent_games)) = shown else { return Ok(None) };
-        let continuations = self.visited_continuations()?;
-        let games = if wants_games { self.finished_in_sets(unfinished)? } else { None };
-        let (rated, transposed) = Default::default();
-        let exploration =
-            PositionCounts { results, rated, unfinished, transposed, continuations, top_games, recent_games };
-        Ok(Some((exploration, games)))
-    }
-
-    fn visited_continuations(&self) -> rusqlite::Result<Vec<Continuation>> {
-        let sql = "SELECT key, move_code, white_wins, draws, black_wins, white_elo_sum, white_elo_games, black_elo_sum, black_elo_games,
-                       first_year, last_year
-                   FROM continuation WHERE key = ?1 ORDER BY games DESC, move_code";
-        let mut continuations =
-            CONTINUATION.all(self.database.connection(), sql, [self.key.as_i64()], |cells| {
-                Ok(Continuation {
-                    code: MoveCode::from_stored(cells.get("move_code")?),
-                    results: results(cells)?,
-                    rated: RatedScore::default(),
-                    only_game: None,
-                })
-            })?;
-        for continuation in &mut continuations {
-            if continuation.results.games() == 1
-                && let Some(game) = self.only_game(continuation.code)?
-            {
-                continuation.only_game = self.hit(game)?.map(Box::new);
-            }
-        }
-        Ok(continuations)
+        Ok(Some(tally))
     }
 
     /// The game with a result that continued with a move; there must be only one. Searches the games that
@@ -244,8 +195,12 @@ impl ExploreTarget<'_> {
         for (code, counted) in tally.moves {
             let mut only_game = None;
             if counted.results.games() == 1 {
-                let Some(hit) = self.hit(counted.game)? else { return Ok(None) };
-                only_game = Some(Box::new(hit));
+                let is_known = counted.game != GameId(0);
+                let game = if is_known { Some(counted.game) } else { self.only_game(code)? };
+                only_game = game.map(|game| self.hit(game)).transpose()?.flatten().map(Box::new);
+                if is_known && only_game.is_none() {
+                    return Ok(None);
+                }
             }
             let MoveTally { results, rated, .. } = counted;
             continuations.push(Continuation { code, results, rated, only_game });
@@ -282,16 +237,4 @@ impl ExploreTarget<'_> {
         let place = self.counted_occurrence(game)?.map(|ply| HitLocation::played(game, ply));
         Ok(place.map(|place| self.database.hit(place, None)).transpose()?.flatten())
     }
-}
-
-fn results(cells: Cells<'_>) -> rusqlite::Result<ResultCounts> {
-    Ok(ResultCounts {
-        white_wins: cells.get("white_wins")?,
-        draws: cells.get("draws")?,
-        black_wins: cells.get("black_wins")?,
-        white_elo: RatingSum { sum: cells.get("white_elo_sum")?, games: cells.get("white_elo_games")? },
-        black_elo: RatingSum { sum: cells.get("black_elo_sum")?, games: cells.get("black_elo_games")? },
-        first_year: cells.get("first_year")?,
-        last_year: cells.get("last_year")?,
-    })
 }

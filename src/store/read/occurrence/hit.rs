@@ -2,7 +2,7 @@
 
 use rusqlite::{Row, ToSql};
 
-use crate::board::{MoveCode, Position};
+use crate::board::MoveCode;
 use crate::store::cell::{Cells, GAME, GAME_POSITION, GAMES, TruncatedText, VARIATION_MOVE};
 use crate::store::read::game::{summary, summary_columns, summary_joins};
 use crate::store::read::rows::prepare;
@@ -195,14 +195,9 @@ impl Database {
     }
 }
 
-/// The games in a list of `visited_position`. `column` contains the list, as a JSON array of the games' ids.
+/// The games in a list of `level_position`. `column` contains the list, as a JSON array of the games' ids.
 pub(crate) fn listed_games(cells: Cells<'_>, column: &str) -> rusqlite::Result<Vec<GameId>> {
     let ids: Vec<u32> = cells
         .read(column, "a JSON array of game_ids", |value| serde_json::from_str(value.as_str().ok()?).ok())?;
     Ok(ids.into_iter().map(GameId).collect())
-}
-
-/// Whether another position with the same placement has the same key.
-pub(crate) fn shares_key(fen: &str) -> bool {
-    Position::from_fen(fen.as_bytes()).is_ok_and(|(position, _)| position.shares_key())
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use rusqlite::{named_params, params};
+use rusqlite::{ToSql, params};
 
 use crate::board::{GameResult, MoveCode, Position, PositionKey};
 use crate::id::GameId;
@@ -11,8 +11,8 @@ use crate::store::block_games::BlockGames;
 use crate::store::block_set::{decode_within, game_of};
 use crate::store::cell::{Cells, GAME, GAME_POSITION};
 use crate::store::read::game_column::{BlockColumns, ColumnError, Outcomes, if_known};
-use crate::store::read::occurrence::hit::{join, shares_key};
-use crate::store::read::occurrence::visit::for_each_visit_set;
+use crate::store::read::occurrence::hit::join;
+use crate::store::read::occurrence::visit::{LevelGames, for_each_visit_set, level_games};
 use crate::store::row::day_number;
 use crate::store::visit_set::take_move;
 use crate::store::{Database, Lines, Result, Selection};
@@ -43,40 +43,55 @@ pub(super) struct ExploreTarget<'a> {
 }
 
 impl ExploreTarget<'_> {
-    /// Whether the position has a row in `visited_position`, and its sets cannot contain games of another
-    /// position with the same key.
-    pub(super) fn has_sets(&self) -> rusqlite::Result<bool> {
-        let sql = "SELECT 1 FROM visited_position WHERE key = ?1 AND fen = ?2";
-        let mut statement = self.database.connection().prepare_cached(sql)?;
-        Ok(statement.exists(params![self.key.as_i64(), self.fen])? && !shares_key(self.fen))
+    /// The levels that count the position in a row of `level_position`, and the other levels.
+    pub(super) fn levels(&self) -> rusqlite::Result<[Vec<LevelGames>; 2]> {
+        let connection = self.database.connection();
+        let (mut counted, mut others) = (Vec::new(), Vec::new());
+        let sql = "SELECT 1 FROM level_position WHERE level = ?1 AND key = ?2 AND fen = ?3";
+        let mut statement = connection.prepare_cached(sql)?;
+        for level in level_games(connection)? {
+            let has_row = statement.exists(params![level.level.0, self.key.as_i64(), self.fen])?;
+            (if has_row { &mut counted } else { &mut others }).push(level);
+        }
+        Ok([counted, others])
     }
 
     /// Calls `see` with each game of a selection that reached the position, in the order of ids, with the
-    /// move played from the [counted occurrence](Self::counted_occurrence). If `may_be_frequent`, and the
-    /// selection has far fewer games than the position has occurrences, starts from these games.
+    /// move played from the [counted occurrence](Self::counted_occurrence). If `levels` is given, only reads
+    /// these levels. Otherwise reads all levels, and starts from the games of the selection if these are far
+    /// fewer than the position has occurrences.
     pub(super) fn for_each_game(
         &self,
         selection: &Selection,
-        may_be_frequent: bool,
+        levels: Option<&[LevelGames]>,
         see: &mut dyn FnMut(ReachedGame),
     ) -> rusqlite::Result<()> {
         /// The games of the selection are counted up to this number, to determine whether they are much fewer
         /// than the occurrences of the position.
         const COUNTED: u32 = 50_000;
         let games_first =
-            may_be_frequent && self.database.has_fewer_games(selection, self.key, Lines::Main, COUNTED)?;
+            levels.is_none() && self.database.has_fewer_games(selection, self.key, Lines::Main, COUNTED)?;
+        let levels = levels.map(|levels| levels.iter().map(|level| level.level.0).collect::<Vec<_>>());
+        if levels.as_ref().is_some_and(Vec::is_empty) {
+            return Ok(());
+        }
         // Joins `game` before `game_position`. The rows of `game_position` are on many more pages than those
         // of `game`, so they should be read only for games of the selection.
         let sql = format!(
             "SELECT o.game_id, p.move_code, game.result, game.white_elo, game.black_elo, game.date
              FROM {} CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
-             WHERE o.key = :key AND p.fen = :fen{} ORDER BY {}o.game_id, o.ply",
+             WHERE o.key = :key AND p.fen = :fen{}{} ORDER BY {}o.game_id, o.ply",
             join(games_first),
+            if levels.is_some() { " AND l.level IN (SELECT value FROM json_each(:levels))" } else { "" },
             selection.sql(),
             if games_first { "" } else { "l.level, " }
         );
-        let params = named_params! { ":key": self.key.as_i64(), ":fen": self.fen };
-        let mut statement = selection.prepare(self.database.connection(), &sql, params)?;
+        let (key, levels) = (self.key.as_i64(), serde_json::json!(levels).to_string());
+        let mut params: Vec<(&str, &dyn ToSql)> = vec![(":key", &key), (":fen", &self.fen)];
+        if levels != "null" {
+            params.push((":levels", &levels));
+        }
+        let mut statement = selection.prepare(self.database.connection(), &sql, &params)?;
         let mut rows = statement.raw_query();
         let mut latest: Option<ReachedGame> = None;
         while let Some(row) = rows.next()? {
@@ -140,62 +155,66 @@ impl<'d> ReachedGames<'d> {
     ) -> Result<T> {
         let fen = position.canonical_fen();
         let asked = ExploreTarget { database: self.database, key: position.key(), fen: &fen };
+        let _snapshot = self.database.snapshot()?;
         let mut made = new();
         let mut visit = || {
-            let has_sets = asked.has_sets()?;
-            if has_sets {
-                if if_known(self.visit_sets(position, |game| see(&mut made, game)))?.is_some() {
-                    return Ok(());
-                }
+            let [counted, others] = asked.levels()?;
+            let found = self.visit_sets(position, &counted, |game| see(&mut made, game));
+            let levels = if if_known(found)?.is_some() {
+                Some(&*others)
+            } else {
                 // The sets or columns cannot be used: start again, and read rows.
                 made = new();
-            }
-            asked.for_each_game(self.selection, has_sets, &mut |game| see(&mut made, game))
+                None
+            };
+            asked.for_each_game(self.selection, levels, &mut |game| see(&mut made, game))
         };
         visit().map_err(self.database.failed(ACTION))?;
         Ok(made)
     }
 
-    /// Calls `see` with each game of the selection that is in the sets of a visited position.
+    /// Calls `see` with each game of the selection that is in the sets of a visited position of these levels.
     fn visit_sets(
         &mut self,
         position: &Position,
+        levels: &[LevelGames],
         mut see: impl FnMut(ReachedGame),
     ) -> std::result::Result<(), ColumnError> {
         let (connection, selection, blocks) = (self.database.connection(), self.selection, &mut self.blocks);
-        let mut has_block = false;
-        for_each_visit_set(connection, position.key(), |block, mut games| {
-            has_block = true;
-            let SelectedBlock { selected, outcomes } = match blocks.entry(block) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(unknown) => {
-                    let columns = BlockColumns::new(connection, block);
-                    unknown.insert(SelectedBlock {
-                        selected: columns.selected(selection)?,
-                        outcomes: columns.outcomes()?,
-                    })
-                }
-            };
-            while !games.is_empty() {
-                let (played, set) = take_move(games).ok_or(ColumnError::Missing)?;
-                let played = match played.played() {
-                    Some(short) => Some(position.clone().make_short(short).ok_or(ColumnError::Missing)?),
-                    None => None,
+        for &level in levels {
+            for_each_visit_set(connection, level, position.key(), |block, mut games| {
+                let SelectedBlock { selected, outcomes } = match blocks.entry(block) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(unknown) => {
+                        let columns = BlockColumns::new(connection, block);
+                        unknown.insert(SelectedBlock {
+                            selected: columns.selected(selection)?,
+                            outcomes: columns.outcomes()?,
+                        })
+                    }
                 };
-                let rest = decode_within(
-                    set,
-                    |word| selected.word(word),
-                    |number| {
-                        // A game that somebody deleted through SQL is still in the set.
-                        let Some(result) = outcomes.result(number) else { return };
-                        let (elos, day) = (outcomes.elos(number), outcomes.day(number));
-                        see(ReachedGame { game: game_of(block, number), played, result, elos, day });
-                    },
-                );
-                games = rest.ok_or(ColumnError::Missing)?;
-            }
-            Ok::<_, ColumnError>(())
-        })?;
-        if has_block { Ok(()) } else { Err(ColumnError::Missing) }
+                while !games.is_empty() {
+                    let (played, set) = take_move(games).ok_or(ColumnError::Missing)?;
+                    let played = match played.played() {
+                        Some(short) => Some(position.clone().make_short(short).ok_or(ColumnError::Missing)?),
+                        None => None,
+                    };
+                    let rest = decode_within(
+                        set,
+                        |word| selected.word(word),
+                        |number| {
+                            // A game that somebody deleted through SQL is still in the set.
+                            let Some(result) = outcomes.result(number) else { return };
+                            let (elos, day) = (outcomes.elos(number), outcomes.day(number));
+                            see(ReachedGame { game: game_of(block, number), played, result, elos, day });
+                        },
+                    );
+                    games = rest.ok_or(ColumnError::Missing)?;
+                }
+                Ok::<_, ColumnError>(())
+            })?
+            .ok_or(ColumnError::Missing)?;
+        }
+        Ok(())
     }
 }

@@ -4,13 +4,13 @@ use rusqlite::{ToSql, named_params};
 use serde::Serialize;
 
 use crate::board::PositionKey;
-use crate::store::cell::{Cells, GAME, POSITION_GAME, VARIATION_MOVE, VISITED_POSITION};
-use crate::store::read::occurrence::hit::{
-    HitLocation, OCCURRENCES, join, join_variations, listed_games, rank_sql, shares_key,
-};
+use crate::store::cell::{Cells, GAME, POSITION_GAME, VARIATION_MOVE};
+use crate::store::read::occurrence::hit::{HitLocation, OCCURRENCES, join, join_variations, rank_sql};
+use crate::store::read::occurrence::reached::ExploreTarget;
+use crate::store::read::occurrence::tally::Tally;
 use crate::store::read::occurrence::visit::has_occurrences;
 use crate::store::row::{GameId, Ply};
-use crate::store::{Database, Hit, HitOrder, Lines, Result, Selection};
+use crate::store::{Database, Hit, HitOrder, Lines, ListLengths, Result, Selection};
 
 /// A search for a position, and the part of its hits to return.
 #[derive(Clone, Copy, Debug)]
@@ -99,19 +99,13 @@ enum Plan {
     Listed(Vec<GameId>),
 }
 
-/// Data from a row of `visited_position`: the number of games, and one of the two lists.
-struct Visited {
-    games: u64,
-    listed: Vec<GameId>,
-}
-
 impl Database {
     /// Passes the hits of a search to `visit`, one for each occurrence of the position, until `visit` returns
     /// `false`.
     ///
     /// With [`HitOrder::Game`], the search usually stops after the last returned hit. With another order, all
-    /// hits are sorted first, unless the search covers all games and no variations, and a row of
-    /// `visited_position` lists enough games.
+    /// hits are sorted first, unless the search covers all games and no variations, and the lists of the
+    /// position in `level_position` have enough games.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -196,8 +190,8 @@ impl Database {
         if !has_occurrences(self.connection(), search.key, 1).map_err(failed)? {
             return Ok(HitCount::Exact { occurrences: 0, games: 0 });
         }
-        if let Some(visited) = self.visited(search).map_err(failed)? {
-            return Ok(HitCount::Games(visited.games));
+        if let Some(visited) = self.visited(search, ListLengths::NONE).map_err(failed)? {
+            return Ok(HitCount::Games(visited.games_of_all()));
         }
         let count = self.count_position(search.key, search.fen, Some(COUNTED))?;
         Ok(match count.capped {
@@ -216,7 +210,9 @@ impl Database {
         // With the cap as a parameter, SQLite would prepare the statement again each time.
         let sql = format!(
             "SELECT count(*) FILTER (WHERE p.fen = :fen), count(DISTINCT o.game_id) FILTER (WHERE p.fen = :fen), count(*)
-             FROM (SELECT game_id, ply FROM {OCCURRENCES} WHERE key = :key ORDER BY l.level, game_id, ply LIMIT {cap}) AS o
+             FROM (SELECT game_id, ply FROM {OCCURRENCES}
+                   WHERE key = :key AND game_id NOT IN (SELECT game_id FROM deleted_game)
+                   ORDER BY l.level, game_id, ply LIMIT {cap}) AS o
              CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply"
         );
         let params = named_params! { ":key": key.as_i64(), ":fen": fen };
@@ -234,17 +230,17 @@ impl Database {
         const NO_END: u32 = 50_000;
         if search.selection.is_all() {
             let wanted = search.limit.and_then(|limit| limit.checked_add(search.offset));
-            // The lists of `visited_position` do not cover variations.
-            let (Some(wanted), HitOrder::Rating | HitOrder::Date, Lines::Main) =
-                (wanted, search.order, search.lines)
-            else {
-                return Ok(Plan::Position);
+            // The lists of `level_position` do not cover variations.
+            let (Some(wanted), Lines::Main) = (wanted, search.lines) else { return Ok(Plan::Position) };
+            let lists = match search.order {
+                HitOrder::Game => return Ok(Plan::Position),
+                HitOrder::Rating => ListLengths { recent: 0, ..ListLengths::MAX },
+                HitOrder::Date => ListLengths { top: 0, ..ListLengths::MAX },
             };
-            let listed = self.visited(search)?.filter(|visited| {
-                let count = visited.listed.len();
-                wanted as usize <= count || visited.games == count as u64
-            });
-            return Ok(listed.map_or(Plan::Position, |visited| Plan::Listed(visited.listed)));
+            let Some(visited) = self.visited(search, lists)? else { return Ok(Plan::Position) };
+            let listed = [visited.lists.top.ids(), visited.lists.recent.ids()].concat();
+            let is_enough = wanted as usize <= listed.len() || visited.games_of_all() == listed.len() as u64;
+            return Ok(if is_enough { Plan::Listed(listed) } else { Plan::Position });
         }
         let cap = if search.order == HitOrder::Game { EARLY_END } else { NO_END };
         let rare = self.has_fewer_games(search.selection, search.key, search.lines, cap)?;
@@ -289,25 +285,12 @@ impl Database {
         rows.next()?.map(|row| row.get(0)).transpose()
     }
 
-    /// The row of a visited position, with its latest games if the search is in the order of dates, else with
-    /// its best-rated games. `None` if there is no row, or if another position has the same key: older
-    /// versions of this program wrote rows that mix both positions.
-    fn visited(&self, search: &Search<'_>) -> rusqlite::Result<Option<Visited>> {
-        if shares_key(search.fen) {
-            return Ok(None);
-        }
-        let list = match search.order {
-            HitOrder::Date => "recent_games",
-            HitOrder::Game | HitOrder::Rating => "top_games",
-        };
-        let sql = format!(
-            "SELECT key, games, unfinished, {list} FROM visited_position WHERE key = :key AND fen = :fen"
-        );
-        let params = named_params! { ":key": search.key.as_i64(), ":fen": search.fen };
-        VISITED_POSITION.first(self.connection(), &sql, params, |cells| {
-            let (games, unfinished): (u64, u64) = (cells.get("games")?, cells.get("unfinished")?);
-            Ok(Visited { games: games.saturating_add(unfinished), listed: listed_games(cells, list)? })
-        })
+    /// The counts of a visited position, with its listed games. `None` if no level has a row for the
+    /// position.
+    fn visited(&self, search: &Search<'_>, lists: ListLengths) -> rusqlite::Result<Option<Tally>> {
+        let asked = ExploreTarget { database: self, key: search.key, fen: search.fen };
+        let tally = asked.tally_rows(Tally::new(lists, None, false), false)?;
+        Ok(tally.map(|(tally, _)| tally))
     }
 
     /// Passes the occurrences of a key in these games to `found`, in the order of `games`, until `found`

@@ -1,14 +1,20 @@
 //! Accumulates counts and lists of the games that reached a position.
 
+use rusqlite::params;
+
 use crate::board::{Color, GameResult, MoveCode, Position};
-use crate::id::GameId;
+use crate::id::{GameId, Level};
 use crate::sorted::SortedMap;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{block_of, decode_within, game_of};
+use crate::store::cell::{Cells, GAME, LEVEL_CONTINUATION, LEVEL_POSITION};
 use crate::store::read::game_column::{BlockColumns, ColumnError, Outcomes, if_known};
+use crate::store::read::occurrence::hit::listed_games;
 use crate::store::read::occurrence::reached::ExploreTarget;
-use crate::store::read::occurrence::visit::for_each_visit_set;
-use crate::store::row::{GameList, LISTED_GAMES, RatedScore, ResultCounts, elo_sum, year_of};
+use crate::store::read::occurrence::visit::{LevelGames, for_each_visit_set};
+use crate::store::row::{
+    GameList, LISTED_GAMES, RatedScore, RatingSum, ResultCounts, day_number, elo_sum, year_of,
+};
 use crate::store::visit_set::{PlayedMove, take_move};
 use crate::store::{ReachedGame, Selection};
 
@@ -56,7 +62,7 @@ pub(super) struct GameLists {
 pub(super) struct MoveTally {
     pub(super) results: ResultCounts,
     pub(super) rated: RatedScore,
-    /// The last game counted.
+    /// The last game counted one by one; 0 if there is none.
     pub(super) game: GameId,
 }
 
@@ -93,6 +99,11 @@ impl Tally {
         }
     }
 
+    /// The number of games, with and without a result.
+    pub(super) fn games_of_all(&self) -> u64 {
+        self.all.results.games().saturating_add(self.unfinished)
+    }
+
     /// Counts a game, with the last move that it played from the position.
     pub(super) fn add(&mut self, last: &ReachedGame) {
         if last.result == GameResult::Unknown {
@@ -123,39 +134,157 @@ impl GameLists {
 }
 
 impl ExploreTarget<'_> {
-    /// Counts the games of a selection, using only the sets, columns and indexes of games: no row of a game
-    /// is read. `None` if the position [has no sets](Self::has_sets), or if sets or columns are missing or
-    /// invalid.
+    /// Counts the games of a selection. In the levels that have a row for the position, uses only the sets,
+    /// columns and indexes of games: no row of a game is read. `None` if there is no such level, or if sets
+    /// or columns are missing or invalid.
     pub(super) fn tally_sets(&self, selection: &Selection, empty: Tally) -> rusqlite::Result<Option<Tally>> {
-        if !self.has_sets()? {
+        let [levels, others] = self.levels()?;
+        if levels.is_empty() {
             return Ok(None);
         }
-        let counted = if_known(self.count_blocks(selection, empty))?;
-        Ok(counted.and_then(|counted| counted.into_tally(self.fen)))
+        let counted = if_known(self.count_blocks(&levels, selection, empty))?;
+        let Some(mut tally) = counted.and_then(|counted| counted.into_tally(self.fen)) else {
+            return Ok(None);
+        };
+        self.for_each_game(selection, Some(&others), &mut |game| tally.add(&game))?;
+        Ok(Some(tally))
     }
 
-    fn count_blocks(&self, selection: &Selection, empty: Tally) -> Result<Counted, ColumnError> {
-        let mut counted = Counted { tally: empty, moves: SortedMap::new(), blocks: 0 };
+    fn count_blocks(
+        &self,
+        levels: &[LevelGames],
+        selection: &Selection,
+        empty: Tally,
+    ) -> Result<Counted, ColumnError> {
+        let mut counted = Counted { tally: empty, moves: SortedMap::new() };
         let connection = self.database.connection();
         let mut columns = BlockColumns::new(connection, 0);
-        for_each_visit_set(connection, self.key, |block, games| {
-            columns.turn_to(block);
-            let selected = columns.selected(selection)?;
-            counted.blocks += 1;
-            if selected.is_empty() {
-                return Ok(());
-            }
-            counted.add(block, games, &columns.outcomes()?, &selected).ok_or(ColumnError::Missing)
-        })?;
+        let mut current: Option<(u32, BlockGames, Option<Outcomes>)> = None;
+        for &level in levels {
+            for_each_visit_set(connection, level, self.key, |block, games| {
+                // Several levels can have games of the same block.
+                let (_, selected, outcomes) = match &mut current {
+                    Some(known) if known.0 == block => known,
+                    other => {
+                        columns.turn_to(block);
+                        let selected = columns.selected(selection)?;
+                        let outcomes = if selected.is_empty() { None } else { Some(columns.outcomes()?) };
+                        other.insert((block, selected, outcomes))
+                    }
+                };
+                let Some(outcomes) = outcomes else { return Ok(()) };
+                counted.add(block, games, outcomes, selected).ok_or(ColumnError::Missing)
+            })?
+            .ok_or(ColumnError::Missing)?;
+        }
         Ok(counted)
     }
+
+    /// Counts all games that reached the position, from the rows of the levels that count it; of these levels,
+    /// counts the moves only if `wants_moves`. Without the games themselves: [`Tally::games`] has only those
+    /// of the other levels. `None` if there is no such row, or if lists of several levels are merged and a
+    /// listed game does not exist.
+    pub(super) fn tally_rows(
+        &self,
+        empty: Tally,
+        wants_moves: bool,
+    ) -> rusqlite::Result<Option<(Tally, Vec<LevelGames>)>> {
+        // One transaction instead of a lock for each query.
+        let connection = self.database.connection();
+        let _snapshot = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose()?;
+        let [counted, others] = self.levels()?;
+        if counted.is_empty() {
+            return Ok(None);
+        }
+        let mut tally = empty;
+        let is_only = counted.len() == 1 && others.is_empty();
+        for &LevelGames { level, .. } in &counted {
+            if self.tally_row(level, is_only, &mut tally)?.is_none() {
+                return Ok(None);
+            }
+            if wants_moves {
+                self.tally_moves(level, &mut tally)?;
+            }
+        }
+        self.for_each_game(&Selection::default(), Some(&others), &mut |game| tally.add(&game))?;
+        Ok(Some((tally, counted)))
+    }
+
+    /// Adds the counts and lists of a level; `is_only` if it is the only one. `None` if a listed game does not
+    /// exist.
+    fn tally_row(&self, level: Level, is_only: bool, tally: &mut Tally) -> rusqlite::Result<Option<()>> {
+        let connection = self.database.connection();
+        let at = params![level.0, self.key.as_i64()];
+        let sql = "SELECT level, key, white_wins, draws, black_wins, white_elo_sum, white_elo_games, black_elo_sum,
+                       black_elo_games, NULL AS first_year, NULL AS last_year, unfinished, top_games, recent_games
+                   FROM level_position WHERE level = ?1 AND key = ?2";
+        let listed = LEVEL_POSITION.first(connection, sql, at, |cells| {
+            tally.all.results.add(&results(cells)?);
+            tally.unfinished = tally.unfinished.saturating_add(cells.get("unfinished")?);
+            Ok([listed_games(cells, "top_games")?, listed_games(cells, "recent_games")?])
+        })?;
+        let Some([top, recent]) = listed else { return Ok(None) };
+        if is_only {
+            // The lists are in order. So the games need not be read.
+            let rank = |index: usize| u32::MAX - index as u32;
+            top.iter().enumerate().for_each(|(index, &game)| tally.lists.top.insert(rank(index), game));
+            recent.iter().enumerate().for_each(|(index, &game)| tally.lists.recent.insert(rank(index), game));
+            return Ok(Some(()));
+        }
+        // The greatest ranks come first: of the best-rated games the sums of ratings, of the latest games the days.
+        let ranks = |games: &[GameId], list: &mut GameList, rank: fn([Option<u16>; 2], u32) -> u32| {
+            let sql = "SELECT game.game_id, white_elo, black_elo, date
+                       FROM json_each(?1) AS listed CROSS JOIN game ON game.game_id = listed.value";
+            let ids: Vec<u32> = games.iter().map(|game| game.0).collect();
+            let mut found = 0;
+            GAME.each(connection, sql, [serde_json::json!(ids).to_string()], |cells| {
+                let elos = [cells.get("white_elo")?, cells.get("black_elo")?];
+                let day = cells.get::<Option<&str>>("date")?.map_or(0, day_number);
+                list.insert(rank(elos, day), GameId(cells.get(0)?));
+                found += 1;
+                Ok(())
+            })?;
+            Ok::<_, rusqlite::Error>((found == games.len()).then_some(()))
+        };
+        let GameLists { top: best, recent: latest } = &mut tally.lists;
+        if best.takes_any() && ranks(&top, best, |elos, _| elo_sum(elos).unwrap_or(0))?.is_none()
+            || latest.takes_any() && ranks(&recent, latest, |_, day| day)?.is_none()
+        {
+            return Ok(None);
+        }
+        Ok(Some(()))
+    }
+
+    /// Adds the moves of a level.
+    fn tally_moves(&self, level: Level, tally: &mut Tally) -> rusqlite::Result<()> {
+        let at = params![level.0, self.key.as_i64()];
+        let sql = "SELECT level, key, move_code, white_wins, draws, black_wins, white_elo_sum,
+                       white_elo_games, black_elo_sum, black_elo_games, first_year, last_year
+                   FROM level_continuation WHERE level = ?1 AND key = ?2";
+        LEVEL_CONTINUATION.each(self.database.connection(), sql, at, |cells| {
+            let code = MoveCode::from_stored(cells.get("move_code")?);
+            tally.moves.entry(code).results.add(&results(cells)?);
+            Ok(())
+        })
+    }
+}
+
+fn results(cells: Cells<'_>) -> rusqlite::Result<ResultCounts> {
+    Ok(ResultCounts {
+        white_wins: cells.get("white_wins")?,
+        draws: cells.get("draws")?,
+        black_wins: cells.get("black_wins")?,
+        white_elo: RatingSum { sum: cells.get("white_elo_sum")?, games: cells.get("white_elo_games")? },
+        black_elo: RatingSum { sum: cells.get("black_elo_sum")?, games: cells.get("black_elo_games")? },
+        first_year: cells.get("first_year")?,
+        last_year: cells.get("last_year")?,
+    })
 }
 
 /// The games counted so far, with the moves as stored in the sets.
 struct Counted {
     tally: Tally,
     moves: SortedMap<PlayedMove, MoveTally>,
-    blocks: u32,
 }
 
 impl Counted {
@@ -198,10 +327,10 @@ impl Counted {
         Some(())
     }
 
-    /// The tally, with full move codes; `None` if the FEN is invalid, a move is not possible in the position,
-    /// or no block has a set.
+    /// The tally, with full move codes; `None` if the FEN is invalid, or a move is not possible in the
+    /// position.
     fn into_tally(self, fen: &str) -> Option<Tally> {
-        let Self { mut tally, moves, blocks } = self;
+        let Self { mut tally, moves } = self;
         let (position, _) = Position::from_fen(fen.as_bytes()).ok()?;
         for (played, counted) in moves {
             tally.all.add_all(&counted);
@@ -209,6 +338,6 @@ impl Counted {
                 tally.moves.insert(position.clone().make_short(short)?, counted);
             }
         }
-        (blocks > 0).then_some(tally)
+        Some(tally)
     }
 }

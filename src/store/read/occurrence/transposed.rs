@@ -9,7 +9,7 @@ use crate::store::game_column::{ColumnSource as _, Condition, DATE, RESULT, Test
 use crate::store::read::game_column::{BlockColumns, ColumnError, if_known};
 use crate::store::read::occurrence::reached::ExploreTarget;
 use crate::store::read::occurrence::tally::Games;
-use crate::store::read::occurrence::visit::{for_each_visit_set, has_occurrences, last_block};
+use crate::store::read::occurrence::visit::{LevelGames, for_each_visit_set, has_occurrences, last_block};
 use crate::store::row::virtual_table::Cell;
 use crate::store::row::{day_number, year_of};
 use crate::store::visit_set::for_each_visit_within;
@@ -49,16 +49,18 @@ impl Database {
     fn those_with(&self, some: &Games, position: &Position) -> rusqlite::Result<Option<Games>> {
         let fen = position.canonical_fen();
         let asked = ExploreTarget { database: self, key: position.key(), fen: &fen };
-        if asked.has_sets()?
-            && let Some(games) = if_known(asked.in_sets(|block| Ok(some.get(&block).cloned())))?
-        {
-            return Ok(Some(games));
-        }
-        if has_occurrences(self.connection(), asked.key, FEW)? {
+        let [counted, others] = asked.levels()?;
+        let found = if counted.is_empty() {
+            None
+        } else {
+            if_known(asked.in_sets(&counted, |block| Ok(some.get(&block).cloned())))?
+        };
+        let levels = found.is_some().then_some(&*others);
+        if levels.is_none() && has_occurrences(self.connection(), asked.key, FEW)? {
             return Ok(None);
         }
-        let mut games = Games::new();
-        asked.for_each_game(&Selection::default(), false, &mut |reached| {
+        let mut games = found.unwrap_or_default();
+        asked.for_each_game(&Selection::default(), levels, &mut |reached| {
             let (block, number) = block_of(reached.game);
             if some.get(&block).is_some_and(|games| games.contains(number)) {
                 games.entry(block).insert(number);
@@ -126,9 +128,13 @@ fn year(date: Cell<'_>) -> Option<u16> {
 }
 
 impl ExploreTarget<'_> {
-    /// The games with a result in the sets of a visited position. `unfinished` is the number of games without
-    /// a result in these sets. `None` if the sets or the columns of games cannot be used.
-    pub(super) fn finished_in_sets(&self, unfinished: u64) -> rusqlite::Result<Option<Games>> {
+    /// The games with a result in the sets of a visited position of these levels. `unfinished` is 0 only if all
+    /// games in these sets have a result. `None` if the sets or the columns of games cannot be used.
+    pub(super) fn finished_in_sets(
+        &self,
+        levels: &[LevelGames],
+        unfinished: u64,
+    ) -> rusqlite::Result<Option<Games>> {
         let finished = finished();
         let mut columns = BlockColumns::new(self.database.connection(), 0);
         let in_block = |block| {
@@ -141,25 +147,28 @@ impl ExploreTarget<'_> {
             }
             Ok(Some(games))
         };
-        if self.has_sets()? { if_known(self.in_sets(in_block)) } else { Ok(None) }
+        if_known(self.in_sets(levels, in_block))
     }
 
-    /// The games in the sets of a visited position that are also in the set that `wanted` returns for their
-    /// block. `wanted` can return `None` instead of an empty set.
+    /// The games in the sets of a visited position of these levels that are also in the set that `wanted`
+    /// returns for their block. `wanted` can return `None` instead of an empty set.
     fn in_sets(
         &self,
+        levels: &[LevelGames],
         mut wanted: impl FnMut(u32) -> Result<Option<BlockGames>, ColumnError>,
     ) -> Result<Games, ColumnError> {
         let mut games = Games::new();
-        for_each_visit_set(self.database.connection(), self.key, |block, set| {
-            let Some(wanted) = wanted(block)? else { return Ok(()) };
-            let mut found = BlockGames::default();
-            if !for_each_visit_within(set, |word| wanted.word(word), |number, _| found.insert(number)) {
-                return Err(ColumnError::Missing);
-            }
-            games.insert(block, found);
-            Ok(())
-        })?;
+        for &level in levels {
+            for_each_visit_set(self.database.connection(), level, self.key, |block, set| {
+                let Some(wanted) = wanted(block)? else { return Ok(()) };
+                let found = games.entry(block);
+                if !for_each_visit_within(set, |word| wanted.word(word), |number, _| found.insert(number)) {
+                    return Err(ColumnError::Missing);
+                }
+                Ok(())
+            })?
+            .ok_or(ColumnError::Missing)?;
+        }
         Ok(games)
     }
 }

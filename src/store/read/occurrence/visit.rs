@@ -2,12 +2,12 @@
 
 use rusqlite::{Connection, params};
 
-use super::hit::{OCCURRENCES, listed_games};
 use crate::board::{MoveCode, PositionKey};
-use crate::id::{GameId, Ply};
+use crate::id::{GameId, Level, Ply};
 use crate::store::Result;
 use crate::store::block_set::block_of;
-use crate::store::cell::{Cells, GAME_POSITION, POSITION_GAME, VISIT_SET, VISITED_POSITION};
+use crate::store::cell::{Cells, GAME_POSITION, VISIT_SET};
+use crate::store::write::level::levels;
 
 /// Data of a visited position that can change when games are removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,48 +20,20 @@ pub struct VisitedCounts {
     pub years: Vec<(MoveCode, Option<u16>, Option<u16>)>,
 }
 
-/// The FEN and the lists of games of a visited position.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct VisitedPositionLists {
-    /// The canonical FEN.
-    pub fen: String,
-    /// The best-rated games, best first.
-    pub top_games: Vec<GameId>,
-    /// The latest games, latest first.
-    pub recent_games: Vec<GameId>,
+/// A level, with the last game of the level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LevelGames {
+    pub(crate) level: Level,
+    /// The last game of the level.
+    pub(crate) last: GameId,
 }
 
-/// Access to the rows of visited positions through a connection.
-pub(crate) trait VisitedRows {
-    /// The FEN and the lists of a visited position; `None` if it has no row.
-    fn lists(&self, key: PositionKey) -> Result<Option<VisitedPositionLists>>;
-
-    /// The games of a block that reached a visited position, in stored form; `None` if there are none.
-    fn visits(&self, key: PositionKey, block: u32) -> Result<Option<Vec<u8>>>;
-}
-
-/// The FEN and the lists of a visited position; `None` if it has no row.
-pub(crate) fn visited_lists(
-    connection: &Connection,
-    key: PositionKey,
-) -> rusqlite::Result<Option<VisitedPositionLists>> {
-    let sql = "SELECT key, fen, top_games, recent_games FROM visited_position WHERE key = ?1";
-    VISITED_POSITION.first(connection, sql, [key.as_i64()], |cells| {
-        let (top_games, recent_games) =
-            (listed_games(cells, "top_games")?, listed_games(cells, "recent_games")?);
-        Ok(VisitedPositionLists { fen: cells.get("fen")?, top_games, recent_games })
-    })
-}
-
-/// The games of a block that reached a visited position, in stored form; `None` if there are none.
-pub(crate) fn visits(
-    connection: &Connection,
-    key: PositionKey,
-    block: u32,
-) -> rusqlite::Result<Option<Vec<u8>>> {
-    let sql = "SELECT block, key, games FROM visit_set WHERE block = ?2 AND key = ?1";
-    let params = params![key.as_i64(), block];
-    VISIT_SET.first(connection, sql, params, |cells| cells.get::<&[u8]>("games").map(<[u8]>::to_vec))
+/// The levels in order, each with its last game.
+pub(crate) fn level_games(connection: &Connection) -> rusqlite::Result<Vec<LevelGames>> {
+    let levels = levels(connection)?;
+    let ends = levels.iter().skip(1).map(|next| GameId(next.0.saturating_sub(1)));
+    let ends = ends.chain([last_game(connection)?]);
+    Ok(levels.iter().zip(ends).map(|(&level, last)| LevelGames { level, last }).collect())
 }
 
 /// Whether `position_game` has at least `count` rows with this key. `count` must be at least 1.
@@ -74,45 +46,37 @@ pub(crate) fn has_occurrences(
     connection.prepare_cached(sql)?.exists(params![key.as_i64(), count.saturating_sub(1)])
 }
 
-/// The block of the last game; 0 if there are no games.
-pub(crate) fn last_block(connection: &Connection) -> rusqlite::Result<u32> {
+/// The last game; 0 if there are no games.
+fn last_game(connection: &Connection) -> rusqlite::Result<GameId> {
     let mut last = connection.prepare_cached("SELECT max(game_id) FROM game")?;
     let last = last.query_row([], |row| row.get::<_, Option<i64>>(0))?.unwrap_or(0);
-    Ok(block_of(GameId(u32::try_from(last).unwrap_or(u32::MAX))).0)
+    Ok(GameId(u32::try_from(last).unwrap_or(u32::MAX)))
 }
 
-/// Calls `see` for each block with games that reached a visited position. Passes the number of the block, and
-/// these games in stored form.
+/// The block of the last game; 0 if there are no games.
+pub(crate) fn last_block(connection: &Connection) -> rusqlite::Result<u32> {
+    Ok(block_of(last_game(connection)?).0)
+}
+
+/// Calls `see` for each block with games of a level that reached a visited position. Passes the number of the
+/// block, and these games in stored form. `None` if there is no such block.
 pub(crate) fn for_each_visit_set<E: From<rusqlite::Error>>(
     connection: &Connection,
+    LevelGames { level, last }: LevelGames,
     key: PositionKey,
     mut see: impl FnMut(u32, &[u8]) -> Result<(), E>,
-) -> Result<(), E> {
-    let last = last_block(connection)?;
-    let sql = "SELECT block, key, games FROM visit_set WHERE block = ?1 AND key = ?2";
+) -> Result<Option<()>, E> {
+    let sql = "SELECT level, block, key, games FROM visit_set WHERE level = ?1 AND block = ?2 AND key = ?3";
     let mut statement = connection.prepare_cached(sql)?;
-    for block in 0..=last {
-        let mut rows = statement.query(params![block, key.as_i64()])?;
+    let mut found = None;
+    for block in block_of(GameId(level.0)).0..=block_of(last).0 {
+        let mut rows = statement.query(params![level.0, block, key.as_i64()])?;
         if let Some(row) = rows.next()? {
             see(block, Cells::new(row, VISIT_SET).get("games")?)?;
+            found = Some(());
         }
     }
-    Ok(())
-}
-
-/// Calls `see` with the game and the ply of each occurrence of a key, in the order of games and plies.
-pub(crate) fn for_each_occurrence(
-    connection: &Connection,
-    key: PositionKey,
-    mut see: impl FnMut(GameId, Ply),
-) -> rusqlite::Result<()> {
-    let sql = format!(
-        "SELECT o.key, o.game_id, o.ply FROM {OCCURRENCES} WHERE o.key = ?1 ORDER BY l.level, o.game_id, o.ply"
-    );
-    POSITION_GAME.each(connection, &sql, [key.as_i64()], |cells| {
-        see(GameId(cells.get("game_id")?), Ply(cells.get("ply")?));
-        Ok(())
-    })
+    Ok(found)
 }
 
 /// Calls `see` with the FEN of a position of a game and the move played there, and returns the result of

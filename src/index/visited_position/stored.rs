@@ -1,0 +1,64 @@
+//! Reads the positions of stored games, so that their level can be written again.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::id::GameId;
+use crate::index::run::Run;
+use crate::index::visited_position::CountedGame;
+use crate::index::visited_position::counted_game::StoredGames;
+use crate::index::{Origin, PlayedOccurrence, Result};
+use crate::parallel;
+use crate::sort::Scatter;
+use crate::store::Snapshot;
+
+impl Run<'_> {
+    /// Adds the occurrences of the games from `first` to `last` in the database `known` to the partitions,
+    /// except those of games that the run removes. Returns the counted data of these games.
+    pub(crate) fn scatter_stored(&self, known: &Snapshot, range: [GameId; 2]) -> Result<StoredGames> {
+        let starts = known.starts_of_games(range, StoredGames::AT_ONCE)?;
+        let (path, next) = (known.path(), AtomicUsize::new(0));
+        let scatter = || {
+            let known = Snapshot::open_snapshot(path)?;
+            let mut scatter = Scatter::new(&self.partitions, self.scatter_bytes());
+            let mut counted = Vec::new();
+            while let Some(&start) = starts.get(next.fetch_add(1, Ordering::Relaxed)) {
+                self.progress.check()?;
+                let last = range[1].0.min(start.0.saturating_add(StoredGames::AT_ONCE - 1));
+                counted.push((start, self.scatter_games(&known, [start, GameId(last)], &mut scatter)?));
+            }
+            scatter.finish()?;
+            Ok(counted)
+        };
+        let parts: Vec<_> = parallel::broadcast(&self.pool, scatter).into_iter().collect::<Result<_>>()?;
+        Ok(StoredGames::new(range[0], parts.into_iter().flatten()))
+    }
+
+    fn scatter_games(
+        &self,
+        known: &Snapshot,
+        range: [GameId; 2],
+        scatter: &mut Scatter<'_, PlayedOccurrence>,
+    ) -> Result<Box<[CountedGame]>> {
+        /// Plies from here on do not fit into an occurrence. No game that this program wrote has so many.
+        const TOO_MANY: u32 = 1 << 28;
+        let [first, last] = range;
+        let mut games = vec![(CountedGame::NONE, None); (last.0 - first.0) as usize + 1];
+        let index = |game: GameId| (game.0 - first.0) as usize;
+        known.for_each_outcome(range, |game, outcome, is_setup| {
+            let origin = if is_setup { Origin::SetupToCompare } else { Origin::Standard };
+            if !self.intake.removed.contains(game) {
+                games[index(game)] = (CountedGame::of_outcome(&outcome), Some(origin));
+            }
+        })?;
+        let mut pushed = Ok(());
+        known.for_each_position_in(range, |game, ply, key, code| {
+            // A user may have deleted the game.
+            let Some(origin) = games[index(game)].1 else { return };
+            if pushed.is_ok() && ply.0 < TOO_MANY {
+                pushed = scatter.push(PlayedOccurrence::new(key, game, ply, code).of(origin));
+            }
+        })?;
+        pushed?;
+        Ok(games.into_iter().map(|(counted, _)| counted).collect())
+    }
+}
