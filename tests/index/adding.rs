@@ -125,7 +125,7 @@ fn check_parts_by(through_sql: bool, text: &[u8], threshold: u32) {
         games += summary.games;
     }
     assert_eq!(games, all.games);
-    // A position that only now reaches the threshold gets its row of `visited_position` from `optimize`.
+    // A position that few games of each level reached gets its row of `visited_position` from `optimize`.
     if threshold >= 16 {
         optimize(&added, &options, &Progress::default()).expect("optimized");
     }

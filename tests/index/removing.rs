@@ -236,10 +236,10 @@ fn files_and_games_are_added_and_removed() {
     }
 }
 
-/// The number of distinct positions is computed from `occurrence`, whose pages are replaced in the same transaction:
-/// the count must not read the old pages. The removed game reached the position with the greatest key, in the last row.
+/// A removal does not change the number of distinct positions. The removed game reached the position with the greatest
+/// key, in the last row of `occurrence`.
 #[test]
-fn positions_are_counted_when_a_duplicate_replaces_a_removed_game() {
+fn the_number_of_distinct_positions_stays_when_a_duplicate_replaces_a_removed_game() {
     let game = |white: &str, black: &str, moves: &str| {
         format!(
             "[Event \"E\"]\n[White \"{white}\"]\n[Black \"{black}\"]\n[Result \"1-0\"]\n\n{moves} 1-0\n\n"

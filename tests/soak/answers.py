@@ -23,7 +23,7 @@ ROWS = {
     "names": "SELECT name FROM player UNION ALL SELECT name FROM event UNION ALL SELECT name FROM site",
     "openings": "SELECT eco, name, fen FROM opening",
 }
-# The tables for `explore`: they are the same only if no position waits for more games.
+# The views for `explore`: they have the same rows only if each database has one level.
 COUNTED = {
     "visited": "SELECT key, fen, games, white_wins, draws, black_wins, unfinished, white_elo_sum, white_elo_games, black_elo_sum, black_elo_games FROM visited_position",
     "continuations": """SELECT key, move_code, games, white_wins, draws, black_wins, white_elo_sum, white_elo_games, black_elo_sum, black_elo_games, first_year, last_year

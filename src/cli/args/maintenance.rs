@@ -62,7 +62,8 @@ pub(super) fn layouts() -> impl TypedValueParser<Value = Layout> {
 /// Notes and examples of `pgndex optimize`.
 const OPTIMIZE: &str = "\
 Each run stores its games as a separate part, so that adding games takes no longer in a large database than in a small one. pgndex also \
-merges these parts from time to time. Answers are the same before and after; look-ups are a little quicker afterwards.
+merges these parts from time to time. `optimize` merges all of them, and drops the positions of removed games. Answers are the same before \
+and after; look-ups are a little quicker afterwards.
 
 The work is one transaction: after a crash, either all of it is done or none of it. If more than a tenth of the file is then free, the file \
 is rewritten without its free pages. This temporarily needs up to the size of the file in the database's directory, \
@@ -149,8 +150,9 @@ pub(crate) struct RemoveArgs {
     pub(crate) dry_run: bool,
     /// Rewrite the file afterwards without its free pages.
     ///
-    /// This temporarily needs up to the size of the file in the database's directory, and as much again in
-    /// --temp-dir. Without filters, `remove --shrink` only rewrites the file and removes no games.
+    /// Positions of removed games that are still stored are dropped first. Rewriting temporarily needs up to
+    /// the size of the file in the database's directory, and as much again in --temp-dir. Without filters,
+    /// `remove --shrink` removes no games.
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) shrink: bool,
     #[command(flatten)]

@@ -26,8 +26,8 @@ const DIAGRAM: &str = "\
 ## Links between tables
 
 An arrow leads from a row to the rows that refer to it, by the column beside the arrow. Tables without arrows have no links: `occurrence`
-and `occurrence_level` repeat `game_position` in the order of keys, `game_column` and `game_set` repeat columns and features of `game`, and
-`player_alias` refers to players by name.
+repeats `game_position` in the order of keys, `deleted_game` lists removed games that `occurrence` still contains, `game_column` and
+`game_set` repeat columns and features of `game`, and `player_alias` refers to players by name.
 ";
 
 /// Comments by table and column.
