@@ -568,6 +568,21 @@ FROM occurrence
 WHERE level IN (SELECT level FROM occurrence_level)
     AND game_id NOT IN (SELECT game_id FROM deleted_game);
 
+-- The positions of `visited_position` and `continuation`: of each, the row of the first level that counts it. If levels count two
+-- positions with one key, neither is here.
+CREATE VIEW counted_position AS
+SELECT
+    key, fen, games, white_wins, draws, black_wins, unfinished,
+    white_elo_sum, white_elo_games, black_elo_sum, black_elo_games, top_games, recent_games
+FROM level_position AS p
+WHERE p.level IN (SELECT level FROM occurrence_level)
+    AND NOT EXISTS (
+        SELECT 1
+        FROM occurrence_level AS l
+        CROSS JOIN level_position AS q ON q.level = l.level AND q.key = p.key
+        WHERE l.level < p.level OR q.fen <> p.fen
+    );
+
 -- A position that many games of at least one level reached, with the results of all games that reached it. Columns as in
 -- `level_position`. Fast with a key, also in a join.
 CREATE VIEW visited_position AS
@@ -623,7 +638,7 @@ SELECT
             LIMIT 15
         )
     ) END AS recent_games
-FROM level_position AS p
+FROM counted_position AS p
 -- The sums over all levels. A level without a row for the position usually has few of its games. They are counted one
 -- by one. With one level, its row is the answer. A subquery in FROM cannot use columns of another table, but the argument of json_each can.
 CROSS JOIN json_each(CASE WHEN (SELECT count(*) FROM occurrence_level) = 1 THEN '[0]' ELSE (
@@ -654,15 +669,7 @@ CROSS JOIN json_each(CASE WHEN (SELECT count(*) FROM occurrence_level) = 1 THEN 
         WHERE NOT EXISTS (SELECT 1 FROM level_position AS c WHERE c.level = l.level AND c.key = p.key)
         GROUP BY o.game_id
     )
-) END) AS total
--- The first level that counts the position stands for all. If levels count two positions with this key, there is no row.
-WHERE p.level IN (SELECT level FROM occurrence_level)
-    AND NOT EXISTS (
-        SELECT 1
-        FROM occurrence_level AS l
-        CROSS JOIN level_position AS q ON q.level = l.level AND q.key = p.key
-        WHERE l.level < p.level OR q.fen <> p.fen
-    );
+) END) AS total;
 
 -- A move played from a visited position, counted over all levels. Columns as in `level_continuation`. Fast with a key, also in a join.
 CREATE VIEW continuation AS
@@ -679,7 +686,7 @@ SELECT
     json_extract(move.value, '$[8]') AS black_elo_games,
     json_extract(move.value, '$[9]') AS first_year,
     json_extract(move.value, '$[10]') AS last_year
-FROM level_position AS p
+FROM counted_position AS p
 CROSS JOIN json_each((
     SELECT json_group_array(json(counts))
     FROM (
@@ -721,14 +728,7 @@ CROSS JOIN json_each((
         )
         GROUP BY move_code
     )
-)) AS move
-WHERE p.level IN (SELECT level FROM occurrence_level)
-    AND NOT EXISTS (
-        SELECT 1
-        FROM occurrence_level AS l
-        CROSS JOIN level_position AS q ON q.level = l.level AND q.key = p.key
-        WHERE l.level < p.level OR q.fen <> p.fen
-    );
+)) AS move;
 
 -- One row per distinct position. Fast with a key: SELECT * FROM positions WHERE key = 5060803636482931868. Two positions with
 -- the same key have one row each.
