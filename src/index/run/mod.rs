@@ -161,17 +161,19 @@ impl<'r> Run<'r> {
     }
 
     /// Chooses the level to write in the target. If the level has stored games, reads their positions and
-    /// inserts them into `games`. `None` if there are no new games, unless `merges_all`: then all levels are
-    /// merged into the first one.
+    /// inserts them into `games`. `None` if there are no new games, unless `merges_all`: then one level has all
+    /// games.
     pub(crate) fn level_to_write(&self, games: &mut CountedGames, merges_all: bool) -> Result<Option<Level>> {
-        let known =
-            Snapshot::open_snapshot(self.intake.target.as_deref().expect("a run that adds to a database"))?;
-        let levels: Vec<Level> = known.levels()?.into_iter().map(|games| games.level).collect();
+        let target = self.intake.target.as_deref().expect("a run on an existing database");
+        let known = Snapshot::open_snapshot(target)?;
         let (last, count) = (games.before(), games.count());
-        let level = match levels.first() {
-            Some(&first) if merges_all => first,
-            _ if count == 0 => return Ok(None),
-            _ => level_for(&levels, GameId(last.0.saturating_add(1)), count, self.options.small_level),
+        let level = if merges_all {
+            Level::FIRST
+        } else if count == 0 {
+            return Ok(None);
+        } else {
+            let levels: Vec<Level> = known.levels()?.into_iter().map(|games| games.level).collect();
+            level_for(&levels, GameId(last.0.saturating_add(1)), count, self.options.small_level)
         };
         let first = GameId(level.0);
         if first <= last {

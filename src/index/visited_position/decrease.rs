@@ -204,7 +204,7 @@ impl WorkerState<'_> {
         for &game in games {
             let counted = outcomes.of(game)?;
             last_moves.clear();
-            known.for_each_position_of(game, |key, code| {
+            known.for_each_position_in([game, game], |_, _, key, code| {
                 positions += 1;
                 if level.visited.contains(&key) {
                     let last = last_moves.entry(key).or_default();

@@ -264,6 +264,17 @@ impl Replay {
         codes.get(usize::try_from(self.ply).ok()?).map(|code| MoveCode::from_row(*code))
     }
 
+    /// Calls `see` at each position, in order. A damaged game ends where the damage begins, as in the virtual
+    /// table.
+    pub(crate) fn each<E>(mut self, mut see: impl FnMut(&Self) -> Result<(), E>) -> Result<(), E> {
+        loop {
+            see(&self)?;
+            if !matches!(self.advance(), Ok(true)) {
+                return Ok(());
+            }
+        }
+    }
+
     /// Plays the next move. Returns `false` if there is none.
     #[inline]
     pub(crate) fn advance(&mut self) -> Result<bool, Damage> {

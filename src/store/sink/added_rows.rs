@@ -73,7 +73,6 @@ impl AddedRows<'_> {
         loader.take_rows(side)?;
         loader.take_large_rows(large.finish(leaves)?)?;
         if let Some(level) = sorted.level() {
-            loader.set_last_level(level)?;
             loader.insert_level(level, sorted)?;
         }
         loader.take_problems()?;
@@ -82,12 +81,14 @@ impl AddedRows<'_> {
 }
 
 impl BulkLoader<'_> {
-    /// Replaces a level, which must be the last one, and all rows after it with the sorted occurrences.
+    /// Replaces a level and all later ones by the sorted occurrences. The visited positions are written
+    /// separately.
     pub(crate) fn insert_level<S: SortedOccurrences>(
         &self,
         level: Level,
         sorted: &S,
     ) -> Result<(), S::Error> {
+        self.set_last_level(level)?;
         self.execute(WRITE, "DELETE FROM occurrence WHERE level >= ?1", [level.0])?;
         let mut rows = Inserted { loader: self, level };
         (0..sorted.partitions()).try_for_each(|partition| sorted.drain(partition, &mut rows))

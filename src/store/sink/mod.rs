@@ -180,9 +180,9 @@ pub(crate) trait OccurrenceRows {
 }
 
 /// Writes occurrences to leaves.
-pub(crate) struct OccurrenceLeaves<'w> {
-    pub(crate) level: Level,
-    pub(crate) writer: &'w mut LeafWriter,
+struct OccurrenceLeaves<'w> {
+    level: Level,
+    writer: &'w mut LeafWriter,
 }
 
 impl OccurrenceRows for OccurrenceLeaves<'_> {

@@ -90,12 +90,10 @@ const FORGET_EMPTIED: &str =
     "DELETE FROM source WHERE last_game IS NOT NULL AND games > 0 AND source_id NOT IN (
      SELECT source_id FROM game UNION SELECT source_id FROM removed_game)";
 
-/// Clears `occurrence` and the tables of visited positions, and makes a single level. The caller fills these
-/// tables afterwards.
-const CLEAR_LEVELS: [&str; 7] = [
+/// Clears all levels. The caller writes a single level afterwards.
+const CLEAR_LEVELS: [&str; 6] = [
     "DELETE FROM occurrence",
     "DELETE FROM occurrence_level",
-    "INSERT INTO occurrence_level (level) VALUES (1)",
     "DELETE FROM deleted_game",
     "DELETE FROM visit_set",
     "DELETE FROM level_continuation",

@@ -138,9 +138,12 @@ impl Database {
     /// Starts a transaction: until it ends, all queries of this connection see the same games, even while
     /// games are added. `None` if a transaction is already open.
     pub(crate) fn snapshot(&self) -> Result<Option<Transaction<'_>>> {
+        self.transaction().map_err(self.failed(ACTION))
+    }
+
+    pub(super) fn transaction(&self) -> rusqlite::Result<Option<Transaction<'_>>> {
         let connection = self.connection();
-        let transaction = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose();
-        transaction.map_err(self.failed(ACTION))
+        connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose()
     }
 }
 

@@ -73,15 +73,9 @@ impl Database {
             let mut statement = selection.prepare(self.connection(), &sql, params)?;
             let mut rows = statement.raw_query();
             while let Some(row) = rows.next()? {
-                // A damaged game ends where the damage begins, as in the virtual table.
                 let Ok(mut game) = Replay::read(row, &start) else { continue };
                 game.keep_placement();
-                loop {
-                    see(game.fen(&mut [0; MAX_CANONICAL_FEN]), PositionRow::Replayed(&game))?;
-                    if !matches!(game.advance(), Ok(true)) {
-                        break;
-                    }
-                }
+                game.each(|game| see(game.fen(&mut [0; MAX_CANONICAL_FEN]), PositionRow::Replayed(game)))?;
             }
         }
         Ok(())

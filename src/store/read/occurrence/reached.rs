@@ -71,10 +71,13 @@ impl ExploreTarget<'_> {
         const COUNTED: u32 = 50_000;
         let games_first =
             levels.is_none() && self.database.has_fewer_games(selection, self.key, Lines::Main, COUNTED)?;
-        let levels = levels.map(|levels| levels.iter().map(|level| level.level.0).collect::<Vec<_>>());
-        if levels.as_ref().is_some_and(Vec::is_empty) {
+        if levels.is_some_and(<[_]>::is_empty) {
             return Ok(());
         }
+        let levels = levels.map(|levels| {
+            let levels: Vec<u32> = levels.iter().map(|level| level.level.0).collect();
+            serde_json::json!(levels).to_string()
+        });
         // Joins `game` before `game_position`. The rows of `game_position` are on many more pages than those
         // of `game`, so they should be read only for games of the selection.
         let sql = format!(
@@ -86,11 +89,9 @@ impl ExploreTarget<'_> {
             selection.sql(),
             if games_first { "" } else { "l.level, " }
         );
-        let (key, levels) = (self.key.as_i64(), serde_json::json!(levels).to_string());
+        let key = self.key.as_i64();
         let mut params: Vec<(&str, &dyn ToSql)> = vec![(":key", &key), (":fen", &self.fen)];
-        if levels != "null" {
-            params.push((":levels", &levels));
-        }
+        params.extend(levels.iter().map(|levels| (":levels", levels as &dyn ToSql)));
         let mut statement = selection.prepare(self.database.connection(), &sql, &params)?;
         let mut rows = statement.raw_query();
         let mut latest: Option<ReachedGame> = None;

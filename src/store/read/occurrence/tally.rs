@@ -190,8 +190,7 @@ impl ExploreTarget<'_> {
         wants_moves: bool,
     ) -> rusqlite::Result<Option<(Tally, Vec<LevelGames>)>> {
         // One transaction instead of a lock for each query.
-        let connection = self.database.connection();
-        let _snapshot = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose()?;
+        let _snapshot = self.database.transaction()?;
         let [counted, others] = self.levels()?;
         if counted.is_empty() {
             return Ok(None);
