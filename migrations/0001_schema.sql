@@ -30,12 +30,12 @@ CREATE TABLE import (
     problems        INTEGER NOT NULL DEFAULT 0,
     duplicates      INTEGER NOT NULL DEFAULT 0, -- games skipped as duplicates
     seconds         REAL                        -- wall time
-);
+) STRICT;
 
 -- One reading of an input file, numbered 1, 2, 3 ... in input order. A file that grew between runs has one row per reading.
 CREATE TABLE source (
     source_id  INTEGER PRIMARY KEY,
-    path       TEXT NOT NULL,                   -- as given; 'a.zip/b.pgn' is a file in an archive, '-' is standard input
+    path       ANY NOT NULL,                    -- as given; 'a.zip/b.pgn' is a file in an archive, '-' is standard input
     first_byte INTEGER NOT NULL DEFAULT 0,      -- where this reading began; earlier readings cover the bytes before it
     bytes      INTEGER,                         -- size of the whole PGN text, decompressed
     digest     TEXT,                            -- BLAKE3 of these bytes, in hexadecimal; for a damaged archive, of the bytes
@@ -47,7 +47,7 @@ CREATE TABLE source (
     last_game  INTEGER,                         -- byte at which the last game found begins, kept or not; NULL: no game was found
     import_id  INTEGER NOT NULL REFERENCES import,
     indexed_at TEXT                             -- UTC; NULL: not completely indexed (a damaged file never is)
-);
+) STRICT;
 
 -- A removed game. Its text, `byte_length` bytes, is still in its source.
 CREATE TABLE removed_game (
@@ -55,7 +55,7 @@ CREATE TABLE removed_game (
     byte_offset INTEGER NOT NULL,
     byte_length INTEGER NOT NULL,
     PRIMARY KEY (source_id, byte_offset)
-) WITHOUT ROWID;
+) WITHOUT ROWID, STRICT;
 
 -- One problem found in the input.
 CREATE TABLE problem (
@@ -71,8 +71,13 @@ CREATE TABLE problem (
     kind        TEXT NOT NULL,                  -- a word such as 'illegal-move'
     severity    TEXT NOT NULL,                  -- 'warning': tolerated or corrected; 'error': part of a game or of
                                                 -- the source was lost, or the source has no games
-    message     TEXT NOT NULL
-);
+    message     TEXT NOT NULL,
+    CHECK (byte_offset >= 0),
+    CHECK (line > 0),
+    CHECK (column_number > 0),
+    CHECK (game_number > 0),
+    CHECK (severity IN ('warning', 'error'))
+) STRICT;
 
 -- A game that repeats another one: with the same moves, players, date and result ('same'); with the same moves ('moves'); with the
 -- first moves of a longer game by the same players on the same date, as after a broken-off broadcast ('prefix'); or a skipped copy of
@@ -89,8 +94,9 @@ CREATE TABLE duplicate (
                                                 -- of a 'cut' was not kept
         DEFERRABLE INITIALLY DEFERRED,
     import_id   INTEGER NOT NULL REFERENCES import,
+    CHECK (kind IN ('same', 'moves', 'prefix', 'cut')),
     PRIMARY KEY (source_id, byte_offset)
-) WITHOUT ROWID;
+) WITHOUT ROWID, STRICT;
 
 CREATE INDEX duplicate_original ON duplicate (original_id);
 
@@ -99,8 +105,8 @@ CREATE INDEX duplicate_original ON duplicate (original_id);
 -- of a game, there can be a row 'last_game' only.
 CREATE TABLE setting (
     name  TEXT PRIMARY KEY,
-    value NOT NULL
-) WITHOUT ROWID;
+    value ANY NOT NULL
+) WITHOUT ROWID, STRICT;
 
 -- -------- Games -----------------------------------------------------------------------------------------------------------------
 
@@ -108,19 +114,19 @@ CREATE TABLE setting (
 CREATE TABLE player (
     player_id INTEGER PRIMARY KEY,
     name      TEXT NOT NULL
-);
+) STRICT;
 
 -- Names of events, numbered like players.
 CREATE TABLE event (
     event_id INTEGER PRIMARY KEY,
     name     TEXT NOT NULL
-);
+) STRICT;
 
 -- Names of sites, numbered like players.
 CREATE TABLE site (
     site_id INTEGER PRIMARY KEY,
     name    TEXT NOT NULL
-);
+) STRICT;
 
 CREATE UNIQUE INDEX player_name ON player (name);
 CREATE UNIQUE INDEX event_name ON event (name);
@@ -130,8 +136,9 @@ CREATE UNIQUE INDEX site_name ON site (name);
 CREATE TABLE player_alias (
     alias   TEXT PRIMARY KEY,                   -- as in player.name
     name    TEXT NOT NULL,                      -- the player's main name, which is not itself an alias
-    fide_id INTEGER                             -- the player's FIDE ID; NULL: unknown
-) WITHOUT ROWID;
+    fide_id INTEGER,                            -- the player's FIDE ID; NULL: unknown
+    CHECK (fide_id BETWEEN 1 AND 4294967295)
+) WITHOUT ROWID, STRICT;
 
 CREATE INDEX player_alias_name ON player_alias (name);
 
@@ -142,7 +149,7 @@ CREATE TABLE opening (
     name       TEXT NOT NULL,                   -- 'Sicilian Defense: Najdorf Variation'
     key        INTEGER NOT NULL,
     fen        TEXT NOT NULL                    -- as in game_position
-);
+) STRICT;
 
 CREATE INDEX opening_key ON opening (key);
 
@@ -191,8 +198,14 @@ CREATE TABLE game (
     white_fide_id INTEGER,
     black_fide_id INTEGER,
     eval_count   INTEGER,                       -- rows of move_eval with an evaluation; NULL: annotations were not read
-    clock_count  INTEGER                        -- rows of move_eval with a clock
-);
+    clock_count  INTEGER,                       -- rows of move_eval with a clock
+    CHECK (game_id BETWEEN 1 AND 4294967295),
+    CHECK (result IN ('1-0', '0-1', '1/2-1/2', '*')),
+    CHECK (white_elo BETWEEN 0 AND 65535),
+    CHECK (black_elo BETWEEN 0 AND 65535),
+    CHECK (ply_count >= 0),
+    CHECK (status IN ('ok', 'truncated', 'skipped'))
+) STRICT;
 
 -- Each index begins with the block of a game, so that adding games changes only the end of the index. `WHERE white_id = 7` still uses
 -- the index: `sqlite_stat1` says that there are few blocks, so SQLite looks the value up in each of them
@@ -215,7 +228,7 @@ CREATE TABLE tag (
     name    TEXT NOT NULL COLLATE NOCASE,
     value   TEXT NOT NULL,
     PRIMARY KEY (game_id, name)
-) WITHOUT ROWID;
+) WITHOUT ROWID, STRICT;
 
 -- -------- Positions and moves ---------------------------------------------------------------------------------------------------
 
@@ -228,22 +241,24 @@ CREATE TABLE game_position (
     halfmove_clock INTEGER NOT NULL,            -- half-moves since the last capture or pawn move
     move_code      INTEGER,                     -- the view `moves` decodes it; NULL: the last position of the game
     fen            TEXT NOT NULL,               -- placement, side, castling, en passant (only if an en passant capture is legal)
+    CHECK (ply >= 0),
     PRIMARY KEY (game_id, ply)
-) WITHOUT ROWID;
+) WITHOUT ROWID, STRICT;
 
 -- The moves of each game in a compact database, which computes `game_position` from them; empty in other databases.
 CREATE TABLE game_moves (
     game_id INTEGER PRIMARY KEY REFERENCES game,
-    moves   BLOB NOT NULL                       -- four bytes for each ply: its move code, highest byte first. The highest bit
+    moves   BLOB NOT NULL,                      -- four bytes for each ply: its move code, highest byte first. The highest bit
                                                 -- is set if en passant is legal in the position after the move
-);
+    CHECK (length(moves) % 4 = 0)
+) STRICT;
 
 -- The levels of the tables `occurrence`, `level_position`, `level_continuation` and `visit_set`. Each level covers the games from its
 -- first game up to the first game of the next level. Adding games writes one level: a new one, or one that takes in the last levels. Rows of
 -- older levels stay as they are, except that removing games corrects or deletes their counts. `pgndex optimize` writes one level.
 CREATE TABLE occurrence_level (
     level INTEGER PRIMARY KEY                   -- game_id of its first game
-);
+) STRICT;
 
 INSERT INTO occurrence_level VALUES (1);
 
@@ -254,12 +269,12 @@ CREATE TABLE occurrence (
     game_id INTEGER NOT NULL,
     ply     INTEGER NOT NULL,
     PRIMARY KEY (level, key, game_id, ply)
-) WITHOUT ROWID;
+) WITHOUT ROWID, STRICT;
 
 -- Removed games that `occurrence` still contains, because their level has not been written again since.
 CREATE TABLE deleted_game (
     game_id INTEGER PRIMARY KEY
-);
+) STRICT;
 
 -- A position that many games of a level reached, with their results, so that looking up the start position does not count a million
 -- rows. "Many" is the value of the setting 'continuation_threshold'. A game counts once, even if the position occurred several times.
@@ -281,7 +296,7 @@ CREATE TABLE level_position (
     top_games    TEXT NOT NULL,                 -- a JSON array of up to 15 game_ids, by the players' mean rating, best first
     recent_games TEXT NOT NULL,                 -- the same by date, latest first
     PRIMARY KEY (level, key)
-) WITHOUT ROWID;
+) WITHOUT ROWID, STRICT;
 
 -- A move played from a position of `level_position`. A game that reached the position several times counts once, with the last move it
 -- played there, even if the game ended there. The view `continuation` shows the counts of all levels together.
@@ -301,7 +316,7 @@ CREATE TABLE level_continuation (
     last_year  INTEGER,
     PRIMARY KEY (level, key, move_code),
     FOREIGN KEY (level, key) REFERENCES level_position
-) WITHOUT ROWID;
+) WITHOUT ROWID, STRICT;
 
 -- -------- Annotations -----------------------------------------------------------------------------------------------------------
 
@@ -317,8 +332,13 @@ CREATE TABLE move_eval (
     eval_cp   INTEGER,                          -- centipawns, White's view
     eval_mate INTEGER,                          -- moves to mate, negative if Black mates; then eval_cp is NULL
     depth     INTEGER,                          -- search depth of the evaluation, in plies
+    CHECK (clock >= 0),
+    CHECK (elapsed >= 0),
+    CHECK (eval_cp IS NULL OR eval_mate IS NULL),
+    CHECK (depth >= 0),
+    CHECK (depth IS NULL OR eval_cp IS NOT NULL OR eval_mate IS NOT NULL),
     PRIMARY KEY (game_id, ply)
-) WITHOUT ROWID;
+) WITHOUT ROWID, STRICT;
 
 -- A comment, without its commands ('[%name value]').
 CREATE TABLE comment (
@@ -327,8 +347,9 @@ CREATE TABLE comment (
     ply     INTEGER NOT NULL,
     number  INTEGER NOT NULL,                   -- 1, 2, 3 ... at each position
     text    TEXT NOT NULL,
+    CHECK (text <> ''),
     PRIMARY KEY (game_id, line, ply, number)
-) WITHOUT ROWID;
+) WITHOUT ROWID, STRICT;
 
 -- A numeric annotation glyph: 1 is '!', 2 '?', 3 '!!', 4 '??', 5 '!?', 6 '?!', others as in the PGN standard.
 CREATE TABLE nag (
@@ -336,8 +357,9 @@ CREATE TABLE nag (
     line    INTEGER NOT NULL,
     ply     INTEGER NOT NULL,
     nag     INTEGER NOT NULL,
+    CHECK (nag BETWEEN 0 AND 4294967295),
     PRIMARY KEY (game_id, line, ply, nag)
-) WITHOUT ROWID;
+) WITHOUT ROWID, STRICT;
 
 -- A command of a comment, '[%name value]', that is not stored in move_eval: arrows ('cal'), coloured squares ('csl') and others. A command
 -- stored in move_eval also has a row here if it is written in an unusual way, such as '[%emt 3.2]' for '[%emt 0:00:03.2]'.
@@ -348,8 +370,10 @@ CREATE TABLE command (
     number  INTEGER NOT NULL,                   -- 1, 2, 3 ... at each position
     name    TEXT NOT NULL,
     value   TEXT NOT NULL,
+    CHECK (name <> '' AND name NOT GLOB '*[^0-9A-Za-z_]*'),
+    CHECK (instr(value, ']') = 0),
     PRIMARY KEY (game_id, line, ply, number)
-) WITHOUT ROWID;
+) WITHOUT ROWID, STRICT;
 
 -- A variation. Its first move replaces the move that its parent line plays from the position `ply`.
 CREATE TABLE variation (
@@ -357,8 +381,10 @@ CREATE TABLE variation (
     line        INTEGER NOT NULL,               -- 1, 2, 3 ...
     parent_line INTEGER NOT NULL,
     ply         INTEGER NOT NULL,
+    CHECK (line > 0),
+    CHECK (parent_line BETWEEN 0 AND line - 1),
     PRIMARY KEY (game_id, line)
-) WITHOUT ROWID;
+) WITHOUT ROWID, STRICT;
 
 -- A move of a variation, and the position that it leads to.
 CREATE TABLE variation_move (
@@ -370,7 +396,7 @@ CREATE TABLE variation_move (
     move_code      INTEGER NOT NULL,            -- the move that led to the position
     fen            TEXT NOT NULL,
     PRIMARY KEY (game_id, line, ply)
-) WITHOUT ROWID;
+) WITHOUT ROWID, STRICT;
 
 CREATE INDEX variation_move_key ON variation_move (key);
 
@@ -388,8 +414,9 @@ CREATE TABLE game_column (
     games BLOB NOT NULL,                        -- for each number from 0 to the last game, the index of its value in `cells`,
                                                 -- from 0: one byte each, or two (low byte first) for more than 256 values.
                                                 -- Empty: all are NULL. Numbers without a game are NULL as well
+    CHECK (block BETWEEN 0 AND 65535),
     PRIMARY KEY (name, block)
-);
+) STRICT;
 
 -- The games of a block and level that reached a position of `level_position`, by the move they played there. If the position occurred
 -- several times in a game, the last move counts.
@@ -398,9 +425,10 @@ CREATE TABLE visit_set (
     block INTEGER NOT NULL,
     key   INTEGER NOT NULL,
     games BLOB NOT NULL,                        -- for each move, in ascending order: the short move code, the set of games
+    CHECK (block BETWEEN 0 AND 65535),
     PRIMARY KEY (level, block, key),
     FOREIGN KEY (level, key) REFERENCES level_position
-) WITHOUT ROWID;
+) WITHOUT ROWID, STRICT;
 
 -- The games of a block that have a feature at some point of the main line. A search by description replays only games in these sets, and
 -- games that are not in a set of kind 'game', because their features are not recorded.
@@ -427,8 +455,9 @@ CREATE TABLE game_set (
                                                 -- minus 1; or, for a bitmap, its length in bytes and these bytes. Numbers are
                                                 -- varints: seven bits per byte, lowest bits first; the top bit is set in all
                                                 -- bytes but the last
+    CHECK (block BETWEEN 0 AND 65535),
     PRIMARY KEY (block, kind, value)
-) WITHOUT ROWID;
+) WITHOUT ROWID, STRICT;
 
 -- -------- Views to read ---------------------------------------------------------------------------------------------------------
 

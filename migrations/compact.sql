@@ -8,7 +8,7 @@ CREATE TABLE position_key (
     place  INTEGER NOT NULL,
     value  INTEGER NOT NULL,
     PRIMARY KEY (letter, place)
-) WITHOUT ROWID;
+) WITHOUT ROWID, STRICT;
 
 -- In the order of the Polyglot book format: pieces on the squares a1, b1 ... h8, castling rights, en-passant files, White to
 -- move.

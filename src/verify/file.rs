@@ -87,8 +87,8 @@ pub(crate) fn integrity(Reader { connection, findings }: Reader<'_>, path: &Path
 }
 
 /// Compares the schema with that of a new database of the same version. Additional tables, indexes and
-/// columns are allowed.
-pub(crate) fn schema(Reader { connection, findings }: Reader<'_>) -> store::Result<()> {
+/// columns are allowed. Returns the expected schema.
+pub(crate) fn schema(Reader { connection, findings }: Reader<'_>) -> store::Result<Connection> {
     let failed = |source| store::Error::sqlite(Path::new(":memory:"), "create the schema", source);
     let layout = Layout::of(connection).map_err(failed)?;
     let fresh = version_of(connection).and_then(|version| schema_of(version, layout)).map_err(failed)?;
@@ -117,7 +117,7 @@ pub(crate) fn schema(Reader { connection, findings }: Reader<'_>) -> store::Resu
             findings.about(Schema, "position_key", RowId::new([("letter", "")]), found);
         }
     }
-    Ok(())
+    Ok(fresh)
 }
 
 /// [`LINKS`], and the links of side tables.

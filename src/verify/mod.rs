@@ -4,6 +4,7 @@
 //! | module or file | checks |
 //! |---|---|
 //! | `file` | pages, schema, links between tables, ids, totals |
+//! | `constraints` | the constraints of the schema |
 //! | `rows::games` | each game's rows, one scan of `game_position` |
 //! | `rows::replay` | positions and moves of one game, on the board |
 //! | `rows::occurrences` | `position_game` against `game_position`, one scan of `occurrence` |
@@ -16,6 +17,7 @@
 //! | `source` | games against the PGN text they were read from, plain or compressed |
 
 mod check;
+mod constraints;
 mod file;
 mod finding;
 mod options;

@@ -20,7 +20,8 @@ use crate::verify::rows::{
 };
 use crate::verify::source::{Sources, packed};
 use crate::verify::{
-    Check, Duplicates, Error, MissingIds, Progress, Report, Result, RowId, Sample, VerifyOptions, file,
+    Check, Duplicates, Error, MissingIds, Progress, Report, Result, RowId, Sample, VerifyOptions,
+    constraints, file,
 };
 
 /// A part of the check that one thread does.
@@ -255,7 +256,7 @@ impl Check<'_> {
 
     fn structure(&self, connection: &Connection, outcome: &Mutex<Outcome>) -> Result<bool> {
         let reader = self.reader(connection);
-        file::schema(reader)?;
+        let schema = file::schema(reader)?;
         let links = self.guard_table("game", file::links(reader))?;
         let numbers = self.guard_table("game", file::numbers(reader, self.gone))?;
         self.guard_table("removed_game", file::removed_games(reader))?;
@@ -263,7 +264,9 @@ impl Check<'_> {
         self.guard_table("occurrence", find_unlisted(reader))?;
         self.guard_table("deleted_game", sets::find_deleted(reader))?;
         self.guard_table("player_alias", annotations::check_aliases(reader))?;
-        self.guard_table(sets::FEATURES, sets::check_feature_blocks(reader))?;
+        for table in constraints::tables() {
+            self.guard_table(table.0, constraints::check(reader, &schema, table))?;
+        }
         let done = links.is_some() && numbers.is_some() && problems.is_some();
         lock(outcome).problems = problems.unwrap_or_default();
         Ok(done)

@@ -48,7 +48,7 @@ impl Workspace {
 
     fn change(&self, sql: &str) {
         let database = Connection::open(self.database()).expect("a database");
-        database.execute_batch(&format!("PRAGMA foreign_keys = OFF; {sql}")).expect("changed");
+        execute_without_constraints(&database, sql).expect("changed");
     }
 
     fn verify(&self) -> Report {

@@ -252,7 +252,7 @@ SELECT 1 AS a, NULL AS b
         CREATE TABLE player (
             player_id INTEGER PRIMARY KEY,
             name      TEXT NOT NULL
-        );
+        ) STRICT;
 
         CREATE UNIQUE INDEX player_name ON player (name);
         ");

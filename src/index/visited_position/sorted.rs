@@ -87,12 +87,16 @@ impl SortedOccurrences for LevelOccurrences<'_> {
     }
 
     fn write_visited(&self, loader: &mut BulkLoader<'_>) -> Result<()> {
-        let mut counted = std::mem::take(&mut *lock(&self.counted));
+        let mut counted = lock(&self.counted);
         sort_by_key(&mut counted, |&(partition, _)| partition);
+        // The numbers of distinct keys stay: `distinct` needs them later.
+        let visited =
+            counted.iter_mut().flat_map(|(_, counted)| std::mem::take(&mut counted.visited)).collect();
+        drop(counted);
         let Sorting { level, progress, .. } = self.sorting;
         self.decreases.write(progress, level, loader)?;
         let Some(level) = level else { return Ok(()) };
-        rows::write(level, counted.into_iter().flat_map(|(_, counted)| counted.visited).collect(), loader)
+        rows::write(level, visited, loader)
     }
 
     fn panicked(&self) -> Error {

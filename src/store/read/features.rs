@@ -154,6 +154,6 @@ pub(crate) fn fill_block(
 #[cfg(feature = "index")]
 pub(crate) fn blocks(connection: &Connection) -> rusqlite::Result<Vec<u32>> {
     let last = block_of(GameId(u32::MAX)).0;
-    let sql = "SELECT DISTINCT block FROM game_set WHERE typeof(block) = 'integer' AND block BETWEEN 0 AND ?1 ORDER BY 1";
+    let sql = "SELECT DISTINCT block FROM game_set WHERE block BETWEEN 0 AND ?1 ORDER BY 1";
     GAME_SET.all(connection, sql, [last], |cells| cells.get(0))
 }

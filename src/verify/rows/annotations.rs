@@ -17,7 +17,7 @@ struct Rule(&'static str, &'static str, &'static str);
 macro_rules! on_line {
     ($line:literal) => {
         concat!(
-            "typeof(t.ply) = 'integer' AND (t.",
+            "(t.",
             $line,
             " = 0 AND t.ply BETWEEN 0 AND g.ply_count
                  OR EXISTS (SELECT 1 FROM variation AS v
@@ -32,8 +32,7 @@ macro_rules! on_line {
     };
 }
 
-const PLACE: Rule =
-    Rule("ply", "a position of its line", concat!("typeof(t.line) = 'integer' AND ", on_line!("line")));
+const PLACE: Rule = Rule("ply", "a position of its line", on_line!("line"));
 
 /// The rule that, in a table, rows with the same game, line and ply are numbered 1, 2, 3 ...
 macro_rules! numbered {
@@ -42,7 +41,7 @@ macro_rules! numbered {
             "number",
             concat!("1, or one more than the number of the previous ", $table),
             concat!(
-                "typeof(t.number) = 'integer' AND (t.number = 1 OR EXISTS (SELECT 1 FROM ", $table, " AS c
+                "(t.number = 1 OR EXISTS (SELECT 1 FROM ", $table, " AS c
                      WHERE c.game_id = t.game_id AND c.line = t.line AND c.ply = t.ply AND c.number = t.number - 1))"
             ),
         )
@@ -63,54 +62,20 @@ const GAME: &[Rule] = &[
     ),
 ];
 
-const MOVE_EVAL: &[Rule] = &[
-    Rule("ply", "a ply of the game", "typeof(t.ply) = 'integer' AND t.ply BETWEEN 0 AND g.ply_count"),
-    Rule("clock", "a whole number from 0", "t.clock IS NULL OR typeof(t.clock) = 'integer' AND t.clock >= 0"),
-    Rule(
-        "elapsed",
-        "a whole number from 0",
-        "t.elapsed IS NULL OR typeof(t.elapsed) = 'integer' AND t.elapsed >= 0",
-    ),
-    Rule("eval_cp", "a whole number", "t.eval_cp IS NULL OR typeof(t.eval_cp) = 'integer'"),
-    Rule(
-        "eval_mate",
-        "a whole number, or NULL if eval_cp has a value",
-        "t.eval_mate IS NULL OR typeof(t.eval_mate) = 'integer' AND t.eval_cp IS NULL",
-    ),
-    Rule(
-        "depth",
-        "a whole number from 0, or NULL if neither eval_cp nor eval_mate has a value",
-        "t.depth IS NULL OR typeof(t.depth) = 'integer' AND t.depth >= 0
-             AND (t.eval_cp IS NOT NULL OR t.eval_mate IS NOT NULL)",
-    ),
-];
+const MOVE_EVAL: &[Rule] = &[Rule("ply", "a ply of the game", "t.ply BETWEEN 0 AND g.ply_count")];
 
-const COMMENT: &[Rule] =
-    &[PLACE, numbered!("comment"), Rule("text", "a string", "typeof(t.text) = 'text' AND t.text <> ''")];
+const COMMENT: &[Rule] = &[PLACE, numbered!("comment")];
 
-const NAG: &[Rule] = &[
-    PLACE,
-    Rule("nag", "a whole number from 0", "typeof(t.nag) = 'integer' AND t.nag BETWEEN 0 AND 4294967295"),
-];
+const NAG: &[Rule] = &[PLACE];
 
-const COMMAND: &[Rule] = &[
-    PLACE,
-    numbered!("command"),
-    Rule(
-        "name",
-        "letters, digits and '_'",
-        "typeof(t.name) = 'text' AND t.name <> '' AND t.name NOT GLOB '*[^0-9A-Za-z_]*'",
-    ),
-    Rule("value", "a string without ']'", "typeof(t.value) = 'text' AND instr(t.value, ']') = 0"),
-];
+const COMMAND: &[Rule] = &[PLACE, numbered!("command")];
 
 const VARIATION: &[Rule] = &[
-    Rule("line", "a whole number from 1", "typeof(t.line) = 'integer' AND t.line > 0"),
     Rule(
         "parent_line",
         "0, or an earlier variation",
-        "typeof(t.parent_line) = 'integer' AND t.parent_line < t.line AND (t.parent_line = 0 OR EXISTS
-             (SELECT 1 FROM variation AS v WHERE v.game_id = t.game_id AND v.line = t.parent_line))",
+        "t.parent_line = 0 OR t.parent_line < t.line AND EXISTS
+             (SELECT 1 FROM variation AS v WHERE v.game_id = t.game_id AND v.line = t.parent_line)",
     ),
     Rule("ply", "a position of the line that it leaves", on_line!("parent_line")),
 ];
@@ -124,7 +89,7 @@ const VARIATION_MOVE: &[Rule] = &[
     Rule(
         "ply",
         "one more than the ply of the previous move",
-        "typeof(t.ply) = 'integer' AND (EXISTS (SELECT 1 FROM variation AS v
+        "(EXISTS (SELECT 1 FROM variation AS v
                  WHERE v.game_id = t.game_id AND v.line = t.line AND v.ply = t.ply - 1)
              OR EXISTS (SELECT 1 FROM variation_move AS m
                  WHERE m.game_id = t.game_id AND m.line = t.line AND m.ply = t.ply - 1))",
@@ -202,7 +167,6 @@ struct Line {
 /// Replays all variations, each from the position at which it branches off.
 fn replay_variations(Reader { connection, findings }: Reader<'_>) -> rusqlite::Result<()> {
     let sql = "SELECT game_id, line, ply, key, halfmove_clock, move_code, fen FROM variation_move
-               WHERE typeof(game_id) = 'integer' AND typeof(line) = 'integer' AND typeof(ply) = 'integer'
                ORDER BY game_id, line, ply";
     let mut open: Option<Line> = None;
     for_each_row(connection, sql, [], &mut |row| {
@@ -258,20 +222,17 @@ fn play(row: &Row<'_>, line: &mut Line, findings: &Collector) -> rusqlite::Resul
 
 /// Queries for wrong rows: the expected value, the column, and the SQL, which selects the alias and the value
 /// found.
-const WRONG_ALIASES: [(&str, &str, &str); 4] = [
-    ("a string", "alias", "SELECT alias, alias FROM player_alias WHERE typeof(alias) <> 'text'"),
-    ("a string", "name", "SELECT alias, name FROM player_alias WHERE typeof(name) <> 'text'"),
+const WRONG_ALIASES: [(&str, &str, &str); 2] = [
     (
         "a name that is not itself another spelling",
         "name",
         "SELECT alias, name FROM player_alias WHERE name IN (SELECT alias FROM player_alias)",
     ),
     (
-        "NULL, or the same number from 1 for all spellings of the name",
+        "NULL, or the same number for all spellings of the name",
         "fide_id",
         "SELECT alias, fide_id FROM player_alias AS row WHERE fide_id IS NOT NULL
-             AND (typeof(fide_id) <> 'integer' OR fide_id NOT BETWEEN 1 AND 4294967295
-                 OR EXISTS (SELECT 1 FROM player_alias AS other WHERE other.name = row.name AND other.fide_id < row.fide_id))",
+             AND EXISTS (SELECT 1 FROM player_alias AS other WHERE other.name = row.name AND other.fide_id < row.fide_id)",
     ),
 ];
 

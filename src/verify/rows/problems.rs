@@ -57,18 +57,8 @@ pub(crate) fn check(Reader { connection, findings }: Reader<'_>) -> rusqlite::Re
             wrong("ply", format!("at most {plies}"), ply.to_string());
         }
         let offset = problem.byte_offset;
-        if let Some(size) = number(row, 13)?.filter(|&size| offset < 0 || offset > size) {
+        if let Some(size) = number(row, 13)?.filter(|&size| offset > size) {
             wrong("byte_offset", format!("at most {size}"), offset.to_string());
-        }
-        let places = [
-            ("line", Some(problem.line)),
-            ("column_number", Some(problem.column)),
-            ("game_number", problem.game_number),
-        ];
-        for (column, found) in places {
-            if let Some(found) = found.filter(|&found| found < 1) {
-                wrong(column, "a number from 1".to_owned(), found.to_string());
-            }
         }
         match kind {
             None => wrong("kind", "a kind of problem".to_owned(), quoted(problem.kind.as_deref())),

@@ -158,14 +158,6 @@ pub(crate) fn compare_features(reader: Reader<'_>, block: u32) -> rusqlite::Resu
     Ok(())
 }
 
-/// Reports rows of `game_set` with a block number that no game can have.
-pub(crate) fn check_feature_blocks(reader: Reader<'_>) -> rusqlite::Result<()> {
-    let sql = "SELECT block, kind, value FROM game_set
-               WHERE typeof(block) <> 'integer' OR block NOT BETWEEN 0 AND 65535";
-    let found = "no game can have this block number";
-    reader.report_rows(SurplusRow, (FEATURES, GAME_SET.key), sql, found)
-}
-
 /// Identifies the row of a set by block, kind and value.
 fn feature_row((block, kind, value): (u32, FeatureKind, i64)) -> RowId {
     RowId::new([("block", i64::from(block))]).and("kind", kind.as_str()).and("value", value)

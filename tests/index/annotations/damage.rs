@@ -168,8 +168,8 @@ const DAMAGE_WITHOUT_TEXT: &[(&str, &[&str])] = &[
     (
         "INSERT INTO variation VALUES (2, 0, 0, 0)",
         &[
-            "wrong-value variation game_id 2, line 0: line is 0, expected a whole number from 1",
-            "wrong-value variation game_id 2, line 0: parent_line is 0, expected 0, or an earlier variation",
+            "wrong-value variation game_id 2, line 0: the row violates CHECK (line > 0)",
+            "wrong-value variation game_id 2, line 0: the row violates CHECK (parent_line BETWEEN 0 AND line - 1)",
         ],
     ),
     (
@@ -179,13 +179,15 @@ const DAMAGE_WITHOUT_TEXT: &[(&str, &[&str])] = &[
     (
         "UPDATE command SET value = ']', name = '' WHERE game_id = 1 AND ply = 0",
         &[
-            "wrong-value command game_id 1, line 0, ply 0, number 1: name is , expected letters",
-            "wrong-value command game_id 1, line 0, ply 0, number 1: value is ], expected a string without ']'",
+            "wrong-value command game_id 1, line 0, ply 0, number 1: the row violates CHECK (name <> ''",
+            "wrong-value command game_id 1, line 0, ply 0, number 1: the row violates CHECK (instr(value, ']') = 0)",
         ],
     ),
     (
         "UPDATE move_eval SET eval_cp = 1, eval_mate = 2 WHERE game_id = 2 AND ply = 2",
-        &["wrong-value move_eval game_id 2, ply 2: eval_mate is 2, expected a whole number, or NULL if"],
+        &[
+            "wrong-value move_eval game_id 2, ply 2: the row violates CHECK (eval_cp IS NULL OR eval_mate IS NULL)",
+        ],
     ),
 ];
 
