@@ -31,8 +31,9 @@ pub struct ImportId(pub u32);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OpeningId(pub u32);
 
-/// A level: consecutive games, and the rows by which their positions are found. The level's number is the id
-/// of the first game of this range. The games of a level have greater ids than those of the previous level.
+/// A level: consecutive games, and the rows by which their positions are found. The level's number is the
+/// first game id of its range. The range ends before the number of the next level; the range of the last
+/// level has no end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Level(pub u32);
 

@@ -79,7 +79,8 @@ fn run_on_each(pool: &ThreadPool, work: &(dyn Fn() + Sync)) {
 /// Calls `work` for each number below `count`. Stops early if `work` returns `false`.
 fn for_each(pool: Option<&ThreadPool>, count: usize, work: &(dyn Fn(usize) -> bool + Sync)) {
     let all = || (0..count).into_par_iter().with_max_len(1).try_for_each(|index| work(index).then_some(()));
-    // `None` only says that `work` returned `false`; the caller has the error.
+    // The result is ignored: `None` means that `work` returned `false`, and the caller has already stored the
+    // error.
     let _ = match pool {
         Some(pool) => pool.install(all),
         None => all(),

@@ -1,4 +1,4 @@
-//! Converts bytes from archives, lists and databases to paths, and examines the bytes of paths.
+//! Converts bytes from archives, lists of files and databases to paths, and examines the bytes of paths.
 
 use std::path::{Path, PathBuf, is_separator};
 
@@ -9,7 +9,8 @@ pub(crate) fn path_of_bytes(bytes: &[u8]) -> PathBuf {
     std::ffi::OsStr::from_bytes(bytes).into()
 }
 
-/// Converts bytes to a path. On this system, U+FFFD replaces bytes that are not valid UTF-8.
+/// Converts bytes to a path. U+FFFD replaces bytes that are not valid UTF-8, because paths are not bytes on
+/// systems other than Unix.
 #[cfg(not(unix))]
 pub(crate) fn path_of_bytes(bytes: &[u8]) -> PathBuf {
     String::from_utf8_lossy(bytes).into_owned().into()

@@ -14,7 +14,8 @@ pub(super) fn cell(cells: &Cells, square: Square) -> u8 {
     cells[usize::from(square.index() & 0x7f)]
 }
 
-/// Whether all squares strictly between `from` and `to` are empty. The two must be on one line.
+/// Whether all squares strictly between `from` and `to` are empty. Both must be on one rank, file or
+/// diagonal.
 #[inline]
 pub(super) fn is_open(cells: &Cells, from: Square, to: Square) -> bool {
     let step = Line::between(from, to).step;

@@ -90,8 +90,8 @@ pub enum MoveRefusal {
         /// The side.
         side: Color,
     },
-    /// Castling may be possible later, but not now: a square on the way of the king or the rook is occupied,
-    /// or the king is in check, or would be in check on its way or on its target.
+    /// The side has the right to castle, but cannot castle now: a square on the way of the king or the rook
+    /// is occupied, or the king is in check, or would be in check on its way or on its target.
     #[error(
         "{} cannot castle now: the way is blocked, or the king is in check or would pass through check",
         .side.name()
@@ -128,7 +128,7 @@ fn out_of_reach(piece: Piece, to: Square) -> String {
 
 impl Position {
     /// Finds the legal move that a text means, as [`resolve`](Self::resolve) does. If there is no such move,
-    /// this takes extra time to find the reason.
+    /// also finds the reason, which takes extra time.
     ///
     /// # Errors
     /// The reason why the text is not a legal move.
@@ -164,7 +164,8 @@ impl Position {
         to: Square,
         promotion: Option<PieceKind>,
     ) -> MoveRefusal {
-        // Long algebraic text can omit the piece letter. It then means the piece on the origin.
+        // Long algebraic notation can omit the piece letter. The text then means a move of the piece on the
+        // origin.
         let mover = origins.first().and_then(|square| self.piece_at(square));
         let piece = match (kind, mover) {
             (Some(kind), _) => Piece::new(kind, self.side()),

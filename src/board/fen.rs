@@ -165,7 +165,7 @@ impl FenText {
 /// The layout of a rank's text, which depends only on the set of the rank's occupied files.
 #[derive(Clone, Copy)]
 struct Frame {
-    /// The digits for runs of empty squares at their positions in the text; zero bytes at the positions of
+    /// The digits that count empty squares, each at its position in the text; zero bytes at the positions of
     /// letters.
     digits: u64,
     /// For each file, the shift in bits that moves the file's letter to its position in the text.

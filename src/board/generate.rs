@@ -102,7 +102,7 @@ impl Position {
     }
 
     /// The squares that a piece on `from` can reach without being blocked by other pieces. For pieces other
-    /// than pawns, these include squares with pieces of their own side.
+    /// than pawns, these include squares with pieces of the same side.
     pub(super) fn targets(&self, from: Square, piece: Piece) -> SquareSet {
         let reach = ALL_MOVES[kind_index(piece.kind())][usize::from(from.ordinal())];
         match piece.kind() {
@@ -112,7 +112,7 @@ impl Position {
         }
     }
 
-    /// The squares to which a pawn of this colour can move or capture.
+    /// The squares that a pawn of this colour on `from` can reach by a step, a double step or a capture.
     fn pawn_targets(&self, from: Square, color: Color) -> SquareSet {
         let (step, start_rank) = if color == Color::White { (16, 1) } else { (-16, 6) };
         let free = |square: Square| cell(&self.cells, square) == 0;

@@ -124,7 +124,7 @@ impl BuildHasher for KeyState {
     }
 }
 
-/// The state is also the hasher of one key.
+/// A copy of the state is also the hasher of one key.
 impl Hasher for KeyState {
     fn finish(&self) -> u64 {
         self.0
@@ -135,7 +135,7 @@ impl Hasher for KeyState {
     }
 
     fn write_u64(&mut self, key: u64) {
-        // The fractional part of the golden ratio, whose bits have no regular pattern.
+        // The fractional part of the golden ratio, times 2^64. Its bits have no regular pattern.
         const FACTOR: u128 = 0x9e37_79b9_7f4a_7c15;
         let product = u128::from(key ^ self.0) * FACTOR;
         self.0 = product as u64 ^ (product >> 64) as u64;

@@ -219,7 +219,7 @@ impl Position {
         PositionKey(key)
     }
 
-    /// Plays a move, and returns its code with the correct check bit.
+    /// Plays a move, and returns its code with the correct check bit. The mate bit of the returned code is 0.
     ///
     /// # Errors
     /// If the pieces on the board cannot make this move, or if the move captures a king or leaves the mover's
@@ -256,9 +256,9 @@ impl Position {
         self.in_check = code.is_check();
     }
 
-    /// Plays a move from a database that may be damaged. The caller says whether en passant is possible after
-    /// the move. Returns `false`, and changes nothing, if the pieces are not on the squares that the code
-    /// names.
+    /// Plays a move from a database, which can be damaged. `is_en_passant_possible` is whether an en-passant
+    /// capture is legal after the move, as stored in the database. Returns `false`, and changes nothing, if
+    /// the move does not [fit](Self::fits).
     #[inline]
     pub(crate) fn replay_stored(&mut self, code: MoveCode, is_en_passant_possible: bool) -> bool {
         if !self.fits(code) {
@@ -273,7 +273,8 @@ impl Position {
         true
     }
 
-    /// Whether the pieces that a move moves and captures are on the squares that the code names.
+    /// Whether the code is valid, and the pieces that it moves and captures are on the squares that it names.
+    /// For castling, the side to move must also have the right.
     fn fits(&self, code: MoveCode) -> bool {
         if code.is_null() {
             return code == MoveCode::NULL;

@@ -158,7 +158,7 @@ fn separator(text: &[u8], between_signs: bool) -> Option<usize> {
         [b':' | b'-', ..] => Some(1),
         [b'/', ..] if between_signs => Some(1),
         [b'_', ..] if !between_signs => Some(1),
-        // U+2010 to U+2015, U+2212, U+FE58, U+FE63, U+FF0D; a dash in Windows-1252.
+        // U+2010 to U+2015, U+2212, U+FE58, U+FE63, U+FF0D; then the two dashes of Windows-1252.
         [0xe2, 0x80, 0x90..=0x95, ..]
         | [0xe2, 0x88, 0x92, ..]
         | [0xef, 0xb9, 0x98 | 0xa3, ..]

@@ -1,9 +1,10 @@
-//! The contents of a FEN: reads its fields.
+//! Parses the fields of a FEN.
 
 use super::attack::cell;
 use super::{Color, Piece, PieceKind, Square, SquareSet};
 
-/// Castling rights: bit 0 (1) white O-O, bit 1 (2) white O-O-O, bit 2 (4) black O-O, bit 3 (8) black O-O-O.
+/// Castling rights: bit 0 for White's O-O, bit 1 for White's O-O-O, bit 2 for Black's O-O, bit 3 for Black's
+/// O-O-O.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Castling(pub u8);
 

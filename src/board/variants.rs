@@ -32,7 +32,7 @@ impl Position {
         found
     }
 
-    /// The squares that the last move could have skipped if it was a pawn's double step.
+    /// The squares that a pawn could have skipped if the last move was a pawn's double step.
     fn squares_behind_pawns(&self) -> impl Iterator<Item = Square> {
         let (pawns, behind) = if self.side() == Color::White { (4, 5) } else { (3, 2) };
         let pawns = self.squares_of(PieceKind::Pawn, self.side().other()).and(SquareSet::rank(pawns));

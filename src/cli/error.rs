@@ -65,7 +65,7 @@ pub(crate) fn is_stop(error: &anyhow::Error) -> bool {
     })
 }
 
-/// The error as an error of Parquet files, if it is one or wraps one.
+/// The error of Parquet files that `error` is or wraps; `None` for other errors.
 #[cfg(feature = "parquet")]
 pub(crate) fn parquet_error<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e columnar::Error> {
     match error.downcast_ref() {
@@ -74,7 +74,8 @@ pub(crate) fn parquet_error<'e>(error: &'e (dyn std::error::Error + 'static)) ->
     }
 }
 
-/// The error as an error of a database, if it is one or wraps one. The causes of the error are not searched.
+/// The database error that `error` is or wraps; `None` for other errors. The causes of `error` are not
+/// searched.
 pub(crate) fn store_error<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e StoreError> {
     if let Some(IndexError::Store(error)) = error.downcast_ref() {
         return Some(error);
@@ -218,8 +219,8 @@ fn is_file_too_large(error: &(dyn Error + 'static)) -> bool {
 }
 
 /// An existing directory on the disk of `path`, to measure the free space after a failed write. The path can
-/// be a mount point or a link to another disk, and directories that were created for it may have been
-/// removed.
+/// be a mount point or a link to another disk. Directories that were created for the path possibly no longer
+/// exist.
 fn directory_written(path: &Path) -> PathBuf {
     let target = if path.is_symlink() { path.canonicalize().ok() } else { None };
     let path = target.as_deref().unwrap_or(path);

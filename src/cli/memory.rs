@@ -82,9 +82,9 @@ fn checked(pointer: *mut u8) -> *mut u8 {
 #[cold]
 fn end(message: &str) -> ! {
     const STATUS: u8 = 1;
-    // After the first call, the last steps have already been started. If another thread started them, this
-    // thread waits for the exit. If this thread started them, it lacks memory for these steps, so it ends the
-    // process without finishing them.
+    // If this is not the first call, the last steps have already been started. If another thread started
+    // them, this thread waits for the exit. If this thread started them, it lacks memory for these steps, so
+    // it ends the process without finishing them.
     let is_first = !ENDS.get() && !IS_ENDING.swap(true, Ordering::Relaxed);
     if !is_first && !ENDS.get() {
         loop {

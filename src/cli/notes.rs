@@ -15,7 +15,7 @@ use crate::cli::terminal::note;
 /// The maximum number of players listed for a name.
 const SHOWN: usize = 5;
 
-/// Prints the names that do not occur, each with similar names.
+/// Prints the names that do not occur in the database, each with its option and with similar names.
 pub(crate) fn note_unknown_names(unknown: &[SimilarNames]) {
     note_unknown(unknown, filter_option);
 }
@@ -46,8 +46,7 @@ pub(crate) fn note_unknown(unknown: &[SimilarNames], option: impl Fn(&str) -> St
     }
 }
 
-/// Prints the names that match several players, and the players who may have many more games under another
-/// name.
+/// Prints the names that match several players, and the names for which a similar name has many more games.
 pub(crate) fn note_players(database: &Database, selection: &Selection) -> anyhow::Result<()> {
     note_several(database, selection, filter_option)?;
     note_similar(database, selection, filter_option)
@@ -85,7 +84,8 @@ pub(crate) fn note_matching(name: &str, players: u64, most: &[(&str, u64)]) {
     ));
 }
 
-/// Prints the players who may have many more games under another name. For `option`, see [`note_unknown`].
+/// For each player's name in the filters, prints the similar name with the most games, if it has many more
+/// games. For `option`, see [`note_unknown`].
 pub(crate) fn note_similar(
     database: &Database,
     selection: &Selection,
@@ -107,10 +107,10 @@ pub(crate) fn note_similar(
     Ok(())
 }
 
-/// Prints the filters without which some games would pass, each with the number of these games. Call this
-/// function only if no game passes all filters. If a position is given, only games that reached the position
-/// are counted. `option` returns the option of a field. A field for which `option` returns `None` is omitted,
-/// because the user cannot remove its filter.
+/// Call this function only if no game passes all filters. For each filter, counts the games that pass all
+/// other filters, and prints this number unless it is 0. If a position is given, only games that reached the
+/// position are counted. `option` returns the option of a field. A field for which `option` returns `None` is
+/// omitted, because the user cannot remove its filter.
 pub(crate) fn note_without_one(
     database: &Database,
     filter: &GameFilter,
@@ -261,8 +261,8 @@ pub(crate) fn note_variants(database: &Database, position: &Position, lines: Lin
     Ok(())
 }
 
-/// The lines to search: only the main lines, or the variations too. Prints a note if `variations` is true and
-/// the database has none.
+/// The lines to search: only the main lines, or the variations too. Prints a note if `variations` is true but
+/// the database has no variations.
 ///
 /// # Errors
 /// Errors of SQLite.

@@ -140,7 +140,7 @@ fn written(arg: &Arg) -> String {
     format!("`{}`", text.replace('|', "\\|"))
 }
 
-/// The meaning of an argument, and its possible values.
+/// The meaning of an argument, its possible values, its default, and its environment variable.
 fn meaning(arg: &Arg) -> String {
     let help = arg.get_long_help().or_else(|| arg.get_help()).map(ToString::to_string).unwrap_or_default();
     let mut text = escaped(&help.split_whitespace().collect::<Vec<_>>().join(" "));

@@ -66,7 +66,7 @@ pub(crate) fn report_done(args: ReportArgs, done: Done, text: impl FnOnce() -> S
 
 /// Writes an error and its causes to standard error. Returns the exit status.
 pub(crate) fn report_error(error: &anyhow::Error) -> ExitCode {
-    /// Another program uses the database: the same command may succeed later.
+    /// Another program uses the database: the same command can succeed later.
     const BUSY: u8 = 4;
     const WRONG_USAGE: u8 = 2;
     let status = match error {

@@ -1,4 +1,4 @@
-//! Defines the command line, parses the arguments, and reports invalid ones.
+//! Defines the command line, parses the arguments, and reports invalid arguments.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! Advice on wrong arguments that is better than that of clap.
+//! Advice on wrong arguments that is more helpful than clap's own advice.
 
 use std::path::Path;
 
@@ -40,7 +40,7 @@ pub(super) fn add_hint(error: &mut clap::Error, command: &clap::Command, words: 
         (Some(tip), _) => tip.to_owned(),
         (None, Some(given)) => match subcommand.map(|command| (command, instead_of(given, command, words))) {
             Some((_, Some(instead))) => instead,
-            // clap suggests a very similar option already.
+            // clap already suggests a very similar option.
             _ if suggested(error).is_some_and(|option| is_like(given, option)) => return,
             Some((command, None)) => format!("'pgndex {} --help' lists the options", command.get_name()),
             None => return,
@@ -90,7 +90,8 @@ fn suggested(error: &clap::Error) -> Option<&str> {
     }
 }
 
-/// Whether one word may be a mistyped form of the other. clap also suggests words that are much less similar.
+/// Whether one word is probably a mistyped form of the other. clap also suggests words that are much less
+/// similar.
 fn is_like(given: &str, known: &str) -> bool {
     let [given, known] = [given, known].map(|word| word.trim_start_matches('-'));
     let most = given.chars().count().div_ceil(3);
@@ -140,7 +141,7 @@ fn cannot_be_database(command: &str, word: &str) -> bool {
     !word.ends_with(".db") && matches!(command, "game" | "player" | "repertoire")
 }
 
-/// The unknown option that clap took as the statement of `pgndex sql`. This happens because a statement may
+/// The unknown option that clap took as the statement of `pgndex sql`. This happens because a statement can
 /// begin with a comment (`--`).
 fn option_as_query(error: &clap::Error, command: &clap::Command, words: &[String]) -> Option<String> {
     let is_after_query = unknown(error).is_some_and(|given| !given.starts_with('-'));
@@ -316,7 +317,7 @@ fn instead_of_option(given: &str, command: &clap::Command, words: &[String]) -> 
     (given.len() > 2 && has(&plain) && format!("--{plain}") != given).then(|| format!("use '--{plain}'"))
 }
 
-/// Whether a text begins with a move that White or Black can play as the first move of a game.
+/// Whether a text begins with a legal first move of White or of Black.
 fn are_moves(text: &str) -> bool {
     let mut words =
         text.split(|letter: char| letter == '.' || letter.is_whitespace()).filter(|word| !word.is_empty());

@@ -67,7 +67,7 @@ impl ExportProgress {
         self.is_sorting.load(Ordering::Relaxed)
     }
 
-    /// Asks the export to stop soon. It then leaves no new files behind.
+    /// Asks the export to stop soon. A stopped export leaves no new files behind.
     pub fn stop(&self) {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
@@ -156,7 +156,7 @@ impl Iterator for Ranges<'_> {
         const GAP: u32 = 16;
         let is_chosen = |id: u32| self.games.is_none_or(|games| games.contains(GameId(id)));
         let end = |first: u32| self.last.min(first.saturating_add(MOST - 1));
-        // Ranges of `MOST` ids without a chosen game are skipped at once.
+        // Each range of `MOST` ids without a chosen game is skipped in one step.
         while self.next <= self.last
             && self.games.is_some_and(|games| !games.has_any(GameId(self.next)..=GameId(end(self.next))))
         {

@@ -1,4 +1,5 @@
-//! Reads the values of tables from a batch of rows. The table `game` has names instead of the ids of names.
+//! Reads the values of tables from a batch of rows. In the table `game`, names replace the ids that the
+//! database contains.
 
 use std::collections::HashMap;
 

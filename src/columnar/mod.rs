@@ -1,10 +1,11 @@
 //! Writes the tables of a database as Parquet files, for distributed query engines and for data frames.
 //! `verify` checks these files. `stream` passes rows to a caller without writing files.
 //!
-//! The games, with their rows and moves, come from an indexing run or from a database. Rows of small tables
-//! are written while the games arrive. Moves are first stored in a temporary file. After the last game, all
-//! games are replayed in parallel, and their positions are written to `game_position` in the order of games.
-//! The positions are then sorted by key, to write `position_game` and `continuation`.
+//! The games, with their rows and moves, come from an indexing run or from a database. Rows of tables that
+//! are not computed from the moves are written as they arrive. Moves are first stored in a temporary file.
+//! After the last game, all games are replayed in parallel, and their positions are written to
+//! `game_position` in the order of games. The positions are then sorted by key, to write `position_game` and
+//! `continuation`.
 //!
 //! `docs/parquet.md` describes the layout.
 

@@ -169,7 +169,7 @@ fn is_manifest(name: &str) -> bool {
     name.starts_with(Manifest::PREFIX) && name.ends_with(".json")
 }
 
-/// A directory with the lock for writing one shard.
+/// An output directory, locked for writing one shard.
 #[derive(Debug)]
 pub(crate) struct Output {
     directory: PathBuf,

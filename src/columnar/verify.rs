@@ -23,7 +23,7 @@ use crate::store::Error;
 /// Options of a check.
 #[derive(Clone, Copy, Debug)]
 pub struct VerifyOptions {
-    /// The approximate number of games to replay; `None` for all games.
+    /// The approximate number of games to replay in each shard; `None` for all games.
     pub sample: Option<u32>,
     /// The maximum number of findings to keep; all are counted.
     pub limit: usize,
@@ -44,7 +44,7 @@ pub struct VerifyReport {
     pub positions: u64,
     /// The number of games replayed.
     pub replayed_games: u64,
-    /// The first findings. Each consists of a path and of what is wrong there.
+    /// The first findings. Each consists of a path and a description of the fault.
     pub findings: Vec<String>,
     /// The number of all findings.
     pub found: u64,
@@ -130,7 +130,7 @@ struct Check<'c> {
     findings: &'c Findings,
 }
 
-/// 2^64 divided by the golden ratio: its multiples are evenly spread.
+/// 2^64 divided by the golden ratio. Its multiples, modulo 2^64, are evenly spread.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A hash of a row. The sum of the hashes of a table's rows does not depend on the order of the rows.
@@ -214,8 +214,8 @@ impl Check<'_> {
         Ok(is_listed)
     }
 
-    /// Compares the number of rows that the manifest lists for each table with the number of rows in the
-    /// table's files. Adds the numbers of games and positions to the report.
+    /// Compares the number of rows that the manifest lists for each table with the sum of the numbers that it
+    /// lists for the table's files. Adds the numbers of games and positions to the report.
     fn totals(&self, report: &mut VerifyReport) {
         for totals in &self.manifest.tables {
             let files = self.manifest.files.iter().filter(|file| file.table == totals.table);

@@ -1,5 +1,6 @@
 //! Writes games to files: games of an indexing run, or of a database that is exported. The rows of small
-//! tables are buffered, and written while games are read.
+//! tables, which are all tables except those computed from the moves, are buffered, and written while games
+//! are read.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +46,7 @@ pub(crate) struct Writer<'w> {
 }
 
 impl<'w> Writer<'w> {
-    /// Creates the temporary file for the moves.
+    /// Creates a writer, and a temporary file for the moves.
     pub(crate) fn new(
         output: Output,
         options: WriteOptions,
@@ -113,9 +114,9 @@ impl<'w> Writer<'w> {
 }
 
 /// The maximum size of a table's buffered rows, in bytes. Each table has its own limit, so that the ends of
-/// its row groups do not depend on the order in which rows of different tables arrive. The games of an old
-/// collection are spread over a thousand months, each with its own file. With a lower limit for `game`, the
-/// row groups of these files would have only a few dozen games, and most of the time would be spent on
+/// its row groups do not depend on the order in which rows of different tables arrive. The games of a
+/// collection can be spread over a thousand months, each with its own file. With a lower limit for `game`,
+/// the row groups of these files would have only a few dozen games, and most of the time would be spent on
 /// starting row groups.
 fn most_bytes(table: &Table) -> usize {
     if table.name == GAME.name { 128 << 20 } else { 32 << 20 }

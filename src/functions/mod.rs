@@ -1,7 +1,8 @@
 //! SQL functions for positions, moves and games.
 //!
-//! [`register`] registers them on a connection. [`Database`] calls it for its own connections, and the
-//! loadable extension calls it for the connections of other programs. `docs/sql.md` describes each function.
+//! [`register`] registers these functions on a connection. [`Database`] calls it for its own connections, and
+//! the loadable extension calls it for the connections of other programs. `docs/sql.md` describes each
+//! function.
 //!
 //! If any argument is NULL, `fen_legal_moves` returns no rows, and every scalar function except
 //! `winning_chances` returns NULL. An argument that has the wrong type or is invalid causes an error; the

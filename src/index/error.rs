@@ -60,7 +60,8 @@ pub enum Error {
         needed: u64,
         /// The number of free bytes in this directory.
         free: u64,
-        /// The estimated size in the compact layout, in bytes, if it fits and the run can choose the layout.
+        /// The estimated size of the database in the compact layout, in bytes, if such a database fits and
+        /// the run can choose the layout.
         compact: Option<u64>,
     },
     /// The database uses another list of openings.
@@ -72,7 +73,7 @@ pub enum Error {
         /// The database.
         database: PathBuf,
     },
-    /// The database was built with another continuation threshold than the requested one.
+    /// The database was built with a continuation threshold other than the requested one.
     #[error(
         "{}: was built with the continuation threshold {threshold}, which cannot be changed to {given}; keep {threshold}, or build the \
          database again", database.display()
@@ -85,7 +86,7 @@ pub enum Error {
         /// The threshold of the database.
         threshold: u32,
     },
-    /// The layout differs from that of the database.
+    /// The requested layout is not that of the database.
     #[error("{}: has the layout {layout}, so no games can be added to it in the layout {given}", database.display())]
     OtherLayout {
         /// The database.

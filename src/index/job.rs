@@ -1,4 +1,4 @@
-//! Runs a plan with the sink for its target.
+//! Runs a [`Plan`]: builds a new database, adds games to an existing database, or performs a dry run.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -40,9 +40,9 @@ impl Plan<'_> {
     ///
     /// # Errors
     /// If the database cannot be written, if there is clearly not enough space for it, if no source can be
-    /// read, if the options do not fit the database, or if the run is [stopped](Progress::stop). Each problem
-    /// within the sources becomes a row of `problem`, and is counted in the summary. It is an error only if
-    /// the options make it one.
+    /// read, if the options do not fit the database, if the sources contain less than the options require, or
+    /// if the run is [stopped](Progress::stop). Each problem within the sources becomes a row of `problem`,
+    /// and is counted in the summary. It is an error only if the options make it one.
     pub fn run(self, target: &Path, progress: &Progress) -> Result<Summary> {
         let (estimate, is_all_known) = (self.estimate, self.sources.bytes().is_some());
         self.write(target, progress).map_err(|error| error.needing(&estimate, is_all_known))

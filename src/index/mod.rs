@@ -5,13 +5,13 @@
 //! (files)    (chunks)  (rayon, in parallel)     (in order)   (in parallel)         (pages, rows, files or nothing)
 //! ```
 //!
-//! A plain file is memory-mapped and cut in place. Any other source, such as an archive or a stream, is
-//! decoded and cut by a separate thread, unless it is small.
+//! A plain file is memory-mapped and cut into chunks in place. Any other source, such as an archive or a
+//! stream, is decoded and cut into chunks by a separate thread or, if the source is small, by a worker.
 //!
-//! Each worker takes the next chunk of whole games and replays the games, batch by batch. The worker waits
-//! for its turn, because ids of games and names are assigned, and lines are counted, in input order. It then
-//! encodes the rows of all positions. Rows of `game_position` are written immediately. Rows of `occurrence`
-//! are distributed by key to partitions, which are sorted and written at the end.
+//! Each worker takes the next chunk of whole games and replays the games, batch by batch. The worker then
+//! waits for its turn, because ids of games and names are assigned, and lines are counted, in input order.
+//! Then it encodes the rows of all positions. Rows of `game_position` are written immediately. Rows of
+//! `occurrence` are distributed by key to partitions, which are sorted and written at the end.
 
 pub(crate) mod add;
 mod error;

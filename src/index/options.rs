@@ -138,14 +138,14 @@ impl Annotations {
     }
 }
 
-/// Settings of an existing database, which additions use by default.
+/// Settings of an existing database. Runs that add games to it use these settings by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DatabaseSettings {
     /// What to do with games that repeat an earlier game.
     pub duplicates: Duplicates,
     /// Which annotations are stored.
     pub annotations: Annotations,
-    /// The encoding of sources without a byte order mark.
+    /// The encoding of sources without a byte order mark. `None`: as in [`IndexOptions::encoding`].
     pub encoding: Option<TextEncoding>,
 }
 

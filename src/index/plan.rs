@@ -1,4 +1,4 @@
-//! Plans a run: its sources and the space it needs.
+//! Plans a run: lists its sources, and estimates the space that it needs.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ impl<'o> Plan<'o> {
         &self.sources.notes
     }
 
-    /// Adds to an error about a full disk how much space the run needs.
+    /// If the error says that the disk is full, adds the space that the run needs.
     pub(crate) fn needing(&self, error: Error, estimate: &Estimate) -> Error {
         error.needing(estimate, self.sources.bytes().is_some())
     }
@@ -93,7 +93,7 @@ pub(crate) fn estimate(sources: &Sources, options: &IndexOptions) -> Estimate {
 /// names, SQLite.
 pub(crate) fn occurrence_memory(options: &IndexOptions, sources: &Sources) -> u64 {
     let decoding = sources.files.iter().flatten().map(SourceFile::extra_memory).max().unwrap_or(0);
-    // Archives whose window needs more than half of the memory are refused.
+    // The decoder refuses a window that is larger than half of the memory and larger than the usual 128 MiB.
     (options.memory - decoding.min(options.memory / 2)) / 4 * 3
 }
 
@@ -134,8 +134,8 @@ impl Estimate {
     /// The estimate for sources, with `memory` bytes for occurrences, and with these annotations stored.
     /// Streams are not counted, because their size is unknown.
     pub(crate) fn new(sources: &Sources, memory: u64, annotations: Annotations) -> Self {
-        // Measured on collections with short and long headers: 100 bytes per ply, and 250 per game in the
-        // small tables.
+        // Measured on collections with short and long headers: 100 bytes per ply in the tables of positions,
+        // and 250 bytes per game in the other tables.
         const BYTES_A_PLY: u64 = 100;
         const BYTES_A_GAME: u64 = 250;
         const SCRATCH_A_GAME: u64 = 200;
@@ -169,14 +169,14 @@ impl Estimate {
 
     /// The estimate for the same games in the compact layout.
     fn compact(self) -> Self {
-        // Measured: positions take 80 bytes per ply, moves 4.
+        // Measured: `game_position` takes 80 bytes per ply, `game_moves` takes 4.
         const SAVED_A_PLY: u64 = 76;
         let saved = self.plies.saturating_mul(SAVED_A_PLY);
         Self { database_bytes: self.database_bytes.saturating_sub(saved), ..self }
     }
 
-    /// Like [`check`](Self::check), for a new database with the open layout. If the check succeeds for the
-    /// compact layout, the error says so.
+    /// Like [`check`](Self::check), for a new database with the open layout. If the check fails, but would
+    /// succeed for the compact layout, the error says so.
     pub(crate) fn check_open(self, target: &Path, spill: &Path) -> Result<()> {
         let Err(mut error) = self.check(target, spill) else { return Ok(()) };
         let smaller = self.compact();
@@ -246,8 +246,8 @@ struct Sample {
 
 impl Sample {
     const WINDOW: usize = 64 << 10;
-    /// The intended number of samples from all files together. Collections are mixed: with only three
-    /// samples, estimates for one file were up to 25 percent off.
+    /// The intended number of samples from all files together. A file can contain games of different kinds:
+    /// with only three samples, estimates for one file were up to 25 percent off.
     const PLACES: usize = 48;
     /// The minimum and the maximum number of samples from one file.
     const PLACES_OF_A_FILE: [usize; 2] = [3, 16];

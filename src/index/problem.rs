@@ -44,13 +44,14 @@ kinds! {
     UnclosedVariation => "unclosed-variation",
     /// An invalid start position.
     InvalidFen => "invalid-fen",
-    /// A variant with unknown rules. The moves of its games are skipped on purpose, so this is not an error.
+    /// A chess variant that pgndex does not support. The moves of its games are skipped on purpose, so this
+    /// is not an error.
     UnsupportedVariant => "unsupported-variant",
     /// Tags that are stored only in part, because they are very long or there are very many.
     LongTags => "long-tags",
     /// Annotations that are stored only in part, because they are very long or very deeply nested.
     LongAnnotations => "long-annotations",
-    /// A game that is too long, so that only its beginning is stored.
+    /// A game that is so long that only its beginning is stored.
     LongGame => "long-game",
     /// An unplayable move in a variation: the variation ends before it. The game itself continues.
     VariationMove => "variation-move",

@@ -16,7 +16,8 @@ use crate::store::visit_set::PlayedMove;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PlayedOccurrence(u128);
 
-/// The kind of start position of the game, and whether the occurring position must be compared with others.
+/// The kind of start position of an occurrence's game, and whether the position that occurred must be
+/// compared with other positions.
 ///
 /// Positions of games from the standard start differ if and only if their keys do, except with a probability
 /// of 2^-64. This does not hold for set-up positions: the key does not say which of two rooks has a castling
@@ -25,10 +26,11 @@ pub(crate) struct PlayedOccurrence(u128);
 pub(crate) enum Origin {
     /// The standard start position.
     Standard,
-    /// A set-up position. The occurring position need not be compared: another occurrence of it is
-    /// `SetupToCompare`.
+    /// A set-up position. The position that occurred need not be compared, because another occurrence of this
+    /// position is `SetupToCompare`.
     Setup,
-    /// A set-up position. The occurring position must be compared with the other positions that have its key.
+    /// A set-up position. The position that occurred must be compared with the other positions that have its
+    /// key.
     SetupToCompare,
 }
 

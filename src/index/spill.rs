@@ -343,7 +343,7 @@ impl Table {
         const REGION: usize = 1 << 15;
         let bits = self.bits + 1;
         let count = 1 << bits;
-        // The old table exists until the new one is complete.
+        // The old table exists until the new one is complete, so both must fit within the limit.
         let mut larger = if count * Slot::BYTES / 2 * 3 <= self.memory {
             Slots::Memory(Vec::with_capacity(count))
         } else {
@@ -376,8 +376,7 @@ impl Table {
         left_over.into_iter().try_for_each(|slot| self.put(slot))
     }
 
-    /// Calls `see` with each occupied slot whose hash belongs to one of the indexes from `from` to `to`,
-    /// exclusive.
+    /// Calls `see` with each occupied slot whose hash has an index of at least `from` and less than `to`.
     fn for_each_of(&self, from: usize, to: usize, mut see: impl FnMut(Slot)) -> io::Result<()> {
         let mut seen = 0;
         self.walk(from, Self::MANY, |_, slot| {

@@ -233,7 +233,7 @@ pub struct SummaryObject {
     pub added: bool,
     /// Number of sources skipped because the database already had them.
     pub known_sources: u64,
-    /// Number of sources with text but without games, including empty standard input.
+    /// Number of sources with text but without games. Standard input also counts if it is empty.
     pub sources_without_games: usize,
     /// Number of bytes written to temporary files.
     pub spilled_bytes: u64,

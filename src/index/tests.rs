@@ -1,4 +1,4 @@
-//! Tests that need internals: a panicking worker, parts of files, and hashes of few bits.
+//! Tests that need internals: a panicking worker, parts of files, and hashes with few bits.
 
 mod duplicates;
 mod parts;

@@ -60,7 +60,7 @@ pub enum Error {
         /// The maximum size, in bytes.
         most: u64,
     },
-    /// A file in none of the formats.
+    /// A file in none of the supported formats.
     #[error(
         "{}: not a list of openings. Give a TSV file with the columns eco, name and pgn, an .eco file of Scid, or a PGN file \
          with the tags ECO and Opening",

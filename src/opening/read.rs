@@ -1,4 +1,4 @@
-//! Reads openings from files in any of the three formats.
+//! Reads openings from files in three formats: TSV, Scid's `.eco` and PGN.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -23,9 +23,9 @@ impl OpeningBook {
     /// If a position occurs more than once, the last entry counts.
     ///
     /// # Errors
-    /// If a file cannot be read, is too large, has none of the formats, or contains no opening; if a
-    /// directory has no such file; or if an opening is invalid. The error about an invalid opening contains
-    /// the line number.
+    /// If a file cannot be read, is too large, is in none of the supported formats, or contains no opening;
+    /// if a directory has no such file; or if an opening is invalid. The error about an invalid opening
+    /// contains the line number.
     pub fn read(path: &Path) -> Result<Self> {
         let mut openings = Vec::new();
         for file in files(path)? {

@@ -37,7 +37,7 @@ impl CommentReader {
     /// it is `None` if no numbers are wanted. `mover` is the side that has just moved, if known. `command` is
     /// called with the name and the value of each command that cannot be restored from the numbers. A command
     /// can be restored if its number was stored and the command is written as [`MoveNumbers::commands`]
-    /// writes it. Returns the text without commands, with single blanks between words and no blanks at the
+    /// writes it. Returns the text without commands, with single spaces between words and no spaces at the
     /// ends.
     pub fn read(
         &mut self,

@@ -171,8 +171,8 @@ pub(crate) fn clock(text: &[u8]) -> Option<u32> {
 }
 
 /// Parses an evaluation (`0.35`, `#-3` or `35,22`) and its depth. `is_chessbase` says whether the game has
-/// had evaluations in ChessBase's form, and becomes `true` if this evaluation has this form. If it does and
-/// `mover` is Black, the evaluation is converted to White's view.
+/// had evaluations in ChessBase's form, and becomes `true` if this evaluation has that form. An evaluation in
+/// ChessBase's form is converted to White's view if `mover` is Black.
 pub(super) fn eval(
     text: &[u8],
     mover: Option<Color>,

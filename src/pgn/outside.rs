@@ -71,12 +71,13 @@ fn is_move(word: &[u8]) -> bool {
 }
 
 /// Decides whether a word begins the movetext of a game without tags. The word looks like a move, is outside
-/// games, and was just read by `lexer`. The word must be separate from other text, unlike a word in markup
-/// (`<h1>`) or in quotes. It must follow a move number with its dot, or precede another move, a result, a tag
-/// pair, or the end of the text. `from` is the end of the token before the word: a move number is looked for
-/// only from there on, because the result must be the same when the game's text is parsed alone. Afterwards,
-/// `lexer` is still at the end of the word. If the word does not begin a game, `lexer` also remembers which
-/// closing brackets were not found here, so that it does not search for them again.
+/// games, and was just read by `lexer`. The word begins movetext if it meets two conditions. First, it is
+/// separate from other text, unlike a word in markup (`<h1>`) or in quotes. Second, it follows a move number
+/// with its dot, or precedes another move, a result, a tag pair, or the end of the text. `from` is the end of
+/// the token before the word. The move number must begin at or after `from`, because the result must be the
+/// same when the game's text is parsed alone. Afterwards, `lexer` is still at the end of the word. If the
+/// word does not begin a game, `lexer` also remembers which closing brackets were not found here, so that it
+/// does not search for them again.
 #[cold]
 pub(super) fn is_in_movetext<'a>(text: &'a [u8], lexer: &mut Lexer<'a>, word: &[u8], from: usize) -> bool {
     let end = lexer.offset();

@@ -314,8 +314,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Searches for a game without tags: for moves before the next tag pair. If there is such a game, moves
-    /// to its start and returns `true`.
+    /// Searches for a game without tags, which begins with a move before the next tag pair. If there is such
+    /// a game, goes to the start of its text and returns `true`.
     fn find_untagged_game(&mut self, problems: &mut Vec<FrameProblem>) -> bool {
         let (text, offset) = (&self.text[..self.limit], self.lexer.offset());
         let mut outside = false;

@@ -34,7 +34,8 @@ struct Head {
 /// Parses `[Name "`. There can be one line end between name and quote.
 fn read_head(text: &[u8]) -> Option<Head> {
     let head = &text[..text.len().min(MOST_HEAD - BOM.len())];
-    // Callers try each bracket of a long run as the first one, so only a few are counted each time.
+    // Callers try each of many consecutive brackets as the first one, so only a few brackets are counted each
+    // time.
     let open = head.iter().take(MOST_OPEN + 1).take_while(|&&byte| byte == b'[').count();
     if !(1..=MOST_OPEN).contains(&open) {
         return None;
@@ -124,7 +125,7 @@ impl<'a> TagPair<'a> {
         while let Some(letter) = letters.next() {
             match letter {
                 '\n' | '\r' => {
-                    // The value continues in the next line.
+                    // The value continues on the next line.
                     out.truncate(out.trim_end().len());
                     out.push(' ');
                     letters = letters.as_str().trim_start().chars();
@@ -203,8 +204,8 @@ pub(super) fn read_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
 const MOST_CONTINUED: usize = 512;
 
 /// The start of the second line of a value whose first line ends at `line_end`; `None` if the value does not
-/// continue there. The value continues if the first quote of the second line closes it. A value has at most
-/// two lines.
+/// continue there. The value continues if the first quote of the second line closes it, and that line does
+/// not begin with `[`. A value has at most two lines.
 #[cold]
 fn continuation_end(text: &[u8], start: usize, line_end: usize) -> Option<usize> {
     let next = line_end + line_end_length(&text[line_end..]);

@@ -61,8 +61,8 @@ pub struct TextFlaw {
 
 impl TextFlaw {
     /// Finds the first problem of a text. A text has a problem if it contains both multi-byte UTF-8
-    /// characters and bytes that are not UTF-8, if it is neither UTF-8 nor, probably, Windows-1252, or if it
-    /// is UTF-8 and contains U+FFFD.
+    /// characters and bytes that are not UTF-8, if it is not UTF-8 and probably not Windows-1252 either, or
+    /// if it is UTF-8 and contains U+FFFD.
     #[must_use]
     pub fn find(bytes: &[u8]) -> Option<Self> {
         if bytes.is_ascii() {
@@ -102,8 +102,8 @@ impl fmt::Display for TextFlaw {
     }
 }
 
-/// Whether a byte is plausible in Windows-1252. In Western languages there are no three consecutive non-ASCII
-/// letters, and signs such as U+201E (a low quotation mark) are not between letters.
+/// Whether a byte is plausible in Windows-1252. Words of Western languages do not contain three consecutive
+/// non-ASCII letters, and signs such as U+201E (a low quotation mark) do not occur between letters.
 fn is_plausible(bytes: &[u8], at: usize) -> bool {
     let (before, after) = (at.checked_sub(1).map(|at| bytes[at]), bytes.get(at + 1).copied());
     let is_letter = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphabetic());
@@ -113,7 +113,8 @@ fn is_plausible(bytes: &[u8], at: usize) -> bool {
         // Letters, apostrophes and dashes.
         0x83 | 0x8a | 0x8c | 0x8e | 0x91 | 0x92 | 0x96 | 0x97 | 0x9a | 0x9c | 0x9e | 0x9f => true,
         0x80..=0x9f => !(is_letter(before) && is_letter(after)),
-        // Currency signs and the like. U+00A1 and U+00BF, inverted marks, begin sentences in Spanish.
+        // Currency signs and the like. In Spanish, U+00A1 and U+00BF, inverted punctuation marks, begin
+        // sentences.
         0xa1..=0xa9 | 0xac | 0xae | 0xaf | 0xb1..=0xb3 | 0xb6 | 0xb8 | 0xb9 | 0xbf => {
             let is_any_letter = |byte| is_letter(byte) || is_high(byte);
             let is_lower = after.is_some_and(|after| after.is_ascii_lowercase());

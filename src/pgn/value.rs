@@ -9,7 +9,7 @@ use super::time_control::TimeControl;
 pub struct GameFacts {
     /// The id of the game on Lichess: the game's address is `https://lichess.org/` followed by the id.
     pub lichess_id: Option<String>,
-    /// Start of the game in UTC: `YYYY-MM-DDTHH:MM:SSZ`.
+    /// The start of the game in UTC: `YYYY-MM-DDTHH:MM:SSZ`.
     pub started_at: Option<String>,
     /// The time control of the game.
     pub time: TimeControl,

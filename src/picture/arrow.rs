@@ -36,9 +36,10 @@ pub struct Arrow {
     pub label: String,
 }
 
-/// At most `most` arrows for the moves played from a position, in the order of `explored`. The weight of an
-/// arrow is its move's share of the games. Null moves, and moves played in less than one percent of the
-/// games, get no arrow. Promotions to different pieces on the same squares share one arrow.
+/// At most `most` arrows for the moves played from a position, in the order of `explored.moves`. The weight
+/// of an arrow is its move's share of the games. Null moves, and moves played in less than one percent of the
+/// games, get no arrow. Promotions to different pieces on the same squares share one arrow, whose weight is
+/// the sum of their shares.
 #[must_use]
 pub fn continuation_arrows(explored: &PositionStatistics, most: usize) -> Vec<Arrow> {
     let games = explored.results.games();

@@ -1,4 +1,4 @@
-//! Errors of queries, and the shortening of users' texts in messages.
+//! Errors of queries, and functions that shorten texts in messages.
 
 use std::borrow::Cow;
 

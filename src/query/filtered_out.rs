@@ -60,8 +60,8 @@ pub enum AlternativeValues {
     Values(Vec<String>),
 }
 
-/// If only one filter is given and no game passes it, returns its field in [`GameFilter`], and values that
-/// would let games pass. Otherwise, and for fields without such values, returns `None`.
+/// If only one filter is given and no game passes it, returns the name of its field in [`GameFilter`], and
+/// values that would let games pass. Otherwise, and for fields without such values, returns `None`.
 ///
 /// # Errors
 /// Errors of SQLite.

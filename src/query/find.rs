@@ -35,11 +35,12 @@ pub enum FindTarget {
 
 /// A query for games.
 ///
-/// Without a position, a game is found at its first position. A position is found each time a game reached it
-/// and, if variations are searched, each time a variation of the game reached it. A sequence is found once
-/// per game, where the game first completes it: the hit is the first position of the last step. Variations
-/// count only if the main line does not complete the sequence. The nearest positions are found in main lines
-/// only, one per game, in ascending order of their distance.
+/// The target determines the hits. For games, each game with positions has one hit: its first position. For a
+/// position, each occurrence in a main line is a hit and, if variations are searched, each occurrence in a
+/// variation. For a sequence, each game that completes it has one hit: the first position of the last step,
+/// where the game first completes the sequence. Variations count only if the main line does not complete the
+/// sequence. For the nearest positions, only main lines are searched: each game has one hit, and the hits are
+/// in ascending order of their distance.
 #[derive(Clone, Copy, Debug)]
 pub struct FindQuery<'a> {
     /// The database.
@@ -344,7 +345,8 @@ impl FindQuery<'_> {
     }
 }
 
-/// How far games followed a line, if no game reached its end; `None` if the line has fewer than two moves.
+/// How far games followed a line whose last position no game reached; `None` if the line has fewer than two
+/// moves.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -453,8 +455,7 @@ impl<'h> FoundPosition<'h> {
     }
 }
 
-/// A position has many more games than another position if it has more than `MANY` times the number of games
-/// of the other position.
+/// A position has many more games than another position if it has more than `MANY` times as many games.
 const MANY: u64 = 10;
 
 /// A position with the same pieces on the same squares as a given position.

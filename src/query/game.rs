@@ -120,8 +120,8 @@ pub fn visit_games<E: From<Error>>(
             }
             next = game.checked_add(1);
         }
-        // In a range of several numbers, a missing number is ignored, because gaps are normal: an incomplete
-        // game that was read again later leaves one, for example.
+        // In a range of several numbers, a missing number is ignored, because gaps are normal: removed games
+        // leave gaps, and so does an incomplete game that was read again later.
         if first == last && !is_found {
             missing.get_or_insert(first);
         }
@@ -135,7 +135,7 @@ pub fn visit_games<E: From<Error>>(
 pub struct GameAnswer<'a> {
     /// Number of the game.
     pub game_id: GameId,
-    /// Tag pairs of the PGN: the Seven Tag Roster, then the other tags by name.
+    /// Tag pairs of the game: the Seven Tag Roster, then the other tags in the order of their names.
     #[serde(serialize_with = "as_object")]
     #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, String>"))]
     pub tags: Vec<(String, String)>,

@@ -26,8 +26,8 @@
 //! | run a user's SQL query | [`SqlRows`] |
 //! | find positions with the same placement | [`variants`] |
 //!
-//! `docs/json.md` describes the answers as JSON. All callers use the same answers. Each caller converts them
-//! to its own text for people.
+//! `docs/json.md` describes the answers as JSON. All callers use the same answers. Each caller formats them
+//! for people in its own way.
 
 mod error;
 mod explore;

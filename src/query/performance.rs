@@ -62,7 +62,8 @@ pub struct Record {
     /// The sum and the number of the player's known ratings.
     ratings: (u64, u32),
     rated: RatedScore,
-    /// The game that was counted last. A game with the player on both sides is counted twice in succession.
+    /// The game passed to the last call of `count`. A game with the player on both sides is passed twice in
+    /// succession.
     last: Option<GameId>,
 }
 

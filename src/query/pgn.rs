@@ -141,8 +141,8 @@ impl Writer<'_, '_> {
         if !remarks.numbers.is_empty() {
             said = meaning_of(&mut self.reader.clone(), &comments(said, remarks), mover).0;
         }
-        // Add the numbers that the comments do not contain. If parsing the result would not restore the
-        // numbers and commands, add all numbers.
+        // Add the numbers (clocks, times and evaluations) that the comments do not contain. If parsing the
+        // result would not restore all numbers and commands, add all numbers.
         let left = remarks.numbers.without(said);
         let (least, all) = (comments(left, remarks), || comments(remarks.numbers, remarks));
         let mut trial = self.reader.clone();
@@ -176,8 +176,8 @@ fn comments(numbers: MoveNumbers, remarks: &PositionAnnotations) -> Vec<String> 
         "" => format!("[%{name}]"),
         value => format!("[%{name} {value}]"),
     });
-    // The commands of `numbers` come first. A parser takes the first clock or evaluation as the number, and
-    // stores a second one as an ordinary command.
+    // The commands of `numbers` come first. A parser stores the first clock or evaluation in `MoveNumbers`,
+    // and a second one as an ordinary command.
     let mut parts: Vec<String> = numbers.chain(others).collect();
     let mut comments = comments.iter();
     parts.extend(comments.next().cloned());
@@ -185,7 +185,8 @@ fn comments(numbers: MoveNumbers, remarks: &PositionAnnotations) -> Vec<String> 
     first.into_iter().chain(comments.cloned()).collect()
 }
 
-/// The result of parsing comments: the numbers, and the commands that cannot be restored from these numbers.
+/// The result of parsing comments: the clocks, times and evaluations, and all commands that cannot be
+/// restored from these values.
 fn meaning_of(
     reader: &mut CommentReader,
     comments: &[String],

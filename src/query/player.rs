@@ -194,8 +194,8 @@ pub struct LineNode {
     pub san: String,
     /// The move in UCI notation.
     pub uci: String,
-    /// The most frequent line of the tree that reaches this position, such as `1. d4 Nf6 2. c4`; `null` if it
-    /// is this line. The games of the two lines are counted separately.
+    /// The most frequent line of the tree that leads to the position after this move, such as `1. d4 Nf6 2.
+    /// c4`; `null` if it is this line. The games of the two lines are counted separately.
     pub transposes_to: Option<String>,
     /// Record of the games with this line.
     #[serde(flatten)]

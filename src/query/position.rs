@@ -281,7 +281,7 @@ pub enum MovesNote {
         /// The word as typed.
         word: String,
     },
-    /// Text with moves after a `;` was ignored.
+    /// The text after a `;` was ignored although it contains moves.
     Skipped {
         /// The ignored text.
         text: String,
@@ -363,7 +363,7 @@ pub struct DescribedPosition {
     pub line: Vec<DescribedMove>,
     /// Assumptions made because the position was given incompletely or in an unusual form: one sentence each.
     pub assumptions: Vec<String>,
-    /// Differences between this position and the given FEN: one sentence each.
+    /// Corrections made to the given FEN: one sentence each. `assumptions` also contains them.
     pub changes: Vec<String>,
 }
 

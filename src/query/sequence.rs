@@ -81,7 +81,7 @@ impl Seek for PositionSequence {
     }
 
     fn matters(&self, fen: &[u8], played: Option<MoveCode>) -> bool {
-        // A position that does not match can matter too: it interrupts a run of positions.
+        // A position that does not match can matter too: it interrupts a series of consecutive positions.
         self.steps().any(|step| step.lasting > 1 || step.description.matches(fen, played))
     }
 

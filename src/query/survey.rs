@@ -34,7 +34,7 @@ pub struct DatabaseContents {
     pub plies: u64,
     /// Number of positions in all games: a game of n half-moves has n + 1.
     pub positions: u64,
-    /// Number of different positions; `null` if several runs added games or games were removed.
+    /// Number of different positions; `null` if games were removed, or if several runs added games.
     pub distinct_positions: Option<u64>,
     /// Number of players' names.
     pub players: u64,
@@ -68,7 +68,7 @@ pub struct DatabaseContents {
     pub problem_count: u64,
     /// Number of games that repeat other games, by kind, most frequent first.
     pub duplicates: Vec<DuplicateCount>,
-    /// The input files, in input order.
+    /// One entry per reading of an input file, in input order.
     pub sources: Vec<SourceInfo>,
     /// The runs of `index`, oldest first.
     pub imports: Vec<ImportInfo>,

@@ -71,7 +71,7 @@ pub(super) enum Answer {
     StreamBody { content_type: &'static str, file_name: &'static str, write: WriteChunks },
 }
 
-/// Writes an answer piece by piece. Its writer fails if the client has disconnected or the deadline has
+/// Writes an answer piece by piece. Writing a piece fails if the client has disconnected or the deadline has
 /// passed.
 pub(super) type WriteChunks = Box<dyn FnOnce(&Database, &mut dyn Write) -> io::Result<()>>;
 

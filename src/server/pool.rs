@@ -170,7 +170,7 @@ fn work(receiver: &Receiver<Job>, nature: PoolOptions) {
     lower_priority(nature.nice);
     let mut reader = Reader::new(nature);
     for (cancel, work) in receiver.iter() {
-        // The client has disconnected, or the deadline has passed.
+        // Skip a request whose client has disconnected, or whose deadline has passed.
         if cancel.is_over() {
             continue;
         }

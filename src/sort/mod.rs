@@ -1,5 +1,5 @@
-//! Sorts data that may not fit in memory: distributes records to partitions by key as they arrive, then sorts
-//! partition by partition.
+//! Sorts records, even if they do not all fit in memory: distributes them to partitions by key as they
+//! arrive, then sorts partition by partition.
 
 use std::fs::File;
 use std::io;

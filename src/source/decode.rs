@@ -58,7 +58,7 @@ enum Kind {
     Part(Mapped, Range<u64>),
     Member(Mapped, Member),
     Stream,
-    /// A source of which no games are read.
+    /// A source from which no games are read.
     Nothing,
 }
 
@@ -377,7 +377,8 @@ impl Decoded {
             _ => format!(": {error}"),
         };
         let at = self.position();
-        // zstd and Rust have different messages. If a thread cannot be started, the error is `WouldBlock`.
+        // zstd and Rust report a lack of memory in different ways. If a thread cannot be started, the error
+        // is `WouldBlock`.
         let is_memory = reason.contains("not enough memory") || error.kind() == io::ErrorKind::OutOfMemory;
         if is_memory || error.kind() == io::ErrorKind::WouldBlock {
             let why = if is_memory {

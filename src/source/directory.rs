@@ -19,7 +19,7 @@ pub(super) struct Entry {
     pub(super) method: u16,
     /// The compressed size in bytes; `None` if unknown, because the archive is cut off within the file.
     pub(super) packed: Option<u64>,
-    /// The size in bytes and the checksum (CRC-32), if given.
+    /// The uncompressed size in bytes, and the checksum (CRC-32), if given.
     pub(super) expected: Option<(u64, u32)>,
     /// The offset of its header in the archive.
     pub(super) header: u64,
@@ -32,7 +32,8 @@ const END: &[u8] = b"PK\x05\x06";
 const END_64: &[u8] = b"PK\x06\x06";
 const LOCATOR_64: &[u8] = b"PK\x06\x07";
 
-/// This value says that the real value, which does not fit in 32 bits, is in an extra field.
+/// This value says that the real value does not fit in 32 bits, and is stored elsewhere: in an extra field or
+/// in the end record for large archives.
 const LARGE: u64 = u32::MAX as u64;
 
 impl Directory {
@@ -143,7 +144,7 @@ fn central(record: &[u8]) -> Option<(Entry, usize)> {
     record.get(..length).map(|_| (entry, length))
 }
 
-/// Reads the numbers that do not fit in 32 bits from the extra field.
+/// Replaces each number that did not fit in 32 bits with its real value, which is in the extra field.
 fn widen(numbers: &mut [u64], mut extra: &[u8]) {
     while let (Some(id), Some(length)) = (number(extra, 0, 2), number(extra, 2, 2)) {
         let end = extra.len().min(4 + length as usize);

@@ -13,7 +13,7 @@ impl TextEncoding {
     pub(super) const UTF_16LE: Self = Self(encoding_rs::UTF_16LE);
     pub(super) const UTF_16BE: Self = Self(encoding_rs::UTF_16BE);
 
-    /// The name of the row of the table `setting` with the encoding of a database's sources.
+    /// The name of the row in the table `setting` that contains the encoding of a database's sources.
     pub const SETTING: &str = "encoding";
     /// The value in the row [`SETTING`](Self::SETTING) if no encoding was given: each file is UTF-8 or
     /// Windows-1252.

@@ -111,8 +111,8 @@ struct Lister<'w> {
 type Flow = ControlFlow<()>;
 
 impl Lister<'_> {
-    /// Lists the files that a path represents. `is_argument`: the path was given as an argument, so that
-    /// `@FILE` names a list of paths.
+    /// Lists the files that a path represents. `is_argument`: the path was given as an argument, so `@FILE`
+    /// names a list of paths.
     fn add(&mut self, path: &Path, is_argument: bool) -> Flow {
         self.watch.looked_at(1, 0)?;
         if path.as_os_str() == "-" {

@@ -1,9 +1,9 @@
 //! Splits a file into parts that several machines can read in parallel.
 //!
 //! A part of a zstd archive is a range of its compressed bytes. It contains the frames that begin in this
-//! range, and the games that begin in the text of these frames. But a game that begins in the first
-//! `LOOK_BACK` bytes of this text belongs to the previous part, if there is one. The reason: whether a game
-//! begins at an offset depends on up to `LOOK_BACK` bytes of text before the offset, and a part is read
+//! range, and the games that begin in the text of these frames. But a game that begins at most `LOOK_BACK`
+//! bytes after the start of this text belongs to the previous part, if there is one. The reason: whether a
+//! game begins at an offset depends on up to `LOOK_BACK` bytes of text before the offset, and a part is read
 //! without the frames before the part.
 
 use std::io::{self, Read};

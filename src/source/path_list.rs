@@ -1,4 +1,4 @@
-//! Reads lists of paths: the file of an argument `@FILE`.
+//! Reads lists of paths. An argument `@FILE` names the file that contains a list.
 
 use std::io::{self, Read as _};
 use std::ops::ControlFlow;

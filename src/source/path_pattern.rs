@@ -66,7 +66,8 @@ impl Pattern {
     }
 
     /// Calls `found` with each matching path, in order. A path is searched and found only once, even if the
-    /// pattern can match it in several ways. `**` does not follow links, and cycles are not followed.
+    /// pattern can match it in several ways. `**` does not follow links, and a link that leads to a cycle is
+    /// never followed.
     pub(super) fn find(&self, watch: &dyn SearchObserver, found: &mut Found<'_>) -> Flow {
         if self.parts.is_empty() {
             return found(Ok(real(&self.start).to_owned()));

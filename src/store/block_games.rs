@@ -51,7 +51,7 @@ impl BlockGames {
         })
     }
 
-    /// The bits of the 64 games from `64 * index` on.
+    /// The bits of the 64 games that begin with game `64 * index`; 0 if there are no such games in a block.
     #[inline]
     pub(crate) fn word(&self, index: usize) -> u64 {
         self.0.get(index).copied().unwrap_or(0)

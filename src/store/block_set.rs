@@ -121,13 +121,14 @@ fn map_bytes(numbers: &[u16]) -> usize {
     numbers.last().map_or(0, |&last| usize::from(last) / 8 + 1)
 }
 
-/// Whether a bitmap is used instead of a list. Both lengths are in bytes. `list_bytes` includes the count;
-/// `map_bytes` excludes the count and the stored length of the bitmap; four bytes are added for these two.
+/// Whether a bitmap is used instead of a list. Both lengths are in bytes. `list_bytes` includes the count.
+/// `map_bytes` includes neither the count nor the stored length of the bitmap, so four bytes are added for
+/// these two numbers.
 const fn is_shorter_as_map(list_bytes: usize, map_bytes: usize) -> bool {
     list_bytes > map_bytes + 4
 }
 
-/// Appends the length of a bitmap, and the bitmap: `map`, to which `numbers` are added.
+/// Appends the length of a bitmap, and then the bitmap: a copy of `map` with `numbers` added.
 fn push_map(map: &[u8], numbers: &[u16], bytes: &mut Vec<u8>) {
     let length = map.len().max(map_bytes(numbers));
     push_number(length as u64, bytes);

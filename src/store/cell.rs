@@ -1,4 +1,4 @@
-//! Checked reading of cells: another program may have written a value that the column should not have.
+//! Checked reading of cells: another program could have written a value that the column should not have.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -116,7 +116,7 @@ pub(crate) trait Stored<'r>: Sized {
     fn read(value: ValueRef<'r>) -> Option<Self>;
 }
 
-/// A row of a table that is being read.
+/// The current row of a query, and the table or view that it comes from.
 #[derive(Clone, Copy)]
 pub(crate) struct Cells<'r> {
     row: &'r Row<'r>,
@@ -136,7 +136,7 @@ impl<'r> Cells<'r> {
         self.read(column, T::EXPECTED, T::read)
     }
 
-    /// Converts a column with `read`.
+    /// The value of a column, converted with `read`.
     ///
     /// # Errors
     /// A [`WrongCell`] as an error of SQLite, if `read` returns `None`; another error if the query has no

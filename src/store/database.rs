@@ -20,12 +20,12 @@ use crate::store::pages::PageFile;
 use crate::store::schema::{self, FileKind};
 use crate::store::space::refusal;
 
-/// The maximum time for which a statement waits until another connection releases its lock.
+/// The maximum time that a statement waits for another connection to release its lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Registers the SQL functions on a new connection. The caller passes this function, because the SQL
-/// functions are defined in a module that uses this module. Without the SQL functions, SQLite could not add
-/// rows to a table with an index that calls one of them.
+/// Registers pgndex's SQL functions on a new connection. The code that opens a database passes this function,
+/// because the SQL functions are defined in a module that depends on this module. Without the SQL functions,
+/// SQLite could not add rows to a table with an index that calls one of them.
 pub(crate) type SetUp = fn(&Connection) -> rusqlite::Result<()>;
 
 /// Decides whether the running query should stop. Any thread can call it at any time.
@@ -45,8 +45,8 @@ impl fmt::Debug for Stop {
     }
 }
 
-/// SQLite checks whether to stop once per this many steps of its virtual machine: about every ten
-/// microseconds.
+/// The number of steps of SQLite's virtual machine after which SQLite checks again whether to stop. They take
+/// about ten microseconds.
 const STEPS: i32 = 1000;
 
 /// An open database with a schema of any released version.
@@ -56,13 +56,13 @@ pub struct Database {
     set_up: SetUp,
     layout: Layout,
     connection: Connection,
-    /// Whether this connection must remove the write-ahead log when it is closed.
+    /// Whether dropping this value must remove the write-ahead log.
     is_adding: Cell<bool>,
     /// Decides whether queries should stop.
     stop: RefCell<Option<Stop>>,
     /// Files that are closed after the connection.
     kept_open: RefCell<Vec<Arc<PageFile>>>,
-    /// Whether the views of a compact database read the virtual table.
+    /// Whether [`read_views_quickly`](Self::read_views_quickly) was called.
     views_are_quick: Cell<bool>,
 }
 
@@ -78,7 +78,8 @@ impl Drop for Database {
 }
 
 impl Database {
-    /// Opens an existing database for reading only.
+    /// Opens an existing database for reading only. If a crashed writer left a journal or log, first opens
+    /// the database for writing, so that SQLite can recover it.
     pub(crate) fn open_read_only_with(path: &Path, set_up: SetUp) -> Result<Self> {
         let mut connection = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         let mut kind = schema::inspect(&connection, path);
@@ -137,7 +138,7 @@ impl Database {
         setting(&self.connection, &self.path, name)
     }
 
-    /// The number of games of a level that must reach a position to make it a visited position.
+    /// The minimum number of games of a level that must reach a position to make it a visited position.
     ///
     /// # Errors
     /// If SQLite fails, or if the setting is missing or has the wrong type.
@@ -151,7 +152,8 @@ impl Database {
         self.layout
     }
 
-    /// The games of `games` that have positions, each with the number of its positions.
+    /// In a compact database: the games in `games` that have positions, each with the number of its
+    /// positions.
     pub(super) fn position_counts(&self, games: &GameSet) -> Result<Vec<(GameId, u32)>> {
         let failed = |source| Error::sqlite(&self.path, "count the positions", source);
         let sql = "SELECT length(moves) / 4 + 1 FROM game_moves WHERE game_id = ?1";
@@ -164,7 +166,7 @@ impl Database {
         Ok(counts)
     }
 
-    /// Identifies the list of openings by which the games were classified.
+    /// The digest of the list of openings by which the games were classified.
     ///
     /// # Errors
     /// If SQLite fails, or if the setting is missing or has the wrong type.
@@ -251,8 +253,9 @@ impl Database {
         set_journal(path, "PRAGMA journal_mode = DELETE");
     }
 
-    /// If pages were written directly during this connection, removes the bytes after the last page. Does
-    /// nothing if there is a write-ahead log. Fails if another connection keeps reading.
+    /// If this program wrote pages to the file without SQLite while this connection was open, removes the
+    /// bytes after the last page. Does nothing if there is a write-ahead log. Fails if another connection
+    /// keeps reading.
     fn trim(&self) -> Result<()> {
         let kept_open = self.kept_open.borrow();
         let Some(file) = kept_open.last() else { return Ok(()) };
@@ -334,7 +337,8 @@ impl Database {
         self.stop.borrow().clone()
     }
 
-    /// Fails if queries should stop. Long work between queries calls this.
+    /// Fails with [`Error::Interrupted`] if queries should stop. Long work that runs between queries must
+    /// call this function regularly.
     pub(crate) fn check_stop(&self) -> Result<()> {
         let is_over = self.stop.borrow().as_ref().is_some_and(|stop| (stop.0)());
         if is_over { Err(Error::Interrupted) } else { Ok(()) }
@@ -420,8 +424,9 @@ fn connect(path: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
 /// The number of threads that wait for another connection.
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 
-/// Waits a little, so that another connection can release its lock. Returns false if the statement has waited
-/// long enough.
+/// Waits a little, so that another connection can release its lock. Does not wait, and returns false, if the
+/// statement has already waited for [`BUSY_TIMEOUT`]. `attempts` is the number of previous calls for the same
+/// lock.
 fn wait(attempts: i32) -> bool {
     thread_local! {
         static BEGAN: Cell<Instant> = Cell::new(Instant::now());

@@ -81,7 +81,7 @@ pub enum Error {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// There is no such file.
+    /// There is no database at this path.
     #[error("no such database; create one with `pgndex index`")]
     Missing,
     /// The file is an SQLite database of another program.
@@ -98,7 +98,7 @@ pub enum ErrorKind {
     /// A version of the program that was never released made the database.
     #[error("made by an unreleased version of pgndex; index its games again")]
     Unreleased,
-    /// A file exists at the path of a new database or copy, and it must not be replaced.
+    /// A file exists at the path of a new database or copy, and the caller did not allow replacing it.
     #[error("already exists; choose another file name, or allow replacing the file")]
     TargetExists,
     /// A file exists at the path of a new database or copy. It is neither empty nor a pgndex database, so it
@@ -113,8 +113,8 @@ pub enum ErrorKind {
         "on this file system other programs cannot read while games are added; copy the database to a local disk and add the games there"
     )]
     NoSharing,
-    /// The path of a database is that of a directory or of a link to a missing file, ends with a separator,
-    /// or has no file name.
+    /// There cannot be a database at this path: it names a directory or a link to a missing file, ends with a
+    /// separator, or has no file name.
     #[error("{0}; give the name of a file")]
     NotAFile(
         /// The reason.
@@ -140,7 +140,8 @@ pub enum ErrorKind {
         .0.as_ref().map_or_else(|| "in use by another program".to_owned(), |holder| format!("being written by {holder}"))
     )]
     Busy(
-        /// The process that writes the database, if it is pgndex and known.
+        /// The pgndex process that is writing the database; `None` if it is unknown, or if another program
+        /// uses the database.
         Option<LockOwner>,
     ),
     /// The file is read-only.
@@ -193,16 +194,18 @@ pub enum ErrorKind {
         /// At most three similar paths of sources, the most similar first.
         near: Vec<PathBuf>,
     },
-    /// A user added an index, trigger, view or column that the other layout cannot have.
+    /// A database cannot be converted to the other layout, because a user added an index, trigger, view or
+    /// column that the conversion cannot keep.
     #[error("{0} cannot be kept in the other layout; drop it first")]
     CannotConvert(
         /// The name of the index, trigger, view or column.
         String,
     ),
-    /// The rows of `game_position` are not those of complete games.
+    /// A database cannot be converted to the other layout, because the stored positions or moves of a game
+    /// are incomplete.
     #[error("game_position does not have all positions of game {0}; `pgndex verify` lists what is wrong")]
     IncompletePositions(
-        /// The id of the first incomplete game.
+        /// The id of an incomplete game.
         i64,
     ),
     /// A view has the name of a table that the program needs.
@@ -330,8 +333,9 @@ impl Error {
         };
         let kind = match code {
             ErrorCode::DiskFull => return Self::disk_full(path, source),
-            // If the limit of the file size is reached, SQLite reports a plain write error. If a full disk
-            // keeps the shared memory of a write-ahead log from growing, SQLite reports `IOERR_SHMSIZE`.
+            // If the limit of the file size is reached, SQLite reports a plain write error. If the
+            // shared-memory file of a write-ahead log cannot grow because the disk is full, SQLite reports
+            // `IOERR_SHMSIZE`.
             ErrorCode::SystemIoFailure
                 if [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_SHMSIZE].contains(&extended) =>
             {
@@ -340,7 +344,8 @@ impl Error {
             ErrorCode::NotADatabase => return Self::NotADatabase { path: path.to_owned() },
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => return ErrorKind::Busy(None).at(path),
             ErrorCode::OperationInterrupted => return Self::Interrupted,
-            // Other extended codes have other reasons: for example, a recovery after a crash is necessary.
+            // Other extended codes have other causes: for example, the database must be recovered after a
+            // crash.
             ErrorCode::ReadOnly if extended == ffi::SQLITE_READONLY => ErrorKind::ReadOnly,
             ErrorCode::DatabaseCorrupt => ErrorKind::Corrupt,
             // A statement of this program fails in this way only if somebody changed a table, a column or a
@@ -352,7 +357,8 @@ impl Error {
         kind.because(path, source)
     }
 
-    /// The error of SQLite that caused this error of a file.
+    /// The error of SQLite that caused this error; `None` if this is not [`Error::File`], or has another
+    /// cause.
     pub(super) fn of_sqlite(&self) -> Option<&rusqlite::Error> {
         let Self::File { source, .. } = self else { return None };
         source.as_ref()?.downcast_ref()
@@ -429,7 +435,7 @@ impl fmt::Display for LockOwner {
 /// Whether an error shows that tables or values are not as this program expects.
 fn is_about_values(error: &rusqlite::Error) -> bool {
     use rusqlite::Error as Sql;
-    // Without the feature `bundled`, invalid SQL is reported as an ordinary failure.
+    // Without the feature `bundled`, rusqlite reports invalid SQL as an ordinary `SqliteFailure`.
     #[cfg(feature = "bundled")]
     if matches!(error, Sql::SqlInputError { .. }) {
         return true;
@@ -463,7 +469,7 @@ fn what_instead(path: &Path) -> &'static str {
     "not an SQLite database; is this the right file?"
 }
 
-/// Says that there is no game with this id, and why.
+/// The message that there is no game with this id, and why. `last` is the last existing game.
 pub(crate) fn no_game(game: GameId, last: Option<GameId>) -> String {
     let why = match last {
         None => "there are no games".to_owned(),
@@ -475,7 +481,7 @@ pub(crate) fn no_game(game: GameId, last: Option<GameId>) -> String {
     format!("no game {}; {why}", game.0)
 }
 
-/// Says that no source has this path or, if `path` consists of digits, this id.
+/// The message that no source has this path or, if `path` consists of digits, this id.
 pub(crate) fn no_source(path: &Path) -> String {
     let path = path.display().to_string();
     if path.bytes().all(|byte| byte.is_ascii_digit()) {

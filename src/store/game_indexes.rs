@@ -1,12 +1,13 @@
-//! The indexes of `game`. The first column of each index is a block of games, so that adding games changes
-//! only the end of the index.
+//! The indexes of `game`. The first column of each index is the number of the game's block, so that adding
+//! games changes only the end of the index.
 
 use rusqlite::Connection;
 
-/// A common table expression, for use after `WITH RECURSIVE`: the numbers of all blocks, `game_id >> 18`,
-/// which are the first column of the indexes of hashes.
+/// A common table expression, for use after `WITH RECURSIVE`: all values of `game_id >> 18`, which are the
+/// numbers of the blocks. The first column of the indexes on hashes has these values.
 ///
-/// With this expression, SQLite looks up a hash in each block, even without statistics of the indexes.
+/// With this expression, SQLite looks up a hash in each block, even if there are no statistics for these
+/// indexes.
 pub(crate) const HASH_BLOCKS: &str = "hash_block (number) AS (
      SELECT 0 UNION ALL SELECT number + 1 FROM hash_block
      WHERE number < (SELECT game_id >> 18 FROM game ORDER BY game_id DESC LIMIT 1))";
@@ -24,9 +25,9 @@ const GAME_STATISTICS: &str =
      FROM (SELECT game_id AS games FROM main.game ORDER BY game_id DESC LIMIT 1) CROSS JOIN known
      WHERE games > 0 AND name IN (SELECT name FROM main.sqlite_schema WHERE type = 'index' AND tbl_name = 'game')";
 
-/// Writes statistics of the two largest tables. Without these statistics SQLite assumes that these tables are
-/// small, and scans a table instead of looking up a key. The statistics assume two rows per key: only the
-/// order of magnitude matters.
+/// Writes statistics of the two largest tables, `game_position` and `occurrence`. Without these statistics,
+/// SQLite assumes that these tables are small, and scans a table instead of looking up a key. In
+/// `occurrence`, two rows per level and key are assumed: only the order of magnitude matters.
 const POSITION_STATISTICS: &str = "WITH counted (positions, games, levels) AS (
          SELECT (SELECT sum(positions) FROM main.import), (SELECT max(game_id) FROM main.game),
              (SELECT count(*) FROM main.occurrence_level))

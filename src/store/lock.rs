@@ -12,7 +12,7 @@ use crate::path_bytes::ends_in_separator;
 use crate::store::error::{Error, ErrorKind, LockOwner, Result};
 use crate::store::file_id::FileId;
 
-/// Part of the names of all pgndex files beside a database.
+/// Part of the name of each file that pgndex creates beside a database.
 const MARK: &str = ".pgndex-tmp";
 const LOCK: &str = ".lock";
 
@@ -43,7 +43,7 @@ impl WriterLock {
         // systems or replace the link.
         let is_open_end = ends_in_separator(target);
         let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
-        // A path that is still a link points to a missing file.
+        // If the path is still a link, the link points to a missing file, so it could not be resolved.
         let is_no_file = is_open_end || target.is_dir() || target.is_symlink();
         let Some(name) = target.file_name().filter(|_| !is_no_file) else {
             let reason = if target.is_symlink() {
@@ -96,7 +96,8 @@ fn clear_remains(target: &Path) -> Result<()> {
         let Some(rest) = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes()) else {
             continue;
         };
-        // `.a.pgndex-tmp-x.pgndex-tmp` belongs to the target `a.pgndex-tmp-x`.
+        // If the target is `a`, the file `.a.pgndex-tmp-x.pgndex-tmp` is not removed: it belongs to the
+        // database `a.pgndex-tmp-x`.
         let foreign = rest.windows(MARK.len()).any(|part| part == MARK.as_bytes());
         if foreign || rest == LOCK.as_bytes() {
             continue;
@@ -129,8 +130,8 @@ pub fn remove_temporary_files() {
 impl Drop for WriterLock {
     fn drop(&mut self) {
         held().retain(|target| *target != self.target);
-        // The lock file is removed before it is unlocked: a process that opened the file meanwhile notices
-        // that it was removed, and creates a new one.
+        // The lock file is removed before it is unlocked: a process that has already opened it notices that
+        // it was removed, and creates a new one.
         if cfg!(unix) {
             let _ = fs::remove_file(beside(&self.target, LOCK));
         }
@@ -150,7 +151,8 @@ pub fn is_file_of(database: &Path, path: &Path) -> bool {
     is_named_so && directory_of(&database) == directory_of(&path)
 }
 
-/// Resolves the links in a path. If the file is missing, resolves those in the path of its directory.
+/// Resolves the links in a path. If the file is missing, resolves only the links in the path of its
+/// directory. Returns the path unchanged if the directory is missing, too.
 fn resolved(path: &Path) -> PathBuf {
     let beside = || {
         let directory = fs::canonicalize(directory_of(path)).ok()?;
@@ -174,7 +176,8 @@ fn side_name(name: &OsStr, suffix: &str) -> OsString {
 
 /// Whether a file has the name of a temporary file of SQLite, as used by large sorts. SQLite unlinks such a
 /// file right after creating it, so an existing file is normally from a process that was killed in between.
-/// SQLite accesses it only by its open handle, so removing a file that was just created is harmless.
+/// SQLite accesses such a file only through its open handle, so removing a file that was just created is
+/// harmless.
 fn is_left_by_sqlite(name: &OsStr) -> bool {
     let number = name.as_encoded_bytes().strip_prefix(b"etilqs_");
     number.is_some_and(|number| (1..=16).contains(&number.len()) && number.iter().all(u8::is_ascii_hexdigit))
@@ -230,14 +233,15 @@ fn this_process() -> rusqlite::Result<LockOwner> {
     Ok(LockOwner { process: std::process::id(), since })
 }
 
-/// Parses the text of a lock file; `None` if the owner has not written all of it yet.
+/// Parses the text of a lock file; `None` if the text is incomplete, because the owner is still writing it,
+/// or has another format.
 fn parse(text: &str) -> Option<LockOwner> {
     let (process, since) = text.strip_suffix('\n')?.split_once(' ')?;
     Some(LockOwner { process: process.parse().ok()?, since: since.to_owned() })
 }
 
-/// Whether a lock file is still at its path. This is always true on systems other than Unix, because writers
-/// do not remove their lock files there.
+/// Whether an open lock file is still at its path. On systems other than Unix, always returns true: there,
+/// dropping a [`WriterLock`] does not remove the lock file.
 fn is_still_at(file: &File, path: &Path) -> io::Result<bool> {
     match FileId::from_path(path) {
         _ if cfg!(not(unix)) => Ok(true),

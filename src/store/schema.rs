@@ -63,12 +63,13 @@ fn inspect_for(connection: &Connection, path: &Path, supported: SchemaVersion) -
         if found > supported {
             return Err(ErrorKind::TooNew { found, supported }.at(path));
         }
-        // This program writes both numbers in one transaction, so a database with only the first number was
-        // written by another program.
+        // This program writes `application_id` and `user_version` in one transaction, so a database with only
+        // the first of them was written by another program.
         if found < SchemaVersion::OLDEST {
             return Err(ErrorKind::OtherProgram.at(path));
         }
-        // Unreleased versions wrote the same number, but `visited_position` was a table.
+        // Unreleased versions wrote the same two numbers, but in their databases `visited_position` was a
+        // table.
         let sql = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'visited_position'";
         return match connection.query_row(sql, [], |row| row.get(0)) {
             Ok(0) => Ok(FileKind::Ours(found)),

@@ -9,7 +9,7 @@ use std::path::Path;
 pub enum Need {
     /// An estimate, made before the work.
     About(u64),
-    /// A lower bound: the bytes written when the disk was full.
+    /// A lower bound, such as the number of bytes written before the disk was full.
     MoreThan(u64),
     /// An upper bound.
     UpTo(u64),
@@ -66,7 +66,8 @@ pub fn free_bytes(_: &Path) -> Option<u64> {
 /// unknown. This function does not open the file: closing it would release the locks that SQLite holds on it.
 #[cfg(all(unix, feature = "index"))]
 pub(crate) fn refusal(path: &Path) -> Option<io::Error> {
-    // First check whether this process can open a file at all: the limit of open files may be reached.
+    // First check whether this process can open any file at all. It cannot if it has reached the limit of
+    // open files.
     let refused = || rustix::fs::access(path, rustix::fs::Access::READ_OK).err().map(io::Error::from);
     std::fs::File::open("/dev/null").err().or_else(refused)
 }

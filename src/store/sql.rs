@@ -6,7 +6,7 @@ use std::fmt;
 use rusqlite::ffi;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// The maximum width, in terminal columns, of the text that an error shows on each side of the place.
+/// The maximum width, in terminal columns, of the text that is shown on each side of the place of an error.
 const CONTEXT: usize = 35;
 
 /// The place of an error in an SQL text.
@@ -21,7 +21,7 @@ pub struct SqlLocation {
 }
 
 impl SqlLocation {
-    /// The place at a byte offset.
+    /// The place in `sql` at the byte offset `offset`.
     pub(super) fn at(sql: &str, offset: usize) -> Self {
         let offset = sql.floor_char_boundary(offset);
         let (before, after) = sql.split_at(offset);
@@ -55,7 +55,8 @@ impl SqlLocation {
     }
 }
 
-/// Makes a text printable on one line: without tabs and other characters that move the cursor.
+/// Makes a text printable on one line: replaces tabs and other control characters with spaces, and removes
+/// carriage returns at the end.
 fn visible(text: &str) -> String {
     text.trim_end_matches('\r').chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }

@@ -13,7 +13,7 @@ impl PlayedMove {
     /// kind 7 is used only for null moves, and both squares of a null move are a1 (0).
     pub(crate) const NOTHING: Self = Self(7 << 12 | 1);
 
-    /// A move, or no move.
+    /// The value for a move; [`NOTHING`](Self::NOTHING) for `None`.
     #[must_use]
     pub(crate) const fn new(played: Option<ShortMove>) -> Self {
         match played {
@@ -58,13 +58,13 @@ impl Visits {
         Self { new: std::mem::take(&mut buffers.visits), packed: Vec::new() }
     }
 
-    /// Adds a game, which must not be in the set.
+    /// Adds a game. It must not be in the set yet.
     #[inline]
     pub(crate) fn push(&mut self, game: GameId, played: PlayedMove) {
         self.new.push((game, played));
     }
 
-    /// Packs all games into the stored form.
+    /// Packs the games added since the last packing, together with the games packed before.
     pub(crate) fn pack(&mut self, buffers: &mut PackingBuffers) {
         if self.new.is_empty() {
             return;
@@ -105,7 +105,8 @@ impl Visits {
     }
 }
 
-/// Encodes the visits of a block: for each move, in order, its bits and the set of games.
+/// Encodes the visits of a block: for each move, in ascending order, its bits and the set of games that
+/// played it.
 pub(crate) fn pack_block(mut visits: Vec<(u16, PlayedMove)>) -> Vec<u8> {
     visits.sort_unstable_by_key(|&(number, played)| (played, number));
     let mut bytes = Vec::new();

@@ -38,7 +38,7 @@ const LINKS: [Link; 18] = [
     ("game", &["game_id"], "opening_id", "opening", "opening_id"),
     ("game", &["game_id"], "import_id", "import", "import_id"),
     ("level_position", LEVEL_POSITION.key, "level", "occurrence_level", "level"),
-    // Of the same level.
+    // The rows of the two tables must also have the same level.
     ("level_continuation", LEVEL_CONTINUATION.key, "key", "level_position", "key"),
     ("visit_set", VISIT_SET.key, "key", "level_position", "key"),
     ("problem", &["problem_id"], "source_id", "source", "source_id"),
@@ -228,7 +228,8 @@ pub(crate) fn settings(reader: Reader<'_>) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Compares the list of openings with its digest, and the keys and FENs of openings with their positions.
+/// Compares the list of openings with its digest. Checks that the FEN of each opening is canonical, and that
+/// its key is the key of this FEN.
 pub(crate) fn openings(database: &Database, findings: &Collector) -> rusqlite::Result<()> {
     const NAME: &str = "openings";
     let mut is_legal = true;
@@ -370,8 +371,8 @@ pub(crate) fn removed_games(reader: Reader<'_>) -> rusqlite::Result<()> {
 }
 
 /// Whether `found` is the same definition as `expected`, or a table that has additional columns. The
-/// additional columns can also be between the expected columns: a later version adds its columns after those
-/// that a user added.
+/// additional columns can also be between the expected columns: a later version of the schema adds its
+/// columns after columns that a user added.
 fn is_extension(expected: &str, found: &str) -> bool {
     let (expected, found) = (words(expected), words(found));
     if expected == found {

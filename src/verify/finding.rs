@@ -29,7 +29,7 @@ pub enum FindingKind {
     DanglingLink,
     /// A count or total differs from the counted rows.
     WrongCount,
-    /// A value differs from the value that follows from other values.
+    /// A value is invalid, or differs from the value computed from other rows.
     WrongValue,
     /// A value differs from the PGN text.
     SourceText,
@@ -153,7 +153,7 @@ pub struct Finding {
     pub table: &'static str,
     /// The row.
     pub row: RowId,
-    /// The column, if the finding concerns a single one.
+    /// The column, if the finding concerns only one column.
     pub column: Option<&'static str>,
     /// The expected value; empty if the finding concerns a row or table as a whole.
     pub expected: String,
@@ -163,7 +163,8 @@ pub struct Finding {
 
 impl Finding {
     /// Whether [`repair`](crate::index::repair) corrects the damage: the finding concerns data that is
-    /// derived from the games and their positions, or a reference to a missing row.
+    /// derived from the games and their positions, a reference to a missing row, or a gap in the ids of
+    /// games.
     fn is_repairable(&self) -> bool {
         const DERIVED: [&str; 14] = [
             "deleted_game",

@@ -5,8 +5,8 @@
 pub struct VerifyOptions {
     /// The number of threads that read and replay; 0 counts as 1. Each thread has its own connection.
     pub threads: usize,
-    /// How many games to replay, visited positions to recount and duplicates to compare. The sets of games by
-    /// feature are checked only with [`Sample::All`].
+    /// How many games to replay, rows of `level_position` to recount, and duplicates to compare. The sets of
+    /// games by feature are checked only with [`Sample::All`].
     pub sample: Sample,
     /// The maximum number of findings to keep; all are counted.
     pub limit: usize,
@@ -36,7 +36,8 @@ pub enum Sample {
 }
 
 impl Sample {
-    /// Whether the item with the index `index` (from 0) is in the sample of `count` items.
+    /// Whether the sample contains the item with the index `index` (from 0); `count` is the number of all
+    /// items.
     #[must_use]
     pub fn has(self, index: u64, count: u64) -> bool {
         let Self::Some(most) = self else { return true };

@@ -21,9 +21,9 @@ pub struct Report {
     pub replayed_plies: u64,
     /// The number of games compared with their PGN text.
     pub reread_games: u64,
-    /// The number of rows of `level_position` counted again.
+    /// The number of recounted rows of `level_position`.
     pub visited_positions: u64,
-    /// The number of rows of `duplicate` compared with their originals.
+    /// The number of checked rows of `duplicate`.
     pub duplicates: u64,
     /// The number of sources that are unchanged or have only grown.
     pub sources_same: u64,
@@ -55,7 +55,7 @@ pub struct SourceNote {
     pub message: String,
 }
 
-/// The state of a source since it was indexed.
+/// The state of a source, compared with its state when it was indexed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SourceState {

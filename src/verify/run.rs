@@ -30,12 +30,12 @@ enum Job {
     Integrity,
     Structure,
     Annotations,
-    /// The readings of a file: a chain, given by its index.
+    /// The readings of a file: the index of their chain.
     Source(usize),
     Games([StoredId<GameId>; 2]),
     Keys([i64; 2]),
     Duplicates(usize),
-    /// The sets of a block of games.
+    /// The rows of `game_set` for a block of games.
     Sets(u32),
 }
 
@@ -61,8 +61,9 @@ fn sampled(connection: &Connection, sample: Sample, count: u64) -> rusqlite::Res
 /// Checks a database. Writes nothing.
 ///
 /// # Errors
-/// If the database cannot be read at all, is not a pgndex database, is written to during the check, or the
-/// check is stopped. Problems of the database are not errors: they are in the report.
+/// If the database cannot be read at all, is not a pgndex database, or is written to during the check; if the
+/// worker threads cannot be started; or if the check is stopped. Problems of the database are not errors:
+/// they are in the report.
 pub fn verify(path: &Path, options: &VerifyOptions, progress: &Progress) -> Result<Report> {
     let started = Instant::now();
     let database = Database::open_read_only(path)?;
@@ -139,7 +140,7 @@ impl Check<'_> {
         })
     }
 
-    /// Reads the data that all jobs need. Returns the number of visited positions.
+    /// Reads the data that all jobs need. Returns the number of rows of `level_position`.
     fn prepare(&mut self, connection: &Connection) -> rusqlite::Result<u64> {
         let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
         let count = |sql: &str| number(sql).map(|count| u64::try_from(count).unwrap_or(0));
@@ -295,15 +296,16 @@ impl Check<'_> {
         }
         self.compare_sets(pool, connection)?;
         let Outcome { sums, distinct, problems, .. } = outcome;
-        // Removals do not change the number of distinct positions. Several levels can have the same position.
+        // Removing games does not change the stored number of distinct positions. If there are several
+        // levels, `distinct` counts a position once for each level that has it.
         let is_comparable = self.gone == MissingIds::Nothing && self.levels.len() == 1;
         let distinct = is_comparable.then_some(*distinct);
         let totals = file::totals(self.reader(connection), sums, distinct, problems);
         self.guard_table("source", totals).map(drop)
     }
 
-    /// Compares the columns of games with the rows from which they are built. Does the same with the sets of
-    /// games of a sample of the visited positions.
+    /// Compares the rows of `game_column` with the rows of `game` that they copy. For a sample of the rows of
+    /// `level_position`, also compares the visit sets with the games that reached the position.
     fn compare_sets(&self, pool: &ThreadPool, connection: &Connection) -> Result<()> {
         const KEYS: usize = 64;
         let blocks = self.guard_table("game_column", sets::blocks(connection))?.unwrap_or_default();

@@ -4,7 +4,8 @@ use super::material::Material;
 use super::structure::{PawnStructure, pieces};
 use crate::board::{Color, Piece, PieceKind, Position, Square};
 
-/// The distance added, on top of its `weight`, for each piece that only one of the positions has.
+/// The distance added for each piece that only one of the two positions has, in addition to the piece's
+/// `weight`.
 const SURPLUS: u32 = 3;
 
 /// A position from which distances to other positions are computed.
@@ -41,7 +42,7 @@ pub struct PositionDistance {
     all: u32,
 }
 
-/// The weight of a piece that is not on the same square in the other position.
+/// The distance added for a piece if the other position does not have the same piece on the same square.
 const fn weight(kind: PieceKind) -> u32 {
     if matches!(kind, PieceKind::Pawn) { 2 } else { 1 }
 }
@@ -161,7 +162,7 @@ impl PositionDistance {
             let (weight, own, other) =
                 (weight(piece.kind()), self.material.count(piece), material.count(piece));
             apart += (weight + SURPLUS) * own.abs_diff(other);
-            // `weight` is less than `SURPLUS`, so this is never below 0.
+            // `weight` is less than `SURPLUS`, so the subtraction never goes below 0.
             beside += SURPLUS * own.abs_diff(other) + weight * other - weight * own;
         }
         [apart, beside]

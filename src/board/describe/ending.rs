@@ -3,8 +3,8 @@
 use super::material::Material;
 use crate::board::{Color, Piece, PieceKind};
 
-/// A kind of ending. Each side has its king and any number of pawns. Its other pieces are those that the kind
-/// names.
+/// A kind of ending. Each side has its king, any number of pawns, and no other pieces than those listed for
+/// the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ending {
     /// Only kings and pawns, with at least one pawn.

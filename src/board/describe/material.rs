@@ -16,12 +16,12 @@ const WITH_GUARD: u64 = 31;
 /// bit is the highest.
 const GUARDS: u64 = (((1 << (12 * BITS)) - 1) / WITH_GUARD) << 4;
 
-/// The value to add for one piece with this code.
+/// The value that one piece with this code adds to a [`Material`].
 const fn one(code: u8) -> u64 {
     1 << (BITS * (code as u32 - 2))
 }
 
-/// The value to add for each letter of a placement; 0 for other characters.
+/// For each letter of a placement, the value that its piece adds to a [`Material`]; 0 for other characters.
 static COUNTS: [u64; 256] = {
     let mut table = [0; 256];
     let mut code = 2;

@@ -31,7 +31,7 @@ pub struct Description {
     pub pattern: Option<Pattern>,
     /// The squares of all pawns.
     pub structure: Option<PawnStructure>,
-    /// The move played in the position.
+    /// The pattern that the move played in the position must match.
     pub played: Option<MovePattern>,
 }
 

@@ -94,8 +94,8 @@ const ANYTHING: Contents = EMPTY | PIECES;
 ///
 /// This is a nondeterministic automaton, which reads a rank from left to right. The signs other than `*` are
 /// numbered from left to right, starting with 0; a digit *n* for empty squares counts as *n* signs. State *i*
-/// means that the first *i* signs are matched. A set of states is one word of bits, and each square leads
-/// from one set to the next, so that stars need no backtracking.
+/// means that the first *i* signs are matched. A set of states is stored as the bits of one integer. Each
+/// square leads from one set to the next, so stars need no backtracking.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Rank {
     /// For each piece code, and for code 0 of an empty square, the set of signs that match it.
@@ -170,7 +170,8 @@ impl Rank {
         (0..self.end.trailing_zeros()).filter(|&sign| self.contents(sign) != ANYTHING).count() as u32
     }
 
-    /// One condition for each sign of this rank that requires a piece; `number` is 0 for the first rank.
+    /// One condition for each sign of this rank that requires a piece. `number` is the rank on the board: 0
+    /// for rank 1, 7 for rank 8.
     fn parts(&self, number: u8) -> impl Iterator<Item = PatternPart> {
         let signs = self.end.trailing_zeros();
         (0..signs).filter_map(move |sign| {

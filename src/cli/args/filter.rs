@@ -11,7 +11,7 @@ use pgndex::store::{DatePrefix, EcoRange, FilterError, GameFilter, HitOrder, Nam
 use crate::cli::args::{one_of, within};
 use crate::cli::error::{WrongValue, wrong_value};
 
-/// Parses the order of games.
+/// The parser for the order of games.
 pub(crate) fn order() -> impl TypedValueParser<Value = HitOrder> {
     one_of([("game", HitOrder::Game), ("rating", HitOrder::Rating), ("date", HitOrder::Date)])
 }
@@ -113,8 +113,8 @@ pub(crate) struct FilterArgs {
     pub(crate) variant: Option<String>,
 }
 
-/// Parses an ECO code or a range of ECO codes. In earlier versions, the value of `--eco` was a file with
-/// names of openings, so the error for an existing file suggests `--openings`.
+/// Parses an ECO code or a range of ECO codes. If the text is the path of an existing file, the error
+/// suggests `--openings`: in earlier versions, such a file was the value of `--eco`.
 pub(crate) fn eco(text: &str) -> Result<EcoRange, String> {
     text.parse().map_err(|error: FilterError| match Path::new(text).exists() {
         true => format!("{error}; to use a file of opening names, give --openings FILE"),
@@ -166,7 +166,7 @@ impl FilterArgs {
         Ok(filter)
     }
 
-    /// These filters, with `name` as an additional value of `--player` before the given values.
+    /// These filters, with `name` added before the given values of `--player`.
     pub(in crate::cli) fn with_player(&self, name: &NameFilter) -> Self {
         let mut args = self.clone();
         args.player.insert(0, name.clone());
@@ -191,7 +191,8 @@ impl FilterArgs {
     }
 }
 
-/// The option that sets a field of [`GameFilter`], or a word for the field if several options can set it.
+/// The option that sets a field of [`GameFilter`]. For `opponent`, which several options can set, returns
+/// "the opponent".
 pub(crate) fn filter_option(field: &str) -> String {
     match field {
         "opponent" => "the opponent".to_owned(),

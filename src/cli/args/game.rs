@@ -68,7 +68,7 @@ fn game_range(text: &str) -> Result<RangeInclusive<u32>, String> {
     }
 }
 
-/// The place in a game where a board is drawn.
+/// The point in a game at which a board is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BoardPly {
     /// After this many plies.

@@ -157,8 +157,8 @@ impl DatabaseSettingsArgs {
         self.encoding.is_some()
     }
 
-    /// Whether a given option changes which games and annotations of a file are stored, or how the text of
-    /// the file is decoded.
+    /// Whether the user gave an option that determines which games and annotations of a file are stored, or
+    /// how its text is decoded.
     pub(crate) const fn changes_games(&self) -> bool {
         self.duplicates.is_some() || self.annotations.is_some() || self.encoding.is_some()
     }
@@ -192,7 +192,7 @@ pub(crate) enum OnProblemArg {
     Stop,
 }
 
-/// Parses the rule for games that repeat an earlier game.
+/// The parser for the rule for games that repeat an earlier game.
 fn duplicates() -> impl TypedValueParser<Value = Duplicates> {
     described_one_of([
         ("keep", "Keep all games, and do not look for duplicates", Duplicates::Keep),
@@ -210,7 +210,7 @@ fn duplicates() -> impl TypedValueParser<Value = Duplicates> {
     ])
 }
 
-/// Parses the choice of the annotations to store.
+/// The parser for the choice of the annotations to store.
 fn annotations() -> impl TypedValueParser<Value = Annotations> {
     described_one_of([
         ("all", "Clocks, times, evaluations, comments, glyphs, commands and variations", Annotations::All),

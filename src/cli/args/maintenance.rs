@@ -51,7 +51,7 @@ impl WorkArgs {
     }
 }
 
-/// Parses a layout.
+/// The parser for a layout.
 pub(super) fn layouts() -> impl TypedValueParser<Value = Layout> {
     described_one_of([
         ("open", "A row for each position, with its FEN", Layout::Open),

@@ -12,10 +12,10 @@ use crate::cli::args::within;
 #[cfg(feature = "parquet")]
 use pgndex::columnar::PartitionBy;
 
-/// Heading of the options on Parquet files.
+/// Heading of the options for Parquet files.
 pub(crate) const PARQUET: &str = "Parquet";
 
-/// Parses the directory of Parquet files. Fails if the program was built without Parquet.
+/// The parser for the directory of Parquet files. It fails if the program was built without Parquet.
 pub(crate) fn directory() -> impl TypedValueParser<Value = PathBuf> {
     Directory
 }
@@ -58,7 +58,8 @@ pub(crate) struct ParquetLayoutArgs {
 
 #[cfg(feature = "parquet")]
 impl ParquetLayoutArgs {
-    /// A note if the written files are many and small because of the partitions; otherwise `None`.
+    /// A note if partitioning led to many small files; otherwise `None`. `bytes` is the total size of all
+    /// files.
     pub(crate) fn note_on(&self, files: u64, bytes: u64) -> Option<&'static str> {
         // Even without directories by date, there can be hundreds of files: two tables have a file for each
         // first byte of the key.

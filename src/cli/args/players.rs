@@ -189,7 +189,7 @@ pub(crate) struct RepertoireArgs {
     pub(crate) timing: bool,
 }
 
-/// Parses a side.
+/// The parser for a side.
 pub(crate) fn side() -> impl TypedValueParser<Value = Color> {
     one_of([("white", Color::White), ("black", Color::Black)])
 }

@@ -45,10 +45,12 @@ impl PositionArgs {
     }
 }
 
-/// Reads `--fen`, `--moves` or `--play`. If none is given, returns the start position.
+/// Reads the position from `--fen`, `--moves` or `--play`. If none of them is given, returns the start
+/// position.
 ///
 /// # Errors
-/// If the FEN is not that of a legal position, if there are no moves, or if a move cannot be played.
+/// If the FEN is not that of a legal position, if the text of moves contains no move, or if a move cannot be
+/// played.
 pub(crate) fn read_position(args: &PositionArgs) -> anyhow::Result<PositionQuery> {
     let of_option = |option| {
         move |error: PositionError| {
@@ -97,7 +99,7 @@ pub(crate) fn read_fen(fen: &str) -> Result<PositionQuery, WrongValue> {
     })
 }
 
-/// Heading of the options on boards and pictures.
+/// Heading of the options for boards and pictures.
 pub(crate) const BOARDS: &str = "Boards and pictures";
 
 /// How boards are drawn.

@@ -214,8 +214,8 @@ impl ExploreArgs {
         with_side(read.filter.filter()?, self.side).map(Some)
     }
 
-    /// The option that sets a field of the filter, or a word for the field, as in [`filter_option`]. With
-    /// `--side`, the fields `white` and `black` can come from `--player` and `--opponent`.
+    /// The option that sets a field of the filter, or the words for the field, as [`filter_option`] returns
+    /// them. With `--side`, the fields `white` and `black` can come from `--player` and `--opponent`.
     pub(crate) fn option(&self, field: &str) -> String {
         let of_side = match self.side {
             Some(Color::White) => ["white", "black"],

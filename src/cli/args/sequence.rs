@@ -15,11 +15,11 @@ use crate::cli::error::WrongValue;
 /// `--ply` may be given without a description.
 #[derive(Debug, Default)]
 pub(crate) struct SequenceArgs<const EXPORTS: bool = false> {
-    /// The descriptions; empty if nothing is described.
+    /// The descriptions; empty if no description is given.
     steps: Vec<StepArgs>,
-    /// Whether the descriptions with colours reversed match too.
+    /// Whether positions also match with the colours reversed.
     either: bool,
-    /// Whether the descriptions with left and right exchanged match too.
+    /// Whether positions also match with left and right exchanged.
     mirror: bool,
     /// The plies of `--ply` if it is given without a description.
     pub(super) plies: Option<RangeInclusive<u32>>,
@@ -52,7 +52,7 @@ struct StepArgs {
 }
 
 impl StepArgs {
-    /// Whether no option that describes a position is given.
+    /// Whether none of the options that describe a position is given.
     const fn is_empty(&self) -> bool {
         self.pattern.is_none()
             && self.material.is_none()
@@ -227,7 +227,8 @@ fn places(matches: &ArgMatches, name: &str) -> Vec<usize> {
     matches.indices_of(name).into_iter().flatten().collect()
 }
 
-/// Assigns each value of an option to a description, according to the number of `--then` before the value.
+/// Assigns each value of an option to a description. The number of `--then` options before the value
+/// determines the description.
 struct Fill<'f> {
     matches: &'f ArgMatches,
     parts: &'f [usize],

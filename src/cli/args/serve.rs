@@ -66,7 +66,7 @@ fn listen(text: &str) -> Result<SocketAddr, &'static str> {
         .map_err(|_| "write an IP address and a port, such as 127.0.0.1:9002, 0.0.0.0:9002 or [::1]:9002")
 }
 
-/// Parses the format of the log of requests.
+/// The parser for the format of the request log.
 fn log_format() -> impl TypedValueParser<Value = LogFormat> {
     one_of([("none", LogFormat::None), ("text", LogFormat::Text), ("json", LogFormat::Json)])
 }

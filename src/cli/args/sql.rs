@@ -65,8 +65,8 @@ pub(crate) fn parameter_name(text: &str) -> Option<&str> {
     is_name.then_some(name)
 }
 
-/// Parses the value of a parameter. If the text is in quotes, the value is the text between them. A text that
-/// looks like a number is parsed as a number. Any other text is the value itself.
+/// Parses the value of a parameter. If the text is in quotes, the value is the text between the quotes. If it
+/// looks like a number, the value is that number. Otherwise, the value is the whole text.
 pub(crate) fn parameter_value(text: &str) -> Value {
     let quoted = |quote| text.strip_prefix(quote)?.strip_suffix(quote);
     if let Some(text) = quoted('\'').or_else(|| quoted('"')) {
@@ -77,8 +77,9 @@ pub(crate) fn parameter_value(text: &str) -> Value {
     number.unwrap_or_else(|| Value::Text(text.to_owned()))
 }
 
-/// Accepts the text of a query. Refuses a mistyped option, which SQLite would run as an SQL comment. A query
-/// that begins with a comment is accepted: unlike an option, it contains a space or a line end.
+/// Checks the text of a query. Fails if the text is a mistyped option, which SQLite would ignore as a
+/// comment. A query that begins with a comment is accepted: unlike an option, it contains a space or a line
+/// end.
 pub(crate) fn query_text(text: &str) -> Result<String, &'static str> {
     let is_option = text.len() > 1 && text.starts_with('-') && !text.contains(char::is_whitespace);
     if is_option { Err("there is no such option") } else { Ok(text.to_owned()) }

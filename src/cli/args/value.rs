@@ -1,4 +1,5 @@
-//! Parses the values of arguments: words, whole numbers, and sizes such as `512M`.
+//! Parses the values of arguments: words, whole numbers, and sizes such as `512M`. Also finds the output
+//! formats of a command.
 
 use std::fmt::Display;
 use std::num::{IntErrorKind, ParseIntError};
@@ -27,7 +28,7 @@ pub(crate) fn formats(command: &clap::Command) -> Vec<String> {
     values.iter().map(|value| value.get_name().to_owned()).collect()
 }
 
-/// Parses one of the words in `values`, and returns its value.
+/// A parser that accepts the words in `values`. The result is the value that belongs to the word.
 pub(crate) fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
     values: [(&'static str, T); N],
 ) -> impl TypedValueParser<Value = T> {
@@ -48,7 +49,7 @@ pub(crate) fn described_one_of<T: Copy + Send + Sync + 'static, const N: usize>(
     })
 }
 
-/// Parses a whole number in a range.
+/// A parser for whole numbers in a range.
 pub(crate) fn within<N: FromStr<Err = ParseIntError> + PartialOrd + Display>(
     range: RangeInclusive<N>,
 ) -> impl Fn(&str) -> Result<N, String> + Clone

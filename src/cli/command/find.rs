@@ -1,4 +1,4 @@
-//! `pgndex find`: the games that reached a position, or any games.
+//! `pgndex find`: prints the games that have a certain position, or all games that pass the filters.
 
 use std::io::Write;
 use std::time::Instant;
@@ -246,7 +246,7 @@ pub(super) fn note_line_match(followed: LineMatch, line: &[LineMove]) {
     }
 }
 
-/// Consecutive moves as text. A move of Black has a number only if it is the first of them.
+/// Consecutive moves as text. A move of Black has a number only if it comes first.
 fn moves_text(line: &[LineMove]) -> String {
     let mut text = String::new();
     for (index, played) in line.iter().enumerate() {

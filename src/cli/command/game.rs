@@ -21,8 +21,8 @@ use crate::cli::terminal::note;
 /// contains 0 or an id after the last game. If other ids in a range have no game, only prints a note.
 ///
 /// # Errors
-/// If the database cannot be read or lacks one of the games; if the requested picture is not of a single
-/// position, or cannot be written.
+/// If a game is missing as described above, or the database cannot be read. If the requested picture is not
+/// of a single position, or cannot be written.
 pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
     if args.board.ascii {
         use_ascii();
@@ -159,7 +159,7 @@ fn novelty_text(novelty: &Novelty) -> String {
     }
 }
 
-/// The position at `--ply`, or the last position, and the move that led to it.
+/// The position at `--ply`, by default the last position, and the move that led to this position.
 fn position_to_draw(record: &GameRecord, args: &GameArgs) -> anyhow::Result<(Position, Option<MoveCode>)> {
     let wanted = args.ply.first().copied().unwrap_or(BoardPly::End);
     let (mut last, mut found) = (None, None);
@@ -179,8 +179,8 @@ fn position_to_draw(record: &GameRecord, args: &GameArgs) -> anyhow::Result<(Pos
     })
 }
 
-/// Which part of a game is missing, as text; `None` if the game is complete. In PGN, the tag `Truncated` has
-/// another wording, which `index` recognises.
+/// Which part of a game is missing, as text; `None` if the game is complete. The tag `Truncated` in PGN
+/// output has a different text, which `index` recognises.
 fn missing(record: &GameRecord, problems: &[GameProblem]) -> Option<String> {
     match record.summary.status {
         GameStatus::Truncated => {
@@ -200,7 +200,7 @@ fn missing(record: &GameRecord, problems: &[GameProblem]) -> Option<String> {
     }
 }
 
-/// Writes which part of the game is missing, and all its problems.
+/// Writes which part of the game is missing, and all problems of the game.
 fn write_problems(out: &mut dyn Write, record: &GameRecord, problems: &[GameProblem]) -> io::Result<()> {
     if let Some(missing) = missing(record, problems) {
         writeln!(out, "\nNot complete: {missing}.")?;

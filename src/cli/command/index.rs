@@ -83,7 +83,7 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     Ok(status(&summary))
 }
 
-/// Fails if `--drop-missing` is given without `--reread`, or an output is standard output.
+/// Fails if the database or another output is `-`, or if `--drop-missing` is given without `--reread`.
 fn check_arguments(args: &IndexArgs) -> anyhow::Result<()> {
     if args.database.as_os_str() == "-" && target(args) == Some(&args.database) {
         return Err(wrong_value(
@@ -128,7 +128,8 @@ fn check_database(args: &IndexArgs, options: &IndexOptions) -> anyhow::Result<()
     Ok(())
 }
 
-/// Completes the message of an error with the option that made the run fail.
+/// If `--on-problem stop`, or `--strict` in a dry run, made the run fail, adds this option to the message of
+/// the error.
 fn named(error: Error, args: &IndexArgs) -> anyhow::Error {
     match error {
         Error::Strict { first, errors, warnings } if args.dry_run => anyhow!(
@@ -170,7 +171,8 @@ pub(crate) fn first_error(
     Some(format!("{errors}: {first}; {more}"))
 }
 
-/// Creates the progress of a run. A signal stops the run. The estimate is printed as soon as it is known.
+/// Creates the progress of a run, which a signal stops. The estimate is printed as soon as it is known,
+/// unless the run is quiet or a dry run.
 fn stoppable_progress(args: &IndexArgs, skips: Arc<AtomicBool>) -> anyhow::Result<Arc<Progress>> {
     let (announced, is_parquet) = (!args.report.log.quiet && !args.dry_run, args.parquet.is_some());
     let progress = Arc::new(Progress::default().on_estimate(move |estimate| {
@@ -238,8 +240,8 @@ fn target(args: &IndexArgs) -> Option<&Path> {
     args.parquet.as_deref().or_else(|| Some(args.database.as_path()).filter(|_| !args.dry_run))
 }
 
-/// Whether the first argument is an existing database, or the name of one to create. In a dry run, any other
-/// first argument is a source.
+/// Whether the first argument is an existing database, or the name of a database to create. In a dry run, any
+/// other first argument is a source.
 fn is_target(args: &IndexArgs) -> bool {
     let path = &args.database;
     let is_name = || {
@@ -251,7 +253,7 @@ fn is_target(args: &IndexArgs) -> bool {
     is_sqlite(path) || is_name()
 }
 
-/// The sources. Without a database, all arguments are sources.
+/// The sources. With `--parquet`, or in a dry run without a database, the first argument is a source too.
 fn inputs(args: &IndexArgs) -> Vec<PathBuf> {
     let is_input = args.parquet.is_some() || args.dry_run && !is_target(args);
     let first = Some(args.database.clone()).filter(|_| is_input);

@@ -179,8 +179,8 @@ fn write_imports(out: &mut dyn Write, held: &DatabaseContents, listed: usize) ->
     section(out, "runs", &columns[..shown], rows, hidden)
 }
 
-/// Converts the options of a run from JSON to a text for people. The text has the options that are on, and
-/// the options with a value. Hashes are shortened. A text that is not a JSON object is returned unchanged.
+/// Converts the options of a run from JSON to readable text: the options that are on, and the options that
+/// have a value. Hashes are shortened. If `text` is not a JSON object, it is returned unchanged.
 fn options(text: &str) -> String {
     let Ok(Value::Object(options)) = serde_json::from_str(text) else { return text.to_owned() };
     let option = |(name, value): (String, Value)| match value {
@@ -281,8 +281,8 @@ pub(crate) struct Bar {
 /// is the first of the `step` numbers that were counted together.
 ///
 /// The range of the bins is determined without the lowest and the highest thousandth of the counted values.
-/// Values below the range are counted in the first bin, and values above it in the last bin. The label of a
-/// bin with such values has only one limit.
+/// Values below the range are counted in the first bin, and values above it in the last bin. If there are
+/// several bins, the label of a bin with such values has only one limit.
 pub(crate) fn bars(counts: &SortedMap<u16, u64>, step: u16) -> Vec<Bar> {
     let rare = counts.values().sum::<u64>() / 1000;
     let (Some(low), Some(high)) = (bound(counts.iter(), rare), bound(counts.iter().rev(), rare)) else {
@@ -327,11 +327,11 @@ fn bound<'a>(counts: impl Iterator<Item = (&'a u16, &'a u64)>, rare: u64) -> Opt
     Some(*number)
 }
 
-/// Writes bars, one per line. They are short enough for lines of `width` columns, unless labels and counts
-/// alone are wider. Below them, writes the number of unknown values, if there are any.
+/// Writes bars, one per line. A line has at most `width` columns, unless labels and counts alone are wider.
+/// Below the bars, writes the number of unknown values, if there are any.
 ///
 /// # Errors
-/// Errors of writing.
+/// If writing fails.
 pub(crate) fn write_bars(out: &mut dyn Write, bars: &[Bar], unknown: u64, width: usize) -> io::Result<()> {
     let unknown = (unknown > 0).then(|| Bar { label: "unknown".to_owned(), count: unknown });
     let all = || bars.iter().chain(&unknown);

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::cli::args::{KeyArgs, RowFormat, read_fen, read_position};
 use crate::cli::render::{PictureOutput, RowWriter, Value, stdout};
 
-/// Prints the key of a position.
+/// Prints the key and the canonical FEN of a position, and writes its picture if requested.
 ///
 /// # Errors
 /// If the position is not legal or cannot be read, or the picture cannot be written.

@@ -20,7 +20,7 @@ use crate::cli::terminal::{
     stoppable_run,
 };
 
-/// The progress of the copy, and whether the copy must stop. Several threads share this state.
+/// The progress of a backup, and whether the backup must stop. Several threads share this state.
 #[derive(Debug, Default)]
 struct State {
     is_stopped: AtomicBool,
@@ -31,8 +31,8 @@ struct State {
 /// Copies a database.
 ///
 /// # Errors
-/// If the database cannot be read, the copy cannot be written or must not be replaced, or the command is
-/// stopped.
+/// If the database cannot be read, the copy cannot be written, an existing copy would be replaced without
+/// `--overwrite`, or the command is stopped.
 pub(crate) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
     let started = Instant::now();
     refuse_standard_output(&args.target)?;
@@ -72,7 +72,8 @@ pub(crate) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
     report_done(args.report, Done::Backup(done), || text)
 }
 
-/// Merges the parts that separate runs added to a database.
+/// Merges the parts that separate runs added to a database. Converts the database if another layout is
+/// requested.
 ///
 /// # Errors
 /// If the database cannot be read or written, or the command is stopped.

@@ -69,7 +69,8 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints notes on which games and moves the record counts, and which moves it leaves out.
+/// Prints notes on the players whose games are counted, on games that are counted twice, and on omitted
+/// moves, if there are any.
 fn note_shown(record: &PlayerRecord) {
     if record.players.len() > 1 {
         let players: Vec<_> =

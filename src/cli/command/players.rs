@@ -1,4 +1,4 @@
-//! `pgndex players`: lists the players of a database, and changes which names belong to one player.
+//! `pgndex players`: lists the players of a database, or changes which names belong to one player.
 
 use std::fs::File;
 use std::io::{Read as _, Write};
@@ -51,8 +51,8 @@ const NAMES: [&str; 2] = ["name", "other spellings"];
 /// Lists the players, or changes which names belong to one player.
 ///
 /// # Errors
-/// If the database or a list cannot be read or written, if a name is unknown or ambiguous, or if names to
-/// merge contradict each other or the database.
+/// If the database or a list cannot be read or written, if a name is unknown or ambiguous, or if the names to
+/// merge conflict with each other or with the database.
 pub(crate) fn run(args: &PlayersArgs) -> anyhow::Result<()> {
     if !args.merge.is_empty() {
         return merge(&args.database, &args.merge);
@@ -168,7 +168,8 @@ fn change(
     path: &Path,
     change: impl FnOnce(&Database, &mut Aliases) -> anyhow::Result<Vec<String>>,
 ) -> anyhow::Result<()> {
-    // The path is checked before the lock is acquired, because a lock creates a file beside the database.
+    // The path is checked before the lock is acquired: the lock is a file beside the database, and would be
+    // created even if there is no database.
     drop(Database::open_read_only(path)?);
     let lock = WriterLock::acquire(path)?;
     let database = Database::open_read_only(path)?;
@@ -203,7 +204,7 @@ fn merge(path: &Path, names: &[String]) -> anyhow::Result<()> {
     })
 }
 
-/// Merges names into players according to a file.
+/// Merges the names that a file lists.
 ///
 /// # Errors
 /// If the file cannot be read, or contradicts itself or the database; if the database cannot be written.
@@ -428,7 +429,7 @@ impl Columns {
     }
 }
 
-/// Whether a field extends over the end of a line, or contains a NUL character.
+/// Whether a field contains a line end or a NUL character.
 fn is_continued(field: &str) -> bool {
     field.contains(['\n', '\r', '\0'])
 }
@@ -444,7 +445,7 @@ fn other_separator(field: &str) -> Option<&'static str> {
 /// Writes a list of merged names to standard output.
 ///
 /// # Errors
-/// Errors of writing.
+/// If writing fails.
 fn write_aliases(rows: &[PlayerAlias]) -> anyhow::Result<()> {
     let mut writer = RowWriter::stdout(RowFormat::Csv, &COLUMNS)?;
     for PlayerAlias { name, alias, fide_id } in rows {
@@ -456,7 +457,7 @@ fn write_aliases(rows: &[PlayerAlias]) -> anyhow::Result<()> {
 /// Writes suggestions to standard output, each with its reason.
 ///
 /// # Errors
-/// Errors of writing.
+/// If writing fails.
 fn write_suggested(rows: &[SuggestedAlias]) -> anyhow::Result<()> {
     let mut writer = RowWriter::stdout(RowFormat::Csv, &[&COLUMNS[..], &SUGGESTED].concat())?;
     for row in rows {

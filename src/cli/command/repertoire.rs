@@ -74,7 +74,7 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// If no game reached the repertoires, prints why. Also prints which side was assumed.
+/// If no game followed the repertoires, prints why. Also prints each side that was guessed.
 fn note_outcome(
     database: &Database,
     selection: &Selection,
@@ -232,7 +232,7 @@ fn moves_text(moves: &[RepertoireMove]) -> String {
     text
 }
 
-/// A line without the moves that it shares with the line before.
+/// A line as text, without the moves that it shares with the previous line.
 fn line_text(line: &RepertoireLine, before: &[RepertoireMove]) -> String {
     let shared = line.moves.iter().zip(before).take_while(|(one, other)| one == other).count();
     // At least one move is shown.
@@ -270,7 +270,7 @@ fn write_departures(name: &str, departures: &[Departure], count: u64) -> anyhow:
     rows.finish(|_| None)
 }
 
-/// A FEN; empty if it is that of the start position.
+/// The FEN; empty for the start position.
 fn start(fen: &str) -> &str {
     if fen == Position::start().fen() { "" } else { fen }
 }

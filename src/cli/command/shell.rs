@@ -16,7 +16,7 @@ use crate::cli::usage::{self, Notes};
 /// Writes the completions for a shell.
 ///
 /// # Errors
-/// Errors of writing.
+/// If writing fails.
 pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
     let mut command = shown(&usage::command()).version(env!("CARGO_PKG_VERSION"));
     let name = command.get_name().to_owned();
@@ -74,7 +74,7 @@ fn write(directory: &Path, command: &clap::Command, others: &[String]) -> anyhow
     let path = directory.join(format!("{}.1", page_name(command)));
     let written = fs::write(&path, page(command, others)?);
     if written.is_err() {
-        // Removes the incomplete page. If this fails too, only the error of writing is reported.
+        // Removes the incomplete page. If this fails too, only the write error is reported.
         let _ = fs::remove_file(&path);
     }
     written.with_context(|| format!("{}: cannot be written", path.display()))
@@ -145,7 +145,7 @@ fn escaped(line: &str) -> String {
     if text.starts_with('.') { format!("\\&{text}") } else { text }
 }
 
-/// The name of the program itself; its page has the entries of all commands.
+/// The name of the program. The manual page of the program has the entries of all commands.
 const PROGRAM: &str = "pgndex";
 
 /// A term and its explanation.

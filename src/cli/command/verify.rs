@@ -52,7 +52,8 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
     Ok(if findings == 0 { Status::Done } else { Status::Unsound })
 }
 
-/// Checks a database, and prints each source that could not be compared with the games indexed from it.
+/// Checks a database. Without `--json`, also prints which sources could not be compared with the games
+/// indexed from them.
 fn database(args: &VerifyArgs) -> anyhow::Result<Outcome> {
     let database = args.database.as_deref().expect("clap requires a database or --parquet");
     let progress = Arc::new(Progress::default());
@@ -130,7 +131,8 @@ fn snapshot(progress: &Progress, file_bytes: u64) -> Snapshot {
     }
 }
 
-/// Prints each source that could not be compared with the games indexed from it.
+/// Prints the sources that could not be compared with the games indexed from them. Of many sources, prints
+/// only the first ones and the number of the others.
 fn note_sources(report: &Report) {
     let mut told = HashSet::new();
     for source in &report.notes {

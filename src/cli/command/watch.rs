@@ -140,7 +140,8 @@ struct Watch<'a> {
     status: Status,
     /// With `--once`: whether the scan was repeated for files that had just changed.
     has_waited: bool,
-    /// The database file to which games were last added; `None` if there is none.
+    /// The database file after the last addition; `None` before the first addition, and after the file was
+    /// removed or replaced.
     file: Option<FileId>,
 }
 
@@ -148,7 +149,7 @@ impl Watch<'_> {
     /// Scans the directory, and returns the files that are ready. Prints directories that cannot be read.
     fn scan(&mut self) -> anyhow::Result<Vec<PathBuf>> {
         // If somebody removed the database, or replaced it with a copy, all files are read again: the copy
-        // may have other games.
+        // can have other games.
         if self.file.is_some() && self.file != FileId::from_path(&self.args.database).ok() {
             self.file = None;
             self.folder.read_again();
@@ -279,7 +280,7 @@ struct KnownFile {
 #[derive(Debug, Default)]
 struct Folder {
     seen: HashMap<PathBuf, KnownFile>,
-    /// The number of files that other programs may still have been writing at the last scan.
+    /// The number of new or changed files that the last scan left out, because they had changed too recently.
     settling: usize,
     /// Directories that could not be read in the last scan.
     unreadable: HashSet<PathBuf>,
@@ -350,7 +351,7 @@ impl Folder {
         Ok(Scan { ready, unreadable })
     }
 
-    /// Marks all files to be read again.
+    /// Marks all files as not done, so that they are read again.
     fn read_again(&mut self) {
         for seen in self.seen.values_mut() {
             seen.is_done = false;

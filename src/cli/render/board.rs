@@ -51,7 +51,7 @@ impl BoardStyle {
     /// Draws a position in nine indented lines; `last` is the last move.
     ///
     /// # Errors
-    /// Errors of writing.
+    /// If writing fails.
     pub(crate) fn write(
         self,
         out: &mut dyn Write,

@@ -56,7 +56,8 @@ pub(crate) struct Removed {
     pub(crate) games: u64,
     /// Number of half-moves of the games that `games` counts.
     pub(crate) plies: u64,
-    /// Number of rows removed from `source`. Each reading of a file has one row.
+    /// Number of rows removed from `source`; in a dry run, of rows that would be removed. A file that was
+    /// read several times has several rows.
     pub(crate) sources: u64,
     /// Number of games added because they had been skipped as duplicates of removed games; in a dry run, of
     /// games that would be added.
@@ -91,13 +92,13 @@ pub(crate) struct Optimized {
     pub(crate) database: String,
     /// Number of parts before the merge.
     pub(crate) levels: u64,
-    /// Number of games removed earlier whose positions were still stored; they are dropped.
+    /// Number of games removed earlier whose positions were still stored and have now been dropped.
     pub(crate) dropped_games: u64,
     /// The layout to which the database was converted, `open` or `compact`; `null` if it was not converted.
     pub(crate) converted_to: Option<&'static str>,
-    /// Size of the database before the merge, in bytes.
+    /// Size of the database before the command, in bytes.
     pub(crate) bytes_before: u64,
-    /// Size of the database after the merge, in bytes.
+    /// Size of the database after the command, in bytes.
     pub(crate) file_bytes: u64,
     /// Number of unused bytes in the database.
     pub(crate) free_bytes: u64,
@@ -128,7 +129,7 @@ pub(crate) struct Repaired {
     pub(crate) hashes: u64,
     /// Number of rows of `level_position`, all of which were written again.
     pub(crate) visited_positions: u64,
-    /// Numbers of games with missing positions, at most 1,000.
+    /// Numbers of the first games with missing or surplus positions, at most 1,000 games.
     pub(crate) broken_games: Vec<u32>,
     /// Size of the database, in bytes.
     pub(crate) file_bytes: u64,

@@ -35,7 +35,7 @@ impl<W: Write> Write for Named<W> {
     }
 }
 
-/// An error of writing, with a message that names standard output.
+/// A write error, with a message that names standard output.
 pub(crate) fn of_stdout(error: io::Error) -> io::Error {
     match error.kind() {
         // The caller repeats an interrupted write, so nobody reads this error.
@@ -54,7 +54,7 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
 /// Writes an answer as a line of JSON, with escaped control characters.
 ///
 /// # Errors
-/// Errors of writing.
+/// If writing fails.
 pub(crate) fn write_json(out: &mut dyn Write, answer: &impl Serialize) -> anyhow::Result<()> {
     answer.serialize(&mut Serializer::with_formatter(&mut *out, Escaping))?;
     Ok(writeln!(out)?)
@@ -63,7 +63,7 @@ pub(crate) fn write_json(out: &mut dyn Write, answer: &impl Serialize) -> anyhow
 /// Prints an answer to standard output as a line of JSON.
 ///
 /// # Errors
-/// Errors of writing.
+/// If writing fails.
 pub(crate) fn print_json(answer: &impl Serialize) -> anyhow::Result<()> {
     let mut out = stdout();
     write_json(&mut out, answer)?;
@@ -73,7 +73,7 @@ pub(crate) fn print_json(answer: &impl Serialize) -> anyhow::Result<()> {
 /// Prints a line.
 ///
 /// # Errors
-/// Errors of writing.
+/// If writing fails.
 pub(crate) fn print_line(text: &str) -> anyhow::Result<()> {
     let mut out = stdout();
     writeln!(out, "{text}")?;
@@ -184,7 +184,7 @@ macro_rules! integers {
 integers!(u16, u32, u64, i32);
 
 /// A text as a cell of a Markdown table. Vertical bars are escaped and line ends are replaced, because both
-/// would end the cell.
+/// would end the cell. Backslashes and `<` are escaped too.
 pub(crate) fn markdown(text: &str) -> String {
     let mut cell = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -230,16 +230,16 @@ impl<'o> RowWriter<'o> {
     /// Starts to write rows with these columns to standard output.
     ///
     /// # Errors
-    /// Errors of writing.
+    /// If writing fails.
     pub(crate) fn stdout(format: impl Into<SqlFormat>, columns: &[&str]) -> anyhow::Result<Self> {
         Self::new(stdout(), format.into(), columns, terminal_width())
     }
 
     /// Starts to write rows with these columns. `terminal` is the width of the terminal to which a table is
-    /// fitted; `None` if its width is not limited.
+    /// fitted; `None` if the table can have any width.
     ///
     /// # Errors
-    /// Errors of writing.
+    /// If writing fails.
     pub(crate) fn new(
         out: Box<dyn Write + 'o>,
         format: SqlFormat,
@@ -275,7 +275,7 @@ impl<'o> RowWriter<'o> {
         self.with(|table| table.shortened = Some(columns))
     }
 
-    /// Sets the minimum width of a column in a long table, because later rows may need this width.
+    /// Sets the minimum width of a column in a long table, because later rows can need this width.
     pub(crate) fn reserving(self, column: &'static str, width: usize) -> Self {
         self.with(|table| table.reserved = Some((column, width)))
     }
@@ -305,7 +305,7 @@ impl<'o> RowWriter<'o> {
     /// Writes a row, one value for each column.
     ///
     /// # Errors
-    /// Errors of writing.
+    /// If writing fails.
     pub(crate) fn row(&mut self, values: &[Value<'_>]) -> anyhow::Result<()> {
         self.rows += 1;
         match &mut self.writer {
@@ -332,10 +332,10 @@ impl<'o> RowWriter<'o> {
     }
 
     /// Writes the remaining rows. Below a plain table, also writes the line that `last_line` returns for the
-    /// number of rows.
+    /// number of rows. If the table was too wide, writes a note instead.
     ///
     /// # Errors
-    /// Errors of writing.
+    /// If writing fails.
     pub(crate) fn finish(self, last_line: impl FnOnce(u64) -> Option<String>) -> anyhow::Result<()> {
         match self.writer {
             Writer::Table { table, style } => {
@@ -361,9 +361,9 @@ impl<'o> RowWriter<'o> {
     }
 }
 
-/// A text as a CSV cell. Names come from files that anybody may have written, and spreadsheets run a text
-/// such as `=cmd|…` as a formula. If the variable `PGNDEX_SPREADSHEET` is on, an apostrophe is put before
-/// such a text. Numbers stay unchanged.
+/// A text as a CSV cell. Names come from files of unknown origin, and spreadsheets run a text such as
+/// `=cmd|…` as a formula. If the variable `PGNDEX_SPREADSHEET` is on, an apostrophe is put before such a
+/// text. Numbers stay unchanged.
 pub(crate) fn csv_cell(text: &str) -> Cow<'_, str> {
     static IS_FOR_SPREADSHEETS: LazyLock<bool> =
         LazyLock::new(|| environment::is_on(environment::SPREADSHEET));

@@ -266,7 +266,7 @@ fn head(path: &Path) -> Vec<u8> {
 /// of this program in other formats never begins like a tag pair or a first move.
 fn holds_games(head: &[u8]) -> bool {
     const PACKED: [&[u8]; 4] = [b"\x28\xb5\x2f\xfd", b"\x1f\x8b", b"BZh", b"PK\x03\x04"];
-    // Of a text in UTF-16, only the ASCII characters remain.
+    // Of text in UTF-16, only the ASCII characters remain.
     let text: Vec<u8> = head.iter().copied().filter(u8::is_ascii).filter(|&byte| byte != 0).collect();
     let mut lines = text.split(|byte| matches!(byte, b'\n' | b'\r')).map(<[u8]>::trim_ascii_start);
     let first = lines.find(|line| !matches!(line, [] | [b'%' | b';', ..])).unwrap_or_default();

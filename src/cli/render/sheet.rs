@@ -13,10 +13,10 @@ use crate::cli::args::{BoardPly, GameArgs};
 use crate::cli::render::{BoardStyle, blanks, counted, is_ascii, printable, terminal_width};
 use crate::cli::terminal::note;
 
-/// From this number on, the half-move clock is shown below a board.
+/// If the half-move clock is at least this number, it is shown below a board.
 const LONG_CLOCK: u32 = 20;
 
-/// Replays a game and calls `write` for each position, up to the first error of writing.
+/// Replays a game and calls `write` for each position, until `write` fails.
 fn write_each(
     record: &GameRecord,
     mut write: impl FnMut(&Position, &StoredPosition) -> anyhow::Result<()>,
@@ -196,7 +196,7 @@ fn is_drawn(args: &GameArgs, stored: &StoredPosition) -> bool {
 }
 
 /// The text below a board: the last move, mate or stalemate, the material balance, and the half-move clock if
-/// it is long.
+/// it is at least `LONG_CLOCK`.
 fn caption(position: &Position, last: Option<&str>) -> String {
     let mut parts = vec![last.map_or_else(|| "start position".to_owned(), |san| format!("after {san}"))];
     if !position.has_legal_move() {
@@ -414,7 +414,7 @@ const DIGITS: [char; 8] = ['1', '2', '3', '4', '5', '6', '7', '8'];
 /// available.
 ///
 /// # Errors
-/// Errors of writing.
+/// If writing fails.
 fn write_curves(
     out: &mut dyn Write,
     annotations: &GameAnnotations,
@@ -455,7 +455,8 @@ fn ends<T: Copy>(values: &[T]) -> Option<(T, T)> {
     values.first().copied().zip(values.last().copied()).filter(|_| values.len() > 1)
 }
 
-/// White's chances, from -1 to 1. A mate on the board gets the chances of the previous evaluation.
+/// White's winning chances for each evaluation, from -1 (Black wins) to 1 (White wins). A mate on the board
+/// gets the chances of the previous evaluation.
 fn chances(values: &[Eval]) -> impl Iterator<Item = f64> {
     values.iter().scan(0.0, |last, eval| {
         *last = eval.winning_chances().unwrap_or(*last);

@@ -22,7 +22,7 @@ pub(crate) struct Report<'a> {
     pub(crate) rejects: Option<&'a Path>,
 }
 
-/// The stages of a run in their order, each with its name.
+/// The stages of a run in their order, each with its name and its duration.
 fn stages(stages: &Stages) -> [(&'static str, Duration); 5] {
     [
         ("reading", stages.read),

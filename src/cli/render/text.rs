@@ -32,7 +32,7 @@ fn visible(letter: char) -> char {
     }
 }
 
-/// Makes control characters of a text visible: names come from files that anybody may have written.
+/// Makes control characters of a text visible: names come from files of unknown origin.
 pub(crate) fn printable(text: &str) -> String {
     text.chars().map(visible).collect()
 }
@@ -68,7 +68,8 @@ pub(crate) fn blanks(count: usize) -> String {
     " ".repeat(count)
 }
 
-/// A message of one or several lines for printing: without control characters, and of limited length.
+/// A message of one or several lines for printing. Control characters are made visible, and long lines are
+/// cut off.
 pub(crate) fn sanitized(text: &str) -> String {
     let lines: Vec<_> = text.split('\n').map(bounded).collect();
     printable_lines(&lines.join("\n"))
@@ -102,7 +103,7 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { noun } else { &plural })
 }
 
-/// How to show the hits or rows that follow those shown, as the end of a sentence; empty if there are none.
+/// The end of a sentence that says how to show the remaining hits or rows; empty if none remain.
 pub(crate) const fn all_hint(is_more: bool, offset: u32) -> &'static str {
     match (is_more, offset) {
         (false, _) => "",
@@ -153,7 +154,7 @@ fn with_unit(mut number: f64, base: f64, units: [&str; 5]) -> String {
     format!("{number:.decimals$}{}", units[unit])
 }
 
-/// A share of a whole: `38.4 %`.
+/// A share of a whole in percent: `38.4 %`.
 pub(crate) fn percent(part: u64, whole: u64) -> String {
     format!("{:.1} %", part as f64 * 100.0 / whole.max(1) as f64)
 }

@@ -98,7 +98,7 @@ impl Watchdog {
                         self.notifier.notify_if(progress.has_moved(), ALIVE);
                     }
                 });
-            // If the thread cannot be started, the work runs without messages.
+            // If the thread cannot be started, the work runs without further messages.
             drop(listener);
             let done = work();
             drop(end);

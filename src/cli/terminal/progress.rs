@@ -28,7 +28,7 @@ fn has_counts(phase: &str) -> bool {
 /// The progress of a run at a moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Snapshot {
-    /// Input bytes processed so far; during the search for sources, bytes of text compared so far.
+    /// Bytes read, copied or written so far; during the search for sources, bytes of text compared so far.
     pub(crate) bytes_done: u64,
     /// Input bytes in total; 0 if unknown, for example for standard input.
     pub(crate) bytes_total: u64,
@@ -69,7 +69,7 @@ fn snapshot(progress: &Progress) -> Snapshot {
     if is_waiting() {
         return Snapshot { phase: WAITING, ..Snapshot::default() };
     }
-    // A file may have grown since the run began.
+    // A file can have grown since the run began.
     let grown = |total: u64| if total > 0 { total.max(progress.bytes()) } else { 0 };
     Snapshot {
         bytes_done: if is_looking { progress.bytes_looked_at() } else { progress.bytes() },
@@ -121,7 +121,7 @@ struct Meter {
     began: Instant,
 }
 
-/// The number of games and half-moves per second in a phase, and its estimated remaining time.
+/// The numbers of games and half-moves per second in a phase, and the estimated remaining time of the phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Rates {
     games: f64,

@@ -65,7 +65,7 @@ pub(crate) fn end_after(time: Duration, is_running: impl FnOnce() -> bool + Send
     let ending = std::thread::Builder::new().name("ending".into()).spawn(move || {
         std::thread::sleep(time);
         if is_running() {
-            // Standard error may be closed.
+            // Writing fails if standard error is closed.
             let _ = writeln!(io::stderr(), "pgndex: error: stopped before the end");
             end_at_once();
         }

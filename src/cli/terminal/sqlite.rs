@@ -81,7 +81,7 @@ pub(crate) fn versions() -> rusqlite::Result<String> {
 }
 
 /// The note that `index` prints before it adds games to an existing database, if SQLite lacks recommended
-/// settings. The note is one line, because it may be printed every day.
+/// settings. The note is one line, because it is printed at each such run.
 pub(crate) fn note() -> Option<&'static str> {
     note_on(&lacking().unwrap_or_default())
 }

@@ -41,8 +41,8 @@ impl PositionChoice {
         all.into_iter().flatten().map(Ply).chain(evaluated)
     }
 
-    /// The plies of those positions of a game that are returned, in ascending order. With a sample, these are
-    /// the positions that were drawn with a rank of at most `last`.
+    /// The plies of the positions of a game that are returned, in ascending order. With a sample, only the
+    /// picked positions with a rank (see `Sample::rank_of`) of at most `last` are returned.
     pub(super) fn plies(&self, game: GameId, positions: u32, evals: &[EvalRow], last: u64) -> Vec<u32> {
         let wanted: Vec<Ply> = self.wanted(positions, evals).collect();
         let Some(sample) = self.sample else { return wanted.into_iter().map(|ply| ply.0).collect() };
@@ -53,8 +53,8 @@ impl PositionChoice {
         plies
     }
 
-    /// Adds to `ranks` the ranks of the positions that a game offers for the sample, except ranks of `cutoff`
-    /// or more.
+    /// Adds to `ranks` the rank (see `Sample::rank_of`) of each position that a game offers for the sample,
+    /// if this rank is less than `cutoff`.
     pub(super) fn rank(
         &self,
         game: GameId,
@@ -70,7 +70,7 @@ impl PositionChoice {
     }
 }
 
-/// Collects the `most` lowest ranks.
+/// Collects the `most` lowest ranks. Ranks are pseudo-random numbers of positions (see `Sample::rank_of`).
 #[derive(Debug)]
 pub(crate) struct LeastRanks {
     most: usize,

@@ -1,4 +1,4 @@
-//! Builds rows of positions and moves, column by column.
+//! Builds the columns of batches of positions or moves.
 
 use arrow_array::ArrayRef;
 use arrow_array::builder::StringBuilder;

@@ -20,7 +20,8 @@ pub struct StreamQuery {
     pub(super) filter: GameFilter,
     pub(super) shard: u32,
     pub(super) choice: PositionChoice,
-    /// The rank of the last position in the sample. Without a sample, this value has no effect.
+    /// The highest rank in the sample (see `Sample::rank_of`): positions with higher ranks are not returned.
+    /// Without a sample, this value has no effect.
     pub(super) last_rank: u64,
 }
 
@@ -112,7 +113,7 @@ impl StreamQuery {
         Ok(Self { rows, schema, filter, shard: 0, choice, last_rank: u64::MAX })
     }
 
-    /// Restricts the query to games that match.
+    /// Restricts the query to games that match `filter`.
     ///
     /// # Errors
     /// If no game can match, or the filter names sources.
@@ -142,17 +143,17 @@ impl StreamQuery {
         Ok(Self { choice, ..self })
     }
 
-    /// The maximum number of positions in a sample. About 10 bytes are kept for each of them.
+    /// The maximum number of positions in a sample. Choosing the sample takes about 10 bytes of memory per
+    /// position.
     pub const MOST_DRAWN: u64 = 100_000_000;
 
-    /// The number of positions in the sample; `None` if there is no sample, or its number of positions is not
-    /// limited.
+    /// The maximum number of positions in the sample; `None` if there is no sample or no maximum.
     pub(crate) fn drawn(&self) -> Option<usize> {
         let sample = self.choice.sample.filter(|sample| sample.positions != u64::MAX)?;
         usize::try_from(sample.positions).ok()
     }
 
-    /// Sets the rank of the last position of the sample.
+    /// Sets the highest rank in the sample: positions with higher ranks are not returned.
     pub(crate) fn up_to(self, last_rank: u64) -> Self {
         Self { last_rank, ..self }
     }
@@ -163,7 +164,7 @@ impl StreamQuery {
         Self { shard, ..self }
     }
 
-    /// The number of rows of a game before some of these rows are chosen.
+    /// The number of rows that a game has before any are excluded: its moves, or its positions.
     pub(super) fn positions_of(&self, moves: &GameMoves<'_>) -> u32 {
         let moves = u32::try_from(moves.codes.len()).unwrap_or(u32::MAX);
         let of_moves = matches!(self.rows, RowKind::Positions { of_moves: true, .. });

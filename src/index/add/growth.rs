@@ -1,4 +1,4 @@
-//! Reads the text of a source once, and compares it with the texts that the database has.
+//! Compares the text of a source, in one pass, with texts that were indexed earlier.
 
 use crate::index::read::LineStream;
 use crate::pgn::{LOOK_AHEAD, LOOK_BACK, boundary_in};
@@ -133,7 +133,7 @@ impl<'k> GrowthCheck<'k> {
         SourceDigest(*self.hasher.finalize().as_bytes())
     }
 
-    /// Processes a piece that ends within the length of the earlier text.
+    /// Processes a piece that does not extend beyond the length of the earlier text.
     fn take_known(&mut self, text: &[u8], earlier: EarlierReading<'_>) {
         let at = within(earlier.last_game, self.bytes, text);
         self.lines.pass(&text[..at]);

@@ -80,7 +80,7 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     Ok(summary)
 }
 
-/// An addition of sources to a database.
+/// The data for adding sources to a database.
 struct Addition<'a> {
     plan: &'a Plan<'a>,
     database: &'a Database,
@@ -90,8 +90,8 @@ struct Addition<'a> {
 }
 
 impl Addition<'_> {
-    /// Adds the games of the intake. Also removes the `tails` of files and the `replaced` games in these
-    /// tails: both are read again.
+    /// Adds the games of the intake. Also removes the `replaced` games and all other rows of the `tails`,
+    /// because the tails are read again.
     fn fill(
         &self,
         intake: Intake<'_>,
@@ -182,7 +182,7 @@ fn settled(options: &IndexOptions, database: &Database) -> Result<IndexOptions> 
 #[derive(Debug, Default)]
 struct Selection {
     files: Vec<source::Result<SourceFile>>,
-    /// For each file, the numbers of games and lines before the first byte to read.
+    /// For each file, how many games and lines precede the first byte to read.
     starts: Vec<SourceStart>,
     /// Tails of grown files that are read again, each with the index of its file. A tail is the last game
     /// that an earlier run found, and everything after it.

@@ -35,7 +35,7 @@ pub(crate) struct AnnotationProblem {
     pub(crate) message: String,
 }
 
-/// A place in a game: a line and a ply. Also the numbers of comments and commands stored at this place.
+/// A place in a game (a line and a ply), and how many comments and commands are stored at this place.
 #[derive(Clone, Copy, Debug, Default)]
 struct LineLocation {
     line: u32,

@@ -1,4 +1,4 @@
-//! Batches of games from one chunk, which are passed from the parser to the tables.
+//! Batches of parsed games, which workers number, encode and pass to the sink.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ pub(crate) struct ReadGame {
     pub(crate) names: GameNames,
     /// The line in the chunk at which the game begins, from 0.
     pub(crate) line: u64,
-    /// The number of the game, counted from 1 in the batch, including omitted games.
+    /// The ordinal number of the game in the batch, from 1. Omitted games are counted, too.
     pub(crate) number: u32,
     pub(crate) counted: CountedGame,
     /// The number of the game's move codes in the batch. They follow the codes of the previous game.

@@ -1,4 +1,4 @@
-//! Converts tag pairs to the columns of `game`.
+//! Converts tag pairs to columns of `game` and rows of `tag`.
 
 use std::borrow::Cow;
 

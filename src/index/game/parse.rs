@@ -46,7 +46,7 @@ pub(crate) struct ChunkParser<'a> {
     warnings_left: u32,
     /// The index, in the batch, of the current game's first move.
     pub(super) first_code: usize,
-    /// The plies of the current game after which en passant is legal.
+    /// The indexes, from 0, of the current game's moves after which en passant is legal.
     pub(super) en_passant: Vec<usize>,
     /// Whether the result tag of the current game says that both players lost, or that one lost and the other
     /// drew.
@@ -87,7 +87,7 @@ pub(super) struct Ending {
 }
 
 impl<'a> ChunkParser<'a> {
-    /// A parser for a chunk that begins at byte `base` of its source. The chunk must have been cut at the
+    /// A parser for a chunk that begins at byte `base` of its source. The chunk must not extend beyond the
     /// first boundary that is at least `size` bytes after its start.
     pub(crate) fn new(
         text: &'a [u8],
@@ -277,8 +277,8 @@ impl<'a> ChunkParser<'a> {
     }
 
     /// How much of the game could be replayed. When this program exports an incomplete game, it adds a tag
-    /// that states which part is missing. A completely replayed game with this tag has the status
-    /// `Truncated`.
+    /// that states which part is missing. A completely replayed game has the status `Truncated` if it has
+    /// this tag with the value that fits its number of plies.
     fn status(
         &self,
         header: &mut Header,

@@ -86,7 +86,7 @@ impl ChunkParser<'_> {
         let mut position = start.clone();
         let mut ending = self.replay_moves::<ANNOTATED>(&mut position, batch);
         while let Some(annotation) = self.reader.trailing() {
-            // NAGs and variations belong to a move, which may be lost.
+            // NAGs and variations belong to the last move, which can be lost.
             let is_kept = ending.status == GameStatus::Ok || matches!(annotation, Annotation::Comment(_));
             if ANNOTATED && is_kept {
                 self.annotate(annotation, &position, batch);
@@ -123,7 +123,7 @@ impl ChunkParser<'_> {
                     self.problem_here(batch, ProblemKind::LongGame, offset, None, &message);
                     break self.skip_moves();
                 }
-                // This is checked before the move is played, because `0-0` may also be legal castling.
+                // This is checked before the move is played, because `0-0` can also be legal castling.
                 Token::Move(token) if self.both_lost && self.is_double_loss(token) => {
                     self.reader.end_game(token.len());
                     break (Some(GameResult::Unknown), status);
@@ -187,9 +187,9 @@ impl ChunkParser<'_> {
         self.problem(batch, kind, offset, Subject::Ply(ply), token, message);
     }
 
-    /// Whether the word just read is a result by which both players lost, or one lost and the other drew.
-    /// `0-0` can also be castling. If castling is legal, call this function only if the result tag is such a
-    /// result.
+    /// Whether the word just read is a result that says that both players lost, or that one lost and the
+    /// other drew. `0-0` can also be castling. If castling is legal, call this function only if the result
+    /// tag is such a result.
     fn is_double_loss(&self, token: &[u8]) -> bool {
         let is_result = GameResult::read_scores(token) == Some((GameResult::Unknown, token.len()));
         token[0] == b'0'
@@ -263,7 +263,8 @@ impl ChunkParser<'_> {
         true
     }
 
-    /// Reports a token that is neither a move nor a result. Returns whether moves may be lost because of it.
+    /// Reports a token that is neither a move nor a result. Returns whether moves are possibly lost because
+    /// of it.
     #[cold]
     fn oddity(&mut self, token: Token<'_>, batch: &mut GameBatch) -> bool {
         let (kind, message) = match token {

@@ -1,4 +1,4 @@
-//! Signatures of games (all compared data as bytes), and the hashes of games that the database stores.
+//! Signatures of games (all compared data as bytes), and the hashes that the database stores for each game.
 
 use std::hash::Hasher as _;
 

@@ -35,7 +35,8 @@ impl Originals {
         Self { comparison, same, moves, groups, removed: removed.clone() }
     }
 
-    /// Finds the first game that is equal to the game with this `signature`, whose bytes are in `games`.
+    /// Finds the first game that is equal to the game with this `signature`. The bytes of the signature are
+    /// in `games`.
     pub(crate) fn same(&mut self, games: &Signatures, signature: &Signature) -> Result<Option<GameId>> {
         let Some(hash) = signature.hash else { return Ok(None) };
         Ok(self.same.find(hash, games.bytes(signature))?.map(GameId))

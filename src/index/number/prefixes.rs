@@ -1,4 +1,4 @@
-//! Once all rows are written, finds games of which the database also has a longer version.
+//! Finds games of which the database also has a longer version, once all games are written.
 
 use std::collections::HashSet;
 use std::hash::Hasher as _;
@@ -30,15 +30,15 @@ pub(crate) struct Prefixes<'p> {
 }
 
 impl<'p> Prefixes<'p> {
-    /// Considers a pair of games only if at least one of them is later than `last`, or if the short game is
-    /// passed to [`note`](Self::note) as freed.
+    /// A search that considers a pair of games only if at least one of them is later than `last`, or if the
+    /// short game is passed to [`note`](Self::note) as freed.
     pub(crate) const fn new(keys: SpillMap, hash: KeyHash, last: GameId, progress: &'p Progress) -> Self {
         Self { keys, longer: Vec::new(), last, hash, progress, key: Vec::new() }
     }
 
     /// Searches for longer games, and records the short games as duplicates of the kind `prefix`. `freed`
-    /// contains the existing short games that need a new search for longer games. All other tables must be
-    /// complete. Returns the number of short games recorded.
+    /// contains the existing short games that need a new search for longer games. The tables of games and
+    /// positions must be complete. Returns the number of short games recorded.
     pub(crate) fn note(mut self, loader: &BulkLoader<'_>, freed: &[GameId]) -> Result<u64> {
         let freed: HashSet<GameId> = freed.iter().copied().collect();
         let candidates = loader.prefix_candidates(self.last, &freed)?;
@@ -86,8 +86,8 @@ impl<'p> Prefixes<'p> {
         begin
     }
 
-    /// The index in `longer` for a short game. Equal short games share one index; for any other game, a new
-    /// entry is added.
+    /// The index in `longer` for a short game. Equal short games share one index. Adds an entry if none of
+    /// them has one yet.
     fn number(&mut self, game: &ComparedGame) -> Result<u32> {
         let begin = self.begin(game);
         let mut hasher = self.hash.begin();

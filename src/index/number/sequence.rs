@@ -14,7 +14,7 @@ use crate::store::{NameTable, Snapshot, SourceTotals};
 pub(crate) struct SourceCount {
     /// The counts. The size and digest of the text, and whether it is damaged, are not set here.
     pub(crate) totals: SourceTotals,
-    /// Omitted games, which are not counted in `totals.games`.
+    /// The number of games that were omitted because of an error. `totals.games` does not include them.
     pub(crate) left_out: u64,
     /// Whether the source has text outside games.
     has_text_outside: bool,
@@ -31,8 +31,7 @@ impl SourceCount {
     }
 }
 
-/// The numbers of games and lines in the text before the first byte to read. Earlier runs have read this
-/// text.
+/// How many games and lines precede the first byte to read. Earlier runs have read the text before this byte.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SourceStart {
     pub(crate) games: u32,
@@ -97,8 +96,9 @@ impl Sequencer {
         })
     }
 
-    /// Assigns ids to the games of a batch. If games are kept, removes duplicates first. Returns the id of
-    /// the first game that was not removed or, if all were removed, of the next game.
+    /// Assigns ids to the games of a batch, and completes the line and game numbers of its problems. If games
+    /// are kept, removes duplicates first. Returns the id of the first game that was not removed or, if all
+    /// were removed, of the next game.
     pub(crate) fn number(&mut self, source: SourceId, batch: &mut GameBatch) -> Result<GameId> {
         let source_index = (source.0 - self.last_source.0) as usize - 1;
         if source != self.source {
@@ -154,8 +154,9 @@ impl Sequencer {
         }
     }
 
-    /// The problem of a completely read source without a game: the source has other text, or it is an empty
-    /// stream (`is_stream`), so the program that writes to it may have failed.
+    /// The problem of a completely read source, if it has no game, but other text, or if it is an empty
+    /// stream. The program that writes to an empty stream has perhaps failed. `is_stream`: the source is
+    /// standard input.
     pub(crate) fn without_game(&self, source: SourceId, is_stream: bool) -> Option<&'static str> {
         let count = &self.sources[(source.0 - self.last_source.0) as usize - 1];
         let has_text_alone = count.has_text_outside || count.other_text.is_some();

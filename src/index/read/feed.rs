@@ -58,8 +58,8 @@ impl<'s> Feed<'s> {
         Self { sources, options, number: 0, source: last, open: None, path: None, ends: Vec::new() }
     }
 
-    /// The next work, or `None` at the end. Fails if `is_stopped` returns true while this function waits or
-    /// searches.
+    /// The next piece of work, or `None` at the end. Fails if `is_stopped` returns true while this function
+    /// waits or searches.
     pub(crate) fn next(&mut self, is_stopped: impl Fn() -> bool) -> Result<Option<Work>> {
         loop {
             let task = match self.open.take() {

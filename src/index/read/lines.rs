@@ -19,7 +19,8 @@ pub(crate) fn count_lines(text: &[u8], range: std::ops::Range<usize>) -> u64 {
     count + u64::from(pairs < length && text.last().is_some_and(|&byte| ends_line(byte, 0)))
 }
 
-/// Counts line ends up to an offset, continuing from the last offset, forwards or backwards.
+/// Counts the line ends before an offset. Continues from the offset of the previous call, forwards or
+/// backwards.
 #[derive(Default)]
 pub(crate) struct LineCounter {
     offset: usize,

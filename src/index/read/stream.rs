@@ -89,7 +89,7 @@ pub(crate) struct CutOptions {
 pub(crate) enum Piece {
     Chunk(Chunk),
     Report(SourceProblem),
-    /// The run must end.
+    /// The error ends the run.
     Failed(Error),
     End(SourceEnd),
 }
@@ -278,7 +278,8 @@ impl Cutter {
         Ok(())
     }
 
-    /// Sends the text before a damaged place. The text after this place is dropped up to the next game.
+    /// Sends the text before a damaged place, and reports the damage. The text after this place is dropped up
+    /// to the next game.
     fn meet_damage(&mut self, error: &std::io::Error) -> Cut {
         self.cut(true)?;
         if self.is_complete {
@@ -320,7 +321,7 @@ impl Cutter {
         self.bound_memory()
     }
 
-    /// Sends all text up to `end` as a chunk, or drops the text if its beginning is lost.
+    /// Sends all text up to `end` as a chunk, or drops this text if `is_torn` is set.
     fn cut_at(&mut self, end: usize) -> Cut {
         // Capacity for a chunk, and for the text between the intended end of the chunk and the next boundary.
         let mut rest =

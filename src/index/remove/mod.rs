@@ -1,5 +1,5 @@
-//! Removes games from a database. The same transaction merges the levels of a database if there are no games
-//! to remove.
+//! Removes games from a database. Also merges the levels of a database, and rewrites its file without free
+//! pages.
 
 mod restored;
 
@@ -141,7 +141,8 @@ fn take_all(
     Ok(())
 }
 
-/// Fails if a view has the name of a necessary table, or if tables disagree about the number of games.
+/// Fails if a view has the name of a necessary table, if tables disagree about the number of games, or if
+/// `game_position` has rows with greater ids than the last game.
 fn check_known(target: &Path, progress: &Progress) -> Result<()> {
     let known = Snapshot::open(target)?;
     progress.watch(known.connection());
@@ -159,7 +160,7 @@ impl RemovalSummary {
         }
     }
 
-    /// Converts an error that occurred after a part was committed.
+    /// Adds to an error that occurred after a commit what was committed, and how to do the rest.
     fn incomplete(&self, error: Error) -> Error {
         if self.asks_again {
             let restored = match self.returned {
@@ -178,8 +179,8 @@ impl RemovalSummary {
 const WRITING_BACK: &str = "writing the write-ahead log back into the database";
 const NEXT_RUN: &str = "nothing is lost, and the next run does this step";
 
-/// Merges the levels of the locked database into one, without the occurrences of removed games. Returns the
-/// previous numbers of levels and of removed games in them.
+/// Merges the levels of the locked database into one, without the occurrences of removed games. Returns how
+/// many levels there were, and how many removed games they still contained.
 ///
 /// # Errors
 /// The same as for [`remove`].
@@ -206,7 +207,7 @@ fn merged(levels: u64) -> String {
 }
 
 /// Finds what [`remove`] would remove, without removing it. Duplicates to restore are counted if their files
-/// exist. The files are not read, so changes in them are not detected.
+/// exist. The texts of the files are not read, so changes in them are not detected.
 ///
 /// # Errors
 /// The same as for [`remove`].
@@ -269,7 +270,8 @@ impl Chosen {
     }
 }
 
-/// One transaction that removes games and sources. If there are none to remove, it merges the levels.
+/// One transaction that removes games and sources. If there is nothing to remove, it merges the levels
+/// instead.
 struct RemovalTransaction<'t> {
     database: &'t Database,
     lock: &'t WriterLock,
@@ -362,7 +364,7 @@ impl Run<'_> {
         Ok(restored.count().into())
     }
 
-    /// Reads the games to restore on one thread, because they are few.
+    /// Reads the games to restore, and passes them to the sink. Uses one thread, because these games are few.
     fn restore_games(&self, sink: &mut AddedPages<'_>, returning: &RestoredGames) -> Result<CountedGames> {
         let mut sequencer = self.sequencer(Takes::Positions)?;
         let standard = Standard::new();
@@ -409,7 +411,7 @@ impl Run<'_> {
 pub struct OptimizeSummary {
     /// The number of levels before the run. After the run, there is at most one level.
     pub levels: u64,
-    /// The number of games removed earlier whose positions were still in a level.
+    /// The number of games that earlier runs had removed, but whose positions were still in a level.
     pub dropped_games: u64,
     /// The layout to which the database was converted; `None` if the layout was not changed.
     pub converted: Option<Layout>,
@@ -423,11 +425,12 @@ pub struct OptimizeSummary {
     pub elapsed: Duration,
 }
 
-/// Merges the levels of the database at `target` into one, without the positions of removed games, in one
-/// transaction, so that look-ups are as fast as after a single run. If more than a tenth of the file is free
-/// after that, the file is rewritten without its free pages. Rewriting temporarily needs up to twice the size
-/// of the file. If the options name another [layout](IndexOptions::layout), a copy with this layout replaces
-/// the file. Options for reading, such as those for duplicates and annotations, are ignored.
+/// Merges the levels of the database at `target` into one, in one transaction. Look-ups are then as fast as
+/// after a single run. The merged level does not contain positions of removed games. If the options name
+/// another [layout](IndexOptions::layout), a copy with this layout then replaces the file. If more than a
+/// tenth of the file is free at the end, the file is rewritten without its free pages. Rewriting temporarily
+/// needs up to twice the size of the file. Options for reading, such as those for duplicates and annotations,
+/// are ignored.
 ///
 /// # Errors
 /// If the database cannot be written, its tables are inconsistent, or the run is [stopped](Progress::stop).
@@ -464,7 +467,7 @@ pub fn optimize(target: &Path, options: &IndexOptions, progress: &Progress) -> R
 }
 
 /// If `options` name another layout, replaces the database with a copy in that layout. Returns the new
-/// layout.
+/// layout; `None` if the layout is unchanged.
 fn convert(lock: WriterLock, options: &IndexOptions, progress: &Progress) -> Result<Option<Layout>> {
     let database = Database::open_read_only(lock.target())?;
     let now = database.layout();
@@ -488,8 +491,8 @@ fn convert(lock: WriterLock, options: &IndexOptions, progress: &Progress) -> Res
 /// About how many times larger a database is in the open layout than in the compact one.
 const OPEN_TO_COMPACT: u64 = 4;
 
-/// Returns the free pages of a database to the file system: rewrites the file without them. Before, merges the
-/// levels if they still contain positions of removed games. Returns the new size of the file, in bytes.
+/// Returns the free pages of a database to the file system: rewrites the file without them. First merges the
+/// levels, if they still contain positions of removed games. Returns the new size of the file, in bytes.
 ///
 /// # Errors
 /// If the database cannot be written, or the run is [stopped](Progress::stop).

@@ -33,7 +33,7 @@ use crate::store::{BulkLoader, GameSet, ImportTotals, Snapshot, SourceTotals};
 #[derive(Debug)]
 pub(crate) struct Intake<'s> {
     pub(crate) sources: &'s Sources,
-    /// For each source, the numbers of games and lines before the first byte to read.
+    /// For each source, how many games and lines precede the first byte to read.
     pub(crate) starts: Vec<SourceStart>,
     /// The greatest existing source id; 0 if there is none.
     pub(crate) last_source: SourceId,
@@ -41,11 +41,11 @@ pub(crate) struct Intake<'s> {
     pub(crate) import: ImportId,
     /// The existing database that the run changes, or whose stored games it reads.
     pub(crate) target: Option<PathBuf>,
-    /// The existing database, or the existing directory of Parquet files, to replace.
+    /// The existing database, or the existing directory of Parquet files, that the run replaces.
     pub(crate) replaced: Option<PathBuf>,
     /// Games that the run removes from the database.
     pub(crate) removed: GameSet,
-    /// About how many stored occurrences the run writes again.
+    /// The approximate number of stored occurrences that the run writes again.
     pub(crate) merged: u64,
     /// Whether other sources were ignored because the database already has their texts. Also set for
     /// removals, which read no sources.
@@ -118,8 +118,8 @@ impl<'r> Run<'r> {
         let unknown = if intake.sources.bytes().is_none() { LARGE } else { 0 };
         let expected = estimate.plies + estimate.games + unknown + intake.merged;
         let memory = occurrence_memory(options, intake.sources);
-        // A run on an existing database sorts its partitions in parallel, and can stop between two of them.
-        // So create at least 64.
+        // Partitions are sorted in parallel, and the run can stop between two of them. So create at least 64
+        // for a run on an existing database, even if few occurrences are expected.
         let least = if intake.target.is_some() { 64 * Partitions::<PlayedOccurrence>::RECORDS } else { 0 };
         let partitions = Partitions::new(expected.max(least), memory, directory.clone())?;
         let reports = Mutex::new(reports);
@@ -143,8 +143,9 @@ impl<'r> Run<'r> {
         self.complete(sink, &read, &LevelOccurrences::new(sorting, &none), Vec::new())
     }
 
-    /// Like [`fill`](Self::fill), but adds everything to an existing database. `decreases` are the changes by
-    /// the removed games, which are read again from the places in `replaced`.
+    /// Like [`fill`](Self::fill), but adds everything to an existing database. `decreases` are the changes
+    /// that removing games makes to the visited positions. `replaced` lists the removed games, and where each
+    /// of them is read again.
     pub(crate) fn add(
         &self,
         mut sink: AddedPages<'_>,
@@ -160,9 +161,9 @@ impl<'r> Run<'r> {
         self.complete(sink, &read, &LevelOccurrences::new(sorting, decreases), replaced.to_vec())
     }
 
-    /// Chooses the level to write in the target. If the level has stored games, reads their positions and
-    /// inserts them into `games`. `None` if there are no new games, unless `merges_all`: then one level has all
-    /// games.
+    /// Chooses the level to write in the target. With `merges_all`, this is the first level, which then has
+    /// all games. Otherwise, returns `None` if `games` has no new games. If the level also has stored games,
+    /// adds their occurrences to the partitions, and the games to `games`.
     pub(crate) fn level_to_write(&self, games: &mut CountedGames, merges_all: bool) -> Result<Option<Level>> {
         let target = self.intake.target.as_deref().expect("a run on an existing database");
         let known = Snapshot::open_snapshot(target)?;
@@ -220,8 +221,8 @@ impl<'r> Run<'r> {
         Ok(summary)
     }
 
-    /// The data for the rows of the run and of its sources. Options that do not affect the tables, such as
-    /// threads and memory, are not included.
+    /// The data for the run's row in `import` and for the rows of its sources. Options that do not affect the
+    /// tables, such as threads and memory, are not included.
     fn new_run(&self) -> NewRun<'_> {
         let options = serde_json::json!({
             "strict": self.options.strict,
@@ -251,7 +252,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// The totals that complete the rows of the run and of its sources.
+    /// The totals that complete the run's row in `import` and the rows of its sources.
     fn totals(&self, read: &ReadResult, summary: &Summary) -> RunTotals {
         let sources = self.intake.ids().zip(&read.counts).zip(&read.ends);
         let source = |((id, count), end): ((SourceId, &SourceCount), &SourceEnd)| {
@@ -272,7 +273,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// The summary of the data read.
+    /// Summarizes what the run has read.
     fn summary(&self, read: &ReadResult) -> Summary {
         let total = |count: fn(&SourceCount) -> u64| read.counts.iter().map(count).sum::<u64>();
         Summary {
@@ -299,13 +300,13 @@ impl<'r> Run<'r> {
         Prefixes::new(keys, self.hash.clone(), last, self.progress).note(loader, freed)
     }
 
-    /// Fails if the data read must not be written. Called before occurrences are sorted.
+    /// Fails if what was read must not be written to the database. Called before occurrences are sorted.
     pub(crate) fn check_result(&self, read: &ReadResult) -> Result<()> {
         let Summary { unreadable, damaged, gameless, problems, .. } = &read.counted;
         let is_all = unreadable.len() == self.intake.sources.files.len() && !self.intake.has_known;
         if let Some(reason) = unreadable.first().filter(|_| is_all) {
-            // When the run was planned, at least one source could be read. A database must not be replaced by
-            // an empty one.
+            // At least one source could be read when the run was planned, but none could be read now. Without
+            // this error, an empty database could replace an existing one.
             return Err(Error::NoSource(reason.clone()));
         }
         let (errors, warnings) = (problems.of(Severity::Error), problems.of(Severity::Warning));

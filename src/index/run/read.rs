@@ -1,4 +1,4 @@
-//! Reads the sources: workers parse and replay, and one thread passes their results to the sink.
+//! Reads the sources: workers parse and replay games, and one thread passes the results to the sink.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};

@@ -23,7 +23,8 @@ pub(crate) struct Shared<'s> {
     pub(crate) sequencer: Mutex<Sequencer>,
     /// Lets the workers assign ids to games chunk by chunk, in the order of the chunks.
     pub(crate) turn: OrderedQueue,
-    /// Lets the workers send positions chunk by chunk, if the sink requires the order of the chunks.
+    /// Lets the workers send positions chunk by chunk, in the order of the chunks, if the sink requires this
+    /// order.
     pub(crate) append_turn: OrderedQueue,
     pub(crate) standard: Standard,
     pub(crate) comparison: Comparison,
@@ -63,7 +64,7 @@ impl Drop for StopOnDrop<'_, '_> {
 }
 
 impl Shared<'_> {
-    /// Stops all workers that wait for their turn.
+    /// Stops all workers. A worker that is not waiting for its turn stops when it next waits.
     pub(crate) fn stop(&self) {
         self.turn.stop();
         self.append_turn.stop();
@@ -104,7 +105,7 @@ struct Worker<'w, 's, E: PositionEncoder> {
     encoder: E,
     scatter: Scatter<'s, PlayedOccurrence>,
     batch: GameBatch,
-    /// The rows of `move_eval` of the batch's games, if the encoder takes them.
+    /// The batch's rows of `move_eval`, if the encoder takes them.
     evals: Vec<EvalRow>,
     setups: RecentSetups,
 }
@@ -171,8 +172,8 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
             }
             // Headers are sent before the turn ends, because sinks need them in the order of the games.
             // `send_headers` also sets `evals`, which `positions` encodes. With `Takes::Games`, headers are
-            // sent later, because the encoder still reads them; the order does not matter, because the sink
-            // ignores headers.
+            // sent later, because the encoder still reads them. Their order does not matter then, because the
+            // sink ignores headers.
             if E::TAKES != Takes::Games {
                 self.send_headers()?;
             }
@@ -195,7 +196,8 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         self.end_appending(number)
     }
 
-    /// Sends the headers (the rows of the small tables), and replaces them with empty ones.
+    /// Sends the batch's headers, and replaces them with empty ones. With [`Takes::Positions`], first moves
+    /// the rows of `move_eval` to `evals`.
     fn send_headers(&mut self) -> Result<()> {
         if E::TAKES == Takes::Positions {
             std::mem::swap(&mut self.evals, &mut self.batch.headers.evals);
@@ -205,8 +207,8 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
         self.sender.send(SinkMessage::Headers(Box::new(headers)))
     }
 
-    /// Encodes what the encoder takes from the batch, and sends the result. The first game of the batch has
-    /// the id `first`.
+    /// Encodes what the encoder takes from the batch, and sends the result. With [`Takes::Positions`], also
+    /// adds the occurrences to the partitions. The first game of the batch has the id `first`.
     fn positions(&mut self, chunk: u64, batch_number: u32, first: GameId) -> Result<()> {
         let Self { shared, sender, encoder, scatter, batch, evals, setups } = self;
         match E::TAKES {

@@ -60,8 +60,8 @@ fn game() -> impl Strategy<Value = Game> {
     let date = prop_oneof![3 => Just(None), 1 => Just(Some("2001.01.01"))];
     let result = prop_oneof![3 => Just("1-0"), 1 => Just("*")];
     let fen = prop_oneof![4 => Just(None), 1 => Just(Some(FEN))];
-    // The beginning of one of three sequences of moves. One sequence differs from the first after 12 plies,
-    // the other after 16 plies.
+    // The beginning of one of three sequences of moves. The second sequence differs from the first after 12
+    // plies, the third after 16 plies.
     let plies = prop_oneof![0..3_usize, 13..26_usize];
     let moves = (plies, prop_oneof![Just(12), Just(16), Just(usize::MAX)]).prop_map(|(plies, parting)| {
         let (one, two) = (["Nf3", "Nf6", "Ng1", "Ng8"], ["Nc3", "Nc6", "Nb1", "Nb8"]);

@@ -1,5 +1,5 @@
-//! The counted data of a game in one number: result, ratings and date. With this number, the row of the game
-//! need not be read.
+//! Packs the result, the ratings and the date of a game into one number, so that games can be counted without
+//! reading their rows again.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -88,7 +88,7 @@ impl CountedGame {
     }
 }
 
-/// The games of a level: stored games, and then those that the run adds.
+/// The counted data of the games of a level: first the stored games, then the games that the run adds.
 #[derive(Debug)]
 pub(crate) struct CountedGames {
     /// The last id before the games that the run adds.
@@ -109,7 +109,8 @@ impl StoredGames {
     /// The number of ids in a piece.
     pub(crate) const AT_ONCE: u32 = 2048;
 
-    /// The pieces, each with its first id. `first` is the id at which the first possible piece begins.
+    /// Builds the list from its pieces, each with its first id. `first` is the id at which the first possible
+    /// piece begins.
     pub(crate) fn new(first: GameId, pieces: impl Iterator<Item = (GameId, Box<[CountedGame]>)>) -> Self {
         let mut all = Self { first, pieces: Vec::new() };
         for (start, piece) in pieces {
@@ -152,7 +153,7 @@ impl CountedGames {
         u32::try_from(self.counted_games.len()).unwrap_or(u32::MAX)
     }
 
-    /// The number of all games, and of ids without a game beside them.
+    /// The number of elements: one for each game, and one for each id without a game in a stored piece.
     pub(crate) fn len(&self) -> usize {
         self.stored.pieces.iter().map(|piece| piece.len()).sum::<usize>() + self.counted_games.len()
     }
@@ -185,16 +186,16 @@ pub(crate) fn opened<'k>(known: &'k mut Option<Snapshot>, target: &Path) -> Resu
     })
 }
 
-/// The outcomes (result, ratings and date) of the games of a database, as it was before the run. Columns of
-/// games are read one block at a time: nearly all blocks are needed, and reading rows of `game` takes far
-/// longer.
+/// The outcomes (result, ratings and date) of the games of a database, as it was before the run. The outcomes
+/// are read from `game_column`, one block at a time: nearly all blocks are needed, and reading rows of `game`
+/// takes far longer.
 #[derive(Debug)]
 pub(crate) struct KnownOutcomes<'t> {
     target: &'t Path,
     known: Mutex<Option<Snapshot>>,
-    /// One entry for each possible block, set once the block was read; `None` if the columns do not have the
-    /// data of the block. A game that is missing from the columns may still exist, if a user changed the
-    /// columns.
+    /// One entry for each possible block, set once the block was read; `None` if `game_column` does not have
+    /// the data of the block. A game that is missing from `game_column` can still exist, if a user changed
+    /// that table.
     blocks: Vec<OnceLock<Option<Box<Outcomes>>>>,
     /// The number of entries in `blocks` that are set.
     kept: AtomicUsize,

@@ -27,11 +27,12 @@ pub(crate) struct VisitedPosition {
     pub(crate) top: GameList,
     /// The latest games.
     pub(crate) recent: GameList,
-    /// All games that reached the position, with their moves.
+    /// The games that reached the position, with their moves. The games in `to_look_up` are added when their
+    /// moves are found.
     pub(crate) visits: Visits,
 }
 
-/// The FENs of the positions with a key, as far as they are known.
+/// What is known about the FENs of the positions that have one key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Fens {
     #[default]
@@ -81,7 +82,8 @@ impl VisitedPosition {
         }
     }
 
-    /// Keeps an occurrence if its position may have to be compared with other positions that have this key.
+    /// Stores an occurrence if its position might have to be compared with other positions that have this
+    /// key.
     fn note(&mut self, occurrence: PlayedOccurrence) {
         let place = (occurrence.game(), occurrence.ply());
         match occurrence.origin() {
@@ -148,7 +150,7 @@ pub(crate) struct Counter<'o> {
 }
 
 pub(crate) struct Counted {
-    /// The number of distinct keys of the new games.
+    /// The number of distinct keys in the games that the run adds.
     pub(crate) distinct: u64,
     /// The visited positions in key order.
     pub(crate) visited: Vec<VisitedPosition>,
@@ -226,9 +228,9 @@ impl<'o> Counter<'o> {
         self.pending = pending;
     }
 
-    /// Ends the key of `last`, the occurrence that was the latest one.
+    /// Finishes counting the key of the occurrence `last`.
     fn end_key(&mut self, last: Option<PlayedOccurrence>) {
-        // The games of a key are in order, so that the last one is new if any of them is.
+        // The games of a key are in ascending order, so the last one is new if any of them is new.
         self.distinct += u64::from(last.is_some_and(|last| self.counted_games.is_new(last.game())));
         self.pending.clear();
         if let Some(Open { mut visited, latest }) = self.open.take() {

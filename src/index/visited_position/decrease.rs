@@ -16,19 +16,20 @@ use crate::store::row::{GameId, GameList, LISTED_GAMES, ResultCounts};
 use crate::store::visit_set::PlayedMove;
 use crate::store::{BulkLoader, GameSet, Snapshot, VisitedCounts};
 
-/// The changes of the rows of one position.
+/// The changes that removed games make to the rows of one position.
 #[derive(Debug, Default)]
 struct Decrease {
     counts: ResultCounts,
     unfinished: u32,
     moves: Vec<(MoveCode, ResultCounts)>,
-    /// The blocks that contain removed games.
+    /// The blocks of the removed games that reached the position.
     blocks: Vec<u32>,
     /// Whether too few games are left. Then the rows are removed.
     goes: bool,
     /// The lists of the best-rated and of the latest games, as JSON, if a listed game is removed.
     lists: Option<[String; 2]>,
-    /// The moves whose first or last year can change, each with counts that include both new years.
+    /// The moves whose first or last year can change, each with counts whose first and last year are the new
+    /// ones.
     years: Vec<(MoveCode, ResultCounts)>,
 }
 
@@ -150,7 +151,8 @@ struct LevelDecreases<'r> {
 }
 
 impl LevelDecreases<'_> {
-    /// Adds the decreases by the removed games of the level to `all`.
+    /// Computes the decreases that `games`, the removed games of the level, cause. Adds these decreases to
+    /// `all`.
     fn compute(&self, games: &[GameId], outcomes: &KnownOutcomes<'_>, all: &mut Decreases) -> Result<()> {
         const GAMES_AT_ONCE: usize = 256;
         const POSITIONS_AT_ONCE: usize = 256;
@@ -194,7 +196,8 @@ impl WorkerState<'_> {
         opened(&mut self.known, removed.target)
     }
 
-    /// The decreases by some of the removed games, and the number of positions of these games.
+    /// The decreases that `games`, some of the removed games, cause; and the number of positions of these
+    /// games.
     fn games(&mut self, level: &LevelDecreases<'_>, games: &[GameId]) -> Result<(KeyMap<Decrease>, u64)> {
         let outcomes = self.outcomes;
         let known = self.of(level.removed)?;
@@ -238,7 +241,8 @@ impl WorkerState<'_> {
             return Ok(());
         }
         let is_listed = listed.into_iter().any(|game| removed.games.contains(game));
-        // A removed game may have been the only game in the first or last year of its move.
+        // If a removed game was played in the first or last year of a move, perhaps no other game of that
+        // year has this move.
         let is_doubtful = |(code, gone): &&(MoveCode, ResultCounts)| {
             let known = years.iter().find(|(other, ..)| other == code);
             known.is_some_and(|&(_, first, last)| {
@@ -256,7 +260,7 @@ impl WorkerState<'_> {
     }
 
     /// The lists of the best-rated and of the latest remaining games. Also, for each move in `moves`, counts
-    /// that include the first and the last year of the remaining games with this move.
+    /// whose years are the first and the last year of the remaining games with this move.
     fn recount(
         &mut self,
         level: &LevelDecreases<'_>,

@@ -11,14 +11,14 @@ use crate::store::BulkLoader;
 use crate::store::row::{ContinuationRow, Text, VisitedPositionBatch, VisitedPositionRow};
 use crate::store::visit_set::{PackingBuffers, PlayedMove, Visits};
 
-/// Writes the rows of a level to `level_position`, `level_continuation` and `visit_set`. All other tables must
-/// be complete.
+/// Writes the rows of a level to `level_position`, `level_continuation` and `visit_set`. The tables of games
+/// and positions must be complete.
 ///
 /// The counts contain only the key of a position and the short codes of the moves. Nearly always, a move from
-/// another visited position leads to the position, so that it can be found by walking from the start
-/// position. For other positions, and for positions that games from set-ups reached, rows of `game_position`
-/// are read. If two positions share a key, neither gets a row. This is detected if the FENs that were read
-/// differ, if walks lead to different positions with this key, or if a move is impossible.
+/// another visited position leads to the position. Such a position is found by walking from the start
+/// position. For other positions, and for positions that games from set-up positions reached, rows of
+/// `game_position` are read. If two positions share a key, neither gets a row. This is detected if the FENs
+/// that were read differ, if walks lead to different positions with this key, or if a move is impossible.
 pub(crate) fn write(
     level: Level,
     mut visited: Vec<VisitedPosition>,
@@ -72,9 +72,9 @@ fn write_visits(level: Level, visits: &[(PositionKey, Visits)], loader: &BulkLoa
     Ok(())
 }
 
-/// Compares the FENs of the occurrences in games from set-up positions with each other, with the FEN of an
-/// occurrence in a game from the standard start. If there are no occurrences in games from set-up positions,
-/// reads nothing.
+/// Compares the FENs of the occurrences in games from set-up positions with each other and, if there is one,
+/// with the FEN of an occurrence in a game from the standard start. If there are no occurrences in games from
+/// set-up positions, reads nothing.
 fn compare_fens(visited: &mut VisitedPosition, loader: &BulkLoader<'_>) -> Result<()> {
     let places = std::mem::take(&mut visited.to_compare);
     if places.is_empty() {
@@ -128,7 +128,7 @@ fn add(
 struct Walk<'c> {
     visited: &'c [VisitedPosition],
     indexes: KeyMap<usize>,
-    /// The FENs of the reached positions.
+    /// For each visited position, what is known about its FENs.
     fens: Vec<Fens>,
     /// Positions that were reached but not yet processed.
     queue: Vec<(usize, Position)>,
@@ -173,7 +173,8 @@ impl<'c> Walk<'c> {
         }
     }
 
-    /// Processes a position to which a walk leads.
+    /// Records the FEN of a position to which a walk leads. Adds the position to the queue if it is a visited
+    /// one whose FEN was unknown.
     fn reach(&mut self, position: Position) {
         if let Some(&index) = self.indexes.get(&position.key()) {
             let is_first = self.fens[index] == Fens::Unknown;

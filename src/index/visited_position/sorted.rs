@@ -32,7 +32,8 @@ pub(crate) struct Sorting<'r> {
 /// The occurrences of a level.
 pub(crate) struct LevelOccurrences<'r> {
     sorting: Sorting<'r>,
-    /// The changes that removed games make to the levels before.
+    /// The changes that removed games make to visited positions. They are written only for levels that are
+    /// not replaced.
     decreases: &'r Decreases,
     /// The index of each drained partition, and its counts.
     counted: Mutex<Vec<(usize, Counted)>>,

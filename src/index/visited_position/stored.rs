@@ -12,8 +12,9 @@ use crate::sort::Scatter;
 use crate::store::Snapshot;
 
 impl Run<'_> {
-    /// Adds the occurrences of the games from `first` to `last` in the database `known` to the partitions,
-    /// except those of games that the run removes. Returns the counted data of these games.
+    /// Adds to the partitions the occurrences of the games in `range` (the first and the last id) of the
+    /// database `known`, except games that the run removes. Returns the counted data of the games in `range`,
+    /// except removed games.
     pub(crate) fn scatter_stored(&self, known: &Snapshot, range: [GameId; 2]) -> Result<StoredGames> {
         let starts = known.starts_of_games(range, StoredGames::AT_ONCE)?;
         let (path, next) = (known.path(), AtomicUsize::new(0));
@@ -39,7 +40,8 @@ impl Run<'_> {
         range: [GameId; 2],
         scatter: &mut Scatter<'_, PlayedOccurrence>,
     ) -> Result<Box<[CountedGame]>> {
-        /// Plies from here on do not fit into an occurrence. No game that this program wrote has so many.
+        /// The first ply that does not fit into an occurrence. No game that this program wrote has so many
+        /// plies.
         const TOO_MANY: u32 = 1 << 28;
         let [first, last] = range;
         let mut games = vec![(CountedGame::NONE, None); (last.0 - first.0) as usize + 1];
@@ -52,7 +54,7 @@ impl Run<'_> {
         })?;
         let mut pushed = Ok(());
         known.for_each_position_in(range, |game, ply, key, code| {
-            // A user may have deleted the game.
+            // `None`: the run removes the game, or a user has deleted its row.
             let Some(origin) = games[index(game)].1 else { return };
             if pushed.is_ok() && ply.0 < TOO_MANY {
                 pushed = scatter.push(PlayedOccurrence::new(key, game, ply, code).of(origin));

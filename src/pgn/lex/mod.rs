@@ -68,8 +68,8 @@ pub struct Lexer<'a> {
     odd: usize,
     /// Whether a move has been read.
     moved: bool,
-    /// The offset up to which the closing bracket of a [stray opening bracket](Token::StrayOpening) was
-    /// searched for in vain. This part is not searched again.
+    /// The offset up to which the lexer has searched in vain for the closing bracket of a [stray opening
+    /// bracket](Token::StrayOpening). It does not search the text before this offset again.
     searched: usize,
     /// Whether the text is a variation.
     inner: bool,
@@ -78,9 +78,10 @@ pub struct Lexer<'a> {
 }
 
 impl Variation {
-    /// A lexer for the variation in `text`. Read its tokens with [`next_annotated`](Lexer::next_annotated).
-    /// The brackets of nested variations are [`Annotation::Opening`] and [`Annotation::Closing`]. Brackets of
-    /// different kinds need not match, so the numbers of these annotations can differ.
+    /// A lexer for this variation, which is a part of `text`. Read its tokens with
+    /// [`next_annotated`](Lexer::next_annotated). The brackets of nested variations are
+    /// [`Annotation::Opening`] and [`Annotation::Closing`]. Brackets of different kinds need not match, so
+    /// there can be more of one annotation than of the other.
     #[must_use]
     pub fn lexer(self, text: &[u8]) -> Lexer<'_> {
         let text = &text[..self.end];

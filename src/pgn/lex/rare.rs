@@ -127,9 +127,9 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Reads a run of dashes. One dash has no meaning. Two dashes are a null move, and so are three dashes
-    /// that do not fill their line. Three dashes that fill their line, and longer runs, are separators, and
-    /// therefore junk.
+    /// Reads consecutive dashes. One dash has no meaning. Two dashes are a null move, and so are three dashes
+    /// that do not fill their line. Three dashes that fill their line, and more than three dashes, are
+    /// separators, and therefore junk.
     fn dashes(&mut self) -> Option<Token<'a>> {
         let (before, rest) = self.text.split_at(self.at);
         let dashes = &rest[..rest.iter().take_while(|&&byte| byte == b'-').count()];

@@ -81,7 +81,7 @@ pub struct PositionStatistics {
     pub top_games: Vec<ListedGame>,
     /// The latest games, the latest first.
     pub recent_games: Vec<ListedGame>,
-    /// Number of games with a result that ended in the position.
+    /// Number of games with a result that reached the position and played no move from it.
     #[serde(skip)]
     pub ended: u64,
     /// Number of moves omitted because of the limit.
@@ -171,7 +171,7 @@ pub struct MoveStatistics {
     /// in variations, all other numbers of games are 0. Missing unless variations were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_variations: Option<u64>,
-    /// The game with the move, if there is only one; otherwise `null`.
+    /// The game with a result in which the move was played, if there is only one; otherwise `null`.
     pub game: Option<GameEntry>,
     /// Opening of the position after the move; `null` if it has no name.
     pub opening: Option<Opening>,

@@ -32,7 +32,7 @@ pub struct MoveTree {
     /// Number of games without a result that reached the position. The numbers of results do not include
     /// them.
     pub unfinished: u64,
-    /// Number of games with a result that ended in the position.
+    /// Number of games with a result that reached the position and played no move from it.
     #[serde(skip)]
     pub ended: u64,
     /// The moves played from the position, the most frequent first.
@@ -59,9 +59,9 @@ pub struct TreeMove {
     pub side: Color,
     /// Number of games with a result that reached the position before the move.
     pub games_before: u64,
-    /// Missing if the moves after this one are listed here. Otherwise, the line from the first position of
-    /// the tree to the place where they are listed, because the same position occurs there; empty for the
-    /// first position itself.
+    /// Missing if `moves` lists the moves after this one. Otherwise, the same position occurs elsewhere in
+    /// the tree, and the moves are listed there: this is the line from the first position of the tree to that
+    /// place; empty for the first position itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_as: Option<String>,
     /// The moves played after this one, the most frequent first.
@@ -133,7 +133,8 @@ impl ExploreQuery<'_> {
 /// A position of the tree under construction.
 struct Node {
     position: Position,
-    /// The minimum number of half-moves in the tree that lead to it; `u32::MAX` if not yet known.
+    /// The length, in half-moves, of the shortest line in the tree that leads to it; `u32::MAX` if not yet
+    /// known.
     depth: u32,
     /// The number of games with a result that reached it.
     games: u64,
@@ -148,9 +149,9 @@ struct Edge {
     to: Option<usize>,
 }
 
-/// A candidate move: its number of games, the half-moves before it, its node, and its index in the node. The
-/// greatest entry is added next: the most frequent move or, among equally frequent ones, the move with the
-/// shortest path.
+/// A candidate move: its number of games, the number of half-moves before it, the node of the position before
+/// it, and its index among the moves of this node. The greatest entry is added next: the most frequent move
+/// or, among equally frequent ones, the move with the shortest path.
 type Open = (u64, Reverse<u32>, Reverse<usize>, Reverse<usize>);
 
 /// The tree under construction. The most frequent moves are added first, so that only rarer moves are left out.

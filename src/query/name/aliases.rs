@@ -24,8 +24,8 @@ pub enum AliasError {
         /// The most similar names.
         near: Vec<String>,
     },
-    /// Another reason, given by the message: a name is empty or ambiguous, contradicts another alias, or has
-    /// no other spellings; or the FIDE numbers differ.
+    /// Another reason, given by the message: a name is empty or ambiguous, or has no other spellings; an
+    /// alias contradicts another one; or FIDE numbers differ.
     #[error("{0}")]
     Name(String),
 }
@@ -102,7 +102,7 @@ impl Aliases {
         self.names.is_empty()
     }
 
-    /// The player's name that a spelling belongs to; the spelling itself if it is not an alias.
+    /// The name of the player to whom a spelling belongs; the spelling itself if it is not an alias.
     #[must_use]
     pub fn name_of<'a>(&'a self, spelling: &'a str) -> &'a str {
         self.names.get(spelling).map_or(spelling, String::as_str)
@@ -279,7 +279,7 @@ fn set_fide_id(known: &mut Option<u32>, fide_id: u32, name: &str) -> Result<()> 
     Ok(())
 }
 
-/// Parses a typed name. Returns its letters without a leading `=`, and its filter.
+/// Parses a typed name. Returns the name without a leading `=`, and the filter for the typed name.
 fn read_name(text: &str) -> Result<(&str, NameFilter)> {
     let filter = text.parse().map_err(|_| empty())?;
     Ok((text.strip_prefix('=').unwrap_or(text), filter))

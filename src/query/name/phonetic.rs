@@ -21,8 +21,8 @@ pub(crate) struct PhoneticName {
 }
 
 impl PhoneticName {
-    /// Prepares a name. A name without a given name is similar to no other name, because too many would match
-    /// it.
+    /// Prepares a name. A name without a given name is treated as similar to no other name, because too many
+    /// names would match it.
     pub(crate) fn new(name: &str) -> Self {
         let mut words = PlayerWords::default();
         words.read(name);

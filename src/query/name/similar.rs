@@ -1,5 +1,6 @@
 //! Suggests names that are similar to a name in a filter: if the database does not contain the name, or if a
-//! similar name has many more games and perhaps belongs to the same person.
+//! similar name has many more games and perhaps belongs to the same person. Also lists the players that a
+//! name in a filter matches.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -29,8 +30,8 @@ pub struct SimilarNames {
     /// The name in the filter, with a leading `=` if games must have exactly this name.
     #[serde(skip)]
     pub wanted: String,
-    /// Up to three similar names, the most similar first. Among equally similar names, names that begin like
-    /// the name in the filter come first.
+    /// Up to three similar names, the most similar first. Among equally similar names, those that match at an
+    /// earlier word come first.
     pub near: Vec<String>,
     /// The field in which games have the name, if the filter's event is the name of a site, or the reverse.
     /// Otherwise missing.
@@ -48,7 +49,7 @@ pub struct OtherField {
     pub games: u64,
 }
 
-/// The names in the filters of a selection that do not occur in the database, each with similar names.
+/// For a selection: the names in its filters that do not occur in the database, each with similar names.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -180,11 +181,10 @@ const MOST_COUNTED: usize = 500;
 const MOST_GAMES: u64 = 5_000;
 /// The search for similar names stops when this many are found. The games of each are counted.
 const MOST_LIKE: usize = 32;
-/// The maximum number of names to compare. Each comparison takes about half a microsecond. Only names that
-/// begin with the right letters are compared.
+/// The maximum number of names to compare. Each comparison takes about half a microsecond. Only names in the
+/// ranges that [`ranges`] returns are compared.
 const COMPARED_PLAYERS: usize = 200_000;
-/// A name has many more games than another name only if it has at least `TIMES` times the number of games of
-/// the other name.
+/// A name has many more games than another name only if it has at least `TIMES` times as many games.
 const TIMES: u64 = 2;
 /// A name has many more games than another name only if it has at least `MORE` games more than that name.
 /// Without this minimum, there would be too many suggestions for players with very few games.
@@ -215,7 +215,7 @@ pub struct MatchingPlayer {
     pub games: u64,
 }
 
-/// A name in a filter that matches several players. The games of all of them are counted.
+/// A name in a filter that matches several players. The games of all these players pass the filter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SeveralPlayers {
@@ -229,8 +229,8 @@ pub struct SeveralPlayers {
     pub most: Vec<MatchingPlayer>,
 }
 
-/// The names in the filters of a selection that match several players. For each name, at most `most` players
-/// are listed.
+/// For a selection: the names in its filters that match several players. For each name, at most `most`
+/// players are listed.
 ///
 /// # Errors
 /// Errors of SQLite.

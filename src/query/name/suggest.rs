@@ -11,7 +11,8 @@ use crate::store::{self, Database, GamePlayers, Named, PlayerWords, can_be_one_p
 
 /// The maximum span of years in which one player has games.
 const YEARS: u16 = 80;
-/// Two names whose years overlap belong to two players if their ratings differ by more than this.
+/// Two names whose years overlap belong to different players if their rating ranges are more than this many
+/// points apart.
 const RATINGS_APART: u16 = 400;
 /// The maximum number of omitted names that are listed.
 const NAMED: usize = 3;

@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(language("Czech").joined(None, "EXD5", true).as_deref(), Some("exd5"));
     }
 
-    /// Languages with the same letters would be reported twice.
+    /// Two languages with the same letters would both be reported.
     #[test]
     fn languages_differ() {
         for (index, language) in LANGUAGES.iter().enumerate() {

@@ -86,8 +86,8 @@ fn is_of_rank(letter: char) -> bool {
     "pnbrqkPNBRQK12345678".contains(letter)
 }
 
-/// Decodes sequences such as `%20`. If one of these sequences is not an ASCII character, returns the text
-/// unchanged.
+/// Decodes sequences such as `%20`. If a `%` is not followed by the code of an ASCII character, returns the
+/// text unchanged.
 fn percent_decoded(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {
         return Cow::Borrowed(text);

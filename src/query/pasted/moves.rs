@@ -353,7 +353,7 @@ fn names_piece(language: &Language, word: &str) -> bool {
         && language.in_english(word, false).is_some()
 }
 
-/// Whether a word is a pawn's capture, such as `bc4` or `bxc4`. People who type small letters may mean a
+/// Whether a word is a pawn's capture, such as `bc4` or `bxc4`. People who type small letters possibly mean a
 /// bishop.
 const fn is_pawn_capture(word: &str) -> bool {
     matches!(

@@ -172,8 +172,7 @@ impl<'t> Scanner<'t> {
         self.at += line.len();
     }
 
-    /// Reads an opening bracket. It begins a remark, a variation, or a pair of brackets around the whole
-    /// text.
+    /// Reads a `(`, which begins a remark or a variation, or encloses the whole text.
     fn bracket(&mut self) -> Result<(), Stop> {
         let length = closed_length(self.rest(), '(', ')')
             .ok_or_else(|| Stop::text("a variation is not closed; add ')'"))?;

@@ -95,7 +95,7 @@ impl Book {
         self.nodes.iter().filter(|node| node.parent.is_some()).count()
     }
 
-    /// The FEN of the position at which the line of a node begins, unless it is the standard start position.
+    /// The FEN of the first position of the line to a node; `None` for the standard start position.
     pub(super) fn start_of(&self, node: usize) -> Option<String> {
         let start = self.line(node).first().map_or(node, |&(start, _)| start);
         let fen = self.nodes[start].position.fen();

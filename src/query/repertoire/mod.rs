@@ -102,8 +102,8 @@ pub struct RepertoireLine {
     /// The games that reached the last position of the line, in any move order.
     #[serde(flatten)]
     pub score: Score,
-    /// Number of half-moves up to and including the last move of the line that a game played from the
-    /// position before that move; 0 if no game played a move of the line.
+    /// Number of half-moves of the line up to and including the last one that was played in a game, in any
+    /// move order; 0 if no game played a move of the line.
     pub followed: u32,
     /// Whether the line ends with an opponent move, without a reply to it.
     pub is_open: bool,

@@ -6,7 +6,7 @@ use crate::server::request::{Call, FILTER, POSITION, Param, ParamType, filter, p
 use crate::server::route::{Lane, Route, route};
 use crate::store::{Database, Lines, ListLengths};
 
-/// The maximum number of moves that are counted year by year: the most frequent ones.
+/// The maximum number of moves whose games are also counted by year. The most frequent moves are chosen.
 const HISTORY_MOVES: usize = 4;
 
 const SIDE: Param = Param::new(

@@ -66,8 +66,8 @@ const SLOW_CALLS: usize = 40;
 /// number of words.
 const COPIED_WORDS: usize = 10_000;
 
-/// Refused tables, which show pages instead of rows. For `dbstat`, SQLite reads a whole file to return one
-/// row.
+/// Refused tables, which show the pages of the file instead of stored rows. For `dbstat`, SQLite reads a
+/// whole file to return one row.
 const TABLES: [&str; 2] = ["sqlite_dbpage", "dbstat"];
 
 pub(super) const ROUTES: &[Route] = &[route("/api/sql", run, Lane::Sql, Shape::json::<SqlRows>())
@@ -156,7 +156,7 @@ fn plain(word: &str) -> String {
 /// The message for a user whose statement the authorizer refused; `None` if `message` reports another error.
 /// `words` are the words of the statement.
 fn refused(message: &str, words: &[&str]) -> Option<String> {
-    // The next lines can show where the error is.
+    // Only the first line is the message. Further lines can show where the error is.
     let message = message.lines().next().unwrap_or_default();
     let function = message.strip_prefix("not authorized to use function: ");
     let is_slow = |word: &str| SLOW.iter().any(|name| word.eq_ignore_ascii_case(name));

@@ -23,8 +23,8 @@ use crate::server::pool::{Pool, PoolOptions};
 use crate::server::route::Lane;
 use crate::server::{api, page};
 
-/// How long a user's SQL statement can continue after the request to stop the server. Before it exits, the
-/// server also waits for its threads, at most this long.
+/// How long a user's SQL statement can continue after the request to stop the server. The server also waits
+/// at most this long for its threads before it exits.
 const LAST_MOMENT: Duration = Duration::from_millis(500);
 
 /// State shared by all requests.
@@ -36,7 +36,8 @@ pub(super) struct App {
     pub(super) guard: Guard,
     /// The content that never changes while the program runs, by its path.
     pub(super) static_content: HashMap<String, StaticContent>,
-    /// The number of bytes of answers that clients have not read yet.
+    /// The total size, in bytes, of the answers that clients have not completely read. Answers that are sent
+    /// while they are written are not included.
     pub(super) kept: Arc<AtomicU64>,
     pub(super) clients: Arc<Connections>,
     pub(super) metrics: Metrics,

@@ -13,9 +13,9 @@ use crate::parallel::lock;
 
 /// The minimum time for which an idle connection is kept, even if there are too many connections.
 const MIN_IDLE: Duration = Duration::from_secs(1);
-/// The maximum share of the connection limit for idle connections of one origin, as a divisor. If the origin
-/// with the most idle connections exceeds this share, a new connection from another origin closes one of
-/// these idle connections at once, regardless of [`MIN_IDLE`].
+/// The maximum share of the connection limit for idle connections of one origin, as a divisor. If all slots
+/// are in use and the origin with the most idle connections exceeds this share, a new connection from another
+/// origin closes one of these idle connections at once, regardless of [`MIN_IDLE`].
 const MAX_IDLE_SHARE: usize = 8;
 /// The maximum number of bytes of unread answers, for all connections together.
 const MAX_UNREAD: u64 = 256 << 20;

@@ -17,8 +17,8 @@ use crate::store::Database;
 /// The size in bytes at which a piece is sent, and the maximum number of pieces waiting for the client.
 const PIECE: usize = 64 << 10;
 const PIECES: usize = 4;
-/// The time after which the first piece is sent although it is small. Errors before that are reported to the
-/// client; later errors cut the answer off.
+/// The time after which the first piece is sent although it is small. Errors before the first piece is sent
+/// are reported to the client; later errors cut the answer off.
 const FIRST: Duration = Duration::from_secs(1);
 
 /// A piece; `None` is the end of the answer.
@@ -32,7 +32,7 @@ pub(super) struct StreamBody<'d> {
 }
 
 impl<'d> StreamBody<'d> {
-    /// Creates the body of a response, and the answer. [Writing](Self::write) the answer fills the body.
+    /// Creates the body of a response, and the value whose method [`write`](Self::write) fills this body.
     pub(super) fn new(database: &'d Database, write: WriteChunks) -> (Body, Self) {
         let (sender, receiver) = mpsc::channel(PIECES);
         let body = Body::new(ReceivedBody { receiver, is_whole: false, is_broken: false });
@@ -40,8 +40,9 @@ impl<'d> StreamBody<'d> {
     }
 
     /// Writes until the answer is complete, the client disconnects, or the timeout passes. Ends the body
-    /// regularly only if the answer is complete, so that the client can recognize an incomplete answer. Calls
-    /// `begin` before the first piece is sent: if writing fails before that, another answer can be sent.
+    /// without an error only if the answer is complete, so that the client can recognize an incomplete
+    /// answer. Calls `begin` before the first piece is sent: if writing fails before that, another answer can
+    /// be sent.
     ///
     /// # Errors
     /// The error that stopped the writing.

@@ -89,7 +89,7 @@ impl FeatureBlock {
         }
     }
 
-    /// Converts the bits of the games into lists: for each bit, the games that have it.
+    /// Converts the bits of the games into lists: for each piece and square, the games that have the bit.
     fn take_pieces(&self, give: &mut Give<'_>) {
         let mut numbers = Vec::with_capacity(BLOCK_GAMES as usize);
         let groups = self.pieces.len().div_ceil(64);

@@ -91,7 +91,7 @@ pub(crate) struct FeatureRows {
 }
 
 impl FeatureRows {
-    /// Adds the game's next row: a canonical FEN, and the move played there.
+    /// Adds the game's next row: the canonical FEN of a position, and the move played from it.
     pub(crate) fn observe(&mut self, fen: &[u8], played: Option<MoveCode>) {
         let structure = PawnStructure::from_placement(fen);
         let now = (Material::from_placement(fen).packed(), Feature::structure(structure));

@@ -181,7 +181,7 @@ impl ColumnBuilder {
     }
 }
 
-/// The indexes of the [`COLUMNS`] among the columns of `game`.
+/// The indexes of the [`COLUMNS`] among the columns of `R`, which must be a row of `game`.
 pub(crate) fn places<R: Columns>() -> [usize; COLUMNS.len()] {
     COLUMNS.map(|name| R::COLUMNS.iter().position(|&column| column == name).expect("a column of `game`"))
 }

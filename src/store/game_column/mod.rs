@@ -67,7 +67,7 @@ pub(crate) enum Test {
     /// A date with a known year, from this date on. An unknown part sorts after all known parts, so the parts
     /// after it are ignored.
     Since(String),
-    /// A date with a known year that sorts before this text, with unknown parts read as 0.
+    /// A date with a known year that sorts before this text if its unknown parts are replaced with zeros.
     Until(String),
 }
 

@@ -14,7 +14,7 @@ pub(crate) struct StoredColumn {
     /// The texts among the values, concatenated, to avoid thousands of small allocations.
     texts: String,
     values: Vec<StoredValue>,
-    /// For each game number up to the last one with a value, the index of its value. Numbers after it have
+    /// For each game number up to the last one with an entry, the index of its value. All later numbers have
     /// NULL.
     ranks: Vec<u16>,
 }
@@ -35,7 +35,7 @@ impl StoredColumn {
         column.read(cells, games).then_some(column)
     }
 
-    /// Replaces this column by a stored one. Returns whether the stored column is valid.
+    /// Replaces this column with a stored one. Returns whether the stored column is valid.
     pub(crate) fn read(&mut self, cells: &str, games: &[u8]) -> bool {
         self.texts.clear();
         self.values.clear();

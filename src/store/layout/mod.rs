@@ -76,7 +76,7 @@ impl fmt::Display for Layout {
     }
 }
 
-/// The views of the schema that use `game_position`.
+/// The views of the schema that read `game_position` directly.
 const VIEWS: [&str; 4] = ["moves", "positions", "visited_position", "continuation"];
 
 /// If a database is compact, makes all statements of this connection read `game_position` from a virtual

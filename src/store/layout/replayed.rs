@@ -59,14 +59,14 @@ mod plan {
     pub(super) const FIRST_GAME: c_int = 2;
     pub(super) const LAST_GAME: c_int = 4;
     pub(super) const LAST_PLY: c_int = 16;
-    /// The FEN is read.
+    /// The statement reads the column `fen`.
     pub(super) const FEN: c_int = 32;
 }
 
-/// Marks a plan that reads all games, in the output of EXPLAIN.
+/// In the output of `EXPLAIN QUERY PLAN`, this text marks a plan that reads all games.
 pub const ALL_GAMES: &CStr = c"all games";
 
-/// A statement that reads the first game in a range.
+/// A statement that reads the first game with an id from `?1` to `?2`.
 fn next_game(schema: &str) -> String {
     format!(
         "SELECT m.game_id, m.moves, g.start_fen FROM {schema}.game_moves AS m LEFT JOIN {schema}.game AS g USING (game_id)
@@ -78,7 +78,7 @@ fn next_game(schema: &str) -> String {
 #[repr(C)]
 struct Table {
     base: sqlite3_vtab,
-    /// The connection that has this table. It is not closed with this value.
+    /// The connection that the table belongs to. Dropping this value does not close the connection.
     connection: Connection,
     /// The statement that reads a game.
     next_game: String,
@@ -115,7 +115,7 @@ unsafe impl<'t> VTab<'t> for Table {
         use IndexConstraintOp as Op;
         let mut chosen: [Option<usize>; 5] = [None; 5];
         for (index, constraint) in info.constraints().enumerate().filter(|(_, found)| found.is_usable()) {
-            // `>` and `<` are treated like `>=` and `<=`: SQLite checks all rows again.
+            // `>` and `<` are treated like `>=` and `<=`: SQLite checks the condition again for each row.
             let bound = match (constraint.column(), constraint.operator()) {
                 (column::GAME, Op::SQLITE_INDEX_CONSTRAINT_EQ) => 0,
                 (column::GAME, Op::SQLITE_INDEX_CONSTRAINT_GE | Op::SQLITE_INDEX_CONSTRAINT_GT) => 1,
@@ -192,7 +192,7 @@ struct Cursor<'t> {
     table: &'t Table,
     last_game: i64,
     last_ply: i64,
-    /// Whether the FEN of many positions is read.
+    /// Whether the statement reads the FENs of many positions.
     reads_fen: bool,
     game: Option<Replay>,
     is_over: bool,
@@ -208,7 +208,7 @@ pub(crate) struct Replay {
 }
 
 impl Replay {
-    /// Starts to replay the game in a row: its id, moves and start FEN.
+    /// Starts to replay a game. The columns of `row` are the game's id, moves and start FEN.
     pub(crate) fn read(row: &Row<'_>, start: &Position) -> Result<Self, Damage> {
         let damaged = |problem: String| Damage { problem };
         let moves = match row.get_ref(1) {
@@ -244,7 +244,7 @@ impl Replay {
         Ply(self.ply as u32)
     }
 
-    /// Makes [`fen`](Self::fen) fast, if it is called for many positions.
+    /// Makes later calls of [`fen`](Self::fen) faster. Useful if `fen` is called for many positions.
     pub(crate) fn keep_placement(&mut self) {
         self.placement = Some(FenText::new(&self.position));
     }
@@ -258,14 +258,15 @@ impl Replay {
         &space[MAX_CANONICAL_FEN - length..]
     }
 
-    /// The move played from this position, and whether en passant is legal after it.
+    /// The move played from the current position, and whether en passant is legal after it; `None` at the end
+    /// of the game.
     pub(crate) fn next_move(&self) -> Option<(MoveCode, bool)> {
         let (codes, _) = self.moves.as_chunks();
         codes.get(usize::try_from(self.ply).ok()?).map(|code| MoveCode::from_row(*code))
     }
 
-    /// Calls `see` at each position, in order. A damaged game ends where the damage begins, as in the virtual
-    /// table.
+    /// Calls `see` with the state at each position, in order. A damaged game ends where the damage begins, as
+    /// in the virtual table.
     pub(crate) fn each<E>(mut self, mut see: impl FnMut(&Self) -> Result<(), E>) -> Result<(), E> {
         loop {
             see(&self)?;
@@ -351,8 +352,8 @@ impl Cursor<'_> {
     }
 }
 
-/// The number that SQLite compares with a column of integers; `None` for a text or blob that is not a number. Ids and
-/// plies are small, so a floating-point number is exact.
+/// The number that SQLite compares with a column of integers; `None` for NULL, a blob, or a text that is not
+/// a number. Ids and plies are small, so a floating-point number represents them exactly.
 fn number(value: ValueRef<'_>) -> Option<f64> {
     match value {
         ValueRef::Integer(number) => Some(number as f64),

@@ -288,9 +288,9 @@ impl<'f> Assembly<'f> {
         }
     }
 
-    /// Inserts one row before the leaf `next`. There may be no room for it on this leaf, and it cannot be a
-    /// divider if another divider precedes it. So the row gets a leaf of its own, and the first row of `next`
-    /// becomes the divider between the two leaves.
+    /// Inserts one row before the leaf `next`. This leaf can be full, and the row cannot be a divider if
+    /// another divider precedes it. So the row gets a leaf of its own, and the first row of `next` becomes
+    /// the divider between the two leaves.
     fn place_row(&mut self, row: &[u8], next: PageNumber) -> Result<(), BtreeError> {
         let (page, fill) = self.read_leaf(next)?;
         let mut rows = fill.cells(&page);

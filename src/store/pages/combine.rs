@@ -36,15 +36,15 @@ pub fn count_unchanged_leaves(old: &Tree, (new_file, new): (&PageFile, &Tree)) -
         // If rows cannot be compared, this is detected later, when the trees are merged.
         Ok::<_, BtreeError>(order == Some(Ordering::Less))
     })?;
-    // The last of these leaves is written again: if it became the last leaf of the new tree, assembling the
-    // tree could change it.
+    // The last leaf before the first new row is written again: if it became the last leaf of the new tree,
+    // assembling the tree could change it.
     Ok(end.saturating_sub(1))
 }
 
 /// Merges the rows of two trees of an index, in order, into new leaves of `file`. The tree `old` is in this
 /// file, and the tree `new` is in `new_file`. Both trees must have the same columns, all in ascending order
-/// and with texts compared as bytes. The first `stay` leaves of the old tree ([`count_unchanged_leaves`]) are
-/// not read.
+/// and with texts compared as bytes. The first `stay` leaves of the old tree ([`count_unchanged_leaves`])
+/// become part of the result without being read.
 ///
 /// # Errors
 /// If a page cannot be read, is damaged, or cannot be written.
@@ -95,8 +95,8 @@ impl Rows<'_> {
         })
     }
 
-    /// Copies the rows from the current one up to `end` (exclusive), or all remaining rows. Returns `false`
-    /// if one of them cannot be merged, or is equal to `end`.
+    /// Copies the rows from the current one up to `end` (exclusive); all remaining rows if `end` is `None`.
+    /// Returns `false` if one of them cannot be merged, or is equal to `end`.
     fn copy(&mut self, end: Option<&[u8]>, writer: &mut LeafWriter) -> Result<bool, BtreeError> {
         loop {
             let page = self.0.page()?;

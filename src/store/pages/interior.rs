@@ -16,7 +16,7 @@ pub(super) struct Interior<'f> {
 struct Level {
     page: InteriorPage,
     /// The complete page before `page`, if there is one, and the row between the two. The complete page is
-    /// not written yet, because the last page of the level may need a child from it.
+    /// not written yet, because the last page of the level can need a child from it.
     before: Option<(InteriorPage, Divider)>,
 }
 

@@ -54,7 +54,7 @@ impl LeafWriter {
         Self {
             max_payload: file.page_size().max_payload(),
             // The buffer has room for one more page. The last full page stays in the buffer, because the last
-            // page of the segment may need a row from it.
+            // page of the segment can need a row from it.
             pages: PageBuffer::new(file, pages.get() + 1),
             dividers: Vec::new(),
             last_divider: 0,

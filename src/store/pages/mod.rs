@@ -18,12 +18,12 @@
 //! [`extend`] appends the new leaves. [`replace_end`] replaces the last rows of a tree, and [`combine()`] merges
 //! the rows of two indexes. [`copy_without_games`] builds a tree without the rows of some games.
 //!
-//! A table with rowids is a tree of another kind: all its rows are on leaves, and a row may continue on
+//! A table with rowids is a tree of another kind: all its rows are on leaves, and a row can continue on
 //! overflow pages. A [`TableWriter`] builds it on one thread.
 //!
 //! The file format calls the tree of a `WITHOUT ROWID` table an index B-tree: the cells of its interior pages
 //! contain rows too, and the tree contains each row once. An interior page contains the row between two
-//! adjacent children; here it is called the *divider*.
+//! adjacent children. Here, this row is called the *divider*.
 //!
 //! [`OccurrenceRow`]: crate::store::row::OccurrenceRow
 //! [file format]: https://www.sqlite.org/fileformat2.html

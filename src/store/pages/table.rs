@@ -11,7 +11,7 @@ use super::{BtreeError, PageFile, PageNumber};
 /// Builds the B-tree of a table with rowids, row by row.
 ///
 /// After an error, the table cannot be used. If the page size is at most 8 KiB, the pages are written through
-/// the page cache of the operating system, because their rows are soon read again.
+/// the page cache of the operating system. This is useful, because their rows are soon read again.
 #[derive(Debug)]
 pub struct TableWriter {
     pages: PageBuffer,

@@ -107,11 +107,11 @@ pub struct SourceInfo {
     /// Size of the file's PGN text in bytes, decompressed, as far as it could be read; `null` if nothing
     /// could be read.
     pub bytes: Option<u64>,
-    /// BLAKE3 digest of this text, in hexadecimal; `null` if it was not read to its end.
+    /// BLAKE3 digest of the file's PGN text, in hexadecimal; `null` if the text was not read to its end.
     pub digest: Option<String>,
     /// Number of games from this reading that are in the database.
     pub games: u64,
-    /// Number of half-moves of these games.
+    /// Number of half-moves of the games from this reading that are in the database.
     pub plies: u64,
     /// Number of problems found.
     pub problems: u64,
@@ -242,7 +242,7 @@ impl Database {
             totals.problems = totals.problems.saturating_add(part.problems);
             totals.elapsed = totals.elapsed.saturating_add(part.elapsed);
         }
-        // Removals do not change the number that a run counted.
+        // Removing games does not change `distinct_positions` in the rows of `import`.
         let removed = "SELECT count(*) AS count FROM setting WHERE name = 'removed_games' AND value > 0";
         if let [import] = imports.as_slice()
             && self.number(removed)? == 0

@@ -132,7 +132,7 @@ pub(crate) fn fold_into(name: &str, folded: &mut String, is_blank: impl Fn(char)
     }
 }
 
-/// The ASCII spelling of letters that Unicode does not decompose.
+/// The ASCII spelling of a letter that Unicode does not decompose; `None` for other letters.
 const fn plain(letter: char) -> Option<&'static str> {
     Some(match letter {
         'ß' => "ss",

@@ -14,8 +14,8 @@ use crate::store::{Database, HitOrder, NameFilter, Named, Result, Selection};
 pub struct GameSortKey {
     /// Whether the game has no result.
     pub is_unfinished: bool,
-    /// All games with a result come before the games without one. Within each of these groups, games with a
-    /// smaller rank come first. In [`HitOrder::Game`], all ranks are 0, and the result does not matter.
+    /// The rank: games with a smaller rank come first. But games without a result come after all games with a
+    /// result, whatever their rank. In [`HitOrder::Game`], all ranks are 0, and the result does not matter.
     pub rank: i64,
     /// The game.
     pub game: GameId,
@@ -67,8 +67,8 @@ impl Selection {
         self.add_condition(false, sql.into(), Condition::SumIn([WHITE_ELO, BLACK_ELO], sums));
     }
 
-    /// Removes the games before a place in an order, so that the rest of a list remains. The game at the
-    /// place itself remains.
+    /// Removes the games that come before `place` in this order, so that the rest of a list remains. The game
+    /// at `place` remains.
     pub fn begin_at(&mut self, order: HitOrder, place: GameSortKey) {
         let sign = if order.is_descending() { "-" } else { "" };
         let sql = match order {
@@ -78,8 +78,8 @@ impl Selection {
                 rank_sql(order)
             ),
         };
-        // The condition cannot be evaluated on the stored columns. There, an alternative without tests
-        // replaces it, which all games match.
+        // The stored columns are not sufficient to evaluate this condition. For them, it is replaced by an
+        // alternative without tests, which all games match.
         let params = [
             (":from_game", i64::from(place.game.0).into()),
             (":from_unfinished", i64::from(place.is_unfinished).into()),

@@ -110,7 +110,8 @@ fn opening(cells: Cells<'_>) -> rusqlite::Result<Opening> {
 /// How an opening's name matches the typed words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fit {
-    /// The name contains the typed words one after the other; the last typed word can be a prefix.
+    /// The name contains the typed words one after the other; the last typed word can be the beginning of a
+    /// word.
     Phrase,
     /// Each typed word is a word of the name or the beginning of a word. The order of the typed words does
     /// not matter.
@@ -136,7 +137,7 @@ fn fit(wanted: &[Word], name: &str) -> Option<Fit> {
     wanted.iter().all(is_there).then_some(Fit::Words)
 }
 
-/// A folded word in two forms: as written, and in a normalized spelling.
+/// A word without capital letters and accents, in two forms: as written, and in a normalized spelling.
 struct Word {
     written: String,
     sound: String,

@@ -21,7 +21,8 @@ pub struct SkippedSource {
     pub text: Option<(u64, String)>,
     /// The run that read the file.
     pub import: ImportId,
-    /// The options of this run: a JSON object. Empty if the table `import` has no row for the run.
+    /// The options of the run that read the file: a JSON object. Empty if the table `import` has no row for
+    /// the run.
     pub options: String,
     /// The games that [`Snapshot::skipped_duplicates`] found, in the order of their offsets.
     pub games: Vec<SkippedDuplicate>,

@@ -229,9 +229,8 @@ impl Selection {
         self.conditions.iter().map(|condition| &condition.on_columns)
     }
 
-    /// The conditions of `filter` that can be checked without looking up anything in a database. These are
-    /// all conditions except those on names, on sources, and on the code of the opening that the positions
-    /// determine.
+    /// The conditions of `filter` that can be checked without looking up anything in a database. Omits the
+    /// conditions on names, on sources, and on the code of the opening determined by the positions.
     #[cfg(feature = "parquet")]
     pub(super) fn of_rows(filter: &GameFilter) -> Self {
         let mut selection = Self::default();
@@ -373,8 +372,8 @@ impl Database {
         Ok(test)
     }
 
-    /// Adds the condition on the code of the opening that a game's positions determine; this need not be the
-    /// code in the tag `ECO`.
+    /// Adds the condition on the code of the opening determined by a game's positions. This code can differ
+    /// from the code in the tag `ECO`.
     fn add_opening_codes(&self, selection: &mut Selection, filter: &GameFilter) -> Result<()> {
         let Some(eco) = &filter.opening_eco else { return Ok(()) };
         let ids = self.all(

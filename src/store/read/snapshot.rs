@@ -75,7 +75,7 @@ impl Snapshot {
     }
 
     /// Opens the pgndex database at `path` and begins a transaction. In it, all queries read the same state,
-    /// and small queries do not each acquire a lock.
+    /// and SQLite does not acquire a lock for each query.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -89,7 +89,8 @@ impl Snapshot {
         Ok(known)
     }
 
-    /// The results, ratings and dates of the games of a block; `None` if the columns cannot be used.
+    /// The results, ratings and dates of the games of a block, read from `game_column`; `None` if a row of
+    /// the block is missing or invalid there.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -115,7 +116,7 @@ impl Snapshot {
         self.last(table.table().0).map(NameId)
     }
 
-    /// The greatest id of any game, including games that this program removed; 0 if there are none.
+    /// The greatest id of any game, including games that this program removed; 0 if there is no such game.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -165,7 +166,7 @@ impl Snapshot {
         Ok(sum)
     }
 
-    /// The levels, in order.
+    /// The levels of `occurrence` in ascending order, each with its last game.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -173,7 +174,7 @@ impl Snapshot {
         level_games(&self.connection).map_err(|source| self.failed(source))
     }
 
-    /// The keys of all visited positions of a level.
+    /// The keys of all rows that a level has in `level_position`.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -187,8 +188,8 @@ impl Snapshot {
         Ok(keys)
     }
 
-    /// Divides a range of ids into pieces of `length` ids, the last one possibly shorter. Returns the first ids of the
-    /// pieces that have games.
+    /// Divides a range of ids into pieces of `length` ids, the last one possibly shorter. Returns the first
+    /// id of each piece that has games.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -207,7 +208,8 @@ impl Snapshot {
         Ok(starts)
     }
 
-    /// Calls `see` with each position of the games in a range, and the move played from it, in order.
+    /// Calls `see` with each position of the games in a range and the move played from it, in the order of
+    /// games and plies.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -229,7 +231,8 @@ impl Snapshot {
         })
     }
 
-    /// Replays the games in a range, without a row of the virtual table for each position.
+    /// Like [`for_each_position_in`](Self::for_each_position_in), for a compact database: replays the moves
+    /// in `game_moves`. This is faster than reading the virtual table `game_position`.
     fn replay(
         &self,
         [first, last]: [GameId; 2],
@@ -267,7 +270,8 @@ impl Snapshot {
         })
     }
 
-    /// The counts, lists and years of a visited position of a level; `None` if the level has no row for it.
+    /// The number of games that reached a position in a level, the listed games, and the years of the moves;
+    /// `None` if `level_position` has no row with this level and key.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -291,8 +295,8 @@ impl Snapshot {
         Ok(Some(VisitedCounts { games, listed, years }))
     }
 
-    /// Calls `see` with each game in the sets of a visited position of a level, and with the last move that
-    /// the game played from the position.
+    /// Calls `see` with each game in the rows of `visit_set` for a position in a level, and with the last
+    /// move that the game played from the position, if any.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -336,8 +340,8 @@ impl Snapshot {
         }
     }
 
-    /// Checks that an unused id is left in each of the tables of runs, sources, games, players, events and
-    /// sites.
+    /// Fails if the greatest possible id is already used in one of the tables of runs, sources, games,
+    /// players, events and sites.
     ///
     /// # Errors
     /// [`ErrorKind::NumbersUsedUp`]; errors of SQLite.
@@ -470,8 +474,8 @@ impl Snapshot {
         self.row(table, &format!("WITH reading AS ({READINGS}) {sql}"), params, read)
     }
 
-    /// Calls `see` with each game whose moves have this hash, in the order of ids. If `white` is given, omits
-    /// games in which White is another player. Games with the same hash can have different moves.
+    /// Calls `see` with each game whose moves have this hash, in the order of ids. If `white` is given,
+    /// passes only games in which this player has White. Games with the same hash can have different moves.
     ///
     /// # Errors
     /// Errors of SQLite and of `see`.
@@ -549,7 +553,7 @@ mod tests {
         let sources = known.sources().unwrap();
         let [a, b] = ["a", "b"].map(|path| sources.latest(Path::new(path)).unwrap());
         assert_eq!((a.id, a.bytes, a.games, a.last_game), (SourceId(4), 30, 6, 29));
-        // The file was rewritten.
+        // The file `b` was rewritten.
         assert_eq!((b.id, b.bytes, b.games, b.last_game), (SourceId(5), 5, 2, 4));
         assert_eq!(known.tail(&sources, a).unwrap().readings, "[4,3,1]");
         assert_eq!(known.tail(&sources, b).unwrap().readings, "[5]");

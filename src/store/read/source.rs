@@ -21,7 +21,8 @@ pub struct KnownSource {
     /// The number of games found by this reading and the readings that it continues, including games that
     /// were not kept, were skipped as duplicates, or were removed later.
     pub games: u64,
-    /// The offset of the last of these games, in bytes; 0 if there are none.
+    /// The offset, in bytes, of the last game found by this reading and the readings that it continues; 0 if
+    /// no game was found.
     pub last_game: u64,
     /// The index in [`KnownSources`] of the file's earlier reading, if this reading continues it.
     pub(super) before: Option<usize>,
@@ -43,8 +44,8 @@ pub struct KnownSources {
 impl KnownSources {
     pub(super) fn add(&mut self, path: PathBuf, first_byte: u64, mut reading: KnownSource) {
         let before = self.latest.get(&path).copied();
-        // A rewritten file is read from its first byte again. That reading continues an earlier one only if
-        // the text is empty.
+        // A reading that begins at byte 0 read the whole file. It continues an earlier reading only if its
+        // own text is empty.
         reading.before = before.filter(|_| first_byte > 0 || reading.bytes == 0);
         if let Some(before) = reading.before.map(|before| &self.readings[before]) {
             reading.games += before.games;

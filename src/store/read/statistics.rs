@@ -31,21 +31,21 @@ pub struct GameStatistics {
     pub years: SortedMap<u16, u64>,
     /// Games with an unknown year.
     pub undated: u64,
-    /// The number of ratings, at most two per game, in ranges of the width
+    /// The number of known ratings, at most two per game, in each range of the width
     /// [`RATING_STEP`](Self::RATING_STEP). The key is the lowest rating of a range.
     pub ratings: SortedMap<u16, u64>,
     /// The number of unknown ratings, at most two per game.
     pub unrated: u64,
 }
 
-/// The number of games with an opening.
+/// An opening, and the number of games that have it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OpeningCount {
     /// ECO code, such as `B90`.
     pub eco: String,
-    /// Name of the opening; `null` if no game has a named opening, so that games are counted by the PGN's ECO
-    /// code.
+    /// Name of the opening; `null` if no game has a named opening. In that case, games are counted by the
+    /// PGN's ECO code.
     pub name: Option<String>,
     /// Number of games.
     pub games: u64,

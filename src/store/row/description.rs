@@ -142,7 +142,7 @@ pub(super) use columns;
 
 /// Declares the row of a table: a struct whose fields are columns, each preceded by its name in SQL.
 ///
-/// `key` is the number of columns of the primary key, which come first. It is given in two cases:
+/// `key` is the number of columns of the primary key. These columns come first. `key` is given in two cases:
 ///
 /// - With `stored as`, the macro also declares a type for rows read from a database. It has the same columns
 ///   in the same order, then the id of the run.

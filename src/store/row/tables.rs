@@ -12,8 +12,8 @@ use crate::board::{GameResult, MoveCode, PositionKey};
 use crate::id::{GameId, ImportId, Level, NameId, OpeningId, Ply, SourceId};
 
 table_row! {
-    /// One row of `game`. `None` is NULL. Unless the field says otherwise, NULL means that the value is
-    /// missing, unknown (such as `?`) or cannot be read.
+    /// One row of `game`. `None` is NULL. Unless the field says otherwise, NULL means that the value in the
+    /// PGN is missing, unknown (such as `?`) or cannot be read.
     #[derive(Clone, Copy, Debug, Default)]
     pub struct GameRow in "game", key 1, stored as StoredGame {
         /// The game.
@@ -486,7 +486,7 @@ impl Occurrence {
     }
 }
 
-/// One row of `occurrence`. Rows compare in the order of the table.
+/// One row of `occurrence`. Rows are ordered as in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OccurrenceRow {
     /// The level that the game belongs to.
@@ -496,7 +496,7 @@ pub struct OccurrenceRow {
 }
 
 impl OccurrenceRow {
-    /// A lower bound of all rows of a level.
+    /// A lower bound for all rows of a level.
     #[must_use]
     pub const fn first_of(level: Level) -> Self {
         Self { level, occurrence: Occurrence(0) }

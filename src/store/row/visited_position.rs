@@ -34,7 +34,7 @@ impl RatingSum {
     /// The mean, rounded; `None` if there are no ratings.
     #[must_use]
     pub const fn mean(self) -> Option<u64> {
-        // Adding half the divisor rounds to nearest.
+        // Adding half of the divisor rounds the quotient to the nearest integer.
         let games = self.games as u64;
         (self.sum + games / 2).checked_div(games)
     }

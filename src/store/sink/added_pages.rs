@@ -1,6 +1,6 @@
 //! Adds games to an existing database as pages: appends leaves to `game_position` and `move_eval`, writes the
 //! last level of `occurrence`, and merges the new rows into the ends of the indexes of `game`. If many rows
-//! are to be removed, the same step rewrites `game_position` and `move_eval` without the removed rows.
+//! must be removed, it rewrites `game_position` and `move_eval` without these rows.
 //!
 //! If pages cannot be written into the database directly, rows are inserted through SQL.
 
@@ -27,8 +27,8 @@ use crate::store::write::remove::{RemainingRows, RowsToRemove};
 use crate::store::{BulkLoader, Database, PageTransaction, SideDatabase, SideIndex, WriterLock};
 
 /// Adds games in one transaction, mostly as new pages beside those that readers use. Can also remove games in
-/// the same transaction. If duplicates of the removed games were skipped earlier, the duplicates can be added
-/// now.
+/// the same transaction. If duplicates of the removed games were skipped earlier, these duplicates can be
+/// added instead.
 pub(crate) struct AddedPages<'d> {
     database: &'d Database,
     layout: Layout,
@@ -45,8 +45,8 @@ pub(crate) struct AddedPages<'d> {
     import: ImportId,
 }
 
-/// Whether it is faster to copy a table of `rows` rows and merge `new_rows` rows into the copy than to insert
-/// the new rows through SQL. The constant was measured.
+/// Whether it is faster to copy a table of `rows` rows and add `new_rows` rows to the copy than to insert the
+/// new rows through SQL. The same estimate is used for removing `new_rows` rows. The constant was measured.
 const fn is_merging_quicker(rows: u64, new_rows: u64) -> bool {
     const ROWS_COPIED_IN_THE_TIME_OF_ONE_ADDED: u64 = 10_000;
     new_rows.saturating_mul(ROWS_COPIED_IN_THE_TIME_OF_ONE_ADDED) >= rows
@@ -162,8 +162,9 @@ impl<'d> AddedPages<'d> {
     }
 
     /// Publishes `trees`, the changed trees of `game_position` and `move_eval`, so that SQL can read them.
-    /// Reserves pages for the trees that are built later, hides `indexes`, and returns a loader that writes
-    /// through SQL. `room` is the maximum number of pages that will be written for `occurrence`.
+    /// Reserves pages for the trees that are built later. Removes the `duplicate` and `problem` rows of
+    /// skipped games that are read again. Hides `indexes`. Returns a loader that writes through SQL. `room`
+    /// is the maximum number of pages that will be written for `occurrence`.
     fn publish(
         &mut self,
         pages: &mut PageTransaction<'d>,
@@ -213,7 +214,7 @@ impl<'d> AddedPages<'d> {
     }
 }
 
-/// The maximum number of pages that writing the level can take.
+/// The maximum number of pages that are needed to write the level.
 fn max_pages(file: &PageFile, tree: &Tree, sorted: &impl SortedOccurrences) -> u32 {
     let size = file.page_size();
     let bytes = sorted.count() * OccurrenceRow::MOST_BYTES;
@@ -221,7 +222,8 @@ fn max_pages(file: &PageFile, tree: &Tree, sorted: &impl SortedOccurrences) -> u
     rows.saturating_add(tree.max_interior_pages())
 }
 
-/// Publishes `trees` and the merged indexes of `game`. Rebuilds the indexes that could not be merged.
+/// Publishes the tree `written`, if there is one, and the merged indexes of `game`. Rebuilds the indexes that
+/// could not be merged.
 fn finish_pages<'i>(
     pages: PageTransaction<'_>,
     written: Option<(PageNumber, RebuiltTree)>,

@@ -59,7 +59,7 @@ pub(crate) enum Takes {
     /// The moves of whole games. All rows, including the rows of `move_eval`, are sent to the sink.
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only Parquet files need it"))]
     Moves,
-    /// The rows and the moves of games. The rows are sent to the sink after the encoded data.
+    /// The rows and the moves of games. For each batch, the rows are sent to the sink after the encoded data.
     Games,
 }
 

@@ -76,9 +76,10 @@ pub(crate) trait KeepingSink<S: SortedOccurrences>: Sink {
     fn end(&mut self, run: &RunTotals) -> Result<()>;
 
     /// Updates the duplicates. Called once all games are written. In a new database, also writes the visited
-    /// positions. `note_prefixes` records games that are prefixes of longer games. It searches for prefixes
-    /// and for longer versions of the added games, and for longer versions of the games that are passed to
-    /// it. Like `note_prefixes`, this method returns the number of recorded prefixes.
+    /// positions. `note_prefixes` records games that are prefixes of longer games. It examines the added
+    /// games, each as a possible prefix and as a possible longer game. It also searches for longer versions
+    /// of the games that are passed to it. Like `note_prefixes`, this method returns the number of recorded
+    /// prefixes.
     fn links(
         &mut self,
         sorted: &S,
@@ -153,7 +154,7 @@ pub(crate) trait SortedOccurrences: Sync {
     /// The number of occurrences.
     fn count(&self) -> u64;
 
-    /// About how many of the occurrences are in new games.
+    /// An estimate of the number of occurrences in new games.
     fn count_new(&self) -> u64;
 
     /// Passes the sorted occurrences of a partition to `rows`. The partition is empty afterwards.
@@ -162,8 +163,9 @@ pub(crate) trait SortedOccurrences: Sync {
     /// The number of distinct keys of the new games in the partitions drained so far.
     fn distinct(&self) -> u64;
 
-    /// Subtracts removed games from the visited positions of the levels that stay, and writes the visited
-    /// positions of the level. Called once the tables of games, positions and occurrences are written.
+    /// Writes the visited positions of the level. Also subtracts removed games from the visited positions of
+    /// the levels that are not written. Called once the tables of games, positions and occurrences are
+    /// written.
     fn write_visited(&self, loader: &mut BulkLoader<'_>) -> Result<(), Self::Error>;
 
     /// The error that ends the run if a thread panicked.

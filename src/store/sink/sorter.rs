@@ -16,7 +16,7 @@ use crate::store::error::{Error, Result};
 /// The size of a number, in bytes.
 const NUMBER: usize = size_of::<u128>();
 
-/// Accepts numbers in any order, and returns them in ascending order.
+/// Accepts numbers in any order, and later passes them on in ascending order.
 #[derive(Debug)]
 pub(super) struct Sorter {
     /// How many numbers are kept in memory before they are written to the file.

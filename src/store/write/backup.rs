@@ -118,7 +118,7 @@ impl Database {
         drop(backup);
         drop(held);
         // While games are added to a database, its header says that it has a write-ahead log. The header of
-        // the copy may say the same, so it is corrected.
+        // the copy can say the same, so it is corrected.
         copy.execute_batch("PRAGMA journal_mode = DELETE").map_err(failed)?;
         copy.close().map_err(|(_, error)| failed(error))
     }

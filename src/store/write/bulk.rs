@@ -250,8 +250,8 @@ impl<'c> BulkLoader<'c> {
         )
     }
 
-    /// Writes the rows of a batch to the small tables, and adds the games of the batch to the columns and
-    /// sets of games.
+    /// Writes the rows of a batch to the small tables, and adds the games of the batch to `game_column` and
+    /// `game_set`. These two tables are written block by block.
     ///
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
@@ -259,7 +259,7 @@ impl<'c> BulkLoader<'c> {
         self.insert_headers(batch, true)
     }
 
-    /// Like [`append_headers`](Self::append_headers), but does not write the table `game`.
+    /// Like [`append_headers`](Self::append_headers), but does not write the tables `game` and `game_moves`.
     ///
     /// # Errors
     /// As [`append_headers`](Self::append_headers).

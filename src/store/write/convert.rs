@@ -108,7 +108,8 @@ fn copy_schema(connection: &Connection, layout: Layout) -> rusqlite::Result<Vec<
     Ok(tables.into_iter().map(|(name, _)| name).chain(["sqlite_stat1".to_owned()]).collect())
 }
 
-/// Copies the rows of tables, and the views, triggers and virtual tables.
+/// Copies the rows of `tables` (except `game_moves`), and the definitions of views, triggers and virtual
+/// tables.
 fn copy_rows(connection: &Connection, tables: &[String]) -> rusqlite::Result<()> {
     for table in tables.iter().filter(|table| *table != "game_moves") {
         let name = table.replace('"', "\"\"");
@@ -126,7 +127,8 @@ fn copy_rows(connection: &Connection, tables: &[String]) -> rusqlite::Result<()>
     ))
 }
 
-/// Fills the table `game_position` from the moves of the old database. Returns a game whose moves are incomplete.
+/// Fills the table `game_position` from the moves of the old database. If games have incomplete moves, fills
+/// nothing and returns the id of one of them.
 fn copy_positions(connection: &Connection) -> rusqlite::Result<Option<i64>> {
     let sql = "SELECT game_id FROM old.game LEFT JOIN old.game_moves USING (game_id)
                WHERE status <> 'skipped' AND length(moves) IS NOT 4 * ply_count LIMIT 1";
@@ -145,8 +147,8 @@ fn copy_positions(connection: &Connection) -> rusqlite::Result<Option<i64>> {
     Ok(None)
 }
 
-/// Fills `game_moves` from the positions of the old database. Returns the first game whose rows are not those of a
-/// complete game.
+/// Fills `game_moves` from the positions of the old database. Returns the first game whose rows are not those
+/// of a complete game; `None` if all games are complete.
 fn copy_moves(connection: &Connection) -> rusqlite::Result<Option<i64>> {
     let mut insert = connection.prepare("INSERT INTO main.game_moves (game_id, moves) VALUES (?1, ?2)")?;
     let mut positions = connection

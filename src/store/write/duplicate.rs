@@ -1,5 +1,6 @@
-//! Finds games that are prefixes of other games, and updates the table `duplicate`. Used once all games are
-//! written.
+//! Finds games that are prefixes of other games, and updates the table `duplicate`. A prefix is a game whose
+//! moves are the first moves of a longer game with the same players, date and start position. Used once all
+//! games are written.
 
 use std::collections::HashSet;
 
@@ -13,8 +14,8 @@ use crate::store::read::game::ComparedGame;
 use crate::store::row::{GameId, SourceId};
 use crate::store::write::bulk::BulkLoader;
 
-/// SQL that selects the values of `prefix_hash` from `?1` to `?2`. It reads one range in each block of an
-/// index.
+/// SQL that selects the values of `prefix_hash` from `?1` to `?2`. In each block of the index, it reads one
+/// range.
 fn hashes() -> String {
     format!(
         "WITH RECURSIVE {HASH_BLOCKS} SELECT prefix_hash FROM hash_block CROSS JOIN game
@@ -109,7 +110,8 @@ impl BulkLoader<'_> {
         &self,
         mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<PrefixCandidate>,
     ) -> Result<Vec<PrefixCandidate>> {
-        // How many hashes are sorted at a time, and how many shared hashes one statement looks up.
+        // How many hashes are sorted at a time, and how many shared hashes one statement looks up. A hash is
+        // shared if at least two games have it.
         const SORTED: u64 = 1 << 22;
         const LOOKED_FOR: usize = 1 << 14;
         let last: Vec<Option<u32>> = self.column("SELECT max(game_id) FROM game", [], |row| row.get(0))?;

@@ -1,5 +1,6 @@
-//! Hides indexes from SQLite during a part of a transaction. Meanwhile SQLite adds rows without updating
-//! these indexes. Other code updates them. Only indexes that were created with `CREATE INDEX` can be hidden.
+//! Hides indexes from SQLite during a part of a transaction. Meanwhile, SQLite adds rows without updating
+//! these indexes. The caller must update them in another way. Only indexes created with `CREATE INDEX` can be
+//! hidden.
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};

@@ -23,11 +23,13 @@ pub(crate) fn levels(connection: &Connection) -> rusqlite::Result<Vec<Level>> {
 
 /// The level to which new games are added: an existing level, which absorbs all later levels, or a new level.
 ///
-/// A level is rewritten if the added games and the games of later levels together are at least half as many
-/// as its own games. So large levels are not rewritten often, and there are never many levels: each level has
-/// more than twice as many games as the next one.
+/// The levels are examined from the last to the first. A level is absorbed if the added games and the games
+/// of later levels together are at least half as many as its own games. The first level for which this is not
+/// true ends the search. So large levels are not rewritten often, and there are never many levels: each level
+/// has more than twice as many games as the next one.
 ///
-/// A level of at most `small` games is always rewritten.
+/// A level of at most `small` games is always absorbed. `first` is the first new game, and `games` the number
+/// of new games.
 pub(crate) fn level_for(levels: &[Level], first: GameId, games: u32, small: u32) -> Level {
     const TIMES: u32 = 2;
     let (mut chosen, mut newer) = (Level(first.0), games);
@@ -58,7 +60,7 @@ impl Database {
         levels(self.connection()).map_err(|source| Error::sqlite(self.path(), READ_LEVELS, source))
     }
 
-    /// The number of removed games that levels still contain.
+    /// The number of removed games that can still have rows in `occurrence`.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -70,9 +72,9 @@ impl Database {
 }
 
 impl BulkLoader<'_> {
-    /// Makes `level` the last level: removes the rows of this level and of all later levels from the tables of
-    /// visited positions, and forgets the removed games of these levels. The rows of `occurrence` are replaced
-    /// separately.
+    /// Makes `level` the last level: removes the rows of this level and of all later levels from the tables
+    /// of visited positions, and the removed games of these levels from `deleted_game`. The rows of
+    /// `occurrence` are replaced separately.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -89,7 +91,8 @@ impl BulkLoader<'_> {
 mod tests {
     use super::*;
 
-    /// Adds these numbers of games, one number after another. Returns the resulting levels.
+    /// Adds games in several steps: each element of `counts` is the number of games of one step. Returns the
+    /// resulting levels.
     fn add(counts: &[u32]) -> Vec<u32> {
         let (mut levels, mut first) = (vec![Level::FIRST], 1);
         for &count in counts {

@@ -57,7 +57,8 @@ impl<'d> PageTransaction<'d> {
     /// Begins the transaction. Returns `None` if everything must be written through SQL instead, for one of
     /// these reasons: SQLite was built without `sqlite_dbpage`; the log is not empty; the database has
     /// triggers; `game_position`, `move_eval` or `occurrence` has additional indexes or columns; the file has
-    /// an unsupported layout or pages that are too small; the list of free pages is invalid.
+    /// an unsupported format, a wrong page count or pages that are too small; the list of free pages is
+    /// invalid.
     ///
     /// # Errors
     /// [`ErrorKind::Busy`] if another program is writing; errors of SQLite and the operating system.
@@ -241,9 +242,9 @@ impl<'d> PageTransaction<'d> {
         self.connection.execute_batch("SAVEPOINT grafted; RELEASE grafted")
     }
 
-    /// Takes all pages from the list of free pages. Of the pages that the trunk pages list, runs of at least
-    /// [`WORTH`](Self::WORTH) adjacent pages become available for new trees. All other pages become spare
-    /// pages. Returns whether the list is valid.
+    /// Takes all pages from the list of free pages. The trunk pages of this list contain the numbers of the
+    /// other free pages. Groups of at least [`WORTH`](Self::WORTH) adjacent pages among these others become
+    /// available for new trees. All other pages become spare pages. Returns whether the list is valid.
     fn take_free_pages(&mut self) -> Result<bool> {
         let mut page = vec![0; self.file.page_size().bytes()];
         let mut leaves: Vec<PageNumber> = Vec::new();

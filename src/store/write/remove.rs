@@ -35,9 +35,9 @@ const REMOVE_NOTES: [&str; 7] = [
     "DELETE FROM removed_game WHERE source_id IN (SELECT source_id FROM reading) AND byte_offset >= ?2",
 ];
 
-/// The removed games. Each has the number of its rows in `game_position`, and the ids of its names, because
-/// the removal can leave these names unused. If the rows in `game_position` are already removed, `?2` is
-/// their number.
+/// Creates the list of the removed games. For each game, the list has the number of its rows in
+/// `game_position`, and the ids of its names, because the removal can leave these names unused. In
+/// [`ADD_TO_LIST`], `?2` is the number of these rows if they are already removed, otherwise NULL.
 const LIST: &str = "CREATE TEMP TABLE IF NOT EXISTS removing (
      game_id INTEGER PRIMARY KEY, event_id INTEGER, site_id INTEGER, white_id INTEGER, black_id INTEGER, positions INTEGER)";
 const ADD_TO_LIST: &str = "INSERT OR IGNORE INTO temp.removing
@@ -77,8 +77,8 @@ const REMOVE_NAMES: [&str; 3] = [
          AND NOT EXISTS (SELECT 1 FROM game WHERE black_id = player_id)",
     "DELETE FROM event WHERE event_id IN (SELECT event_id FROM temp.removing)
          AND NOT EXISTS (SELECT 1 FROM game WHERE game.event_id = event.event_id)",
-    // Sites have no index. A site that `game_column` contains is kept. For other sites all games are
-    // searched, because `game_column` can be outdated.
+    // `game` has no index on `site_id`. A site that `game_column` contains is kept. For other sites, all
+    // games are searched, because `game_column` can be outdated.
     "DELETE FROM site WHERE site_id IN (SELECT site_id FROM temp.removing EXCEPT
              SELECT value FROM game_column, json_each(cells) WHERE name = 'site_id')
          AND site_id NOT IN (SELECT site_id FROM game WHERE site_id IS NOT NULL)",
@@ -97,8 +97,8 @@ const KEEP_NUMBER: &str =
     "INSERT INTO setting (name, value) SELECT 'last_game', max(game_id) FROM temp.removing
      WHERE true ON CONFLICT DO UPDATE SET value = max(value, excluded.value)";
 
-/// The skipped games that are read again: the source, the offset in bytes, and the ordinal number of the game
-/// in the source.
+/// Creates the list of the games that were skipped as duplicates and are read again. For each game, the list
+/// has the source, the offset in bytes, and the ordinal number of the game in the source.
 const LIST_RETURNING: &str = "CREATE TEMP TABLE IF NOT EXISTS coming_back (
      source_id INTEGER, byte_offset INTEGER, game_number INTEGER, PRIMARY KEY (source_id, byte_offset))";
 const ADD_TO_RETURNING: &str = "INSERT INTO temp.coming_back VALUES (?1, ?2, ?3)";
@@ -126,7 +126,8 @@ const COUNT_RETURNED: [&str; 2] = [
      WHERE new.import_id = import.import_id",
 ];
 
-/// Recounts the problems and the skipped games of sources and runs. This reads only small tables.
+/// Recounts the problems of sources and runs, and the games skipped as duplicates. This reads only small
+/// tables.
 pub(super) const RECOUNT: [&str; 4] = [
     "UPDATE source SET problems = ifnull(there.problems, 0)
      FROM source AS s LEFT JOIN (SELECT source_id, count(*) AS problems FROM problem GROUP BY 1) AS there USING (source_id)
@@ -151,7 +152,7 @@ pub(super) const RECOUNT: [&str; 4] = [
 pub(crate) enum RemainingRows<'r> {
     /// All rows.
     There,
-    /// No rows: the tables are rewritten without the rows of removed games.
+    /// No rows: the tables have already been rewritten without the rows of removed games.
     Gone {
         /// The removed games that had rows in `game_position`, in order, each with the number of these rows.
         positions: &'r [(GameId, u32)],
@@ -218,8 +219,8 @@ impl BulkLoader<'_> {
         REMOVE_REPLACED.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))
     }
 
-    /// Removes the rows of removed games and the other data that is removed with them, except their rows in
-    /// `occurrence`. Does not update the visited positions. Unused names stay until
+    /// Removes all rows of the games to remove, except their rows in `occurrence`, and the other data that is
+    /// removed with these games. Does not update the visited positions. Unused names stay until
     /// [`remove_names`](Self::remove_names).
     ///
     /// # Errors
@@ -250,8 +251,8 @@ impl BulkLoader<'_> {
         Ok(())
     }
 
-    /// Updates the counts after skipped games have been read again. `last` is the last game that existed
-    /// before the removal.
+    /// Updates the counts of sources and runs after games that had been skipped as duplicates were read
+    /// again. `last` is the last game that existed before the removal.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -293,7 +294,8 @@ impl BulkLoader<'_> {
         })
     }
 
-    /// Removes the rows of the listed games, except those that are [already removed](RemainingRows).
+    /// Removes the rows of the listed games, except rows that are [already removed](RemainingRows). Also
+    /// subtracts the games from the counts of sources and runs, and records them in `deleted_game`.
     fn remove_games(&self, games: &GameSet, rows: RemainingRows<'_>) -> Result<()> {
         const ACTION: &str = "remove games";
         UNCOUNT.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))?;

@@ -18,8 +18,8 @@ use crate::store::write::fill::fill_columns;
 use crate::store::write::remove::RECOUNT;
 use crate::store::write::side_database::Temporary;
 
-/// Creates a row with an unknown path for each missing source of games. So the games can be kept, and can
-/// later be removed by source.
+/// Creates a row with the path `unknown source N` for each missing source of games. So the games can be kept,
+/// and can later be removed by source.
 const NAME_UNKNOWN: &str = "INSERT INTO source (source_id, path, import_id)
      SELECT source_id, 'unknown source ' || source_id, min(import_id) FROM game
      WHERE source_id NOT IN (SELECT source_id FROM source) GROUP BY source_id";
@@ -100,8 +100,8 @@ const CLEAR_LEVELS: [&str; 6] = [
     "DELETE FROM level_position",
 ];
 
-/// If the database has only one run, sets its number of distinct positions. Raises the number of removed
-/// games to the number of unused game ids before the last game.
+/// If the database has only one run, sets its number of distinct positions. If the number of removed games is
+/// less than the number of unused game ids before the last game, raises it to this number.
 const TOTALS: [&str; 2] = [
     "UPDATE import SET distinct_positions = (SELECT count(DISTINCT key) FROM game_position)
      WHERE (SELECT count(*) FROM import) = 1",
@@ -158,9 +158,10 @@ impl Build {
     }
 
     /// Removes rows that refer to missing games or sources, names that no game uses, and sources whose games
-    /// are all missing or to which no row refers. Adds rows for missing sources of games. Rebuilds the
-    /// columns and sets of games. Clears `occurrence` and the tables of visited positions. Recounts the plies
-    /// of games, and the games, problems and duplicates of sources and runs.
+    /// are all missing or to which no row refers. Adds rows for missing sources of games. Replaces references
+    /// to missing names, openings and original games with NULL. Rebuilds `game_column` and `game_set`. Clears
+    /// `occurrence` and the tables of visited positions. Recounts the plies of games, and the games, problems
+    /// and duplicates of sources and runs.
     ///
     /// # Errors
     /// Errors of SQLite.

@@ -1,4 +1,5 @@
-//! Updates the columns and sets of games when games are added or removed.
+//! Updates the table `game_column` when games are added or removed, and the table `game_set` when games are
+//! removed.
 
 use rusqlite::{Connection, Row};
 
@@ -38,7 +39,7 @@ impl BulkLoader<'_> {
         resumed.map(|builder| self.columns = builder.unwrap_or_default())
     }
 
-    /// Adds rows of `game` to the columns.
+    /// Adds the games of a batch to the columns.
     pub(super) fn push_columns(&mut self, batch: &HeaderBatch) -> Result<()> {
         let places = places::<GameRow>();
         for (index, game) in batch.games.iter().enumerate() {

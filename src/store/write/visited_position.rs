@@ -1,4 +1,5 @@
-//! Corrects `level_position`, `level_continuation` and `visit_set` when games are removed.
+//! Corrects `level_position`, `level_continuation` and `visit_set` when games are removed. Also writes new
+//! rows of `visit_set`.
 
 use rusqlite::params;
 
@@ -114,8 +115,8 @@ impl BulkLoader<'_> {
         blocks.try_for_each(|block| self.execute(ACTION, sql, params![level.0, block, key.as_i64()]))
     }
 
-    /// Stores the games of a block of a level that reached a visited position. `games` is in stored form; if
-    /// it is empty, removes the row.
+    /// Stores the games of a block of a level that reached a visited position. `games` is in stored form. If
+    /// `games` is empty, removes the row of the block instead.
     pub(crate) fn put_visits(
         &self,
         (level, key): (Level, PositionKey),

@@ -229,7 +229,7 @@ impl<'c> GameScan<'c> {
     }
 
     fn count(&mut self, game: &StoredGame, seen: &Seen) {
-        // If the last position is missing, the number of plies is that in the game's row.
+        // If the last position is missing, the number of plies is taken from the game's row.
         let last = seen.last.filter(|last| last.move_code.is_none()).map(|last| last.ply.number());
         let plies = u64::try_from(last.unwrap_or(game.ply_count)).unwrap_or(0);
         let counted = Counted { games: 1, plies, positions: seen.rows, last_game: Some(game.byte_offset) };

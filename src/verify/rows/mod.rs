@@ -1,4 +1,4 @@
-//! Compares rows with each other and with the rules.
+//! Compares rows with each other, with the rules of chess, and with the games' texts.
 
 pub(super) mod annotations;
 mod checksum;

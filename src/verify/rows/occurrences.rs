@@ -40,12 +40,12 @@ impl Occurrence {
     }
 }
 
-/// The number of games of a level that reached a key.
+/// A key, and the number of games of a level that reached a position with this key.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     key: i64,
     games: i64,
-    /// The latest game.
+    /// The game counted last.
     game: StoredId<GameId>,
 }
 
@@ -124,7 +124,8 @@ impl<'c> OccurrenceScan<'c> {
         Ok(())
     }
 
-    /// Compares the number of games counted for a key with the row of the position.
+    /// Compares the number of games counted for a key with the row of `level_position`. Also reports that row
+    /// if it is missing or should not exist.
     fn end_key(
         &mut self,
         connection: &Connection,
@@ -174,7 +175,7 @@ impl<'c> OccurrenceScan<'c> {
     }
 }
 
-/// Whether removed games of a level reached a key.
+/// Whether removed games of a level reached a position with this key.
 fn has_deleted(connection: &Connection, level: i64, key: i64) -> rusqlite::Result<bool> {
     let sql = "SELECT 1 FROM occurrence
                WHERE level = ?1 AND key = ?2 AND game_id IN (SELECT game_id FROM deleted_game)";
@@ -189,7 +190,7 @@ fn is_shared(connection: &Connection, level: i64, key: i64) -> rusqlite::Result<
     connection.prepare_cached(sql)?.query_row([level, key], |row| row.get(0))
 }
 
-/// Reports rows of `game_position` that are missing in `position_game`, among games of the groups for which
+/// Reports rows of `game_position` that are missing from `position_game`, among games of the groups for which
 /// `differ` is true.
 pub(crate) fn find_missing(
     reader: Reader<'_>,
@@ -213,7 +214,7 @@ pub(crate) fn find_missing(
     })
 }
 
-/// Reports rows of `position_game` that are missing in `game_position`, among games of the groups for which
+/// Reports rows of `position_game` that are missing from `game_position`, among games of the groups for which
 /// `differ` is true.
 pub(crate) fn find_surplus(reader: Reader<'_>, range: [i64; 2], differ: &[bool]) -> rusqlite::Result<()> {
     let Reader { connection, findings } = reader;

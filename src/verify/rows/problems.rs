@@ -123,7 +123,8 @@ impl Problems {
         let (mut stored, mut is_before) = (Vec::new(), false);
         for (_, id) in self.of(game.game) {
             let problem = statement.query_row([id], |row| read::<StoredProblem>(row, &unheard))?;
-            // A damaged line before the first tag belongs to the game, but not to its text.
+            // A problem in a damaged line before the first tag is stored for the game, but this line is not
+            // part of the game's text.
             match problem.byte_offset < game.byte_offset {
                 true => is_before = true,
                 false => stored.push(problem),

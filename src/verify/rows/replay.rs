@@ -30,8 +30,8 @@ pub(crate) struct Replay<'c> {
 }
 
 impl<'c> Replay<'c> {
-    /// The replay ends at two consecutive FENs that do not match, because the following ones would not match
-    /// either.
+    /// The replay ends after this many consecutive FENs that do not match, because the following FENs would
+    /// not match either.
     const MAX_INVALID_CELLS: u32 = 2;
 
     pub(crate) fn new(findings: &'c Collector) -> Self {
@@ -49,7 +49,7 @@ impl<'c> Replay<'c> {
         }
     }
 
-    /// Begins a game; `start_fen` is the value in its row.
+    /// Begins a game. `start` is the standard start position, and `start_fen` is the value in the game's row.
     pub(crate) fn begin(&mut self, game: StoredId<GameId>, start: &Position, start_fen: Option<&str>) {
         self.game = game;
         self.previous = None;

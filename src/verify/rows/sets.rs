@@ -69,13 +69,14 @@ pub(crate) fn compare_columns(reader: Reader<'_>, block: i64) -> rusqlite::Resul
     Ok(())
 }
 
-/// The visited positions.
+/// The levels and keys of all rows of `level_position`, in order.
 pub(crate) fn visited_keys(connection: &Connection) -> rusqlite::Result<Vec<LevelKey>> {
     let mut statement = connection.prepare("SELECT level, key FROM level_position ORDER BY level, key")?;
     read_rows(&mut statement, [], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Compares the sets of a visited position in `blocks` with the games that reached the position.
+/// Compares the rows of `visit_set` for a position in a level with the games of the level that reached the
+/// position. Reads only the rows of `blocks`.
 pub(crate) fn compare_visits(
     reader: Reader<'_>,
     (level, key): LevelKey,
@@ -129,7 +130,7 @@ pub(crate) fn compare_visits(
     Ok(())
 }
 
-/// Compares the sets of a block with the rows of its games.
+/// Compares the rows of `game_set` for a block with the positions of its games.
 pub(crate) fn compare_features(reader: Reader<'_>, block: u32) -> rusqlite::Result<()> {
     let Reader { connection, findings } = reader;
     let stored = block_sets(connection, "main", block)?;
@@ -178,7 +179,8 @@ fn compare_feature(set: (u32, FeatureKind, i64), found: &[u16], expected: &[u16]
     findings.wrong(WrongValue, FEATURES, feature_row(set), "sets", expected, found);
 }
 
-/// Reports levels of `occurrence` that are not listed. The rows of these levels are never found.
+/// Reports levels of `occurrence` that are missing from `occurrence_level`. Queries do not find the rows of
+/// these levels.
 pub(crate) fn find_unlisted(reader: Reader<'_>) -> rusqlite::Result<()> {
     // The query takes one step per level, not one per row.
     let sql = "WITH RECURSIVE found (level) AS (
@@ -191,7 +193,7 @@ pub(crate) fn find_unlisted(reader: Reader<'_>) -> rusqlite::Result<()> {
     reader.report_rows(MissingRow, (LEVEL, &["level"]), sql, found)
 }
 
-/// Reports games in `deleted_game` that exist.
+/// Reports games in `deleted_game` that still exist in `game`.
 pub(crate) fn find_deleted(reader: Reader<'_>) -> rusqlite::Result<()> {
     let sql = "SELECT game_id FROM deleted_game WHERE game_id IN (SELECT game_id FROM game)";
     let found = "the game exists, so it must not be listed here";

@@ -1,4 +1,4 @@
-//! Compares rows of the side tables of `game` with the game's text.
+//! Compares rows of the side tables of `game` (tables with rows that belong to a game) with the game's text.
 
 use rusqlite::types::ValueRef;
 

@@ -92,13 +92,13 @@ fn report_invalid_cell(
     Ok(())
 }
 
-/// The rows of `game` in a range of games.
+/// SQL that selects the rows of `game` in a range of games.
 pub(crate) static GAMES: LazyLock<String> = LazyLock::new(|| {
     let columns = columns::<StoredGame>();
     format!("SELECT {columns} FROM game WHERE game_id BETWEEN ?1 AND ?2 ORDER BY game_id")
 });
 
-/// The rows of `game_position` in a range of games.
+/// SQL that selects the rows of `game_position` in a range of games.
 pub(crate) static POSITIONS: LazyLock<String> = LazyLock::new(|| {
     let columns = POSITION_COLUMNS.join(", ");
     format!("SELECT {columns} FROM game_position WHERE game_id BETWEEN ?1 AND ?2 ORDER BY game_id, ply")

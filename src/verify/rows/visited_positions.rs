@@ -14,15 +14,15 @@ use crate::verify::FindingKind::{MissingRow, SurplusRow, WrongCount, WrongValue}
 use crate::verify::rows::{Reader, StoredGame, StoredPosition, bytes, format_value, shown};
 use crate::verify::{Collector, RowId, Sample};
 
-/// How many of a position's best-rated and latest games are listed. The rules for counting and ranking are
-/// implemented again here, because a check with the same code as the writer of the rows would not find the
-/// writer's mistakes.
+/// The maximum number of best-rated games, and of latest games, listed for a position. This number is shared
+/// with the code that writes the rows. The rules for counting and ranking are implemented again in this
+/// module: with shared code, the check would not find mistakes in these rules.
 const LISTED: usize = LISTED_GAMES as usize;
 
-/// The number of positions to count in one pass over the games. They take about 200 MiB.
+/// The maximum number of positions to count in one pass over the games. Their counts take about 200 MiB.
 pub(crate) const AT_ONCE: usize = 1 << 18;
 
-/// Results of games.
+/// Counts of games: results, ratings, and the first and last year.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts {
     white_wins: i64,
@@ -172,10 +172,10 @@ fn insert(list: &mut Vec<Listed>, listed: Listed) {
     }
 }
 
-/// The visited positions to recount in one pass over the games.
+/// The rows of `level_position` to recount in one pass over the games.
 #[derive(Debug, Default)]
 pub(crate) struct VisitedPositions {
-    /// The keys of each level, with their slots.
+    /// For each level, its keys, each with its slot: the index in `entries`.
     slots: HashMap<i64, KeyMap<u32>>,
     /// For each slot, the level and the key, the stored FEN and the counts.
     entries: Vec<(LevelKey, Box<[u8]>, Mutex<Tally>)>,
@@ -184,7 +184,7 @@ pub(crate) struct VisitedPositions {
 /// A level, and a key in this level.
 pub(crate) type LevelKey = (i64, i64);
 
-/// Identifies the row of a visited position.
+/// Identifies the row of `level_position` with this level and key.
 pub(crate) fn visited_row(level: i64, key: i64) -> RowId {
     RowId::new([("level", level), ("key", key)])
 }
@@ -328,13 +328,13 @@ fn show(value: &Value) -> String {
     format_value(value.into())
 }
 
-/// Counts the occurrences of visited positions in one thread's games.
+/// Counts the occurrences of the positions to recount, in the games of one thread.
 #[derive(Debug)]
 pub(crate) struct OccurrenceCounter<'v> {
     visited: &'v VisitedPositions,
     /// The levels in order.
     levels: &'v [Level],
-    /// The slots of the keys of the current game's level.
+    /// The keys in the level of the current game, each with its slot.
     slots: Option<&'v KeyMap<u32>>,
     /// For each occurrence in the current game: slot, ply, move, and whether the FEN is the stored one.
     hits: Vec<(u32, StoredId<Ply>, Option<i64>, bool)>,

@@ -70,7 +70,8 @@ pub(crate) fn compare(
     Ok(games)
 }
 
-/// The findings of one reading's games. They are reported only if the text of the reading is unchanged.
+/// The findings about the games and duplicates of one reading, and the number of compared games. The findings
+/// are reported only if the text of the reading is unchanged.
 struct ReadingFindings {
     findings: Collector,
     games: u64,
@@ -96,7 +97,8 @@ struct BySource<'c, P, R> {
     rows: std::vec::IntoIter<R>,
     /// The first place in a source; `None` if the source has no rows.
     begin: &'c dyn Fn(StoredId<SourceId>) -> rusqlite::Result<Option<P>>,
-    /// Reads rows, and returns the place after them, unless the source has no more rows.
+    /// Reads rows. Returns them with the place after them; the place is `None` if the source has no more
+    /// rows.
     read: &'c dyn Fn(StoredId<SourceId>, P) -> rusqlite::Result<Batch<R, P>>,
 }
 

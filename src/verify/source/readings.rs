@@ -32,7 +32,7 @@ pub(crate) struct Chain {
     encoding: Option<TextEncoding>,
     pub(crate) rows: Vec<SourceRow>,
     file: OnceLock<Result<SourceFile, Verdict>>,
-    /// The verdict on each row.
+    /// For each row, the state of its text, once it is known.
     verdicts: OnceLock<Vec<Verdict>>,
 }
 
@@ -71,8 +71,8 @@ impl Verdict {
     }
 }
 
-/// The annotations that each run stored, according to its options. Runs of older programs, which stored no
-/// annotations, are not included.
+/// Which annotations each run stored, according to its options. Omits runs whose options do not contain a
+/// valid value.
 fn annotations(connection: &Connection) -> rusqlite::Result<HashMap<StoredId<ImportId>, Annotations>> {
     let sql = "SELECT import_id, CASE WHEN json_valid(options) THEN json_extract(options, '$.annotations') END FROM import";
     let mut runs = HashMap::new();
@@ -96,7 +96,7 @@ pub(crate) struct Sources {
     places: HashMap<StoredId<SourceId>, (usize, usize)>,
     /// Finds the files of the sources.
     pub(crate) finder: Finder,
-    /// The annotations that each run stored.
+    /// Which annotations each run stored.
     annotations: HashMap<StoredId<ImportId>, Annotations>,
     /// The first and the last game of each source, read when first needed.
     games: Mutex<Option<GameRanges>>,
@@ -136,7 +136,7 @@ impl Sources {
         Ok(sources)
     }
 
-    /// The annotations stored by the run that read a game.
+    /// Which annotations the run stored that read this game.
     pub(crate) fn annotations(&self, game: &StoredGame) -> Annotations {
         self.annotations.get(&game.import).copied().unwrap_or(Annotations::None)
     }
@@ -202,8 +202,8 @@ impl Chain {
         self.file(finder).ok().filter(|file| !file.is_plain())
     }
 
-    /// The state of each reading of a file that need not be decoded. The first call reads as much of the file
-    /// as needed.
+    /// The state of each reading of a file that is plain or cannot be found. The first call reads as much of
+    /// the file as needed.
     pub(crate) fn check_file(&self, finder: &Finder, progress: &Progress) -> &[Verdict] {
         self.verdicts.get_or_init(|| {
             let map = self

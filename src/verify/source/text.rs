@@ -79,8 +79,8 @@ pub(crate) fn report_misplaced(findings: &Collector, game: &StoredGame, bytes: u
 }
 
 /// Compares a stored game and its stored problems with what a run with this setting of `annotations` would
-/// store for the game's text. `codes` is called with the moves read from the text, and returns the moves in
-/// the game's rows, if known.
+/// store for the game's text. `codes` is called with the moves read from the text. It returns the moves in
+/// the game's rows; `None` if they are unknown or are already known to be equal.
 pub(crate) fn compare_game<'m>(
     reader: Reader<'_>,
     problems: &Problems,

@@ -86,7 +86,8 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints the moves played, and the games by year if they were counted.
+/// Prints the moves played, and the games by year if they were counted. In CSV, prints only one of the two:
+/// the games by year if they were counted, otherwise the moves.
 fn write_answer(
     args: &ExploreArgs,
     explore: &ExploreQuery<'_>,
@@ -105,8 +106,8 @@ fn write_answer(
     }
 }
 
-/// Selects the games that pass a filter. Prints notes on names that match several players, and on players who
-/// may have many more games under another name.
+/// Selects the games that pass a filter. Prints notes on names that match several players, and on similar
+/// names with many more games.
 fn select(database: &Database, filter: &GameFilter, args: &ExploreArgs) -> anyhow::Result<Selection> {
     let selection = database.select(filter)?;
     note_several(database, &selection, |field| args.option(field))?;

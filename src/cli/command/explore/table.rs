@@ -23,11 +23,11 @@ pub(super) const SIDE_WIDTH: usize = 22;
 /// The width of the column for variations.
 const VARIATIONS_WIDTH: usize = 12;
 
-/// The columns for the view of one side, if requested.
+/// The headers of the columns that are shown only with `--side`.
 const OF_SIDE: [&str; 4] = ["  score", "+/=/- %", "opponents", "performance"];
-/// The columns that are left out if the columns for one side are shown.
+/// The headers of the columns that are left out with `--side`.
 const OF_BOTH: [&str; 2] = ["w/d/b %", "elo"];
-/// The column that is shown only if variations are searched.
+/// The header of the column that is shown only with `--variations`.
 const VARIATIONS: &str = "variations";
 pub(super) const OPENING: &str = "opening";
 pub(super) const MOVES: [&str; 13] = [
@@ -38,7 +38,7 @@ const GAMES: [&str; 9] = ["game", "white", "elo", "black", "elo", "result", "dat
 /// The columns to shorten if the terminal is narrow.
 const NAMES: [&str; 4] = [OPENING, "white", "black", "event"];
 
-/// Writes the moves and the lists of games.
+/// Writes the whole answer as text: the opening's name, the board, the moves, and the lists of games.
 pub(super) fn write(
     args: &ExploreArgs,
     explore: &ExploreQuery<'_>,
@@ -55,7 +55,7 @@ pub(super) fn write(
     write_games("Latest", &answer.recent_games)
 }
 
-/// Writes the opening's name, if the position has one, and the board if requested.
+/// Writes the opening's name, if there is one, and the board if requested.
 pub(super) fn write_head(
     args: &ExploreArgs,
     explore: &ExploreQuery<'_>,

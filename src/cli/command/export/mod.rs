@@ -159,7 +159,7 @@ fn filter(args: &ExportArgs, wanted: &WantedPositions<'_>) -> anyhow::Result<Gam
 }
 
 /// Prints how to choose the same positions again. If fewer positions than requested could be chosen, also
-/// prints their number.
+/// prints how many were chosen.
 fn note_sample(sample: &Sample, positions: u64) {
     if positions < sample.positions {
         let (positions, most) = (counted(positions, "position"), sample.per_game);
@@ -180,7 +180,7 @@ fn note_lossy(games: u64) {
 #[derive(Default)]
 struct Counts {
     games: AtomicU64,
-    /// The number of positions; 0 if games are written.
+    /// The number of positions; 0 if whole games are written.
     positions: AtomicU64,
     plies: AtomicU64,
     bytes: AtomicU64,
@@ -213,7 +213,7 @@ struct Exporter<'a> {
     database: &'a Database,
     args: &'a ExportArgs,
     wanted: WantedPositions<'a>,
-    /// The maximum number of games to write; `None` if it is not limited.
+    /// The maximum number of games to write; `None` if there is no limit.
     limit: Option<u64>,
     out: Box<dyn Write>,
     text: String,
@@ -331,7 +331,7 @@ impl Exporter<'_> {
         Ok(())
     }
 
-    /// Adds these positions of a game to `text`, and counts them.
+    /// Appends the positions of a game at the given plies to `text`, and counts them.
     fn positions(
         &mut self,
         record: &GameRecord,
@@ -355,7 +355,7 @@ impl Exporter<'_> {
         self.counts.lossy.fetch_add(is_lossy.into(), Ordering::Relaxed);
     }
 
-    /// Writes a text to the file, or to standard output.
+    /// Writes text to the file, or to standard output.
     fn pass_on(&mut self, text: &str) -> anyhow::Result<()> {
         self.counts.bytes.fetch_add(text.len() as u64, Ordering::Relaxed);
         let text = if self.is_file { text.into() } else { shown(text) };

@@ -101,9 +101,9 @@ const REMOVE: &str = "to remove games with all rows that refer to them, use `pgn
 /// The beginning of SQLite's message if a row would refer to a missing row.
 const FOREIGN_KEY: &str = "FOREIGN KEY constraint failed";
 
-/// Explains a violated foreign key. For each table that an SQL text names, lists the columns of this table
-/// that refer to other tables, or the columns of other tables that refer to this table. Then says how to find
-/// the rows that would refer to missing rows.
+/// Explains a violated foreign key. For each table that is named in `sql`, lists the changed columns that
+/// refer to other tables. If there are none, lists the columns of other tables that refer to this table. Then
+/// says how to find the rows that would refer to missing rows.
 fn foreign_key_hint(database: &Database, sql: &str, catalog: &Catalog) -> rusqlite::Result<String> {
     const REFERRED: &str = "SELECT \"from\", \"table\" FROM pragma_foreign_key_list(?1) ORDER BY 1";
     const REFERRING: &str =

@@ -73,7 +73,7 @@ struct Input {
     name: Option<String>,
 }
 
-/// The source of statements, as the arguments choose it; `None` for a prompt.
+/// The source of statements that the arguments choose; `None` for a prompt.
 fn input(args: &SqlArgs) -> anyhow::Result<Option<Input>> {
     let is_stdin = args.file.as_deref().is_some_and(|path| path == "-");
     if let Some(path) = args.file.as_ref().filter(|_| !is_stdin) {

@@ -102,7 +102,8 @@ fn greet(session: &Session) -> anyhow::Result<()> {
 
 type PromptEditor = Editor<Assistant, rustyline::history::DefaultHistory>;
 
-/// Reads the history, and checks immediately whether it can be written. Fails if the file has other contents.
+/// Reads the history, and checks at once that the file can be written. Fails if an existing file is not a
+/// history.
 fn open_history(editor: &mut PromptEditor, path: &Path) -> anyhow::Result<()> {
     if path.exists() && !is_history(path) {
         bail!("{}: is not a history file of the prompt; name another file", path.display());
@@ -224,7 +225,8 @@ impl Completer {
         let mut names: Vec<_> =
             self.mentioned(before).flat_map(|relation| relation.columns.clone()).collect();
         names.extend(self.relations());
-        // Before the first letter of the word is typed, there would be too many completions.
+        // Keywords and functions are completed only if a letter is typed: otherwise, there would be too many
+        // completions.
         if let Some(first) = word.chars().next() {
             let cased = |word: &str| if first.is_lowercase() { word.to_lowercase() } else { word.to_owned() };
             names.extend(KEYWORDS.iter().map(|word| cased(word)));

@@ -27,7 +27,7 @@ pub(crate) struct Session {
     pub(crate) parameters: BTreeMap<String, SqlValue>,
     /// Whether the names of the columns are written before the rows.
     pub(crate) has_headers: bool,
-    /// The file for answers, instead of standard output.
+    /// The file for answers; `None` for standard output.
     pub(super) output: Option<OutputFile>,
     /// Held while the database is open for writing. The lock must be released after the database is closed.
     /// Fields are dropped in the order of declaration, so this field must be declared after `database`.
@@ -45,7 +45,7 @@ pub(crate) struct Session {
 /// How to continue after a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
-    /// Continue with the next piece; `ran` is false if there were only comments.
+    /// Continue with the next piece; `ran` is false if this piece has only comments.
     Continue { ran: bool },
     /// Quit.
     Leave,
@@ -86,7 +86,7 @@ impl Session {
     /// Starts writing rows with these columns.
     ///
     /// # Errors
-    /// Errors of writing.
+    /// If writing fails.
     pub(super) fn rows(&self, columns: &[&str]) -> anyhow::Result<RowWriter<'static>> {
         let terminal = if self.output.is_none() { terminal_width() } else { None };
         let rows = RowWriter::new(self.out()?, self.format, columns, terminal)?.lines_if_too_wide();
@@ -143,7 +143,8 @@ impl Session {
         Ok(ran)
     }
 
-    /// Runs a statement. If `is_next` is true, separates its rows from those of an earlier statement.
+    /// Runs a statement, and prints its rows and the number of changed rows. If `is_next` is true, separates
+    /// the rows from those of an earlier statement.
     fn statement(&self, query: &mut Query<'_>, is_next: bool) -> anyhow::Result<()> {
         let columns: Vec<_> = query.columns().into_iter().map(str::to_owned).collect();
         let columns: Vec<_> = columns.iter().map(String::as_str).collect();

@@ -97,7 +97,7 @@ impl<'r> Sections<'r> {
         format!("{}{others}", printable(name))
     }
 
-    /// The number of games, and their years.
+    /// The number of games, their years, and the number of games without a result.
     fn extent(&self) -> String {
         let record = self.record;
         let years: Vec<u16> = record.years.iter().filter_map(|year| year.year).collect();
@@ -247,7 +247,7 @@ const RATED_ONLY: &str = "performances count only games with a result against ra
 /// `None` if their width is not limited.
 ///
 /// # Errors
-/// Errors of writing.
+/// If writing fails.
 pub(crate) fn write_tables(
     out: &mut dyn Write,
     sections: &Sections<'_>,

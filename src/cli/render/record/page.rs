@@ -26,7 +26,7 @@ const FIRST: &str = "Score";
 /// Writes the page of a record.
 ///
 /// # Errors
-/// Errors of writing.
+/// If writing fails.
 pub(crate) fn write_page(out: &mut dyn Write, sections: &Sections<'_>) -> io::Result<()> {
     let (name, extent) = (text(&sections.name()), sections.extent());
     // The policy forbids the browser to load anything, whatever the page contains.
@@ -77,7 +77,7 @@ fn title_of<'s>(section: &'s Section<'_>) -> &'s str {
     if section.title.is_empty() { FIRST } else { &section.title }
 }
 
-/// Links to all sections.
+/// Writes links to all sections.
 fn contents(out: &mut dyn Write, sections: &Sections<'_>) -> io::Result<()> {
     writeln!(out, "<nav aria-label=\"Sections\">\n<ul>")?;
     for (number, section) in (1..).zip(&sections.sections) {

@@ -46,7 +46,7 @@ pub(crate) struct TableWriter<W> {
     /// Whether to write one value per line if the table does not fit the terminal even with shortened texts.
     pub(super) lines_if_too_wide: bool,
     /// A column and its minimum width. The minimum applies only if the limit of rows held back is reached:
-    /// then more rows may follow, and need this width.
+    /// then more rows can follow that need this width.
     pub(super) reserved: Option<(&'static str, usize)>,
     /// Whether the names of the columns are printed first.
     pub(super) has_headers: bool,
@@ -161,8 +161,8 @@ impl<W: Write> TableWriter<W> {
 /// Narrows the widest columns until the table fits the terminal, or until no column can be narrowed.
 fn shrink(layout: &mut [Layout], style: Style, terminal: usize) {
     // First find a common limit of the column widths: the smallest one with which the table is still at least
-    // as wide as the terminal. Narrow wider columns to this limit. Then narrow the widest column by 1 until
-    // the table fits.
+    // as wide as the terminal. Narrow wider columns to this limit. Then narrow the widest column by 1
+    // repeatedly, until the table fits.
     let narrowed = |column: &Layout, most: usize| column.width.min(most.max(column.least));
     let total = |layout: &[Layout], most| {
         let narrow: Vec<_> =

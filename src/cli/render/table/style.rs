@@ -140,8 +140,8 @@ fn each_line(cells: &[Cell], mut draw: impl FnMut(&[&str]) -> io::Result<()>) ->
     }
 }
 
-/// A line of a plain table. A cell that is wider than its column shifts the next cells, until there is enough
-/// space again.
+/// Writes a line of a plain table. A cell that is wider than its column shifts the next cells, until there is
+/// enough space again.
 fn plain_row(out: &mut dyn Write, texts: &[&str], layout: &[Layout]) -> io::Result<()> {
     // The start of the column, and the current end of the line (`None` for an empty line). Spaces are written
     // only before the next text, so that no line ends with spaces.
@@ -160,8 +160,8 @@ fn plain_row(out: &mut dyn Write, texts: &[&str], layout: &[Layout]) -> io::Resu
     writeln!(out)
 }
 
-/// A line with bars between the cells. `pad` returns the numbers of spaces before and after a text. A cell
-/// that is wider than its column shifts the next bars, until there is enough space again.
+/// Writes a line with bars between the cells. `pad` returns the numbers of spaces before and after a text. A
+/// cell that is wider than its column shifts the next bars, until there is enough space again.
 fn framed_row(
     out: &mut dyn Write,
     texts: &[&str],

@@ -14,7 +14,7 @@ use crate::store::row::{GameId, Ply, RatedScore, ResultCounts};
 use crate::store::{Database, Hit, ListLengths, Result, Selection};
 
 /// A move played from a position. A game that returned to the position counts only for the last move that it
-/// played there.
+/// played from there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Continuation {
     /// The move.
@@ -87,10 +87,11 @@ impl PositionCounts {
 impl Database {
     /// Counts the moves played from a position in the games of a selection.
     ///
-    /// In a level in which many games reached the position, the counts are read from tables. If the selection
-    /// has conditions or a side is chosen, they are computed from the position's visit sets instead, in a few
-    /// nanoseconds per game. In other levels, and if tables or sets cannot be used, games are counted one by
-    /// one, in a few microseconds per game.
+    /// In a level in which many games reached the position, the counts are read from tables. (A level is a
+    /// range of games whose counts are stored together.) If the selection has conditions or a side is chosen,
+    /// the counts are computed from the position's visit sets instead, in a few nanoseconds per game. In
+    /// other levels, and if tables or sets cannot be used, games are counted one by one, in a few
+    /// microseconds per game.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -135,8 +136,8 @@ impl Database {
         counts
     }
 
-    /// Starts a transaction: until it ends, all queries of this connection see the same games, even while
-    /// games are added. `None` if a transaction is already open.
+    /// Starts a transaction: until it ends, all queries of this connection see the same games, even if
+    /// another connection adds games. `None` if a transaction is already open.
     pub(crate) fn snapshot(&self) -> Result<Option<Transaction<'_>>> {
         self.transaction().map_err(self.failed(ACTION))
     }
@@ -148,8 +149,9 @@ impl Database {
 }
 
 impl ExploreTarget<'_> {
-    /// Counts all games: from the rows of the levels that have one, in other levels one by one. `None` if no
-    /// level has a row. If the games are wanted but unknown, the tally has no games.
+    /// Counts all games that reached the position, as [`tally_rows`](Self::tally_rows) does, and returns
+    /// `None` in the same cases. If `empty` asks for the set of games, also completes [`Tally::games`]; sets
+    /// it to `None` if the set cannot be determined.
     fn tally_all(&self, empty: Tally) -> rusqlite::Result<Option<Tally>> {
         let Some((mut tally, counted)) = self.tally_rows(empty, true)? else { return Ok(None) };
         if let Some(others) = tally.games.take() {
@@ -162,7 +164,7 @@ impl ExploreTarget<'_> {
     }
 
     /// The game with a result that continued with a move; there must be only one. Searches the games that
-    /// reached the position after the move: usually these are few, while many games reached the position
+    /// reached the position after the move: usually they are few, while many games reached the position
     /// before the move.
     fn only_game(&self, code: MoveCode) -> rusqlite::Result<Option<GameId>> {
         let Ok((mut next, _)) = Position::from_fen(self.fen.as_bytes()) else { return Ok(None) };

@@ -32,8 +32,8 @@ pub struct Nearest<'a> {
     pub limit: Option<u32>,
     /// How many games to skip first.
     pub offset: u32,
-    /// The maximum number of games to read, not counting games with the lower bound 0; `None`: as many as
-    /// necessary.
+    /// The maximum number of games to read; `None`: as many as necessary. Games whose lower bound of the
+    /// distance is 0 do not count.
     pub most_games: Option<u32>,
 }
 
@@ -206,7 +206,7 @@ impl<'a> NearestSearch<'a> {
     }
 }
 
-/// The games of a block to search.
+/// The games to search in a block.
 struct Block {
     number: u32,
     /// Games that, according to the sets, can have the target's pawns in one position, and the target's
@@ -224,7 +224,7 @@ struct Block {
 
 impl Block {
     /// Reads the sets and columns of block `number`. Keeps only games up to the number `last` in the block
-    /// and, if columns allow it, only selected games.
+    /// and, if the columns can be used, only selected games.
     fn read(
         connection: &Connection,
         (number, last): (u32, u16),
@@ -303,8 +303,9 @@ fn missing(connection: &Connection, block: u32, to: &PositionDistance) -> rusqli
     Ok(missing)
 }
 
-/// For each game of a block, the minimum of each of the two [bounds](PositionDistance::bounds) over all
-/// materials of the game; `u8::MAX` for a game that is in no set of the kind `Material`.
+/// For each game of a block, two numbers: the minimum of the first and the minimum of the second of the two
+/// [bounds](PositionDistance::bounds), over all materials that occurred in the game. Both numbers are
+/// `u8::MAX` for a game that is in no set of the kind `Material`.
 fn by_material(
     connection: &Connection,
     block: u32,
@@ -327,7 +328,7 @@ fn by_material(
     Ok(least)
 }
 
-/// The nearest position of each game of a selection in these ranges.
+/// The nearest position of each game that is in the selection and whose id is in one of the ranges.
 fn nearest_of(
     database: &Database,
     selection: &Selection,

@@ -40,7 +40,7 @@ impl PositionRow<'_> {
         }
     }
 
-    /// The move played from a position of a main line.
+    /// The move played from the position; `None` at the end of a game, and for all positions of variations.
     pub(super) fn played(self) -> rusqlite::Result<Option<MoveCode>> {
         match self {
             Self::Stored(cells) => Ok(cells.get::<Option<u32>>(4)?.map(MoveCode::from_stored)),
@@ -50,8 +50,9 @@ impl PositionRow<'_> {
 }
 
 impl Database {
-    /// Calls `see` with the FEN of each position of a selection's games in some ranges, in order. The
-    /// positions are those of main lines or, with [`Lines::All`], only those of variations.
+    /// Calls `see` with the FEN and the row of each position, in order. Visits the games of a selection whose
+    /// ids are in `ranges`. The positions are those of main lines or, with [`Lines::All`], only those of
+    /// variations.
     pub(super) fn each_position(
         &self,
         selection: &Selection,

@@ -57,9 +57,9 @@ impl ExploreTarget<'_> {
     }
 
     /// Calls `see` with each game of a selection that reached the position, in the order of ids, with the
-    /// move played from the [counted occurrence](Self::counted_occurrence). If `levels` is given, only reads
-    /// these levels. Otherwise reads all levels, and starts from the games of the selection if these are far
-    /// fewer than the position has occurrences.
+    /// last move that the game played from the position. If `levels` is given, reads only these levels.
+    /// Otherwise reads all levels; if the selection has far fewer games than the position has occurrences,
+    /// the search starts from these games.
     pub(super) fn for_each_game(
         &self,
         selection: &Selection,
@@ -121,7 +121,7 @@ impl ExploreTarget<'_> {
 }
 
 /// Finds the games of a selection that reached a position, for one position after another. For positions that
-/// have sets of games, the filters are evaluated once per block, not once per block and position.
+/// have visit sets, the filters are evaluated once per block, not once per block and position.
 pub struct ReachedGames<'d> {
     database: &'d Database,
     selection: &'d Selection,
@@ -174,7 +174,7 @@ impl<'d> ReachedGames<'d> {
         Ok(made)
     }
 
-    /// Calls `see` with each game of the selection that is in the sets of a visited position of these levels.
+    /// Calls `see` with each game of the selection that is in the visit sets of the position in these levels.
     fn visit_sets(
         &mut self,
         position: &Position,

@@ -72,7 +72,7 @@ pub trait Seek: Sync {
     fn observe(&self, line: &mut Self::Line, ply: Ply, fen: &[u8], played: Option<MoveCode>) -> Option<Ply>;
 }
 
-/// Searches for the first position for whose FEN the function returns `true`.
+/// A function that returns whether a FEN matches. The search finds the first position with a matching FEN.
 impl<F: Fn(&[u8]) -> bool + Sync> Seek for F {
     type Line = ();
 

@@ -104,8 +104,8 @@ impl Database {
     /// `false`.
     ///
     /// With [`HitOrder::Game`], the search usually stops after the last returned hit. With another order, all
-    /// hits are sorted first, unless the search covers all games and no variations, and the lists of the
-    /// position in `level_position` have enough games.
+    /// hits are sorted first. There is one exception: a search in the main lines of all games, if the lists
+    /// of the position in `level_position` have enough games.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -226,7 +226,7 @@ impl Database {
         /// The number is low: in this order, a search that starts from the occurrences can end early, so
         /// starting from the games gains little.
         const EARLY_END: u32 = 5_000;
-        /// As `EARLY_END`, but for other orders, in which all hits must be sorted first.
+        /// Like `EARLY_END`, but for the other orders, in which all hits must be sorted first.
         const NO_END: u32 = 50_000;
         if search.selection.is_all() {
             let wanted = search.limit.and_then(|limit| limit.checked_add(search.offset));
@@ -285,8 +285,9 @@ impl Database {
         rows.next()?.map(|row| row.get(0)).transpose()
     }
 
-    /// The counts of a visited position, with its listed games. `None` if no level has a row for the
-    /// position.
+    /// The results of all games that reached the position, and the listed games, without the moves. `None` in
+    /// the same cases as for `tally_rows`: for example, if no level has a row for the position in
+    /// `level_position`.
     fn visited(&self, search: &Search<'_>, lists: ListLengths) -> rusqlite::Result<Option<Tally>> {
         let asked = ExploreTarget { database: self, key: search.key, fen: search.fen };
         let tally = asked.tally_rows(Tally::new(lists, None, false), false)?;
@@ -389,7 +390,7 @@ const fn order_sql(order: HitOrder) -> &'static str {
 pub struct Listing<'a> {
     /// The games to list.
     pub selection: &'a Selection,
-    /// Their order.
+    /// The order of the games.
     pub order: HitOrder,
     /// The maximum number of games; `None`: all.
     pub limit: Option<u32>,

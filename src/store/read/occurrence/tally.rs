@@ -35,17 +35,17 @@ impl ListLengths {
     pub const NONE: Self = Self { top: 0, recent: 0 };
 }
 
-/// Games by block.
+/// Sets of games, by the number of their block.
 pub(super) type Games = SortedMap<u32, BlockGames>;
 
-/// The games counted so far.
+/// The counts and lists so far.
 pub(super) struct Tally {
     /// The side whose score is counted, if any.
     pub(super) side: Option<Color>,
     /// The counts of all games with a result.
     pub(super) all: MoveTally,
     pub(super) unfinished: u64,
-    /// The games with a result; `None` if they are not needed.
+    /// The games with a result; `None` if they are not needed or cannot be determined.
     pub(super) games: Option<Games>,
     pub(super) moves: SortedMap<MoveCode, MoveTally>,
     pub(super) lists: GameLists,
@@ -62,7 +62,7 @@ pub(super) struct GameLists {
 pub(super) struct MoveTally {
     pub(super) results: ResultCounts,
     pub(super) rated: RatedScore,
-    /// The last game counted one by one; 0 if there is none.
+    /// The game counted last, if games were counted one by one; 0 if only stored counts were added.
     pub(super) game: GameId,
 }
 
@@ -134,9 +134,10 @@ impl GameLists {
 }
 
 impl ExploreTarget<'_> {
-    /// Counts the games of a selection. In the levels that have a row for the position, uses only the sets,
-    /// columns and indexes of games: no row of a game is read. `None` if there is no such level, or if sets
-    /// or columns are missing or invalid.
+    /// Counts the games of a selection that reached the position. In levels with a row for the position in
+    /// `level_position`, reads visit sets, stored columns and indexes, but no rows of games. In other levels,
+    /// counts games one by one. `None` if no level has such a row, or if sets or columns are missing or
+    /// invalid.
     pub(super) fn tally_sets(&self, selection: &Selection, empty: Tally) -> rusqlite::Result<Option<Tally>> {
         let [levels, others] = self.levels()?;
         if levels.is_empty() {
@@ -180,10 +181,11 @@ impl ExploreTarget<'_> {
         Ok(counted)
     }
 
-    /// Counts all games that reached the position, from the rows of the levels that count it; of these levels,
-    /// counts the moves only if `wants_moves`. Without the games themselves: [`Tally::games`] has only those
-    /// of the other levels. `None` if there is no such row, or if lists of several levels are merged and a
-    /// listed game does not exist.
+    /// Counts all games that reached the position. For levels with a row for the position in
+    /// `level_position`, reads the stored counts, and the moves only if `wants_moves`. In other levels,
+    /// counts games one by one; [`Tally::games`] contains only these games. Also returns the levels with a
+    /// row. Returns `None` if no level has a row, or if there are several levels and a listed game does not
+    /// exist.
     pub(super) fn tally_rows(
         &self,
         empty: Tally,
@@ -209,8 +211,9 @@ impl ExploreTarget<'_> {
         Ok(Some((tally, counted)))
     }
 
-    /// Adds the counts and lists of a level; `is_only` if it is the only one. `None` if a listed game does not
-    /// exist.
+    /// Adds the counts and lists in the row of a level. If `is_only`, the database has no other level, and
+    /// the listed games need not be read. `None` if there is no row, or if a listed game was to be read but
+    /// does not exist.
     fn tally_row(&self, level: Level, is_only: bool, tally: &mut Tally) -> rusqlite::Result<Option<()>> {
         let connection = self.database.connection();
         let at = params![level.0, self.key.as_i64()];
@@ -230,7 +233,8 @@ impl ExploreTarget<'_> {
             recent.iter().enumerate().for_each(|(index, &game)| tally.lists.recent.insert(rank(index), game));
             return Ok(Some(()));
         }
-        // The greatest ranks come first: of the best-rated games the sums of ratings, of the latest games the days.
+        // The greatest ranks come first. The rank is the sum of both ratings in the list of the best-rated
+        // games, and the day in the list of the latest games.
         let ranks = |games: &[GameId], list: &mut GameList, rank: fn([Option<u16>; 2], u32) -> u32| {
             let sql = "SELECT game.game_id, white_elo, black_elo, date
                        FROM json_each(?1) AS listed CROSS JOIN game ON game.game_id = listed.value";
@@ -254,7 +258,7 @@ impl ExploreTarget<'_> {
         Ok(Some(()))
     }
 
-    /// Adds the moves of a level.
+    /// Adds the moves of a level, with their counts.
     fn tally_moves(&self, level: Level, tally: &mut Tally) -> rusqlite::Result<()> {
         let at = params![level.0, self.key.as_i64()];
         let sql = "SELECT level, key, move_code, white_wins, draws, black_wins, white_elo_sum,
@@ -280,7 +284,8 @@ fn results(cells: Cells<'_>) -> rusqlite::Result<ResultCounts> {
     })
 }
 
-/// The games counted so far, with the moves as stored in the sets.
+/// The counts so far. `moves` has the moves in the short form of the visit sets, so the map of moves in
+/// `tally` is still empty.
 struct Counted {
     tally: Tally,
     moves: SortedMap<PlayedMove, MoveTally>,

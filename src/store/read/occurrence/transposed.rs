@@ -15,7 +15,7 @@ use crate::store::row::{day_number, year_of};
 use crate::store::visit_set::for_each_visit_within;
 use crate::store::{Database, Result, Selection};
 
-/// Positions without sets are searched for only if their key has fewer occurrences than this.
+/// Positions without usable visit sets are searched for only if their key has fewer occurrences than this.
 const FEW: u32 = 5_000;
 
 /// Counts of games by year; the key `None` is an unknown year.
@@ -128,8 +128,8 @@ fn year(date: Cell<'_>) -> Option<u16> {
 }
 
 impl ExploreTarget<'_> {
-    /// The games with a result in the sets of a visited position of these levels. `unfinished` is 0 only if all
-    /// games in these sets have a result. `None` if the sets or the columns of games cannot be used.
+    /// The games with a result in the visit sets of the position in these levels. `unfinished` must not be 0
+    /// if a game in these sets has no result. `None` if the sets or the columns of games cannot be used.
     pub(super) fn finished_in_sets(
         &self,
         levels: &[LevelGames],
@@ -140,7 +140,7 @@ impl ExploreTarget<'_> {
         let in_block = |block| {
             let mut games = BlockGames::default();
             games.fill();
-            // Nearly always, all games in the sets have a result. Then the column need not be read.
+            // Nearly always, all games in the sets have a result. Then the column `result` need not be read.
             if unfinished > 0 {
                 columns.turn_to(block);
                 games.keep(&finished.games(&columns)?);
@@ -150,7 +150,7 @@ impl ExploreTarget<'_> {
         if_known(self.in_sets(levels, in_block))
     }
 
-    /// The games in the sets of a visited position of these levels that are also in the set that `wanted`
+    /// The games in the visit sets of the position in these levels. Keeps only games in the set that `wanted`
     /// returns for their block. `wanted` can return `None` instead of an empty set.
     fn in_sets(
         &self,

@@ -1,4 +1,4 @@
-//! Queries about the games that reached a position: rows and sets of visited positions, and occurrences.
+//! Looks up levels, occurrences of positions, and the sets of games that reached a position.
 
 use rusqlite::{Connection, params};
 
@@ -9,7 +9,7 @@ use crate::store::block_set::block_of;
 use crate::store::cell::{Cells, GAME_POSITION, VISIT_SET};
 use crate::store::write::level::levels;
 
-/// Data of a visited position that can change when games are removed.
+/// Data about a position in a level that can change when games are removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VisitedCounts {
     /// The number of games that reached the position, including games without a result.
@@ -20,7 +20,7 @@ pub struct VisitedCounts {
     pub years: Vec<(MoveCode, Option<u16>, Option<u16>)>,
 }
 
-/// A level, with the last game of the level.
+/// A level (a range of games whose occurrences are stored together), with its last game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LevelGames {
     pub(crate) level: Level,
@@ -58,8 +58,8 @@ pub(crate) fn last_block(connection: &Connection) -> rusqlite::Result<u32> {
     Ok(block_of(last_game(connection)?).0)
 }
 
-/// Calls `see` for each block with games of a level that reached a visited position. Passes the number of the
-/// block, and these games in stored form. `None` if there is no such block.
+/// Calls `see` for each row of `visit_set` with this level and key. Passes the number of the row's block, and
+/// the games in stored form. Returns `None` if there is no such row.
 pub(crate) fn for_each_visit_set<E: From<rusqlite::Error>>(
     connection: &Connection,
     LevelGames { level, last }: LevelGames,

@@ -59,8 +59,8 @@ impl Wanted {
             .any(|word| word.find(buffer.as_bytes()).is_some())
     }
 
-    /// Whether the name `original` matches. `name` contains its folded letters, and is split into words if
-    /// necessary.
+    /// Whether the name `original` matches. `name` contains the folded letters of `original`. This function
+    /// splits `name` into words if necessary.
     fn fits(&self, original: &str, name: &mut PlayerWords) -> bool {
         name.has_word_like(&self.words, &self.beginning) || {
             let text = name.folded.as_bytes();

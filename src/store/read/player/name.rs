@@ -1,9 +1,9 @@
 //! Names of players: which spellings can belong to one person.
 //!
 //! Surnames must be equal. Of two corresponding given names, one can be a prefix of the other: an initial, or
-//! `Ana` for `Anatoly`. First and last name can be in either order; if both names have a comma, their order
-//! can differ only in names without initials. Titles are ignored. A mark such as `Jr.` or a number
-//! (`Li,Chao2`) excludes only names with a different mark of this kind.
+//! `Ana` for `Anatoly`. First and last name can be in either order. But if both compared names have a comma,
+//! the order can differ only if neither name has initials. Titles are ignored. A mark such as `Jr.` or a
+//! number (`Li,Chao2`) excludes only names with a different mark of this kind.
 
 use std::ops::Range;
 
@@ -37,7 +37,7 @@ struct Word {
     case: Case,
 }
 
-/// A player's name as words, without titles and marks of namesakes.
+/// A player's name as words, without titles and without marks that distinguish namesakes (`Jr.`).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PlayerWords {
     pub(super) folded: String,
@@ -101,7 +101,8 @@ impl PlayerWords {
         }
     }
 
-    /// Removes titles and marks of generations (`Jr.`), as long as a surname and a given name remain.
+    /// Removes titles and generations (`Jr.`), as long as a surname and a given name remain. Records the
+    /// generation in `marks`.
     fn take_out_titles(&mut self) {
         let mut index = 0;
         while index < self.words.len() && self.words.len() > 2 {
@@ -128,7 +129,8 @@ impl PlayerWords {
         }
     }
 
-    /// Finds the last word that begins with a letter, and removes the number at its end, if any.
+    /// Finds the last word that begins with a letter. If the word ends with a number, removes the number from
+    /// the word, and records it in `marks`.
     fn take_out_number(&mut self) {
         let has_letters =
             |word: &&mut Word| self.folded[word.letters.clone()].starts_with(char::is_alphabetic);
