@@ -117,14 +117,14 @@ pub enum FenChange {
 impl std::fmt::Display for FenChange {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::SideAssumed => "no side to move was given: White is assumed",
+            Self::SideAssumed => "side to move not given: assuming White",
             Self::Castling => "castling rights rewritten in FEN's usual letters and order",
             Self::CastlingDropped => {
                 "castling rights dropped: the king or the rook is not on its original square"
             }
-            Self::CastlingAssumed => "no castling rights were given: none are assumed",
+            Self::CastlingAssumed => "castling rights not given: assuming no castling",
             Self::EnPassantDropped => "en-passant square dropped: no en-passant capture is legal",
-            Self::CountersAssumed => "counters were missing: 0 and 1 are assumed",
+            Self::CountersAssumed => "counters not given: assuming 0 and 1",
         })
     }
 }

@@ -173,7 +173,7 @@ fn of_store(error: &StoreError) -> Option<String> {
     Some(match error {
         StoreError::File { path, kind: ErrorKind::TargetExists, .. } => {
             let path = path.display();
-            format!("{path}: exists already; use --overwrite to replace it, or name another file")
+            format!("{path}: already exists; use --overwrite to replace it, or name another file")
         }
         StoreError::DiskFull { path, need, source } if is_file_too_large(source.as_ref()) => {
             let need = need.map(|need| format!(" ({need} is needed)")).unwrap_or_default();
@@ -199,11 +199,17 @@ fn of_store(error: &StoreError) -> Option<String> {
         StoreError::File { kind: ErrorKind::NoSuchGame { game, last: Some(last) }, .. }
             if (1..last.0).contains(&game.0) =>
         {
-            format!("{error}; find it with `pgndex find`")
+            format!("{error} (use `pgndex find`)")
         }
         // Here, the query is the value of `--sql`: `pgndex sql` has its own messages for these errors.
         StoreError::Query { .. } | StoreError::NotReadOnly | StoreError::MultipleStatements => {
             format!("--sql: {error}")
+        }
+        // The query of `pgndex remove` chooses the games to remove, so the example has a condition.
+        StoreError::EmptyQuery => {
+            "--sql: the query is empty; give a query of game numbers with a condition, such as SELECT game_id FROM game \
+             WHERE ply_count < 10"
+                .to_owned()
         }
         StoreError::File { kind: ErrorKind::Unreleased, .. } => format!("{error} (pgndex index --overwrite)"),
         _ => return None,
@@ -245,6 +251,10 @@ const OTHER_PLACE: &str = "or choose another place for temporary files";
 fn of_index(error: &IndexError) -> Option<String> {
     const REBUILD: &str = "or index everything again with --overwrite";
     Some(match error {
+        IndexError::Spill { directory, source, .. } if source.kind() == io::ErrorKind::NotFound => format!(
+            "{}: cannot create temporary files: no such directory; choose another one with --temp-dir",
+            directory.display()
+        ),
         IndexError::Spill { directory, need, source } => {
             let is_full = pgndex::store::is_disk_full(source.kind());
             let space_needed = if is_full { space_needed(*need, directory) } else { String::new() };
@@ -266,7 +276,7 @@ fn of_index(error: &IndexError) -> Option<String> {
             database.display()
         ),
         IndexError::OtherLayout { database, given, layout } => format!(
-            "{0}: has the layout {layout}; omit --layout to keep it, or convert the database with pgndex optimize {0} --layout {given}",
+            "{0}: uses the layout `{layout}`; omit --layout to keep it, or convert the database with pgndex optimize {0} --layout {given}",
             database.display()
         ),
         IndexError::OtherThreshold { database, given, threshold } => format!(
@@ -368,8 +378,8 @@ mod tests {
         }
         let texts: Vec<_> = errors().iter().map(|error| message(error.as_ref())).collect();
         insta::assert_snapshot!(texts.join("\n"), @"
-        there: exists already; use --overwrite to replace it, or name another file
-        there: exists already; use --overwrite to replace it, or name another file
+        there: already exists; use --overwrite to replace it, or name another file
+        there: already exists; use --overwrite to replace it, or name another file
         there: the database is damaged; restore a backup, or build it again with `pgndex index --overwrite`
         there: the database is damaged; restore a backup, or build it again with `pgndex index --overwrite`
         --sql: the first column must contain game numbers (game_id), but contains NULL

@@ -118,9 +118,15 @@ pub(crate) fn note_without_one(
     option: impl Fn(&str) -> Option<String>,
 ) -> anyhow::Result<()> {
     let found = without_one_filter(database, filter, position)?;
+    // Both names can be values of --player, so the option does not say which of them is meant.
+    let has_two_names = filter.opponent.is_some() && option("player").is_some();
     let tell = |without: &WithoutFilter| {
-        let option = option(without.field)?;
-        Some(format!("{} without {option}", counted(without.games, "game")))
+        let condition = match (without.field, option(without.field)?) {
+            ("player", _) if has_two_names => "with only the second of the two names".to_owned(),
+            ("opponent", _) if has_two_names => "with only the first of the two names".to_owned(),
+            (_, option) => format!("without {option}"),
+        };
+        Some(format!("{} {condition}", counted(without.games, "game")))
     };
     let told: Vec<_> = found.iter().filter_map(tell).collect();
     if let Some((last, others)) = told.split_last() {

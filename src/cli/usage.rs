@@ -149,7 +149,7 @@ pub(crate) fn parse() -> Arguments {
         if let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg)
             && let Some(variable) = environment::variable_of(option, &words)
         {
-            let named = format!("{option}' of the variable '{variable}");
+            let named = format!("{variable}', the default of '{option}");
             error.insert(ContextKind::InvalidArg, ContextValue::String(named));
         }
         add_hint(&mut error, &command, &words);

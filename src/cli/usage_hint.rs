@@ -297,7 +297,11 @@ fn instead_of_option(given: &str, command: &clap::Command, words: &[String]) -> 
         names.contains(&given) && (needs.is_empty() || has(needs))
     };
     if let Some((.., tip)) = OPTIONS.iter().find(fits) {
-        return Some(tip.replace("VALUE", value.as_deref().unwrap_or("VALUE")).replace("COMMAND", name));
+        let value = match given {
+            "--port" | "-p" => value.filter(|port| port.parse::<u16>().is_ok()).unwrap_or("PORT".to_owned()),
+            _ => value.unwrap_or("VALUE".to_owned()),
+        };
+        return Some(tip.replace("VALUE", &value).replace("COMMAND", name));
     }
     let plain = given.trim_start_matches('-').to_lowercase().replace('_', "-");
     if has("elo-min") && plain.split('-').any(|word| matches!(word, "elo" | "rating" | "ratings")) {

@@ -87,7 +87,7 @@ pub enum Error {
         threshold: u32,
     },
     /// The requested layout is not that of the database.
-    #[error("{}: has the layout {layout}, so no games can be added to it in the layout {given}", database.display())]
+    #[error("{}: uses the layout `{layout}`, so no games can be added to it in the layout `{given}`", database.display())]
     OtherLayout {
         /// The database.
         database: PathBuf,
@@ -166,10 +166,16 @@ pub enum Error {
         path: PathBuf,
     },
     /// A file for problems or rejected games exists, and is neither empty nor an earlier report.
-    #[error("{}: exists already, so nothing was written to it; choose another file, or move this one away. Only an empty file, or an earlier list of problems, is replaced", path.display())]
+    #[error(
+        "{}: already exists, so nothing was written to it; choose another file, or move this one away. {} replaced",
+        path.display(),
+        if *lists_problems { "Only an empty file, or an earlier list of problems, is" } else { "Only an empty file is" }
+    )]
     ReportExists {
         /// The file.
         path: PathBuf,
+        /// Whether the file is for problems, not for rejected games.
+        lists_problems: bool,
     },
     /// The database is among the sources.
     #[error("{}: this is the database itself; give PGN files, or a directory without the database", path.display())]

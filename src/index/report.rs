@@ -170,7 +170,7 @@ impl Output {
             return Err(Error::ReportInUse { path: path.to_owned() });
         }
         if real.is_some_and(|real| !is_replaceable(&real, beginning)) {
-            return Err(Error::ReportExists { path: path.to_owned() });
+            return Err(Error::ReportExists { path: path.to_owned(), lists_problems: beginning.is_some() });
         }
         let file = File::create(path).map_err(failed)?;
         Ok(Self { path: path.to_owned(), file: Some(BufWriter::new(file)) })

@@ -62,8 +62,8 @@ pub enum Error {
     },
     /// A file in none of the supported formats.
     #[error(
-        "{}: not a list of openings. Give a TSV file with the columns eco, name and pgn, an .eco file of Scid, or a PGN file \
-         with the tags ECO and Opening",
+        "{}: not a list of openings. Give a TSV file (columns eco, name, pgn), a Scid .eco file, or a PGN file with ECO \
+         and Opening tags",
         path.display()
     )]
     Form {
@@ -77,7 +77,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// An invalid opening.
-    #[error("{}:{line}: {source}; correct this entry, or remove it from the list", path.display())]
+    #[error("{}:{line}: {source}; correct or remove this entry of the list", path.display())]
     Line {
         /// The file.
         path: PathBuf,

@@ -190,7 +190,7 @@ fn read_pgn(text: &[u8]) -> Found<Vec<NamedPosition>> {
         if tag(&tags, "Opening").is_empty() {
             return Err((
                 start,
-                "this game has no tag Opening, so the file may not be a list of openings".into(),
+                "this game has no Opening tag, so the file may not be a list of openings".into(),
             ));
         }
         let position = play(|| (reader.next_token(), reader.offset()))?;

@@ -299,8 +299,8 @@ impl fmt::Display for MovesNote {
             Self::Capitals { words } => {
                 const NAMED: usize = 4;
                 let named: Vec<_> =
-                    words.iter().take(NAMED).map(|(word, san)| format!("{} as {san}", brief(word))).collect();
-                write!(f, "read with other capitals: {}", named.join(", "))?;
+                    words.iter().take(NAMED).map(|(word, san)| format!("{} to {san}", brief(word))).collect();
+                write!(f, "letter case changed: {}", named.join(", "))?;
                 match words.len().saturating_sub(NAMED) {
                     0 => Ok(()),
                     more => write!(f, " and {more} more"),

@@ -264,7 +264,8 @@ fn step(words: &[&(String, String)]) -> Result<Step, Problem> {
     let mut is_described = false;
     for (at, (name, value)) in words.iter().enumerate() {
         if words[..at].iter().any(|(other, _)| other == name) {
-            let detail = "given twice; to match one after the other, put then between two descriptions";
+            let detail = "given twice in one description; to match two descriptions one after the other, put then \
+                          between them";
             return Err(Problem::parameter(name, detail));
         }
         let description = &mut step.description;

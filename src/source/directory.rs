@@ -46,7 +46,7 @@ impl Directory {
         let mut ends = memchr::memmem::rfind_iter(&bytes[from..], END);
         ends.find_map(|at| Self::before(bytes, from + at)).unwrap_or_else(|| Self {
             entries: scan(bytes),
-            damage: Some("it is cut off: the table of contents at its end is missing"),
+            damage: Some("the table of contents at its end is missing"),
         })
     }
 

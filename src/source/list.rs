@@ -293,6 +293,10 @@ impl Lister<'_> {
     fn add_list(&mut self, list: &Path) -> Flow {
         let text = match read_list(list, self.watch)? {
             Ok(text) => text,
+            Err(Error::Missing { path }) => {
+                let reason = "no such list of paths; check the path after the @".to_owned();
+                return self.fail(Error::List { path, reason });
+            }
             Err(error) => return self.fail(error),
         };
         if listed_paths(&text).next().is_none() {
@@ -444,7 +448,7 @@ mod tests {
         let argument = format!("@{}", list.display());
         assert_eq!(listed(place, &[argument]), [&expected[..], &[last]].concat());
         let missing = format!("@{}/no.txt", place.display());
-        assert_eq!(listed(place, &[missing]), ["no.txt: no such file or directory; check the path"]);
+        assert_eq!(listed(place, &[missing]), ["no.txt: no such list of paths; check the path after the @"]);
         for (text, told) in [
             (&b"\n# none\n"[..], "list.txt: the list is empty"),
             (b"a\0b\n", "list.txt: binary data, not a list of paths (one path per line)"),

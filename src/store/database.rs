@@ -199,7 +199,7 @@ impl Database {
     ///
     /// # Errors
     /// [`ErrorKind::NoSharing`] if the file system does not support a write-ahead log; [`ErrorKind::Busy`] if another
-    /// connection is reading or writing without such a log; errors of SQLite.
+    /// connection is using the database without a write-ahead log; errors of SQLite.
     pub fn begin_adding(&self, cache_bytes: u64) -> Result<()> {
         let failed = |source| Error::sqlite(&self.path, "begin a write-ahead log", source);
         let mode: String = self
@@ -236,7 +236,7 @@ impl Database {
         // If another connection is reading, the log stays, and the next writer removes it.
         if !is_read {
             let _ = self.connection.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()));
-            let _ = self.trim(); // Bytes after the end do no harm.
+            let _ = self.trim(); // A failure is harmless: SQLite ignores bytes after the last page.
         }
         Ok(())
     }

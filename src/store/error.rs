@@ -220,8 +220,9 @@ pub enum ErrorKind {
     /// The number of rows of `game` differs from the number of games according to the rows of `source` or
     /// `import`.
     #[error(
-        "the database has {games} games, but {counted} according to its sources and runs; another program changed its \
-         rows; nothing was written. `pgndex verify` shows more, and `pgndex repair` makes the tables consistent again"
+        "the database has {games} games, but should have {counted} according to its sources and runs (tables `source` and \
+         `import`); another program changed its rows; nothing was written. `pgndex verify` shows more, and `pgndex repair` \
+         makes the tables consistent again"
     )]
     CountsDiffer {
         /// The number of games.
@@ -473,10 +474,11 @@ fn what_instead(path: &Path) -> &'static str {
 pub(crate) fn no_game(game: GameId, last: Option<GameId>) -> String {
     let why = match last {
         None => "there are no games".to_owned(),
-        Some(last) if (1..last.0).contains(&game.0) => {
-            "it was removed, or its file was read again and the game got a new number".to_owned()
+        Some(_) if game.0 == 0 => "game numbers begin at 1".to_owned(),
+        Some(last) if game.0 < last.0 => {
+            "it was removed, or got a new number when its file was read again".to_owned()
         }
-        Some(last) => format!("the games have the numbers 1 to {}", last.0),
+        Some(last) => format!("the highest number is {}", last.0),
     };
     format!("no game {}; {why}", game.0)
 }

@@ -209,7 +209,10 @@ impl fmt::Display for Finding {
         f.write_str(&self.found)?;
         match self.kind {
             _ if self.expected.is_empty() => Ok(()),
-            FindingKind::DanglingLink => write!(f, ", but there is no such row: expected {}", self.expected),
+            FindingKind::DanglingLink => {
+                let table = self.expected.strip_prefix("a row of ").unwrap_or(&self.expected);
+                write!(f, ", but `{table}` has no such row")
+            }
             _ => write!(f, ", expected {}", self.expected),
         }
     }

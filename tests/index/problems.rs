@@ -255,7 +255,7 @@ fn unreadable_sources() {
             reported("c.pgn", &cut(7)),
             reported(
                 "d.pgn",
-                "damaged: it is cut off: the table of contents at its end is missing. Download the file again, or create it again"
+                "damaged: the table of contents at its end is missing. Download the file again, or create it again"
             ),
             reported("e.pgn", "an SQLite database, not PGN text; give PGN files"),
             reported("f.pgn", "an xz archive, not PGN text; unpack it first (xz -d)"),

@@ -326,14 +326,14 @@ const DAMAGE: &[(&str, &[&str])] = &[
         "UPDATE game SET white_id = 999 WHERE game_id = 4",
         &[
             "surplus-row player player_id 6: no game has this name",
-            "dangling-link game game_id 4: white_id is 999, but there is no such row: expected a row of player",
+            "dangling-link game game_id 4: white_id is 999, but `player` has no such row",
             "source-text game game_id 4: white_id is NULL, expected ",
         ],
     ),
     (
         "DELETE FROM game WHERE game_id = 4",
         &[
-            "dangling-link game_position game_id 4, ply 0: game_id is 4, but there is no such row: expected a row of game",
+            "dangling-link game_position game_id 4, ply 0: game_id is 4, but `game` has no such row",
             "missing-row game game_id 4: the row is missing",
             "surplus-row level_continuation level 1, key ",
             "surplus-row event event_id 4: no game has this name",
@@ -420,7 +420,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
         &["wrong-value source source_id 1: last_game is "],
     ),
     ("UPDATE source SET last_game = NULL", &["wrong-value source source_id 1: last_game is NULL, expected at least "]),
-    ("UPDATE source SET import_id = 9", &["dangling-link source source_id 1: import_id is 9, but there is no such row: expected a row of import"]),
+    ("UPDATE source SET import_id = 9", &["dangling-link source source_id 1: import_id is 9, but `import` has no such row"]),
     (
         "INSERT INTO problem VALUES (1, 2, 1 << 40, 1, 1, 1, 99, NULL, NULL, 'illegal-move', 'error', '')",
         &[
@@ -671,7 +671,7 @@ const DUPLICATES_DAMAGE: &[(&str, &[&str])] = &[
     (
         "UPDATE duplicate SET original_id = 99 WHERE kind = 'same'",
         &[
-            "dangling-link duplicate source_id 1, byte_offset 187: original_id is 99, but there is no such row: expected a row of game",
+            "dangling-link duplicate source_id 1, byte_offset 187: original_id is 99, but `game` has no such row",
         ],
     ),
     (
@@ -741,7 +741,7 @@ const DUPLICATES_DAMAGE: &[(&str, &[&str])] = &[
         "UPDATE duplicate SET source_id = 'x' WHERE kind = 'same'",
         &[
             "integrity file: non-INTEGER value in duplicate.source_id",
-            "dangling-link duplicate source_id 'x', byte_offset 187: source_id is 'x', but there is no such row: expected a row of source",
+            "dangling-link duplicate source_id 'x', byte_offset 187: source_id is 'x', but `source` has no such row",
             "wrong-count source source_id 1: duplicates is 2, expected 1",
             "wrong-value duplicate source_id 'x', byte_offset 187: source_id is 'x', expected a whole number",
         ],
@@ -1184,7 +1184,7 @@ fn the_command_prints_findings_and_exits_accordingly() {
     place.damage("UPDATE source SET games = 7");
     let (_, _, err) = place.run(&["out.db"]);
     assert!(
-        err.contains("note: `pgndex repair` corrects 1 finding; for the others, restore a backup"),
+        err.contains("note: `pgndex repair` corrects 1 finding; for the rest, restore a backup"),
         "{err}"
     );
     place.damage("UPDATE game_position SET halfmove_clock = 0 WHERE game_id = 1 AND ply < 3");

@@ -30,7 +30,7 @@ fn existing_files_are_not_replaced_by_accident() {
     let reported = workspace.failure(&["backup", "games.db", "copy.db"]);
     assert_eq!(
         reported,
-        "pgndex: error: copy.db: exists already; use --overwrite to replace it, or name another file\n"
+        "pgndex: error: copy.db: already exists; use --overwrite to replace it, or name another file\n"
             .replace("copy.db", &workspace.path("copy.db").canonicalize().unwrap().to_string_lossy())
     );
     assert_eq!(fs::read(workspace.path("copy.db")).unwrap(), before);

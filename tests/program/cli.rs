@@ -43,7 +43,7 @@ mod help {
           repertoire   Compare a repertoire with the games: scores, and opponent moves without an answer
           sql          Run SQL, or show a prompt for it
           serve        Serve databases over HTTP: a page, Lichess's explorer API, and pgndex's own API
-          remove       Remove games from a database; all counts stay exact
+          remove       Remove games from a database and correct all counts
           optimize     Merge the separate parts that each `index` run added, for faster reading
           backup       Copy a database, while others continue to read and write it
           verify       Check whether a database is sound; changes and repairs nothing
@@ -172,7 +172,7 @@ mod help {
                   With --parquet: the part of the date that names the directories
 
                   Possible values:
-                  - none:  All games together: for fewer than about 100,000 games per month
+                  - none:  No split by date; best with fewer than about 100,000 games per month
                   - year:  A directory for each year
                   - month: A directory for each month
                   
@@ -251,8 +251,8 @@ mod help {
               --openings <FILE>
                   Names of openings: a file, or a directory of files.
                   
-                  A TSV file with the columns eco, name and pgn, an .eco file of Scid, or a PGN file with
-                  ECO and Opening tags. [default: Lichess's names, or the database's setting]
+                  A TSV file (columns eco, name, pgn), a Scid .eco file, or a PGN file with ECO and Opening
+                  tags. [default: Lichess's names, or the database's setting]
 
               --encoding <LABEL>
                   Encoding of the files, such as windows-1251.
@@ -276,13 +276,13 @@ mod help {
               --temp-dir <DIR>
                   Directory for temporary files [default: the database's].
                   
-                  They take about 20 bytes per position when games are indexed.
+                  `index` needs up to about 20 bytes per position there.
 
         Messages:
           -q, --quiet
                   Show no progress and no summary.
                   
-                  Errors are still shown, and so are the result of `verify` and what `repair` could not
+                  Errors are still shown. `verify` still prints its result, and `repair` what it could not
                   restore.
 
               --log-format <FORMAT>
@@ -296,9 +296,9 @@ mod help {
               --json
                   Print one JSON object at the end, instead of the summary
 
-        Archives (zstd, gzip, bzip2, zip) are recognised by their first bytes and unpacked in memory. This
-        needs a temporary file only if no game begins in tens of MiB of text. In a zip archive all .pgn
-        files are read. UTF-16 is read too.
+        Archives (zstd, gzip, bzip2, zip) are recognised by their first bytes and unpacked in memory. A
+        temporary file is needed only if no game begins within tens of MiB of text. In a zip archive all
+        .pgn files are read. UTF-16 is read too.
 
         If a game or a file cannot be read, the run reports it and continues. All problems are in the table
         `problem`. If some games or files could not be read completely, the exit status is 3; if no file
@@ -522,7 +522,7 @@ mod help {
           -q, --quiet
                   Show no progress and no summary.
                   
-                  Errors are still shown, and so are the result of `verify` and what `repair` could not
+                  Errors are still shown. `verify` still prints its result, and `repair` what it could not
                   restore.
 
               --log-format <FORMAT>
@@ -614,7 +614,7 @@ mod help {
                   The position as a FEN.
                   
                   Missing fields mean White to move, no castling and no en passant. The counters are
-                  ignored. Without a position, `explore` and `key` show the start position.
+                  ignored. Only `explore` and `key` have a default, the start position.
 
               --moves <MOVES>
                   Moves from the start position: "1. e4 c5 2. Nf3".
@@ -944,7 +944,7 @@ mod game {
     #[test]
     fn a_missing_game_is_reported() {
         insta::assert_snapshot!(odd().failure(&["game", "games.db", "5"]), @"
-        pgndex: error: games.db: no game 5; the games have the numbers 1 to 4
+        pgndex: error: games.db: no game 5; the highest number is 4
         ");
     }
 

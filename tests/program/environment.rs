@@ -54,7 +54,7 @@ fn pgndex_threads_sets_the_number_of_threads() {
     assert_eq!(run(&workspace, &[("PGNDEX_THREADS", "")], &index).status, 0);
     let wrong = run(&workspace, &[("PGNDEX_THREADS", "many")], &index);
     assert_eq!(wrong.status, 2);
-    assert!(wrong.stderr.starts_with("error: invalid value 'many' for '--threads <N>' of the variable 'PGNDEX_THREADS': not a whole number"), "{wrong:?}");
+    assert!(wrong.stderr.starts_with("error: invalid value 'many' for 'PGNDEX_THREADS', the default of '--threads <N>': not a whole number"), "{wrong:?}");
     assert_eq!(
         run(&workspace, &[("PGNDEX_THREADS", "many")], &[&index[..], &["-j", "1"]].concat()).status,
         0

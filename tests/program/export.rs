@@ -251,7 +251,7 @@ fn games_are_chosen_by_position_filter_or_query() {
     pgndex: error: --sql: the first column must contain game numbers (game_id), but contains the text "Ågren, Åsa"
     "#);
     insta::assert_snapshot!(workspace.failure(&["--format", "pgn", "--sql", "SELECT 99"]), @"
-    pgndex: error: games.db: no game 99; the games have the numbers 1 to 5
+    pgndex: error: games.db: no game 99; the highest number is 5
     ");
     insta::assert_snapshot!(workspace.failure(&["--format", "pgn", "--sql", "DELETE FROM game"]), @"
     pgndex: error: --sql: this would change the database; only reading is allowed here
@@ -421,7 +421,7 @@ fn a_missing_description_is_reported() {
     For more information, try '--help'.
     ");
     insta::assert_snapshot!(workspace.run(&["find", "games.db", "--ending", "rook", "--then"]).stderr, @"
-    error: give one of --pattern, --material, --structure, --ending or --move before and after each --then
+    error: give --pattern, --material, --structure, --ending or --move before and after each --then
 
     Usage: pgndex find [OPTIONS] <DB>
 
@@ -491,7 +491,7 @@ fn a_sample_prints_its_seed_and_the_shortfall() {
     pgndex: note: 1 game has missing moves; the table `problem` says why
     ");
     insta::assert_snapshot!(workspace.failure(&["--format", "fen", "--sample", "3", "--sql", "SELECT 4294967295"]), @"
-    pgndex: error: games.db: no game 4294967295; the games have the numbers 1 to 5
+    pgndex: error: games.db: no game 4294967295; the highest number is 5
     ");
     insta::assert_snapshot!(workspace.stderr_of(2, &["--format", "pgn", "--ply", "3"]), @"
     pgndex: error: --ply chooses positions, but pgn, csv and --parquet write whole games; use --format fen, epd or csv-positions, or describe the positions, for example with --ending
@@ -541,7 +541,7 @@ fn a_file_is_written_completely_or_not_at_all() {
     ");
     let before = std::fs::read(workspace.path("out.pgn")).expect("a file");
     insta::assert_snapshot!(workspace.failure(&["--format", "fen", "-o", "out.pgn"]), @"
-    pgndex: error: out.pgn: exists already; use --overwrite to replace it, or name another file
+    pgndex: error: out.pgn: already exists; use --overwrite to replace it, or name another file
     ");
     insta::assert_snapshot!(workspace.failure(&["--format", "fen", "-o", "games.db", "--overwrite"]), @"
     pgndex: error: games.db: is the database itself or one of its auxiliary files; name another file

@@ -195,13 +195,13 @@ fn each_occurrence_of_a_position() {
     game  white      elo  black      elo  result   date        event    ply  next
     ─────────────────────────────────────────────────────────────────────────────────
        3  Knight, A       Knight, B       1/2-1/2  2024.??.??  Shuffle    1  1... Nf6
-    1 of 2 occurrences in 1 game shown; --limit 0 shows all
+    2 occurrences in 1 game, 1 shown; --limit 0 shows all
     ");
     insta::assert_snapshot!(sample.ok(&["--moves", "Nf3", "--offset", "1"]), @"
     game  white      elo  black      elo  result   date        event    ply  next
     ─────────────────────────────────────────────────────────────────────────────────
        3  Knight, A       Knight, B       1/2-1/2  2024.??.??  Shuffle    5  3... Nf6
-    1 of 2 occurrences in 1 game shown
+    2 occurrences in 1 game, 1 shown
     ");
 }
 
@@ -219,7 +219,7 @@ fn json_and_csv() {
     let run = sample.ask(&["--fen", START, "-n", "2", "-f", "csv"]);
     assert_eq!(run.stdout.lines().count(), 3);
     insta::assert_snapshot!(run.stderr, @"
-    pgndex: note: 2 of 5 occurrences in 3 games shown; --limit 0 shows all
+    pgndex: note: 5 occurrences in 3 games, 2 shown; --limit 0 shows all
     ");
 }
 
@@ -395,7 +395,7 @@ fn descriptions_one_after_the_other() {
     For more information, try '--help'.
     ");
     insta::assert_snapshot!(sample.stderr_of(2, &["--move", "e4", "--then"]), @"
-    error: give one of --pattern, --material, --structure, --ending or --move before and after each --then
+    error: give --pattern, --material, --structure, --ending or --move before and after each --then
 
     Usage: pgndex find [OPTIONS] <DB>
 
@@ -459,6 +459,9 @@ fn an_empty_result_is_explained_and_not_an_error() {
     "#);
     insta::assert_snapshot!(sample.stderr_of(0, &["--fen", START, "--offset", "9"]), @"
     pgndex: note: 3 games reached the position; --offset 9 skips all games
+    ");
+    insta::assert_snapshot!(sample.stderr_of(0, &["--fen", START, "--elo-min", "1", "--offset", "9"]), @"
+    pgndex: note: --offset 9 skips all games that reached the position and pass the filters
     ");
     assert!(
         sample.stderr_of(0, &["--moves", "1. h4", "-f", "json"]).starts_with("pgndex: note: no game reached")
@@ -636,7 +639,7 @@ fn assumptions_about_pasted_moves_are_reported() {
     assert!(run.stdout.ends_with("1 game\n"), "{}", run.stdout);
     insta::assert_snapshot!(run.stderr, @"
     pgndex: note: piece letters read as in German or Polish: S is the knight
-    pgndex: note: read with other capitals: sf6 as Nf6
+    pgndex: note: letter case changed: sf6 to Nf6
     pgndex: note: searching for this position: rnbqkb1r/pppp1ppp/5n2/4p3/4P3/2N5/PPPP1PPP/R1BQKBNR w KQkq -
     ");
     insta::assert_snapshot!(sample.stderr_of(2, &["--moves", "1. e4 e5 (1... c5) 2. Nf3"]), @"pgndex: error: --moves: a variation begins after 1... e5; leave out the brackets and everything in them");

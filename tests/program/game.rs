@@ -376,19 +376,19 @@ fn existing_games_are_printed_before_a_missing_one_is_reported() {
     };
     insta::assert_snapshot!(json(&sample, &["1", "54", "2", "60"]), @r#"
     1 2
-    pgndex: error: games.db: no game 54; the games have the numbers 1 to 53
+    pgndex: error: games.db: no game 54; the highest number is 53
     "#);
     insta::assert_snapshot!(json(&sample, &["51-4294967295", "1"]), @r#"
     51 52 53 1
-    pgndex: error: games.db: no game 54; the games have the numbers 1 to 53
+    pgndex: error: games.db: no game 54; the highest number is 53
     "#);
     insta::assert_snapshot!(json(&sample, &["60-70"]), @r#"
 
-    pgndex: error: games.db: no game 60; the games have the numbers 1 to 53
+    pgndex: error: games.db: no game 60; the highest number is 53
     "#);
     insta::assert_snapshot!(json(&sample, &["0-3"]), @r#"
     1 2 3
-    pgndex: error: games.db: no game 0; the games have the numbers 1 to 53
+    pgndex: error: games.db: no game 0; game numbers begin at 1
     "#);
     insta::assert_snapshot!(json(&indexed(""), &["1"]), @r#"
 
@@ -398,7 +398,7 @@ fn existing_games_are_printed_before_a_missing_one_is_reported() {
     change(&sample, "PRAGMA foreign_keys = OFF; DELETE FROM game WHERE game_id = 5");
     insta::assert_snapshot!(json(&sample, &["5", "4-6"]), @r#"
     4 6
-    pgndex: error: games.db: no game 5; it was removed, or its file was read again and the game got a new number; find it with `pgndex find`
+    pgndex: error: games.db: no game 5; it was removed, or got a new number when its file was read again (use `pgndex find`)
     "#);
     let run = sample.run(&["game", "games.db", "4-6", "--format", "pgn"]);
     assert_eq!(run.status, 0);

@@ -109,7 +109,7 @@ fn an_invalid_list_of_openings_is_reported_before_the_import() {
     let Run { status, stdout: out, stderr: err } =
         workspace.run(&["index", "--openings", "my.tsv", "a.db", "a.pgn"]);
     assert_eq!((status, out.as_str()), (1, ""));
-    insta::assert_snapshot!(err, @"pgndex: error: my.tsv:2: 2.d5: illegal move in rnbqkbnr/ppp1pppp/8/3p4/3P4/8/PPP1PPPP/RNBQKBNR w KQkq - 0 2; correct this entry, or remove it from the list");
+    insta::assert_snapshot!(err, @"pgndex: error: my.tsv:2: 2.d5: illegal move in rnbqkbnr/ppp1pppp/8/3p4/3P4/8/PPP1PPPP/RNBQKBNR w KQkq - 0 2; correct or remove this entry of the list");
     let Run { status, stderr: err, .. } =
         workspace.run(&["index", "--openings", "none.tsv", "a.db", "a.pgn"]);
     assert_eq!(status, 1);
@@ -387,7 +387,7 @@ fn confused_arguments_are_reported() {
         (
             &["index", "-q", "--temp-dir", "nowhere", "b.db", "a.pgn"],
             1,
-            "no such file or directory; check the path, or choose another place with --temp-dir",
+            "nowhere: cannot create temporary files: no such directory; choose another one with --temp-dir",
         ),
         (
             &["index", "-q", "--temp-dir", "a.pgn", "b.db", "a.pgn"],
@@ -954,9 +954,13 @@ fn reports_never_replace_inputs_outputs_or_other_files() {
                     std::fs::write(workspace.path(name), text).unwrap();
                 } else {
                     assert_eq!(status, 1, "{arguments:?}");
+                    let replaced = match option {
+                        "--problems" => "Only an empty file, or an earlier list of problems, is replaced",
+                        _ => "Only an empty file is replaced",
+                    };
                     assert!(
                         err.contains(&format!(
-                            "{name}: exists already, so nothing was written to it; choose another file, or move this one away"
+                            "{name}: already exists, so nothing was written to it; choose another file, or move this one away. {replaced}"
                         )),
                         "{err}"
                     );
@@ -1056,7 +1060,7 @@ fn a_range_skips_removed_ids() {
         (status, err.as_str()),
         (
             1,
-            "pgndex: error: a.db: no game 1; it was removed, or its file was read again and the game got a new number; find it with `pgndex find`\n"
+            "pgndex: error: a.db: no game 1; it was removed, or got a new number when its file was read again (use `pgndex find`)\n"
         )
     );
 }

@@ -380,6 +380,7 @@ fn an_unknown_option_is_reported_with_a_hint() {
         ),
         (&["export", "games.db", "-Wfen"], "use '--format FORMAT'"),
         (&["serve", "games.db", "--port", "80"], "use '--listen 127.0.0.1:80'"),
+        (&["serve", "games.db", "--port", "99999"], "use '--listen 127.0.0.1:PORT'"),
         (&["serve", "games.db", "-p80"], "use '--listen 127.0.0.1:80'"),
         (
             &["index", "a.pgn", "-o", "x.db"],

@@ -173,6 +173,7 @@ fn an_empty_record_is_explained() {
     pgndex: note: there would be 2 games without --since
     ");
     insta::assert_snapshot!(workspace.stderr_of(0, &["short", "--opponent", "kasparov"]), @r#"pgndex: note: no player has a name that matches "kasparov" (--opponent)"#);
+    insta::assert_snapshot!(workspace.stderr_of(0, &["short", "--player", "kasparov"]), @r#"pgndex: note: no player has a name that matches "kasparov" (--player)"#);
     let find = workspace.run(&["find", "games.db", "--opponent", "short"]);
     insta::assert_snapshot!(find.stderr, @"pgndex: error: --opponent NAME needs --player NAME; give both, or use --player alone for all games of a player");
 }
@@ -408,7 +409,7 @@ fn a_record_is_written_only_to_an_allowed_file() {
         assert_eq!(reported, "pgndex: note: record written to a\n");
         assert_eq!(std::fs::read_to_string(workspace.path("a")).expect("a file"), printed);
     }
-    insta::assert_snapshot!(workspace.failure(&["short", "--output", "a"]), @"pgndex: error: a: exists already; use --overwrite to replace it, or name another file");
+    insta::assert_snapshot!(workspace.failure(&["short", "--output", "a"]), @"pgndex: error: a: already exists; use --overwrite to replace it, or name another file");
     insta::assert_snapshot!(workspace.failure(&["short", "--output", "games.db", "--overwrite"]), @"pgndex: error: games.db: is the database itself or one of its auxiliary files; name another file");
     insta::assert_snapshot!(workspace.failure(&["short", "--output", "games.pgn", "--overwrite"]), @"pgndex: error: games.pgn: is a PGN file, which this command does not replace; name another file");
     workspace.connection("other.db").execute_batch("CREATE TABLE mine (a)").expect("a database");

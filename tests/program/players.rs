@@ -272,12 +272,12 @@ fn an_invalid_list_is_reported_with_its_line_and_changes_nothing() {
     pgndex: error: bad.csv:2: the alias is empty; fill it in, or leave the line out
     pgndex: error: bad.csv:2: "x" is not a FIDE number; write its digits, or leave it empty
     pgndex: error: bad.csv:3: "A" has the FIDE number 1, so it cannot have 2; keep the correct number; nothing was changed
-    pgndex: error: bad.csv:2: "A" is given as another spelling of itself; leave this one out; nothing was changed
-    pgndex: error: bad.csv:4: "C" is already another spelling of "A", so it cannot also be one of "B"; keep only one of them; nothing was changed
+    pgndex: error: bad.csv:2: "A" is given as another spelling of itself; remove this alias; nothing was changed
+    pgndex: error: bad.csv:4: "C" is already another spelling of "A", so it cannot also be a spelling of "B"; keep only one of them; nothing was changed
     pgndex: error: bad.csv:3: "B" is itself another spelling of "A"; list "C" as a spelling of "A" instead; nothing was changed
     pgndex: error: bad.csv:2: "A" and "B" are each given as another spelling of the other; keep one of the two lines; nothing was changed
     pgndex: error: bad.csv:3: "Liren Ding" is itself another spelling of "Ding Liren"; list "A" as a spelling of "Ding Liren" instead; nothing was changed
-    pgndex: error: bad.csv:3: "Liren Ding" is already another spelling of "Ding Liren", so it cannot also be one of "A"; keep only one of them; nothing was changed
+    pgndex: error: bad.csv:3: "Liren Ding" is already another spelling of "Ding Liren", so it cannot also be a spelling of "A"; keep only one of them; nothing was changed
     "#);
     workspace.write("bad.csv", b"name,alias\nA,B\nM\xfcller,K\n");
     assert!(
@@ -327,8 +327,8 @@ fn only_names_that_can_belong_to_one_person_are_suggested() {
     "Caruana, Fabiano",Fabiano Caruana,,"same name, written differently",1,1960,,1,1971,
     "Ding, Liren",Ding Liren,,"same name, written differently",1,2010,,1,1990,
     "Ding, Liren",Liren Ding,,"same name, written differently",1,2010,,1,1991,
-    "Korchnoi, Viktor","Korchnoi,V",,"given names shortened, no other name fits",1,1960,,1,1980,
-    "Vachier-Lagrave, Maxime","Vachier Lagrave,M",,"given names shortened, no other name fits",1,1980,,1,2010,
+    "Korchnoi, Viktor","Korchnoi,V",,given names shortened; no other name matches,1,1960,,1,1980,
+    "Vachier-Lagrave, Maxime","Vachier Lagrave,M",,given names shortened; no other name matches,1,1980,,1,2010,
     "#);
     workspace.write("suggested.csv", suggested);
     assert_eq!(ask(&workspace, &["--aliases", "suggested.csv"]).status, 0);

@@ -201,6 +201,11 @@ fn wrong_usage_is_refused_with_a_tip() {
         (&["--source", "none.pgn"], 1, "no games were indexed from none.pgn"),
         (&["--source", "7"], 1, "no file has the number or the path 7"),
         (&["--sql", "SELECT 'x'"], 1, "--sql: "),
+        (
+            &["--sql", ""],
+            1,
+            "--sql: the query is empty; give a query of game numbers with a condition, such as ",
+        ),
         (&["--sql", "SELECT * FROM nope"], 1, "--sql: no such table: nope"),
         (&["--sql", "SELECT 9999"], 1, "no game 9999"),
         (

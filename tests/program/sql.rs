@@ -318,7 +318,7 @@ mod session {
         assert_eq!(read("a.csv"), "d\n4\n");
         assert_eq!(read("b.csv"), "\nf\n─\n6\n1 row\n\ng\n─\n7\n1 row\n");
         assert_eq!(sample.names(), ["a.csv", "b.csv", "games.db"]);
-        insta::assert_snapshot!(sample.failure(&[".output a.csv"]), @"pgndex: error: a.csv: exists already; remove it first, or name another file");
+        insta::assert_snapshot!(sample.failure(&[".output a.csv"]), @"pgndex: error: a.csv: already exists; remove it first, or name another file");
         insta::assert_snapshot!(sample.failure(&[".output games.db-wal"]), @"pgndex: error: games.db-wal: is the database itself or one of its auxiliary files; name another file");
         // If a statement fails, no file is left.
         sample.failure(&[".output c.csv\nSELECT 1;\nSELECT nonsense;"]);

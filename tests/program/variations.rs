@@ -64,12 +64,12 @@ fn pages_are_parts_of_all_hits_and_games_count_once() {
         table.lines().next_back().expect("a line").to_owned()
     };
     assert_eq!(last(&[]), "5 occurrences in 4 games");
-    assert_eq!(last(&["-n", "2"]), "2 of 5 occurrences in 4 games shown; --limit 0 shows all");
-    assert_eq!(last(&["--offset", "3"]), "2 of 5 occurrences in 4 games shown");
+    assert_eq!(last(&["-n", "2"]), "5 occurrences in 4 games, 2 shown; --limit 0 shows all");
+    assert_eq!(last(&["--offset", "3"]), "5 occurrences in 4 games, 2 shown");
     assert_eq!(last(&["--result", "1/2-1/2"]), "2 occurrences in 1 game");
     assert_eq!(
         last(&["--white", "three", "-n", "1"]),
-        "1 of 2 occurrences in 1 game shown; --limit 0 shows all"
+        "2 occurrences in 1 game, 1 shown; --limit 0 shows all"
     );
 }
 

@@ -510,7 +510,7 @@ fn a_game_is_returned_completely() {
     assert_eq!((game.summary.status, game.summary.result), (GameStatus::Truncated, GameResult::Unknown));
     assert_eq!((game.source.to_str(), game.byte_offset, game.byte_length), (Some("games.pgn"), 100, 90));
     let error = database.game(GameId(4)).expect_err("no game");
-    insta::assert_snapshot!(message(&error, directory.path()), @"games.db: no game 4; the games have the numbers 1 to 3");
+    insta::assert_snapshot!(message(&error, directory.path()), @"games.db: no game 4; the highest number is 3");
 }
 
 #[test]

@@ -179,7 +179,7 @@ pub enum MaterialError {
     )]
     Sign(char),
     /// A side without exactly one king.
-    #[error("'{0}' must have exactly one king")]
+    #[error("each side needs exactly one king: '{0}'")]
     King(String),
     /// More pieces than a side can have.
     #[error("'{0}' has more than 16 pieces")]

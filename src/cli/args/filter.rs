@@ -25,7 +25,7 @@ pub(crate) struct FilterArgs {
     /// White's name, or the beginning of one of its words.
     ///
     /// Letter case, accents and blanks around commas do not matter. Initials match given names, and first and last name
-    /// may come in either order. '=NAME' matches this name only.
+    /// may come in either order. With '=NAME', the name must be exact.
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) white: Option<NameFilter>,
     /// Black's name

@@ -21,8 +21,8 @@ use crate::cli::args::{
     override_usage = "pgndex index [OPTIONS] <DB> <PGN>...\n       pgndex index [OPTIONS] --reread <DB>\n       pgndex index [OPTIONS] --parquet <DIR> <PGN>...\n       pgndex index [OPTIONS] --dry-run <PGN>..."
 )]
 #[command(after_long_help = "\
-Archives (zstd, gzip, bzip2, zip) are recognised by their first bytes and unpacked in memory. This needs a \
-temporary file only if no game begins in tens of MiB of text. In a zip archive all .pgn files are read. UTF-16 is read too.
+Archives (zstd, gzip, bzip2, zip) are recognised by their first bytes and unpacked in memory. A temporary file is \
+needed only if no game begins within tens of MiB of text. In a zip archive all .pgn files are read. UTF-16 is read too.
 
 If a game or a file cannot be read, the run reports it and continues. All problems are in the table `problem`. If some games or \
 files could not be read completely, the exit status is 3; if no file could be read, it is 1.
@@ -115,7 +115,7 @@ pub(crate) struct DatabaseSettingsArgs {
     annotations: Option<Annotations>,
     /// Names of openings: a file, or a directory of files.
     ///
-    /// A TSV file with the columns eco, name and pgn, an .eco file of Scid, or a PGN file with ECO and Opening tags.
+    /// A TSV file (columns eco, name, pgn), a Scid .eco file, or a PGN file with ECO and Opening tags.
     /// [default: Lichess's names, or the database's setting]
     #[arg(help_heading = STORED, long, value_name = "FILE")]
     openings: Option<PathBuf>,

@@ -33,7 +33,7 @@ pub(crate) struct WorkArgs {
     memory: Option<u64>,
     /// Directory for temporary files [default: the database's].
     ///
-    /// They take about 20 bytes per position when games are indexed.
+    /// `index` needs up to about 20 bytes per position there.
     #[arg(help_heading = RESOURCES, long, value_name = "DIR")]
     temp_dir: Option<PathBuf>,
 }
@@ -66,7 +66,7 @@ merges these parts from time to time. `optimize` merges all of them, and drops t
 and after; look-ups are a little quicker afterwards.
 
 The work is one transaction: after a crash, either all of it is done or none of it. If more than a tenth of the file is then free, the file \
-is rewritten without its free pages. This temporarily needs up to the size of the file in the database's directory, \
+is rewritten without its free pages. This temporarily needs free space: up to the file's size in its directory, \
 and as much again in --temp-dir.
 
 Examples:
@@ -113,13 +113,13 @@ pub(crate) struct OptimizeArgs {
     pub(crate) layout: Option<Layout>,
 }
 
-/// Remove games from a database; all counts stay exact
+/// Remove games from a database and correct all counts
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 The games are removed in one transaction: after a crash, either all of them are removed or none. Numbers of removed games are not \
 used again. The database file does not shrink, and may grow; games that are added later use its free pages. --shrink makes it smaller.
 
-When a game is removed, a duplicate of it that was skipped by `index` takes its place. This requires that the duplicate's file \
+When a game is removed, a duplicate that `index` skipped is added with a new number. This requires that the duplicate's file \
 is unchanged; text added at the end does not matter. With --games, a second transaction then removes such a duplicate too, \
 if it matches the filters. With --sql it stays.
 
@@ -150,8 +150,8 @@ pub(crate) struct RemoveArgs {
     pub(crate) dry_run: bool,
     /// Rewrite the file afterwards without its free pages.
     ///
-    /// Positions of removed games that are still stored are dropped first. Rewriting temporarily needs up to
-    /// the size of the file in the database's directory, and as much again in --temp-dir. Without filters,
+    /// Positions of removed games that are still stored are dropped first. Rewriting temporarily needs free
+    /// space: up to the file's size in its directory, and as much again in --temp-dir. Without filters,
     /// `remove --shrink` removes no games.
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) shrink: bool,
@@ -235,7 +235,7 @@ const MESSAGES: &str = "Messages";
 pub(crate) struct LogArgs {
     /// Show no progress and no summary.
     ///
-    /// Errors are still shown, and so are the result of `verify` and what `repair` could not restore.
+    /// Errors are still shown. `verify` still prints its result, and `repair` what it could not restore.
     #[arg(help_heading = MESSAGES, long, short)]
     pub(crate) quiet: bool,
     /// Format of notes, errors and progress on standard error.

@@ -33,7 +33,7 @@ impl TypedValueParser for Directory {
         // An error from `try_map` would say that the value is invalid.
         Err(Error::raw(
             ErrorKind::ArgumentConflict,
-            "--parquet: this pgndex was built without Parquet. The packages of pgndex have it; to build it: \
+            "--parquet: this pgndex was built without Parquet. Use a pgndex package, or run \
              `cargo build --release --features parquet`\n",
         ))
     }
@@ -74,7 +74,7 @@ impl ParquetLayoutArgs {
 /// The part of the date by which games are divided into directories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PartitionByArg {
-    /// All games together: for fewer than about 100,000 games per month
+    /// No split by date; best with fewer than about 100,000 games per month
     None,
     /// A directory for each year
     Year,

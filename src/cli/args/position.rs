@@ -18,8 +18,8 @@ pub(crate) const POSITION: &str = "Position";
 pub(crate) struct PositionArgs {
     /// The position as a FEN.
     ///
-    /// Missing fields mean White to move, no castling and no en passant. The counters are ignored. Without a position,
-    /// `explore` and `key` show the start position.
+    /// Missing fields mean White to move, no castling and no en passant. The counters are ignored. Only
+    /// `explore` and `key` have a default, the start position.
     #[arg(help_heading = POSITION, long, value_name = "FEN", alias = "position")]
     pub(crate) fen: Option<String>,
     /// Moves from the start position: "1. e4 c5 2. Nf3".

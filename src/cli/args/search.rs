@@ -16,7 +16,7 @@ use crate::cli::error::{WrongValue, wrong_value};
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Two positions are the same if placement, side to move, castling rights and en passant are the same. The moves that led to the position \
-do not matter, nor do the two counters of a FEN. A game has one row for each time it reached the position. Without a position, each game that passes the filters has one row; games stored without moves are left out.
+do not matter, nor do the two counters of a FEN. A game has one row for each time it reached the position. Without a position, each game that passes the filters has one row; games without positions are left out.
 
 All conditions of a description must hold in the same position. With a description, a game has one row, with its first matching position. \
 With --for, this is the first of the consecutive positions. With --then, it is the position that matches the last description.

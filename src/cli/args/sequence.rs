@@ -106,7 +106,7 @@ struct Options {
     /// Pieces on squares: a FEN's placement with wildcards.
     ///
     /// '?' is anything, '!' any piece, 'A' a white piece, 'a' a black piece, [QR] one of these, '*' any number of
-    /// squares. The side to move can follow.
+    /// squares. Add w or b at the end to give the side to move.
     #[arg(long, value_name = "PLACEMENT", help_heading = DESCRIPTION)]
     pattern: Vec<String>,
     /// The remaining pieces, White's first: KRPvKR, KRP-KR or KRPKR
@@ -120,13 +120,13 @@ struct Options {
     ending: Vec<Ending>,
     /// The move played from the position, such as "Qxh7#".
     ///
-    /// Leave parts out to match anything. "Qx" is any capture by a queen, "?xR" any capture of a rook, "e4" any pawn move
+    /// Omitted parts match anything. "Qx" is any capture by a queen, "?xR" any capture of a rook, "e4" any pawn move
     /// to e4. "+" is any move that gives check or mate, "=N" any promotion to a knight.
     #[arg(long = "move", value_name = "MOVE", help_heading = DESCRIPTION)]
     played: Vec<String>,
     /// At least this many consecutive positions must match.
     ///
-    /// Use this to leave out games in which a match lasts only a moment, such as in the middle of an exchange. A position
+    /// Use this to leave out games that match only briefly, such as in the middle of an exchange. A position
     /// that does not match restarts the count.
     #[arg(long = "for", value_name = "PLIES", value_parser = within(1..=u32::MAX), help_heading = DESCRIPTION)]
     lasting: Vec<u32>,
@@ -203,7 +203,7 @@ impl<const EXPORTS: bool> FromArgMatches for SequenceArgs<EXPORTS> {
                 Some((_, option)) if parts.is_empty() => {
                     format!("{option} refines a description; also give {DESCRIBING_OPTIONS}")
                 }
-                _ => format!("give one of {DESCRIBING_OPTIONS} before and after each --then"),
+                _ => format!("give {DESCRIBING_OPTIONS} before and after each --then"),
             };
             return Err(clap::Error::raw(ErrorKind::MissingRequiredArgument, message));
         }

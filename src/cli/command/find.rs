@@ -192,9 +192,13 @@ fn note_no_hits(nothing: &NoHits, find: &FindQuery<'_>) {
         }
         NoHits::PassedOver { reached, offset, unknown_names } => {
             note_unknown_names(unknown_names);
-            let reached = games_that_reached(*reached);
-            let filtered = if find.selection.is_all() { "" } else { " that pass the filters" };
-            note(&format!("{reached} the position; --offset {offset} skips all games{filtered}"));
+            let text = if find.selection.is_all() {
+                let reached = games_that_reached(*reached);
+                format!("{reached} the position; --offset {offset} skips all games")
+            } else {
+                format!("--offset {offset} skips all games that reached the position and pass the filters")
+            };
+            note(&text);
         }
         NoHits::NoGame { unknown_names } => {
             note_unknown_names(unknown_names);
@@ -275,9 +279,10 @@ fn total_text(total: &Total, offset: u32) -> String {
     let shown = grouped(occurrences);
     match all {
         AllHits::Shown => hits_in_games(occurrences, games),
-        AllHits::Exact { occurrences, games } => {
-            format!("{shown} of {} shown{hint}", hits_in_games(occurrences, games))
+        AllHits::Exact { occurrences: all, games } if all != games => {
+            format!("{}, {shown} shown{hint}", hits_in_games(all, games))
         }
+        AllHits::Exact { games: all, .. } => format!("{shown} of {} shown{hint}", counted(all, "game")),
         AllHits::Games(all) if occurrences == games => {
             format!("{shown} of {} shown{hint}", counted(all, "game"))
         }

@@ -213,7 +213,7 @@ fn report_outcome(args: &IndexArgs, summary: &Summary) -> anyhow::Result<()> {
 fn note_options_without_effect(args: &IndexArgs, summary: &Summary) {
     if !summary.gameless.is_empty() && args.made_with.has_encoding() {
         log::note(
-            "--encoding says how the files are read; without it, pgndex recognises the encoding of each file",
+            "the files were read with the given --encoding; `--encoding auto` reads UTF-8 and Windows-1252",
         );
     }
     let are_known = summary.known_sources > 0 && summary.bytes == 0 && !args.report.log.quiet;

@@ -161,7 +161,7 @@ pub(crate) fn repair(args: &MaintenanceArgs) -> anyhow::Result<Status> {
         let changes: String =
             changes.map(|(verb, count, noun)| format!("{verb} {}; ", counted(*count, noun))).collect();
         format!(
-            "{changes}rebuilt all tables that follow from the games, such as `occurrence`, and counted {} for `explore`; took {:.1} s\n\
+            "{changes}rebuilt all tables derived from the games, such as `occurrence`, with move statistics for {}; took {:.1} s\n\
              {}: {}; check the result with `pgndex verify`",
             counted(visited_positions, "position"),
             elapsed.as_secs_f64(),

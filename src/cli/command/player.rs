@@ -45,6 +45,7 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
     let record = question.answer()?;
     let named = |field: &str| match field {
         "player" => format!("\"{}\"", printable(args.name.text())),
+        "opponent" if args.filter.opponent.is_none() => "--player".to_owned(),
         "opponent" => "--opponent".to_owned(),
         field => filter_option(field),
     };

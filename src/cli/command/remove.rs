@@ -123,11 +123,10 @@ fn report_outcome(
 
 fn last_line(args: &RemoveArgs, summary: &RemovalSummary, before: Option<u64>, removes: bool) -> String {
     let RemovalSummary { games, plies, returned, file_bytes, free_bytes, elapsed, .. } = summary;
-    let (verb, back) =
-        if args.dry_run { ("would remove", "would be added") } else { ("removed", "were added") };
+    let (verb, added) = if args.dry_run { ("would remove", "would add") } else { ("removed", "added") };
     let returned = match returned {
         0 => String::new(),
-        returned => format!("; {} skipped earlier {back}", counted(*returned, "duplicate")),
+        returned => format!("; {added} {} skipped earlier", counted(*returned, "duplicate")),
     };
     let mut size = database_size(&args.database, before.unwrap_or(*file_bytes), *file_bytes, *free_bytes);
     if !removes {
@@ -137,7 +136,7 @@ fn last_line(args: &RemoveArgs, summary: &RemovalSummary, before: Option<u64>, r
         size += ", for games that are added later; `pgndex remove DB --shrink` makes the file smaller";
     }
     let time = if args.dry_run { String::new() } else { format!(" in {:.1} s", elapsed.as_secs_f64()) };
-    format!("{verb} {}, {}{time}{returned}\n{size}", counted(*games, "game"), counted(*plies, "half-move"))
+    format!("{verb} {}, {}{time}{returned}\n{size}", counted(*games, "game"), counted(*plies, "ply"))
 }
 
 fn removed(args: &RemoveArgs, summary: &RemovalSummary) -> Removed {

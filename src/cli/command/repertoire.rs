@@ -164,7 +164,7 @@ fn write(repertoire: &Repertoire, limit: usize) -> anyhow::Result<()> {
     ))?;
     write_all_lines(lines, limit)?;
     let others = repertoire.side.other().name();
-    let unanswered = format!("Moves of {others} that the repertoire does not answer");
+    let unanswered = format!("{others}'s moves that the repertoire does not answer");
     write_departures(&unanswered, &repertoire.unanswered, repertoire.unanswered_count)?;
     let departures = format!("What {} played instead", repertoire.side.name());
     write_departures(&departures, &repertoire.departures, repertoire.departure_count)?;

@@ -103,7 +103,7 @@ fn advice(findings: &Findings) -> String {
             "`pgndex repair` rebuilds this data from the games and positions".to_owned()
         }
         corrected => {
-            format!("`pgndex repair` corrects {}; for the others, {RESTORE}", counted(corrected, "finding"))
+            format!("`pgndex repair` corrects {}; for the rest, {RESTORE}", counted(corrected, "finding"))
         }
     }
 }

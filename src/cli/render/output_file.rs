@@ -197,10 +197,10 @@ pub(crate) fn check(
         Ok(found) if found.is_dir() => bail!("{shown}: is a directory; {instead}"),
         Ok(found) if !found.is_file() => bail!("{shown}: not a file; {instead}"),
         Ok(_) if existing == Existing::Kept => {
-            bail!("{shown}: exists already; use --overwrite to replace it, or name another file")
+            bail!("{shown}: already exists; use --overwrite to replace it, or name another file")
         }
         Ok(_) if existing == Existing::NeverReplaced => {
-            bail!("{shown}: exists already; remove it first, or name another file")
+            bail!("{shown}: already exists; remove it first, or name another file")
         }
         Ok(_) if is_sqlite(path) => {
             bail!("{shown}: is an SQLite database, which this command does not replace; name another file")

@@ -28,7 +28,7 @@ fn stages(stages: &Stages) -> [(&'static str, Duration); 5] {
         ("reading", stages.read),
         ("sorting", stages.sort),
         ("names and indexes", stages.headers),
-        ("continuations", stages.continuations),
+        ("move statistics", stages.continuations),
         ("sync", stages.sync),
     ]
 }
@@ -72,7 +72,7 @@ impl Report<'_> {
         }
         // With few games, much of the file's size is that of an empty database, so this figure would mislead.
         if summary.plies >= 1000 && !summary.added {
-            written += &format!(" ({:.0} bytes a ply)", summary.file_bytes as f64 / summary.plies as f64);
+            written += &format!(" ({:.0} bytes per ply)", summary.file_bytes as f64 / summary.plies as f64);
         }
         let what = if summary.parquet_files == 0 { "database " } else { "directory" };
         writeln!(out, "  {what}   {written}")?;
@@ -278,12 +278,12 @@ mod tests {
         insta::assert_snapshot!(print(&summary()), @r#"
         indexed 40,000 games, 3,372,442 plies, 2.60 M distinct positions in 3.2 s (1.05 M plies/s)
 
-          database    games.db, 298 MiB (93 bytes a ply)
+          database    games.db, 298 MiB (93 bytes per ply)
           input       33.0 MiB
           duplicates
             1,012 games skipped: same moves, players, date and result as an earlier game
             1 game kept: a longer game by the same players on the same date begins with the same moves
-          time        reading 1.8 s, sorting 0.3 s, names and indexes 0.1 s, continuations 0.05 s, sync 0.9 s
+          time        reading 1.8 s, sorting 0.3 s, names and indexes 0.1 s, move statistics 0.05 s, sync 0.9 s
           problems
             12 errors: a game or file could not be read completely
                  12  illegal-move
@@ -306,7 +306,7 @@ mod tests {
 
           database    games.db, 0 B
           input       0 B
-          time        reading 0.00 s, sorting 0.00 s, names and indexes 0.00 s, continuations 0.00 s, sync 0.00 s
+          time        reading 0.00 s, sorting 0.00 s, names and indexes 0.00 s, move statistics 0.00 s, sync 0.00 s
           problems    none
 
           next: pgndex info games.db
@@ -326,7 +326,7 @@ mod tests {
           duplicates
             1,012 games skipped: same moves, players, date and result as an earlier game
             1 game kept: a longer game by the same players on the same date begins with the same moves
-          time        reading 1.8 s, sorting 0.3 s, names and indexes 0.1 s, continuations 0.05 s, sync 0.9 s
+          time        reading 1.8 s, sorting 0.3 s, names and indexes 0.1 s, move statistics 0.05 s, sync 0.9 s
           problems    none
 
           next: pgndex info games.db

@@ -118,7 +118,7 @@ impl Aliases {
             return Err(empty());
         }
         if name == alias {
-            return wrong(format!("\"{name}\" is given as another spelling of itself; leave this one out"));
+            return wrong(format!("\"{name}\" is given as another spelling of itself; remove this alias"));
         }
         let roots = distinct(vec![self.name_of(name).to_owned(), self.name_of(alias).to_owned()]);
         let mut fide_id = None;
@@ -264,8 +264,8 @@ fn empty() -> AliasError {
 
 fn two_names(PlayerAlias { alias, name, .. }: &PlayerAlias, before: &str) -> AliasError {
     AliasError::Name(format!(
-        "\"{alias}\" is already another spelling of \"{before}\", so it cannot also be one of \"{name}\"; keep only \
-         one of them"
+        "\"{alias}\" is already another spelling of \"{before}\", so it cannot also be a spelling of \"{name}\"; keep \
+         only one of them"
     ))
 }
 

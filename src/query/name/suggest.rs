@@ -77,8 +77,8 @@ impl fmt::Display for Reason {
             Self::FideNumber => "same FIDE number",
             Self::FideNumberOnly => "same FIDE number, but the names differ",
             Self::SameWords => "same name, written differently",
-            Self::ShorterGivenNames => "given names shortened, no other name fits",
-            Self::LikeOthers => "fits another spelling with the same FIDE number",
+            Self::ShorterGivenNames => "given names shortened; no other name matches",
+            Self::LikeOthers => "similar to another spelling of the same player",
         })
     }
 }

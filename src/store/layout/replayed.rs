@@ -214,7 +214,10 @@ impl Replay {
         let moves = match row.get_ref(1) {
             Ok(ValueRef::Blob(moves)) if moves.len() % 4 == 0 => moves.to_owned(),
             Ok(ValueRef::Blob(moves)) => {
-                return Err(damaged(format!("{} bytes of moves are not a multiple of four", moves.len())));
+                let length = moves.len();
+                return Err(damaged(format!(
+                    "the length of the moves, {length} bytes, is not a multiple of four"
+                )));
             }
             _ => return Err(damaged("the moves are not a blob".to_owned())),
         };

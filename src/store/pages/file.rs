@@ -133,12 +133,12 @@ impl PageFile {
     /// # Errors
     /// If the system cannot write them.
     pub fn sync(&self) -> Result<(), BtreeError> {
-        self.file.sync_data().map_err(|error| self.io_error("write to disk", error))
+        self.file.sync_data().map_err(|error| self.io_error("sync", error))
     }
 
     /// The current length of the file, in bytes.
     fn real_length(&self) -> Result<u64, BtreeError> {
-        Ok(self.file.metadata().map_err(|error| self.io_error("examine", error))?.len())
+        Ok(self.file.metadata().map_err(|error| self.io_error("read the size of", error))?.len())
     }
 
     /// The total length of all pages, in bytes, including allocated pages that are not written yet.
@@ -223,7 +223,7 @@ impl PageFile {
     /// Reads page `number` into `page`, and as many of the following pages as fit.
     ///
     /// # Errors
-    /// If the file cannot be read or has no such pages.
+    /// If the file cannot be read, or does not contain all of these pages.
     ///
     /// # Panics
     /// If `number` is 0.

@@ -43,7 +43,7 @@ impl Database {
     /// progress, and can stop the copy.
     ///
     /// # Errors
-    /// [`ErrorKind::TargetExists`] if the target must not be replaced; [`ErrorKind::ForeignTarget`];
+    /// [`ErrorKind::TargetExists`] if the target exists and `overwrite` is false; [`ErrorKind::ForeignTarget`];
     /// [`ErrorKind::Space`] if there is too little space; [`Error::Interrupted`] if `tell` stops the copy;
     /// [`ErrorKind::Busy`]; errors of SQLite and the system. After an error, no incomplete copy remains.
     pub fn backup(
@@ -66,7 +66,8 @@ impl Database {
         self.copy_to(path, &mut tell)
             .and_then(|()| sync(path))
             .map_err(|error| error.needing(Some(Need::About(needed))))?;
-        let length = fs::metadata(path).map_err(|source| Error::io(path, "read the size of", source))?.len();
+        let length =
+            fs::metadata(path).map_err(|source| Error::io(path, "read the size of the copy", source))?.len();
         rename_to_target(path, lock.target(), overwrite)?;
         Ok(length)
     }

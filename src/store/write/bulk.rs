@@ -150,7 +150,7 @@ impl<'c> BulkLoader<'c> {
     /// [`append_headers`](Self::append_headers).
     ///
     /// # Errors
-    /// Errors of SQLite; also if the id exists already.
+    /// Errors of SQLite; also if the id already exists.
     pub fn add_import(&mut self, import: &NewImport<'_>) -> Result<()> {
         self.execute(
             "write table import",

@@ -9,7 +9,7 @@ use crate::store::error::{Error, Result};
 use crate::store::write::bulk::BulkLoader;
 
 const READ_LEVELS: &str = "read table occurrence_level";
-const WRITE_LEVELS: &str = "replace levels";
+const WRITE_LEVELS: &str = "write table occurrence_level";
 
 /// The levels of a database, in order.
 ///

@@ -87,7 +87,7 @@ impl BulkLoader<'_> {
 
     /// Removes games from all sets of `game_set`.
     pub(super) fn remove_from_sets(&self, games: &GameSet) -> Result<()> {
-        self.run("remove games from sets", |connection| {
+        self.run("remove games from table game_set", |connection| {
             let mut games = games.iter().map(block_of).peekable();
             while let Some((block, number)) = games.next() {
                 let mut gone = BlockGames::default();

@@ -303,12 +303,12 @@ fn invalid_signatures() {
     let error = |text| MaterialSignature::parse(text).unwrap_err().to_string();
     insta::assert_snapshot!(error("KRP"), @"'KRP' does not have two sides; write White's pieces, then Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR");
     insta::assert_snapshot!(error("KRvKvK"), @"'v' cannot be read here; write the pieces K, Q, R, B, N and P, each optionally followed by '*', '+' or '?'; '..' after a side's pieces allows any others");
-    insta::assert_snapshot!(error("KRKRK"), @"'KRK' must have exactly one king");
+    insta::assert_snapshot!(error("KRKRK"), @"each side needs exactly one king: 'KRK'");
     insta::assert_snapshot!(error("KR*"), @"'KR*' does not have two sides; write White's pieces, then Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR");
     insta::assert_snapshot!(error("KRvKx"), @"'x' cannot be read here; write the pieces K, Q, R, B, N and P, each optionally followed by '*', '+' or '?'; '..' after a side's pieces allows any others");
     insta::assert_snapshot!(error("KR**vK"), @"'*' cannot be read here; write the pieces K, Q, R, B, N and P, each optionally followed by '*', '+' or '?'; '..' after a side's pieces allows any others");
     insta::assert_snapshot!(error("KR..PvK"), @"'.' cannot be read here; write the pieces K, Q, R, B, N and P, each optionally followed by '*', '+' or '?'; '..' after a side's pieces allows any others");
-    insta::assert_snapshot!(error("KvR"), @"'R' must have exactly one king");
-    insta::assert_snapshot!(error("K*vK"), @"'K*' must have exactly one king");
+    insta::assert_snapshot!(error("KvR"), @"each side needs exactly one king: 'R'");
+    insta::assert_snapshot!(error("K*vK"), @"each side needs exactly one king: 'K*'");
     insta::assert_snapshot!(error("KPPPPPPPPQQQQQQQQvK"), @"'KPPPPPPPPQQQQQQQQ' has more than 16 pieces");
 }

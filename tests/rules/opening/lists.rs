@@ -134,7 +134,7 @@ fn a_directory_expands_to_its_lists_by_name() {
 #[test]
 fn errors_have_path_and_line() {
     let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-    let correct = "; correct this entry, or remove it from the list";
+    let correct = "; correct or remove this entry of the list";
     for (text, expected) in [
         (
             "eco\tname\tpgn\nA00\tx\t1. b4\n\nA00\ty\t1. b5\n",
@@ -164,7 +164,7 @@ fn errors_have_path_and_line() {
         ("[ECO \"A00\"]\n[Opening \"x\"]\n\n1. b4 *\n\n[Opening \"y\"]\n\n1. g4 *\n", "list:6: no ECO code"),
         (
             "[ECO \"A00\"]\n[Opening \" \"]\n\n1. b4 *\n",
-            "list:1: this game has no tag Opening, so the file may not be a list of openings",
+            "list:1: this game has no Opening tag, so the file may not be a list of openings",
         ),
         (
             "[ECO \"A00\"]\n[Opening \"x\n\n1. b4 *\n",
@@ -177,8 +177,8 @@ fn errors_have_path_and_line() {
     ] {
         assert_eq!(read(text).expect_err(text), format!("{expected}{correct}"), "{text}");
     }
-    let form = "list: not a list of openings. Give a TSV file with the columns eco, name and pgn, an .eco file of Scid, or a \
-        PGN file with the tags ECO and Opening";
+    let form = "list: not a list of openings. Give a TSV file (columns eco, name, pgn), a Scid .eco file, or a \
+        PGN file with ECO and Opening tags";
     for text in ["1. e4 e5 *\n", "eco,name,pgn\nA00,x,1. b4\n", "\u{0}\u{1}\u{2}", "eco\tname\n"] {
         assert_eq!(read(text).expect_err(text), form, "{text}");
     }

@@ -10,7 +10,7 @@ use std::io::{self, BufRead, BufReader, Cursor, IsTerminal as _};
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
-use pgndex::store::{Database, Error, WriterLock};
+use pgndex::store::{Database, WriterLock};
 use script::Script;
 use session::{COMMANDS, Flow, Session};
 
@@ -111,5 +111,8 @@ fn run_script(session: &mut Session, mut script: Script<impl BufRead>) -> anyhow
             Flow::Continue { ran } => is_empty &= !ran,
         }
     }
-    if is_empty { Err(Error::EmptyQuery.into()) } else { Ok(()) }
+    if is_empty {
+        bail!("the query is empty; give a statement, such as SELECT * FROM games LIMIT 10")
+    }
+    Ok(())
 }

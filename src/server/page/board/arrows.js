@@ -11,7 +11,7 @@ function middle(square, flipped) {
   return flipped ? [75 - 10 * file, 5 + 10 * rank] : [5 + 10 * file, 75 - 10 * rank];
 }
 
-/** The outline of an arrow from the middle of a square to just before the middle of another square. */
+/** The outline of an arrow from near the middle of a square to just before the middle of another square. */
 function outline([x1, y1], [x2, y2], width) {
   const length = Math.hypot(x2 - x1, y2 - y1);
   const [dx, dy] = [(x2 - x1) / length, (y2 - y1) / length];

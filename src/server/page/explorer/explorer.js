@@ -261,7 +261,7 @@ class Explorer {
     this.#parts.trend.update(asked);
     const path = this.#node.path.map((node) => node.uci);
     this.#parts.tree.update(asked, { ply: this.#node.ply, first: this.#tree.first, href: (moves) => changed({ play: [...path, ...moves].join(","), tree: null, moves: null }) });
-    put(lists, this.#gameList("Highest rated games", "rating", answer.topGames, answer), this.#gameList("Latest games", "date", answer.recentGames, answer));
+    put(lists, this.#gameList("Highest-rated games", "rating", answer.topGames, answer), this.#gameList("Latest games", "date", answer.recentGames, answer));
   }
 
   #gamesAddress() {
@@ -280,7 +280,7 @@ class Explorer {
       { head: "Share", cell: (move) => (move.san ? shareCell(total(move), all) : ""), kind: "num share-column" },
       { head: "White, draws, Black", cell: resultBar, kind: "bar-column" },
       answer.color && { head: "Score", title: `Points of ${side} in percent`, cell: (move) => score(recordOf(move, answer.color)), kind: "num minor" },
-      answer.color && { head: "Perf.", title: `Performance rating of ${side}, of ${FEW} games or more`, cell: (move) => (total(move) >= FEW ? move.performance ?? "–" : "–"), kind: "num minor" },
+      answer.color && { head: "Perf.", title: `Performance rating of ${side}, shown for ${FEW} games or more`, cell: (move) => (total(move) >= FEW ? move.performance ?? "–" : "–"), kind: "num minor" },
       { head: "Rating", title: "Mean rating of the players who made the move", cell: (move) => (move.san ? move.averageRating ?? "–" : ""), kind: answer.color ? "num minor3" : "num minor" },
       isLate && { head: "Last", title: "The last year in which the move was played", cell: (move) => move.lastYear ?? "–", kind: "num minor" },
       { head: "Opening", cell: (move) => openingCell(move.opening, answer.opening), kind: "text minor2" },
@@ -294,7 +294,7 @@ class Explorer {
     made.classList.add("continuations");
     const played = answer.moves.reduce((sum, move) => sum + total(move), 0);
     const ended = all - played;
-    return [made, ended > 0 ? h("p", { class: "hint" }, `${count(ended, "game")} with a result ended here.`) : null];
+    return [made, ended > 0 ? h("p", { class: "hint" }, `${count(ended, "game")} with a result played no move from here.`) : null];
   }
 
   /** The text of the tree with a move added; null if the tree then consists of just the line to this new move. */

@@ -8,7 +8,10 @@ import { resultBar, shareCell, table } from "../chart/bars.js";
 const DEPTH = "10";
 /** Moves that were played in less than this percentage of the games are omitted. */
 const LEAST = "4";
-/** Two consecutive moves are in one row if the second is the only move listed there, and at least this share of the games with the first played it. */
+/**
+ * Two consecutive moves are in one row if the second is the only move listed after the first, and was played in
+ * at least this share of the first move's games.
+ */
 const ALMOST_ALL = 0.9;
 
 const total = ({ white, draws, black }) => white + draws + black;

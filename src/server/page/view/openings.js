@@ -131,8 +131,8 @@ class Openings {
     ];
     const title = node.path.length > 0 ? nameOf(node.path) : "All openings";
     const own = node.games - rows.reduce((sum, row) => sum + row.games, 0);
-    const rest = own > 0 && node.path.length > 0 ? h("p", { class: "hint" }, `${count(own, "game")} without a name of a variation.`) : null;
-    const unnamed = node.path.length === 0 && this.#root.all.unnamed?.games > 0 ? h("p", { class: "hint" }, `${count(this.#root.all.unnamed.games, "game")} of no named opening.`) : null;
+    const rest = own > 0 && node.path.length > 0 ? h("p", { class: "hint" }, `${count(own, "game")} without a named variation.`) : null;
+    const unnamed = node.path.length === 0 && this.#root.all.unnamed?.games > 0 ? h("p", { class: "hint" }, `${count(this.#root.all.unnamed.games, "game")} without a named opening.`) : null;
     const body = rows.length > 0 ? table(title, columns, rows, { foot: node }) : h("p", {}, h("a", { href: viewAddress("/view/games", { opening: `=${nameOf(node.path)}` }) }, `Show the ${count(node.games, "game")}`));
     put(this.#parts.table, h("div", { class: "rule-head" }, h("h2", {}, title), h("span", { class: "soft" }, count(node.games, "game"))), body, rest, unnamed);
   }

@@ -67,7 +67,7 @@ class RepertoireView {
     const file = h("input", { id: fileId, type: "file", accept: ".pgn,application/x-chess-pgn,text/plain" });
     const readFile = async (one) => {
       if (!one) return;
-      put(trouble, one.size > MOST ? "This file has more than 4 MB." : "");
+      put(trouble, one.size > MOST ? "This file is larger than 4 MB." : "");
       if (one.size > MOST) return;
       text.value = await one.text();
       keep(form);
