@@ -52,7 +52,7 @@ impl Eq for Position {}
 #[non_exhaustive]
 pub enum IllegalMove {
     /// The code is not a move that the pieces on the board can make.
-    #[error("the move does not fit the position")]
+    #[error("the pieces on the board cannot make this move")]
     Unfitting,
     /// The move captures a king.
     #[error("a king cannot be captured")]

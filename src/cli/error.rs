@@ -121,7 +121,7 @@ fn with_options(error: &(dyn Error + 'static)) -> Option<String> {
     if let Some(columnar::Error::Exists { directory, shard }) = parquet_error(error) {
         let directory = directory.display();
         return Some(format!(
-            "{directory}: has the Parquet files of shard {shard} already; use --overwrite to replace them, or name another \
+            "{directory}: already has Parquet files of shard {shard}; use --overwrite to replace them, or name another \
              directory or --shard"
         ));
     }

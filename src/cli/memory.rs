@@ -98,8 +98,8 @@ fn end(message: &str) -> ! {
         let text = format!("pgndex: error: {message}");
         let event = Event::Failed { causes: Vec::new(), exit_status: STATUS };
         let line = log::text(Level::Error, &text, message, event) + "\n";
-        // Not written through the standard library: another thread may have locked standard error, and be
-        // asleep in the loop above.
+        // Not written through the standard library: another thread can hold the lock of standard error while it
+        // sleeps in the loop above.
         // SAFETY: pointer and length are those of `line`, which is alive.
         let _ = unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
     }

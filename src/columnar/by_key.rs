@@ -88,7 +88,7 @@ impl Record for PlayedOccurrence {
     }
 
     fn read(bytes: &[u8]) -> Self {
-        let (key, rest) = bytes.split_first_chunk().expect("as many as were written");
+        let (key, rest) = bytes.split_first_chunk().expect("as many bytes as were written");
         let parts = rest.as_chunks::<4>().0;
         let [game, ply, code] = [0, 1, 2].map(|index| u32::from_le_bytes(parts[index]));
         Self { key: u64::from_le_bytes(*key), game, ply, code }
@@ -333,7 +333,7 @@ impl<'c> Counter<'c> {
             if self.columns.last().is_none_or(|columns| columns.rows == GROUP_ROWS) {
                 self.columns.push(Columns::of_table(&CONTINUATION));
             }
-            let columns = self.columns.last_mut().expect("one was put there");
+            let columns = self.columns.last_mut().expect("columns were just added");
             let [white, black] = [counts.white_elo, counts.black_elo];
             let numbers = [
                 key,

@@ -129,7 +129,7 @@ impl MoveReader {
     pub(super) fn of(&self, game: GameId) -> Moves<'_> {
         let place = self.places[game.0 as usize] - 1;
         let bytes = usize::try_from(place).ok().and_then(|place| self.bytes.get(place..));
-        bytes.and_then(Moves::read).expect("it was written there").0
+        bytes.and_then(Moves::read).expect("the game was written at this offset").0
     }
 }
 

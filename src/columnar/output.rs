@@ -28,7 +28,7 @@ pub enum Error {
     Store(#[from] store::Error),
     /// The directory already contains Parquet files of this shard.
     #[error(
-        "{}: has the Parquet files of shard {shard} already; name another directory or shard, or allow replacing them",
+        "{}: already has Parquet files of shard {shard}; name another directory or shard, or allow replacing them",
         directory.display()
     )]
     Exists {

@@ -430,13 +430,13 @@ fn open(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>> {
 }
 
 fn int64<'b>(batch: &'b RecordBatch, name: &str) -> &'b Int64Array {
-    batch.column_by_name(name).expect("a column that was asked for").as_primitive()
+    batch.column_by_name(name).expect("a requested column").as_primitive()
 }
 
 fn int32<'b>(batch: &'b RecordBatch, name: &str) -> &'b Int32Array {
-    batch.column_by_name(name).expect("a column that was asked for").as_primitive()
+    batch.column_by_name(name).expect("a requested column").as_primitive()
 }
 
 fn texts<'b>(batch: &'b RecordBatch, name: &str) -> &'b StringArray {
-    batch.column_by_name(name).expect("a column that was asked for").as_string()
+    batch.column_by_name(name).expect("a requested column").as_string()
 }

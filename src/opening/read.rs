@@ -129,7 +129,7 @@ fn read_tsv(text: &[u8]) -> Found<Vec<NamedPosition>> {
         };
         let columns: Vec<&[u8]> = line.split(|&byte| byte == b'\t').collect();
         if columns.len() < count {
-            let few = format!("number of columns: {}, fewer than the header's {count}", columns.len());
+            let few = format!("number of columns: {}, but the header has {count}", columns.len());
             return Err((start, LineError(few)));
         }
         let mut lexer = Lexer::new(columns[pgn], 0);

@@ -92,7 +92,7 @@ impl fmt::Display for TextFlaw {
             write!(
                 f,
                 "byte 0x{byte:02X} is not UTF-8, and is unusual here in Windows-1252; if the text is in another \
-                 encoding, give its name with the option encoding"
+                 encoding, set the option encoding to its name"
             )
         } else if self.is_cut {
             f.write_str("a character is incomplete or lost; U+FFFD replaces it")

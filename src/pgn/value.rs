@@ -121,11 +121,13 @@ pub(crate) fn is_known_variant(name: &str) -> bool {
     is_known(&plain) || without_speed.is_some_and(is_known)
 }
 
-const ONLY_YEAR: &str = "only the year of the date can be read: it is kept (YYYY.MM.DD)";
-const NO_DATE: &str = "the date cannot be read (YYYY.MM.DD)";
+const ONLY_YEAR: &str =
+    "only the year of the date can be read, and only the year is stored; dates are written as YYYY.MM.DD";
+const NO_DATE: &str = "the date cannot be read; dates are written as YYYY.MM.DD";
 const IMPOSSIBLE_MONTH: &str = "this month does not exist; the date is stored without month and day";
 const IMPOSSIBLE_DAY: &str = "this day does not exist; the date is stored without the day";
-const AMBIGUOUS_DATE: &str = "the date may begin with the day or the month: only the year is kept";
+const AMBIGUOUS_DATE: &str =
+    "it is unclear whether the date begins with the day or the month; only the year is stored";
 
 /// Parses a date. Returns it as `YYYY.MM.DD` with `?` for unknown parts, or `None` if nothing is known. Also
 /// returns the problem with the date, if there is one.

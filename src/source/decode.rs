@@ -236,7 +236,11 @@ impl<D: Read> Members<D> {
                     self.member = Some((self.open)(input));
                     return Ok(true);
                 }
-                Some(_) => return Err(io::Error::other("something else follows the compressed text")),
+                Some(_) => {
+                    return Err(io::Error::other(
+                        "data that does not belong to the archive follows the compressed text",
+                    ));
+                }
             }
         }
     }
@@ -293,7 +297,7 @@ impl Decoded {
             Form::Text => encoding,
             Form::Utf16(encoding) => Some(encoding),
             _ => {
-                let (form, error_advice) = ("something other than text in an archive", "unpack it first");
+                let (form, error_advice) = ("an archive of binary data", "unpack it first");
                 return Err(Error::Form { path: path.to_owned(), form, error_advice });
             }
         };

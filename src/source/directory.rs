@@ -86,7 +86,7 @@ impl Directory {
             rest = &rest[length..];
         }
         if (directory.entries.len() as u64) < entries {
-            directory.damage = Some("its table of contents is damaged, and files may be missing");
+            directory.damage = Some("its table of contents is damaged, so some files are possibly missing");
         }
         Some(directory)
     }

@@ -18,12 +18,12 @@ pub(crate) fn other_text(text: &[u8]) -> Option<&'static str> {
     match [nuls(0), nuls(1)] {
         [true, false] => {
             return Some(
-                "every second byte is NUL, so this is probably UTF-16; index it with the option encoding (utf-16be)",
+                "every second byte is NUL, so this is probably UTF-16; set the option encoding to utf-16be",
             );
         }
         [false, true] => {
             return Some(
-                "every second byte is NUL, so this is probably UTF-16; index it with the option encoding (utf-16le)",
+                "every second byte is NUL, so this is probably UTF-16; set the option encoding to utf-16le",
             );
         }
         _ => {}

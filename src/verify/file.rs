@@ -113,7 +113,7 @@ pub(crate) fn schema(Reader { connection, findings }: Reader<'_>) -> store::Resu
             connection.query_row(constants, [], |row| row.get::<_, Option<String>>(0))
         };
         if read(connection).ok().flatten() != read(&fresh).map_err(failed)? {
-            let found = "the table does not have the constants of the key";
+            let found = "the table does not contain the constants from which keys are computed";
             findings.about(Schema, "position_key", RowId::new([("letter", "")]), found);
         }
     }

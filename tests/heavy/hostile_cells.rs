@@ -166,7 +166,8 @@ impl Bases {
         loose
             .execute_batch(
                 "PRAGMA writable_schema = ON;
-                 UPDATE sqlite_schema SET sql = replace(replace(replace(sql, ' NOT NULL', ''), ' TEXT', ''), ' ANY', '')
+                 UPDATE sqlite_schema SET sql = replace(replace(replace(replace(sql, ' IS NOT NULL', ' NOTNULL'), ' NOT NULL', ''),
+                         ' TEXT', ''), ' ANY', '')
                  WHERE type = 'table';
                  UPDATE sqlite_schema SET sql = replace(replace(sql, ', STRICT', ''), ') STRICT', ')') WHERE type = 'table';
                  UPDATE sqlite_schema SET sql = replace(sql, ' UNIQUE', '') WHERE type = 'index';

@@ -337,7 +337,7 @@ fn unreadable_members_of_zip_archives_are_reported() {
     unreadable-source|1|0|d.zip: damaged: the table of contents at its end is missing. Download the file again, or create it again
     damaged-archive|2|17|e.zip/e.pgn: damaged near byte 52 of the file (byte 17 of the unpacked text): its text does not match the size and the checksum in the archive. Download the file again, or create it again. The games before this point are kept
     unreadable-source|1|0|f.zip: no file in this zip archive has a name ending in .pgn; `unzip -l` lists its files
-    unreadable-source|1|0|g.pgn: something other than text in an archive, not PGN text; unpack it first
+    unreadable-source|1|0|g.pgn: an archive of binary data, not PGN text; unpack it first
     "#);
     // In a directory, unusable archives are ignored.
     fs::create_dir(path("d")).unwrap();

@@ -185,7 +185,7 @@ fn nothing_is_replaced_without_overwrite_and_shards_coexist() {
     assert_eq!(write(&[]).status, 3);
     let first = files(&workspace.path("tables"));
     let again = write(&[]);
-    assert!(again.status == 1 && again.stderr.contains("Parquet files of shard 0 already"), "{again:?}");
+    assert!(again.status == 1 && again.stderr.contains("already has Parquet files of shard 0"), "{again:?}");
     assert!(first == files(&workspace.path("tables")), "existing files are kept");
     assert_eq!(write(&["--shard", "7"]).status, 3);
     let both = files(&workspace.path("tables"));

@@ -799,7 +799,7 @@ mod game {
 
         0-1
 
-        Not complete: the text after ply 4 has an error, so the game is stored only up to there.
+        Incomplete: the text after ply 4 has an error, so the game is stored only up to there.
 
         Problems in games.pgn
 
@@ -961,7 +961,7 @@ mod game {
         ");
         insta::assert_snapshot!(damage("UPDATE game_position SET move_code = 0x03143420 WHERE game_id = 3 AND ply = 2"), @"
         pgndex: error: game 3, ply 2: the stored move_code is not a legal move; `pgndex verify` lists everything that is wrong
-          because: the move does not fit the position
+          because: the pieces on the board cannot make this move
         ");
         insta::assert_snapshot!(damage("UPDATE game SET start_fen = '8/8/8/8/8/8/8/8 w - -' WHERE game_id = 3"), @r#"
         pgndex: error: game 3: start_fen "8/8/8/8/8/8/8/8 w - -" is not a legal position; `pgndex verify` lists everything that is wrong

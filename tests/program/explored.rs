@@ -111,7 +111,7 @@ fn one_side_sees_its_score() {
         assert_eq!((&object["white"], &object["black"]), (&1.into(), &0.into()), "{opponent:?}");
     }
     let run = workspace.ask(&["--player", "=A", "--side", "white", "--white", "=B"]);
-    insta::assert_snapshot!(run.stderr, @"pgndex: error: --player with --side names both players already; leave out --white");
+    insta::assert_snapshot!(run.stderr, @"pgndex: error: --side already assigns --player or --opponent to this side; leave out --white");
     assert_eq!(run.status, 2);
     insta::assert_snapshot!(workspace.ask(&["--player", "=A", "--side", "white", "--since", "2010"]).stderr, @"
     pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -

@@ -1,5 +1,6 @@
 //! `pgndex game`: score sheets, boards, JSON and PGN, compared with python-chess.
 
+use crate::support::execute_without_constraints;
 use crate::workspace::Workspace;
 use serde_json::Value;
 
@@ -187,7 +188,7 @@ fn a_sheet_ends_with_its_problems() {
 
     0-1
 
-    Not complete: the text after ply 4 has an error, so the game is stored only up to there.
+    Incomplete: the text after ply 4 has an error, so the game is stored only up to there.
 
     Problems in games.pgn
 
@@ -203,7 +204,7 @@ fn a_sheet_ends_with_its_problems() {
 
     *
 
-    Not complete: no moves are stored, because the variant is not supported.
+    Incomplete: no moves are stored, because the variant is not supported.
 
     Problems in games.pgn
 
@@ -416,10 +417,8 @@ fn existing_games_are_printed_before_a_missing_one_is_reported() {
 #[test]
 fn a_variation_that_is_its_own_parent_is_skipped() {
     let workspace = Workspace::new().indexed("1. e4 (1. d4 d5) e5 *\n");
-    workspace
-        .connection("games.db")
-        .execute_batch("INSERT INTO variation VALUES (1, 0, 0, 0), (1, 7, 7, 0), (1, 8, 9, 0)")
-        .expect("rows");
+    let rows = "INSERT INTO variation VALUES (1, 0, 0, 0), (1, 7, 7, 0), (1, 8, 9, 0)";
+    execute_without_constraints(&workspace.connection("games.db"), rows).expect("rows");
     for format in ["table", "json", "pgn"] {
         let shown = workspace.stdout_of(&["game", "games.db", "1", "--format", format]);
         assert!(shown.contains("d4"), "{shown}");

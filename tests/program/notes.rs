@@ -43,8 +43,7 @@ fn games_between_two_matching_names_are_reported() {
     let workspace = Workspace::new().indexed(games);
     let (_, reported) = outputs(&workspace, &["player", "games.db", "tal"]);
     assert!(
-        reported
-            .contains("note: 1 game between two players who both match; counted in the results of both\n"),
+        reported.contains("note: 1 game between two matching players: counted in the results of both\n"),
         "{reported}"
     );
     let (_, reported) = outputs(&workspace, &["player", "games.db", "=Tal, M"]);
@@ -302,7 +301,7 @@ fn wrong_arguments_are_reported_with_a_correction() {
         (&["key", "1.", "e4", "e5"], "these are moves, not a FEN; use --moves \"1. e4 e5\""),
         (&["find", "games.db", "--fen", "https://lichess.org/abcdefgh"], "the address contains no FEN"),
         (&["game", "games.db", "5-1"], "the range is reversed; write 1-5"),
-        (&["game", "games.db", "1,2"], "separate numbers by spaces: 1 2"),
+        (&["game", "games.db", "1,2"], "separate numbers with spaces: 1 2"),
         (&["game", "1", "games.db"], "the database comes first, as in 'pgndex game games.db 42'"),
         (
             &["find", "games.db", "--move", "x", "--ply", "abc"],

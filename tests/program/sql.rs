@@ -266,7 +266,7 @@ SELECT 1 AS a, NULL AS b
         .timer on|off       whether the time a statement took is shown
         .help               this text
         .quit               leave the prompt; so does Ctrl-D
-        A statement ends with ';' and may be several lines long. Ctrl-C stops it. Tab completes names.
+        A statement ends with ';' and can be several lines long. Ctrl-C stops it. Tab completes names.
         ");
         let tables = sample.ok(&[".mode csv\n.tables\n.quit\nnonsense"]);
         assert!(tables.starts_with("name,kind,columns\n"), "{tables}");

@@ -114,6 +114,7 @@ fn opening(game: &Game) -> Option<OpeningId> {
 
 fn add_game(id: GameId, game: &Game, batch: &mut HeaderBatch, expected: &mut Expected) {
     let [offset, length, plies, line] = game.numbers;
+    let line = line.max(1);
     let texts = game.texts.each_ref().map(|text| text.as_ref().map(|text| batch.push_text(text)));
     batch.games.push(GameRow {
         game: id,

@@ -12,8 +12,8 @@ const SURPLUS: u32 = 3;
 ///
 /// The distance is the sum of
 ///
-/// - for each piece of either position, if the other position does not have this piece on this square: 2 for
-///   a pawn, 1 for any other piece;
+/// - for each piece of either position, if the other position does not have the same piece on the same
+///   square: 2 for a pawn, 1 for any other piece;
 /// - for each kind and colour: 3 times the difference between the numbers of these pieces in the two
 ///   positions;
 /// - 1 if the sides to move differ;
@@ -141,7 +141,7 @@ impl PositionDistance {
     }
 
     /// The position's pieces and their squares, each with the weight that is added to the distance if the
-    /// other position does not have this piece on this square.
+    /// other position does not have the same piece on the same square.
     pub fn pieces(&self) -> impl Iterator<Item = (Piece, Square, u32)> {
         (0..64).map(Square::from_ordinal).filter_map(|square| {
             let piece = Piece::from_letter(self.squares[place(square)])?;

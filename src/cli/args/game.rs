@@ -63,8 +63,8 @@ fn game_range(text: &str) -> Result<RangeInclusive<u32>, String> {
         _ if Path::new(text).exists() => {
             Err(format!("the database comes first, as in 'pgndex game {text} 42'"))
         }
-        _ if text.contains(',') => Err(format!("separate numbers by spaces: {}", text.replace(',', " "))),
-        _ => Err("not a game's number; give one, such as 42, or a range, such as 1-5".to_owned()),
+        _ if text.contains(',') => Err(format!("separate numbers with spaces: {}", text.replace(',', " "))),
+        _ => Err("not a game number; give a number, such as 42, or a range, such as 1-5".to_owned()),
     }
 }
 

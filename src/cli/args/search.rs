@@ -238,9 +238,9 @@ impl ExploreArgs {
 fn with_side(filter: GameFilter, side: Option<Color>) -> anyhow::Result<GameFilter> {
     let Some(side) = side else { return Ok(filter) };
     filter.with_side(side).map_err(|error| match error {
-        FilterError::SideTold { field } => {
-            wrong_value(format!("--player with --side names both players already; leave out --{field}"))
-        }
+        FilterError::SideTold { field } => wrong_value(format!(
+            "--side already assigns --player or --opponent to this side; leave out --{field}"
+        )),
         error => WrongValue(error.into()).into(),
     })
 }

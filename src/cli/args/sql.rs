@@ -54,7 +54,7 @@ pub(crate) struct SqlArgs {
 /// Parses `NAME=VALUE`.
 fn parameter(text: &str) -> Result<(String, Value), &'static str> {
     let (name, value) = text.split_once('=').ok_or("give it as NAME=VALUE")?;
-    let name = parameter_name(name).ok_or("a name has letters, digits and _")?;
+    let name = parameter_name(name).ok_or("a name consists of letters, digits and _")?;
     Ok((name.to_owned(), parameter_value(value)))
 }
 

@@ -203,7 +203,7 @@ fn missing(record: &GameRecord, problems: &[GameProblem]) -> Option<String> {
 /// Writes which part of the game is missing, and all problems of the game.
 fn write_problems(out: &mut dyn Write, record: &GameRecord, problems: &[GameProblem]) -> io::Result<()> {
     if let Some(missing) = missing(record, problems) {
-        writeln!(out, "\nNot complete: {missing}.")?;
+        writeln!(out, "\nIncomplete: {missing}.")?;
     }
     if problems.is_empty() {
         return Ok(());

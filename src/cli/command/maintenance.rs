@@ -183,7 +183,7 @@ fn report_unrepaired(summary: &RepairSummary) {
             ),
         };
         note(&format!(
-            "{games} missing positions, which cannot be restored; read the files again with `pgndex index --reread`, or remove \
+            "{games} missing or surplus positions, which cannot be repaired; read the files again with `pgndex index --reread`, or remove \
              {these} with `pgndex remove`"
         ));
     }

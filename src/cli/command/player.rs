@@ -82,7 +82,7 @@ fn note_shown(record: &PlayerRecord) {
         (record.all.finished() + u64::from(record.all.unfinished)).saturating_sub(record.all.games);
     if counted_twice > 0 {
         note(&format!(
-            "{} between two players who both match; counted in the results of both",
+            "{} between two matching players: counted in the results of both",
             counted(counted_twice, "game")
         ));
     }

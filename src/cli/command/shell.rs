@@ -165,7 +165,7 @@ fn exit_status(command: &Command) -> Vec<Entry> {
             "Failed. The database is unchanged, unless everything is done and only the output of --json cannot be written."
         }
         "verify" => "The database or the Parquet files are not sound, or could not be checked.",
-        "repair" => "Failed, or games have lost positions, which cannot be restored.",
+        "repair" => "Failed, or games have missing or surplus positions, which cannot be repaired.",
         "game" => "Failed, or there is no game with this number.",
         "sql" => "A statement failed; those after it did not run.",
         _ => "Failed.",

@@ -109,7 +109,7 @@ pub(crate) fn note(text: &str) {
 /// Prints that the command will stop soon.
 pub(crate) fn note_stopping() {
     note(
-        "stopping; a second signal ends the program immediately and may leave temporary files, which the next run removes",
+        "stopping; a second signal ends the program immediately and can leave temporary files, which the next run removes",
     );
 }
 

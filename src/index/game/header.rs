@@ -56,7 +56,7 @@ impl Header {
             if before & bit != 0
                 && tags[..index].iter().any(|other| other.name.eq_ignore_ascii_case(tag.name))
             {
-                let message = "it occurs twice; the last one is used".into();
+                let message = "it occurs more than once; the last one is used".into();
                 problems.push((tag.offset, ProblemKind::DuplicateTag, token(), message));
             }
             let kept = tag.value.len().min(MOST_VALUE).min(left.saturating_sub(tag.name.len()));

@@ -341,7 +341,7 @@ impl<'a> ChunkParser<'a> {
     }
 
     fn frame_problem(&mut self, problem: FrameProblem, in_game: bool, batch: &mut GameBatch) {
-        let too_many = format!("more than {MOST_TAGS} tag pairs: the others are ignored");
+        let too_many = format!("more than {MOST_TAGS} tag pairs: the rest are ignored");
         let (kind, offset, message) = match problem {
             FrameProblem::UnclosedTag { offset } => (
                 ProblemKind::UnclosedTag,

@@ -295,7 +295,7 @@ impl ChunkParser<'_> {
     fn all_moves_lost(&mut self, batch: &mut GameBatch) -> bool {
         let Some(SuspectWord { word, offset }) = self.doubtful.take() else { return false };
         let message = format!(
-            "no move of the game can be read; the first word that may be a move is \"{}\"",
+            "no move of the game can be read; the first word that could be a move is \"{}\"",
             word.escape_debug()
         );
         self.problem_here(batch, ProblemKind::UnreadableMove, offset, Some(&word), &message);

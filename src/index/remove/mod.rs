@@ -203,7 +203,7 @@ fn merge_levels(lock: &WriterLock, options: &IndexOptions, progress: &Progress) 
 
 /// The result of [`merge_levels`], in a sentence.
 fn merged(levels: u64) -> String {
-    format!("{levels} parts are merged into one")
+    format!("{levels} parts were merged into one")
 }
 
 /// Finds what [`remove`] would remove, without removing it. Duplicates to restore are counted if their files

@@ -77,7 +77,7 @@ const VARIATION: &[Rule] = &[
         "t.parent_line = 0 OR t.parent_line < t.line AND EXISTS
              (SELECT 1 FROM variation AS v WHERE v.game_id = t.game_id AND v.line = t.parent_line)",
     ),
-    Rule("ply", "a position of the line that it leaves", on_line!("parent_line")),
+    Rule("ply", "the ply of a position of its parent line", on_line!("parent_line")),
 ];
 
 const VARIATION_MOVE: &[Rule] = &[

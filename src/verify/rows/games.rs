@@ -253,7 +253,7 @@ impl<'c> GameScan<'c> {
             return;
         };
         if !matches!(status, "ok" | "truncated") {
-            let expected = "'ok' or 'truncated', as it has positions";
+            let expected = "'ok' or 'truncated', as the game has positions";
             findings.wrong(WrongValue, "game", id(), "status", expected, format!("'{status}'"));
         }
         match last.move_code {

@@ -114,7 +114,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
             "source-text variation game_id 1, line 5: parent_line is NULL, expected 0",
             "source-text variation game_id 1, line 5: ply is NULL, expected 2",
             "wrong-value variation game_id 1, line 6: parent_line is 5, expected 0, or an earlier variation",
-            "wrong-value variation game_id 1, line 6: ply is 2, expected a position of the line that it leaves",
+            "wrong-value variation game_id 1, line 6: ply is 2, expected the ply of a position of its parent line",
         ],
     ),
     (

@@ -140,7 +140,7 @@ fn errors_have_path_and_line() {
             "eco\tname\tpgn\nA00\tx\t1. b4\n\nA00\ty\t1. b5\n",
             &*format!("list:4: 1.b5: illegal move in {start}"),
         ),
-        ("eco\tname\tpgn\nA00\tx\n", "list:2: number of columns: 2, fewer than the header's 3"),
+        ("eco\tname\tpgn\nA00\tx\n", "list:2: number of columns: 2, but the header has 3"),
         (
             "eco\tname\tpgn\nX1\tx\t1. b4\n",
             "list:2: \"X1\" is not an ECO code; write B90 (or B90a, as Scid does)",

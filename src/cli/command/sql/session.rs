@@ -380,7 +380,7 @@ impl Session {
         }
         writeln!(
             out,
-            "A statement ends with ';' and may be several lines long. Ctrl-C stops it. Tab completes names."
+            "A statement ends with ';' and can be several lines long. Ctrl-C stops it. Tab completes names."
         )?;
         Ok(out.flush()?)
     }

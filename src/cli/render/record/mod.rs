@@ -186,7 +186,7 @@ impl<'r> Sections<'r> {
         if record.speeds.iter().any(|speed| speed.speed.is_some()) {
             let speeds =
                 record.speeds.iter().map(|speed| (or_unknown(speed.speed.as_deref()), &speed.record));
-            self.plain("Speeds", "By how fast the games were, most games first", "speed", speeds);
+            self.plain("Speeds", "By class of the time control, most games first", "speed", speeds);
         }
         let title = shown("Opponents", record.opponents.len(), record.opponent_count);
         let opponents =

@@ -21,7 +21,7 @@ pub struct Continuation {
     pub code: MoveCode,
     /// The results of the games that continued with this move.
     pub results: ResultCounts,
-    /// The score of the chosen side in these games; empty if no side was chosen.
+    /// The score of the chosen side in the games that continued with this move; empty if no side was chosen.
     pub rated: RatedScore,
     /// The game with a result that continued with this move, if there is only one.
     pub only_game: Option<Box<Hit>>,
@@ -36,7 +36,7 @@ pub struct PositionCounts {
     /// The results of the games that reached the position, including games that played no move from there.
     /// The first and the last year are those of the games that played a move from there.
     pub results: ResultCounts,
-    /// The score of the chosen side in these games; empty if no side was chosen.
+    /// The score of the chosen side in the games that reached the position; empty if no side was chosen.
     pub rated: RatedScore,
     /// The number of games that reached the position and have no result.
     pub unfinished: u64,
