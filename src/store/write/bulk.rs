@@ -81,7 +81,7 @@ impl Deref for LoaderConnection<'_> {
 
 impl<'c> BulkLoader<'c> {
     /// Begins a load on the connection of a [`Build`](crate::store::Build) or a
-    /// [`Database`](crate::store::Database). Errors contain `path`.
+    /// [`Database`]. Errors contain `path`.
     ///
     /// # Errors
     /// Errors of SQLite; [`ErrorKind::Busy`] if another program is writing.
