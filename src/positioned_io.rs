@@ -2,7 +2,15 @@
 //! nothing depends on the file's cursor.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+/// The first bytes of a file, at most this many.
+pub(crate) fn read_start(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
 
 /// Writes all bytes at an offset.
 #[cfg(unix)]

@@ -1,13 +1,14 @@
 //! Files to which a run writes problems with the input, and games with errors, as it finds them.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Read as _, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
 use crate::index::game::GameBatch;
 use crate::index::{Error, IndexOptions, ProblemLocation, Result};
+use crate::positioned_io::read_start;
 use crate::source::{self, SourceFile, Sources, shown_path};
 use crate::store::is_file_of;
 use crate::store::row::{ProblemRow, Severity, SourceId};
@@ -192,8 +193,6 @@ impl Output {
 
 /// Whether a file can be read, and is empty or begins with these bytes.
 fn is_replaceable(path: &Path, beginning: Option<&[u8]>) -> bool {
-    let mut found = Vec::new();
     let length = beginning.map_or(1, <[u8]>::len) as u64;
-    let read = File::open(path).and_then(|file| file.take(length).read_to_end(&mut found));
-    read.is_ok() && (found.is_empty() || Some(found.as_slice()) == beginning)
+    read_start(path, length).is_ok_and(|found| found.is_empty() || Some(found.as_slice()) == beginning)
 }

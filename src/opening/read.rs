@@ -1,13 +1,14 @@
 //! Reads openings from files in three formats: TSV, Scid's `.eco` and PGN.
 
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::book::{NamedPosition, Opening, OpeningBook};
 use super::{Error, LineError, Result};
 use crate::board::{Color, Position};
 use crate::pgn::{FrameProblem, Lexer, MOST_TAGS, Reader, TagPair, Token, decode};
+use crate::positioned_io::read_start;
 use crate::sorted::sort;
 
 /// The maximum size of a file, in bytes. The largest lists are about 1 MiB.
@@ -55,9 +56,7 @@ fn files(path: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn read_file(path: &Path) -> Result<Vec<u8>> {
-    let mut text = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut text))
+    let text = read_start(path, MOST_BYTES + 1)
         .map_err(|source| Error::Unreadable { path: path.to_owned(), source })?;
     if text.len() as u64 > MOST_BYTES {
         return Err(Error::TooLarge { path: path.to_owned(), most: MOST_BYTES });

@@ -348,7 +348,10 @@ impl Decoded {
         let result = match self.error.take() {
             Some(error) => Err(error),
             None if self.errors_left == 0 => Ok(0),
-            None => (&mut self.reader).take(most as u64).read_to_end(text),
+            None => {
+                let reader: &mut dyn Read = &mut self.reader;
+                reader.take(most as u64).read_to_end(text)
+            }
         };
         match result {
             Ok(_) => Ok(text.len() - before),

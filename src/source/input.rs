@@ -54,7 +54,7 @@ impl Input {
 
 /// The first bytes of a stream, enough to detect its format, and the error that ended reading, if there was
 /// one.
-pub(super) fn read_head(reader: &mut impl Read) -> (Vec<u8>, Option<io::Error>) {
+pub(super) fn read_head(reader: &mut dyn Read) -> (Vec<u8>, Option<io::Error>) {
     let mut head = Vec::with_capacity(Form::HEAD);
     let error = reader.take(Form::HEAD as u64).read_to_end(&mut head).err();
     (head, error)

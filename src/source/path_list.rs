@@ -3,13 +3,14 @@
 use std::io::{self, Read as _};
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::thread;
 use std::time::Duration;
-use std::{fs, thread};
 
 use super::encoding::Transcoder;
 use super::form::{Form, MARK};
 use super::{Error, Result, SearchObserver};
 use crate::channel::{self, bounded};
+use crate::positioned_io::read_start;
 
 const NOT_A_LIST: &str = "not a list of paths (one path per line)";
 
@@ -62,9 +63,7 @@ fn read(path: &Path, most: u64, watch: &dyn SearchObserver) -> ControlFlow<(), i
     let (sender, receiver) = bounded(1);
     let path = path.to_owned();
     let read = move || {
-        let mut text = Vec::new();
-        let read = fs::File::open(path).and_then(|file| file.take(most).read_to_end(&mut text));
-        let _ = sender.send(read.map(|_| text));
+        let _ = sender.send(read_start(&path, most));
     };
     if let Err(error) = thread::Builder::new().name("list".into()).spawn(read) {
         return ControlFlow::Continue(Err(error));

@@ -2,14 +2,15 @@
 
 use std::fmt;
 use std::fs;
+use std::io;
 use std::io::ErrorKind::{NotFound, PermissionDenied};
-use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use rusqlite::{ErrorCode, ffi};
 
 use crate::error_advice::error_advice;
 use crate::pgn::{LOOK_AHEAD, starts_tag_pair};
+use crate::positioned_io::read_start;
 use crate::store::cell::WrongCell;
 use crate::store::pages::BtreeError;
 use crate::store::row::GameId;
@@ -453,17 +454,14 @@ fn is_about_values(error: &rusqlite::Error) -> bool {
 
 /// Describes what the path is instead of a database, and suggests what to do.
 fn what_instead(path: &Path) -> &'static str {
-    let mut head = Vec::new();
-    match fs::metadata(path) {
+    let head = match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => return "a directory, not a database; name a file in it",
         Ok(metadata) if metadata.len() == 0 => {
             return "an empty file, not a database; `pgndex index` creates one";
         }
-        Ok(metadata) if metadata.is_file() => {
-            let _ = fs::File::open(path).and_then(|file| file.take(LOOK_AHEAD as u64).read_to_end(&mut head));
-        }
-        _ => {}
-    }
+        Ok(metadata) if metadata.is_file() => read_start(path, LOOK_AHEAD as u64).unwrap_or_default(),
+        _ => Vec::new(),
+    };
     if starts_tag_pair(head.trim_ascii_start()) {
         return "this is a PGN file, not a database; give a database as the first argument (`pgndex index` creates one)";
     }

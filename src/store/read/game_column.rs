@@ -106,7 +106,7 @@ impl<'c> BlockColumns<'c> {
         let mut statement = self.connection.prepare_cached(&sql)?;
         let (mut games, mut read) = (BlockGames::default(), 0);
         for id in ids {
-            GAME.walk(statement.query(params![self.block, id])?, |cells| {
+            GAME.walk(statement.query(params![self.block, id])?, &mut |cells| {
                 games.insert(block_of(GameId(cells.get(0)?)).1);
                 read += 1;
                 Ok(read <= MOST)

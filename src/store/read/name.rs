@@ -229,7 +229,7 @@ impl Database {
         visit: &mut dyn FnMut(u32, &str) -> bool,
     ) -> Result<()> {
         let walked = self.connection().prepare_cached(sql).and_then(|mut query| {
-            table.walk(query.query(params)?, |cells| Ok(visit(cells.get(0)?, cells.get(1)?)))
+            table.walk(query.query(params)?, &mut |cells| Ok(visit(cells.get(0)?, cells.get(1)?)))
         });
         walked.map_err(self.failed("look up a name"))
     }

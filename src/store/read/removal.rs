@@ -55,7 +55,7 @@ impl Snapshot {
                  WHERE original_id = ?1 AND game_id IS NULL",
             )?;
             for original in originals.iter() {
-                DUPLICATE.walk(statement.query([original.0])?, |cells| {
+                DUPLICATE.walk(statement.query([original.0])?, &mut |cells| {
                     let game = SkippedDuplicate {
                         byte_offset: cells.get("byte_offset")?,
                         byte_length: cells.get("byte_length")?,

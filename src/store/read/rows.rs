@@ -12,7 +12,7 @@ impl Table {
     pub(crate) fn walk(
         self,
         mut rows: Rows<'_>,
-        mut see: impl FnMut(Cells<'_>) -> rusqlite::Result<bool>,
+        see: &mut dyn FnMut(Cells<'_>) -> rusqlite::Result<bool>,
     ) -> rusqlite::Result<()> {
         while let Some(row) = rows.next()? {
             if !see(Cells::new(row, self))? {
@@ -30,7 +30,7 @@ impl Table {
         params: impl Params,
         mut see: impl FnMut(Cells<'_>) -> rusqlite::Result<()>,
     ) -> rusqlite::Result<()> {
-        self.walk(connection.prepare_cached(sql)?.query(params)?, |cells| see(cells).map(|()| true))
+        self.walk(connection.prepare_cached(sql)?.query(params)?, &mut |cells| see(cells).map(|()| true))
     }
 
     /// All rows of a query.

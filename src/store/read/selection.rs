@@ -221,7 +221,7 @@ impl Selection {
         mut see: impl FnMut(Cells<'_>) -> rusqlite::Result<()>,
     ) -> rusqlite::Result<()> {
         let mut statement = self.prepare(connection, sql, params)?;
-        table.walk(statement.raw_query(), |cells| see(cells).map(|()| true))
+        table.walk(statement.raw_query(), &mut |cells| see(cells).map(|()| true))
     }
 
     /// The conditions, for the stored columns of `game`.

@@ -120,10 +120,24 @@ pub(in crate::store) struct RowTable<B> {
     not_sync: PhantomData<std::cell::Cell<()>>,
 }
 
+/// The name of the virtual table that has the rows of a batch for `table`.
+fn name_of_batch(table: &str) -> rusqlite::Result<CString> {
+    Ok(CString::new(format!("batch_{table}"))?)
+}
+
+/// The SQL that copies the rows of a batch into `table`. `run` has the column for the id of the run, if there
+/// is one.
+fn insertion(table: &str, columns: &[&str], run: &[&str]) -> String {
+    let columns = columns.join(", ");
+    let (column, value) = run.first().map(|run| (format!(", {run}"), ", ?1")).unwrap_or_default();
+    // Without `OR ROLLBACK`, SQLite would keep a statement journal in a temporary file.
+    format!("INSERT OR ROLLBACK INTO {table} ({columns}{column}) SELECT {columns}{value} FROM batch_{table}")
+}
+
 impl<B> RowTable<B> {
     /// Registers the table with `connection`. The table has rows only during [`insert`](Self::insert).
     pub(in crate::store) fn register<R: Rows<Batch = B>>(connection: &Connection) -> rusqlite::Result<Self> {
-        let name = CString::new(format!("batch_{}", R::TABLE))?;
+        let name = name_of_batch(R::TABLE)?;
         let slot = Arc::new(Slot(Mutex::new(None)));
         let aux = Arc::into_raw(Arc::clone(&slot)).cast_mut().cast::<c_void>();
         // SAFETY: the handle is open while `connection` is borrowed; SQLite copies the name; the module is
@@ -141,13 +155,8 @@ impl<B> RowTable<B> {
         if code != ffi::SQLITE_OK {
             return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None));
         }
-        let (table, columns) = (R::TABLE, R::COLUMNS.join(", "));
-        let (column, value) = R::RUN.first().map(|run| (format!(", {run}"), ", ?1")).unwrap_or_default();
-        // Without `OR ROLLBACK`, SQLite would keep a statement journal in a temporary file.
-        let sql = format!(
-            "INSERT OR ROLLBACK INTO {table} ({columns}{column}) SELECT {columns}{value} FROM batch_{table}"
-        );
-        let (action, names_run) = (R::ACTION, !R::RUN.is_empty());
+        let sql = insertion(R::TABLE, R::COLUMNS, R::RUN);
+        let (table, action, names_run) = (R::TABLE, R::ACTION, !R::RUN.is_empty());
         Ok(Self { table, action, len: R::len, sql, names_run, slot, not_sync: PhantomData })
     }
 

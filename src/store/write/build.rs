@@ -1,12 +1,13 @@
 //! Builds a new database. It replaces its target only when it is complete.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
+use crate::positioned_io::read_start;
 use crate::store::database::{SetUp, open_file, setting};
 use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::layout::{Layout, read_quickly};
@@ -306,9 +307,8 @@ fn is_replaceable(target: &Path) -> Result<bool> {
     if !target.is_file() {
         return Ok(false);
     }
-    let mut header = Vec::new();
-    let read = File::open(target).and_then(|file| file.take(HEADER).read_to_end(&mut header));
-    read.map_err(|source| Error::io(target, "read the file to replace", source))?;
+    let header =
+        read_start(target, HEADER).map_err(|source| Error::io(target, "read the file to replace", source))?;
     Ok(header.is_empty() || schema::is_our_header(&header))
 }
 

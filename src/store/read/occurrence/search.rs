@@ -444,7 +444,7 @@ impl Database {
         found: &mut dyn FnMut(GameId) -> rusqlite::Result<bool>,
     ) -> rusqlite::Result<()> {
         let mut statement = selection.prepare(self.connection(), sql, params)?;
-        GAME.walk(statement.raw_query(), |cells| found(GameId(cells.get(0)?)))
+        GAME.walk(statement.raw_query(), &mut |cells| found(GameId(cells.get(0)?)))
     }
 
     /// The number of games of a selection, without games with the status `skipped`.
