@@ -17,7 +17,7 @@ use super::{Color, Piece, PieceKind, Square};
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MoveCode(u32);
 
-/// The special kind of a move: bits 27..24 of its code.
+/// The special kind of a move: bits 24 to 27 of its code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Special {
     /// 0: a null move.
@@ -90,7 +90,7 @@ impl Special {
 impl MoveCode {
     /// The null move: the side to move passes.
     pub const NULL: Self = Self(0);
-    /// The bits that identify a move in a position: all except check and mate.
+    /// The bits that identify a move in a position: the lower 28.
     pub const MODEL_MASK: u32 = 0x0fff_ffff;
     /// In the stored form only: en passant is legal in the position after the move.
     const EN_PASSANT_FOLLOWS: u32 = 1 << 31;

@@ -65,8 +65,8 @@ pub enum SetupError {
     /// An invalid en-passant field.
     #[error("the en-passant field '{0}' is neither a square nor '-'")]
     EnPassant(String),
-    /// A counter that is not a number.
-    #[error("the {0} '{1}' is not a number")]
+    /// A counter that is not a number, or is too large.
+    #[error("the {0} '{1}' is not a number from 0 to 4294967295")]
     Counter(&'static str, String),
     /// More than six fields.
     #[error("there is text after the sixth field: '{0}'")]

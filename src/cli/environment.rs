@@ -29,7 +29,7 @@ pub(crate) fn is_on(variable: &str) -> bool {
     value(variable).is_some_and(|value| value != "0")
 }
 
-/// Makes variables the defaults of arguments.
+/// Takes the defaults of arguments from environment variables.
 pub(crate) fn apply(command: Command) -> Command {
     command.mut_subcommands(|command| {
         let reads = READING.contains(&command.get_name());

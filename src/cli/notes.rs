@@ -244,7 +244,7 @@ pub(crate) fn filters_in_words(filter: &GameFilter) -> Vec<String> {
 fn shell_word(word: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-".contains(letter);
     match printable(word) {
-        word if word.chars().all(is_plain) => word,
+        word if !word.is_empty() && word.chars().all(is_plain) => word,
         word if word.contains(['"', '$', '`', '\\', '!']) => format!("'{}'", word.replace('\'', "'\\''")),
         word => format!("\"{word}\""),
     }

@@ -93,7 +93,7 @@ impl Game {
         }
     }
 
-    /// White's and Black's rating.
+    /// White's and Black's ratings.
     pub(super) fn elos(self) -> [Option<u16>; 2] {
         [Self::WHITE, Self::BLACK].map(|shift| {
             let elo = ((self.0 >> shift) & 0x1_ffff) as u32;

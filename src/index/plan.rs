@@ -188,8 +188,8 @@ impl Estimate {
         Err(error)
     }
 
-    /// The estimate for a run that also writes `rows` stored rows of `occurrence` again. The database has
-    /// `free` free bytes, and occurrences may use `memory` bytes before they are written to temporary files.
+    /// The estimate for a run that also rewrites `rows` stored rows of `occurrence`. The database has `free`
+    /// free bytes, and occurrences may use `memory` bytes before they are written to temporary files.
     pub(crate) fn with_copy(self, rows: u64, free: u64, memory: u64) -> Self {
         // Measured with games of all lengths.
         const BYTES_A_ROW: u64 = 20;

@@ -128,7 +128,7 @@ impl<'a> GameWriter<'a> {
     /// Writes a word of the movetext; lines are broken between words.
     fn token(&mut self, token: &str) {
         let length = std::mem::take(&mut self.opened);
-        let columns = length + token.len();
+        let columns = length + token.chars().count();
         let is_full = std::mem::take(&mut self.is_line_full);
         let width = match self.width {
             Some(width) if width + 1 + columns <= self.most && !is_full => {

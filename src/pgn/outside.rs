@@ -74,7 +74,7 @@ fn is_move(word: &[u8]) -> bool {
 /// games, and was just read by `lexer`. The word begins movetext if it meets two conditions. First, it is
 /// separate from other text, unlike a word in markup (`<h1>`) or in quotes. Second, it follows a move number
 /// with its dot, or precedes another move, a result, a tag pair, or the end of the text. `from` is the end of
-/// the token before the word. The move number must begin at or after `from`, because the result must be the
+/// the token before the word. The move number must begin at or after `from`, because the decision must be the
 /// same when the game's text is parsed alone. Afterwards, `lexer` is still at the end of the word. If the
 /// word does not begin a game, `lexer` also remembers which closing brackets were not found here, so that it
 /// does not search for them again.

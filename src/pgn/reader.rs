@@ -347,8 +347,8 @@ impl<'a> Reader<'a> {
                     return damaged_line(&text[self.start..], false).is_none();
                 }
                 Token::End | Token::NextGame => {
-                    // Comments of more than `LOOK_BACK` bytes belong to no game: a boundary separates them
-                    // from tags after a blank line.
+                    // Comments of more than `LOOK_BACK` bytes belong to no game: the next game begins at the
+                    // tags after them.
                     if outside || comments.is_some() && self.limit - offset > LOOK_BACK {
                         note(problems, FrameProblem::Outside { offset });
                     }

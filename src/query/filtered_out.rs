@@ -87,7 +87,14 @@ pub fn alternative_values(
         field,
         match field {
             "since" | "until" => {
-                let ends = values("SELECT min(date) FROM game UNION ALL SELECT max(date) FROM game")?;
+                let end = |order: &str| {
+                    // In text order, '?' follows the digits.
+                    values(&format!(
+                        "SELECT date FROM game WHERE date GLOB '[0-9][0-9][0-9][0-9]*' AND status <> 'skipped'
+                         ORDER BY replace(date, '?', '0') {order} LIMIT 1"
+                    ))
+                };
+                let ends = [end("ASC")?, end("DESC")?].concat();
                 AlternativeValues::Dates(<[_; 2]>::try_from(ends).ok().map(Into::into))
             }
             "elo_min" | "elo_max" if !passes(&GameFilter { elo_min: Some(0), ..GameFilter::default() })? => {
@@ -95,9 +102,9 @@ pub fn alternative_values(
             }
             "elo_min" | "elo_max" => {
                 let best = if field == "elo_min" {
-                    "SELECT CAST(max(min(white_elo, black_elo)) AS TEXT) FROM game"
+                    "SELECT CAST(max(min(white_elo, black_elo)) AS TEXT) FROM game WHERE status <> 'skipped'"
                 } else {
-                    "SELECT CAST(min(max(white_elo, black_elo)) AS TEXT) FROM game"
+                    "SELECT CAST(min(max(white_elo, black_elo)) AS TEXT) FROM game WHERE status <> 'skipped'"
                 };
                 let Some(rating) = values(best)?.pop() else { return Ok(None) };
                 AlternativeValues::Rating(rating)

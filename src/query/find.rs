@@ -313,6 +313,10 @@ impl FindQuery<'_> {
     /// Errors of SQLite.
     pub fn nothing(&self) -> store::Result<NoHits> {
         let unknown_names = || similar_names(self.database, self.selection);
+        let has_hits = || {
+            let first = Self { limit: Some(1), offset: 0, ..*self };
+            Ok::<_, store::Error>(first.visit(|_| false)?.occurrences > 0)
+        };
         let query = match self.target {
             FindTarget::Position(query) => query,
             FindTarget::Games => {
@@ -323,8 +327,7 @@ impl FindQuery<'_> {
                 });
             }
             FindTarget::Sequence(_) | FindTarget::Like(_) => {
-                let first = Self { limit: Some(1), offset: 0, ..*self };
-                if self.offset > 0 && first.visit(|_| false)?.occurrences > 0 {
+                if self.offset > 0 && has_hits()? {
                     return Ok(NoHits::MatchesSkipped { offset: self.offset });
                 }
                 return Ok(NoHits::NoneFits { unknown_names: unknown_names()? });
@@ -336,8 +339,7 @@ impl FindQuery<'_> {
             return Ok(NoHits::NotReached { fen, line: match_line(self.database, query, self.lines)? });
         }
         let unknown_names = unknown_names()?;
-        let is_passed_over = self.offset > 0 && self.database.count_hits(&self.search(query, &fen)?)? != NONE;
-        Ok(if is_passed_over {
+        Ok(if self.offset > 0 && has_hits()? {
             NoHits::PassedOver { reached, offset: self.offset, unknown_names }
         } else {
             NoHits::FilteredOut { reached, unknown_names }

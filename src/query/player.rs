@@ -329,7 +329,7 @@ impl PlayerQuery<'_> {
             .filter(|game| game.result.half_points(game.side) == Some(2) && game.opponent_rating.is_some())
             .collect();
         sort_by_key(&mut wins, |game| {
-            (Reverse(game.opponent_rating), Reverse(game.date.as_deref()), game.game.0)
+            (Reverse(game.opponent_rating), Reverse(game.date.as_deref().map(day_number)), game.game.0)
         });
         let as_answer = |game: &PlayedGame| PlayerGame {
             game_id: game.game,

@@ -121,7 +121,7 @@ fn wrong_fen(fen: &str, error: &SetupError) -> String {
         | SetupError::PawnOnLastRank(_)
         | SetupError::OpponentInCheck(_) => format!("not a legal position: {fen:?}"),
         _ => format!(
-            "not a FEN: {fen:?}; a FEN has placement, side, castling and en passant, such as \
+            "not a FEN: {fen:?}; a FEN looks like this: \
              \"8/8/8/4k3/8/4K3/4P3/8 w - -\""
         ),
     }

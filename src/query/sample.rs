@@ -50,10 +50,11 @@ impl Sample {
     /// separately, and requires one pass over the games.
     const PARTS: u64 = 256;
 
-    /// Passes the draws to `visit` in batches, the lowest rank first, so that `visit` can read the games of a
-    /// batch in the order of the database. The number of draws in a batch is at most the number of positions
-    /// still needed, and at most [`MOST_AT_A_TIME`](Self::MOST_AT_A_TIME). `visit` must return how many draws
-    /// of the batch have an existing position. This function returns the sum of these numbers.
+    /// Passes the draws of the sample to `visit` in batches, the lowest rank first, so that `visit` can read
+    /// the games of a batch in the order of the database. The number of draws in a batch is at most the
+    /// number of positions still needed, and at most [`MOST_AT_A_TIME`](Self::MOST_AT_A_TIME). `visit` must
+    /// return how many draws of the batch have an existing position. This function returns the sum of these
+    /// numbers.
     ///
     /// # Errors
     /// Errors of `visit`.

@@ -32,7 +32,7 @@ pub(crate) struct Check<'a> {
     pub(crate) openings: HashMap<i64, Vec<(StoredId<OpeningId>, String)>>,
     pub(crate) threshold: Option<i64>,
     /// Which ids can be missing. After several runs, a game can have a new id, because it was read again when
-    /// its file had grown. Names that only the old version of the game used can be removed, or can remain.
+    /// its file had grown. Names that only the old version of the game used may already be gone.
     pub(crate) gone: MissingIds,
     pub(super) games: u64,
     pub(super) last_game: StoredId<GameId>,

@@ -400,9 +400,9 @@ mod help {
                   Draw the board after every N plies and at the end
 
               --ascii
-                  Draw boards with letters instead of figures.
+                  Draw boards with letters instead of figurines.
                   
-                  This is the default without colours, or if the locale is not UTF-8.
+                  Letters are the default without colours or a UTF-8 locale.
 
               --flip
                   Draw boards with Black at the bottom
@@ -818,10 +818,10 @@ mod game {
         connection.execute_batch(skip).expect("an update");
         let run = sample.run(&["game", "games.db", "4", "--format", "pgn"]);
         let tag =
-            "[Truncated \"no moves: the variant is not supported, or the start position is not legal\"]";
+            "[Truncated \"no moves: the variant is not supported, or the start position is not valid\"]";
         assert!(run.stdout.ends_with(&format!("[Result \"0-1\"]\n{tag}\n\n0-1\n\n")), "{}", run.stdout);
         insta::assert_snapshot!(run.stderr, @r#"
-        pgndex: note: game 4: no moves are stored, because the variant is not supported, or the start position is not legal; details: pgndex sql games.db "SELECT * FROM problem WHERE game_id = 4"
+        pgndex: note: game 4: no moves are stored, because the variant is not supported, or the start position is not valid; details: pgndex sql games.db "SELECT * FROM problem WHERE game_id = 4"
         "#);
         assert_eq!(run.status, 0);
         let run = sample.run(&["game", "games.db", "4", "--format", "json"]);
@@ -1212,11 +1212,11 @@ mod key {
             run.stderr
         };
         insta::assert_snapshot!(failure("rnbqkbnr/pppppppp/8/8 w"), @r#"
-        pgndex: error: not a FEN: "rnbqkbnr/pppppppp/8/8 w"; a FEN has placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
+        pgndex: error: not a FEN: "rnbqkbnr/pppppppp/8/8 w"; a FEN looks like this: "8/8/8/4k3/8/4K3/4P3/8 w - -"
           because: the number of ranks in the placement is 4, not 8
         "#);
         insta::assert_snapshot!(failure("start"), @r#"
-        pgndex: error: not a FEN: "start"; a FEN has placement, side, castling and en passant, such as "8/8/8/4k3/8/4K3/4P3/8 w - -"
+        pgndex: error: not a FEN: "start"; a FEN looks like this: "8/8/8/4k3/8/4K3/4P3/8 w - -"
           because: the number of ranks in the placement is 1, not 8
         "#);
     }

@@ -176,7 +176,7 @@ fn missing_parts_are_reported_in_the_pgn_and_on_stderr() {
     [White "Knight, A"]
     [Black "Knight, B"]
     [Result "1-0"]
-    [Truncated "no moves: the variant is not supported, or the start position is not legal"]
+    [Truncated "no moves: the variant is not supported, or the start position is not valid"]
     [Variant "Atomic"]
 
     1-0

@@ -139,7 +139,7 @@ fn pgn_with_notes_on_missing_moves_is_exported_the_same() {
     [White "?"]
     [Black "?"]
     [Result "*"]
-    [Truncated "no moves: the variant is not supported, or the start position is not legal"]
+    [Truncated "no moves: the variant is not supported, or the start position is not valid"]
     [Variant "Atomic"]
 
     *
@@ -153,14 +153,14 @@ fn pgn_with_notes_on_missing_moves_is_exported_the_same() {
     [Result "*"]
     [FEN "8/8/8/8/8/8/8/8 w - - 0 1"]
     [SetUp "1"]
-    [Truncated "no moves: the variant is not supported, or the start position is not legal"]
+    [Truncated "no moves: the variant is not supported, or the start position is not valid"]
 
     *
     "#);
     insta::assert_snapshot!(stderr, @r#"
     pgndex: note: game 1: the text after ply 4 has an error, so the game is stored only up to there; details: pgndex sql games.db "SELECT * FROM problem WHERE game_id = 1"
     pgndex: note: game 2: no moves are stored, because the variant is not supported; details: pgndex sql games.db "SELECT * FROM problem WHERE game_id = 2"
-    pgndex: note: game 3: no moves are stored, because the start position is not legal; details: pgndex sql games.db "SELECT * FROM problem WHERE game_id = 3"
+    pgndex: note: game 3: no moves are stored, because the start position is not valid; details: pgndex sql games.db "SELECT * FROM problem WHERE game_id = 3"
     "#);
     let again = indexed(&first);
     let (second, _) = shown(&again, &["1-3", "--format", "pgn"]);

@@ -250,7 +250,7 @@ fn a_file_with_text_and_no_game_is_reported_and_changes_the_status() {
         assert_eq!(
             run.stderr,
             "pgndex: error: page.pgn: this is a web page (HTML), not PGN; download the file again\n\
-             pgndex: error: picture.pgn: has no game; is it PGN?\n"
+             pgndex: error: picture.pgn: no games; is it PGN?\n"
         );
     }
     assert_eq!(workspace.number("a.db", "SELECT count(*) FROM game"), 2);
@@ -321,13 +321,13 @@ const NO_GAMES: [(&str, &[u8], &str); 10] = [
         "this is JSON, not PGN; download the file again",
     ),
     ("list.json", b"[\"e4\", \"d4\"]", "this is JSON, not PGN; download the file again"),
-    ("rows.csv", b"id,move,count\n1,e4,100\n2,d4,90\n", "has no game; is it PGN?"),
+    ("rows.csv", b"id,move,count\n1,e4,100\n2,d4,90\n", "no games; is it PGN?"),
     (
         "server.log",
         b"10.0.0.1 - - [10/Oct/2000:13:55:36] \"GET /d4/e4.html HTTP/1.1\" 200 d3 bytes\n10.0.0.1. e4 is up\n",
-        "has no game; is it PGN?",
+        "no games; is it PGN?",
     ),
-    ("mail.txt", b"Dear Sir,\n\nhe always opened with e4 and won with Nf3 there.\n", "has no game; is it PGN?"),
+    ("mail.txt", b"Dear Sir,\n\nhe always opened with e4 and won with Nf3 there.\n", "no games; is it PGN?"),
     (
         "utf16.pgn",
         b"[\0E\0v\0e\0n\0t\0 \0\"\0a\0\"\0]\0\n\0\n\x001\0.\0 \0e\x004\0 \0*\0",

@@ -225,6 +225,8 @@ fn every_condition_on_games_and_plies_chooses_the_same_rows() {
         "9999999999",
         "NULL",
         "'x'",
+        "'nan'",
+        "'-infinity'",
         "x'33'",
         "1e400",
         "-1e400",

@@ -647,3 +647,15 @@ fn a_full_disk_is_reported_with_its_free_space() {
         }
     }
 }
+
+#[test]
+fn unknown_dates_are_not_the_latest() {
+    let game = |date: &str| format!("[Date \"{date}\"]\n\n1. e4 *\n\n");
+    let text: String =
+        ["????.??.??", "2024.??.??", "2024.05.01", "2023.??.??", "0000.??.??"].map(game).concat();
+    let workspace = Workspace::new().indexed(&text);
+    let run = workspace.run(&["find", "games.db", "--since", "2050"]);
+    assert!(run.stderr.contains("note: the games are from 2023.??.?? to 2024.05.01"), "{}", run.stderr);
+    let years = &workspace.json(&["info", "games.db"])["years"];
+    assert_eq!(years, &serde_json::json!({"2023": 1, "2024": 2}));
+}

@@ -9,8 +9,8 @@ use super::{rust_files, source, without_unit_tests};
 const MAY_USE: [(&str, &[&str]); 11] = [
     ("board", &[]),
     ("pgn", &["board"]),
-    ("opening", &["board", "id", "pgn", "sorted"]),
-    ("source", &["channel", "path_bytes", "error_advice", "sorted"]),
+    ("opening", &["board", "id", "pgn", "positioned_io", "sorted"]),
+    ("source", &["channel", "path_bytes", "positioned_io", "error_advice", "sorted"]),
     ("sort", &["positioned_io"]),
     (
         "store",

@@ -232,7 +232,7 @@ fn encoding(label: &str) -> Result<EncodingArg, String> {
 /// Watch a directory and add the games of new files
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-The command scans for the files that `pgndex index games.db incoming/` would read, and adds all files that are ready in one transaction. \
+The command scans for the files that `pgndex index games.db incoming/` would read, and adds all ready files in one transaction. \
 It ignores files whose names begin with a dot or end in .part, .tmp, .partial or .crdownload. Nothing is added twice after a restart. A \
 file that cannot be read is reported once, and again when it has changed.
 
@@ -259,7 +259,7 @@ pub(crate) struct WatchArgs {
     pub(crate) interval: u64,
     /// Add the files that are ready, and exit.
     ///
-    /// The command waits once for files that have just changed, for up to a minute. The exit status is that of `index`.
+    /// If files have just changed, the command waits once for them, unless that takes more than a minute. The exit status is that of `index`.
     #[arg(long)]
     pub(crate) once: bool,
     #[command(flatten)]

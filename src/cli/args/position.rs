@@ -105,9 +105,9 @@ pub(crate) const BOARDS: &str = "Boards and pictures";
 /// How boards are drawn.
 #[derive(Args, Debug)]
 pub(crate) struct BoardArgs {
-    /// Draw boards with letters instead of figures.
+    /// Draw boards with letters instead of figurines.
     ///
-    /// This is the default without colours, or if the locale is not UTF-8.
+    /// Letters are the default without colours or a UTF-8 locale.
     #[arg(help_heading = BOARDS, long, hide_short_help = true)]
     pub(crate) ascii: bool,
     /// Draw boards with Black at the bottom

@@ -118,7 +118,7 @@ pub(crate) struct ExploreArgs {
     /// Number of moves, the most frequent first; 0 for all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 0, value_parser = within(0..=u32::MAX))]
     pub(crate) limit: u32,
-    /// Number of the highest rated games to list, at most 15 [default: 5; in json 15]
+    /// Number of highest-rated games to list, at most 15 [default: 5; in json 15]
     #[arg(hide_short_help = true, long, value_name = "N", value_parser = within(0..=15_u8))]
     pub(crate) top: Option<u8>,
     /// Number of the latest games to list, at most 15 [default: 5; in json 15]

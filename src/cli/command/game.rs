@@ -190,10 +190,10 @@ fn missing(record: &GameRecord, problems: &[GameProblem]) -> Option<String> {
         GameStatus::Skipped => {
             let reason = problems.iter().find_map(|problem| match problem.kind.as_str() {
                 "unsupported-variant" => Some("the variant is not supported"),
-                "invalid-fen" => Some("the start position is not legal"),
+                "invalid-fen" => Some("the start position is not valid"),
                 _ => None,
             });
-            let reason = reason.unwrap_or("the variant is not supported, or the start position is not legal");
+            let reason = reason.unwrap_or("the variant is not supported, or the start position is not valid");
             Some(format!("no moves are stored, because {reason}"))
         }
         GameStatus::Ok => None,

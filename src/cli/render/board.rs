@@ -24,7 +24,7 @@ const PIECES: [u8; 2] = [231, 16];
 /// How boards are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BoardStyle {
-    /// Whether only ASCII characters are printed, such as FEN letters instead of figures.
+    /// Whether only ASCII characters are printed, such as FEN letters instead of figurines.
     ascii: bool,
     /// Whether squares are coloured, and the squares of the last move are marked.
     colored: bool,

@@ -361,9 +361,9 @@ impl<'o> RowWriter<'o> {
     }
 }
 
-/// A text as a CSV cell. Names come from files of unknown origin, and spreadsheets run a text such as
-/// `=cmd|…` as a formula. If the variable `PGNDEX_SPREADSHEET` is on, an apostrophe is put before such a
-/// text. Numbers stay unchanged.
+/// A text as a CSV cell. Names come from files of unknown origin, and spreadsheets treat `=cmd|…` as a
+/// formula. If the variable `PGNDEX_SPREADSHEET` is on, an apostrophe is put before such a text. Numbers stay
+/// unchanged.
 pub(crate) fn csv_cell(text: &str) -> Cow<'_, str> {
     static IS_FOR_SPREADSHEETS: LazyLock<bool> =
         LazyLock::new(|| environment::is_on(environment::SPREADSHEET));

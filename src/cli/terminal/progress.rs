@@ -222,7 +222,8 @@ fn event(snapshot: &Snapshot, rates: &Rates) -> Event {
     if let Some(files_looked_at) = snapshot.files {
         return Event::Looking { files_looked_at, bytes_looked_at: snapshot.bytes_done };
     }
-    let counted = |number: u64| (snapshot.phase != COPYING).then_some(number);
+    let has_games = has_counts(snapshot.phase) && snapshot.phase != COPYING;
+    let counted = |number: u64| has_games.then_some(number);
     Event::Progress {
         bytes_done: snapshot.bytes_done,
         bytes_total: Some(snapshot.bytes_total).filter(|&total| total > 0),
@@ -346,6 +347,9 @@ mod tests {
         "#);
         insta::assert_snapshot!(told(&Snapshot { phase: COPYING, ..HALF }), @r#"
         {"event":"progress","fields":{"bytes_done":52428800,"bytes_total":209715200,"games":null,"plies":null,"plies_per_second":null,"seconds_left":90}}
+        "#);
+        insta::assert_snapshot!(told(&Snapshot { phase: REPAIRING, bytes_total: 0, ..HALF }), @r#"
+        {"event":"progress","fields":{"bytes_done":52428800,"bytes_total":null,"games":null,"plies":null,"plies_per_second":null,"seconds_left":null}}
         "#);
         let looking = Snapshot { files: Some(7), bytes_done: 9, ..Snapshot::default() };
         insta::assert_snapshot!(told(&looking), @r#"{"event":"looking","fields":{"files_looked_at":7,"bytes_looked_at":9}}"#);

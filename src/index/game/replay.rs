@@ -274,11 +274,11 @@ impl ChunkParser<'_> {
             }
             Token::UnclosedComment => (
                 ProblemKind::UnclosedComment,
-                "a comment is not closed before the game ends: everything after its opening brace is lost",
+                "a comment is not closed before the game ends: the rest of the game is lost",
             ),
             Token::UnclosedVariation => (
                 ProblemKind::UnclosedVariation,
-                "a variation is not closed before the game ends: everything after its opening bracket is lost",
+                "a variation is not closed before the game ends: the rest of the game is lost",
             ),
             Token::StrayOpening => (
                 ProblemKind::StrayOpening,

@@ -165,7 +165,7 @@ impl Sequencer {
         } else if is_stream && !count.has_text {
             Some("is empty; did the program that writes to it fail?")
         } else {
-            has_text_alone.then(|| count.other_text.unwrap_or("has no game; is it PGN?"))
+            has_text_alone.then(|| count.other_text.unwrap_or("no games; is it PGN?"))
         }
     }
 

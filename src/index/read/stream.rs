@@ -262,8 +262,8 @@ impl Cutter {
             let most = (self.first_byte - self.offset).min(PIECE);
             let read = self.decoded.read(&mut self.text, most as usize);
             self.hasher.update(&self.text);
-            // The first piece can contain a few bytes more than `most`, because it includes the bytes from
-            // which the format was detected.
+            // Not `most` bytes: the first piece is longer, because it includes the bytes from which the
+            // format was detected.
             let passed =
                 self.text.len().min(usize::try_from(self.first_byte - self.offset).unwrap_or(usize::MAX));
             self.text.drain(..passed);

@@ -193,17 +193,20 @@ fn merge_levels(lock: &WriterLock, options: &IndexOptions, progress: &Progress) 
     if levels > 1 || deleted > 0 {
         RemovalTransaction { database: &database, lock, options, progress }.run(&Chosen::default())?;
     }
-    let ended = database.end_adding().map_err(Error::from);
-    ended.map_err(|error| match levels {
-        0 | 1 => error,
-        levels => error.after(merged(levels), WRITING_BACK, NEXT_RUN),
-    })?;
-    Ok([levels, deleted])
+    let merged = [levels, deleted];
+    database.end_adding().map_err(|error| after_merge(merged, error.into(), WRITING_BACK, NEXT_RUN))?;
+    Ok(merged)
 }
 
-/// The result of [`merge_levels`], in a sentence.
-fn merged(levels: u64) -> String {
-    format!("{levels} parts were merged into one")
+/// Converts an error that occurred after [`merge_levels`] returned these numbers.
+fn after_merge([levels, dropped]: [u64; 2], error: Error, work: &'static str, next: &'static str) -> Error {
+    let done = match (levels, dropped) {
+        (0 | 1, 0) => return error,
+        (0 | 1, 1) => "the positions of 1 removed game were dropped".to_owned(),
+        (0 | 1, games) => format!("the positions of {games} removed games were dropped"),
+        (levels, _) => format!("{levels} parts were merged into one"),
+    };
+    error.after(done, work, next)
 }
 
 /// Finds what [`remove`] would remove, without removing it. Duplicates to restore are counted if their files
@@ -444,10 +447,8 @@ pub fn optimize(target: &Path, options: &IndexOptions, progress: &Progress) -> R
     // database.
     let [levels, dropped_games] = merge_levels(&lock, options, progress)
         .map_err(|error| error.with_needed_space(Need::UpTo(bytes_before)))?;
-    let failed = |error: Error, work| match levels {
-        0 | 1 => error,
-        levels => error.after(merged(levels), work, "run the same command again"),
-    };
+    let failed =
+        |error, work| after_merge([levels, dropped_games], error, work, "run the same command again");
     let converted =
         convert(lock, options, progress).map_err(|error| failed(error, "converting the database"))?;
     let free_bytes = || Ok::<_, Error>(Database::open_read_only(target)?.free_bytes()?);
@@ -498,8 +499,9 @@ const OPEN_TO_COMPACT: u64 = 4;
 /// If the database cannot be written, or the run is [stopped](Progress::stop).
 pub fn shrink(target: &Path, options: &IndexOptions, progress: &Progress) -> Result<u64> {
     let lock = WriterLock::acquire(target)?;
+    let mut merged = [0; 2];
     if Database::open(lock.target())?.deleted_games()? > 0 {
-        merge_levels(&lock, options, progress)?;
+        merged = merge_levels(&lock, options, progress)?;
     }
     let database = Database::open(lock.target())?;
     progress.watch(database.connection());
@@ -509,6 +511,9 @@ pub fn shrink(target: &Path, options: &IndexOptions, progress: &Progress) -> Res
     // the new file is copied over the old one.
     let bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
     let vacuum = database.vacuum().map_err(Error::from);
-    vacuum.map_err(|error| error.with_needed_space(Need::UpTo(2 * bytes)))?;
+    vacuum.map_err(|error| {
+        let error = error.with_needed_space(Need::UpTo(2 * bytes));
+        after_merge(merged, error, "shrinking the file", "run the same command again")
+    })?;
     Ok(std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len()))
 }

@@ -81,7 +81,7 @@ pub struct TimeControl {
 
 /// The minimum number of seconds per move of a correspondence game.
 const SLOW: f64 = 3600.0;
-/// The minimum time on the first clock of a correspondence game, in centiseconds.
+/// The minimum value of the first clock comment in a correspondence game, in centiseconds.
 const SHORTEST_DAYS: u32 = 12 * 3600 * 100;
 
 impl TimeControl {

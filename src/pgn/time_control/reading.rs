@@ -88,7 +88,7 @@ impl Reading {
                 _ if piece.is_delay || piece.unit == Some(Unit::Days) => {}
                 _ if is_named && piece.clock.is_none() => increment = Some(piece.seconds()),
                 Added::Period => is_later = true,
-                // The first period has an increment of its own.
+                // Ignored, because the first period already has an increment.
                 Added::Increment(_, false) if is_later && increment.is_some_and(|it| it > 0.0) => {}
                 Added::Increment(seconds, is_before_period) => {
                     increment = (increment == Some(0.0) && !is_later).then_some(seconds);

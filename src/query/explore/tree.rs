@@ -26,7 +26,7 @@ pub struct MoveTree {
     /// Games that reached the position, by result.
     #[serde(flatten)]
     pub results: ResultCounts,
-    /// Ratings of the requested side. Missing unless a side was requested.
+    /// Ratings and score of the requested side. Missing unless a side was requested.
     #[serde(flatten)]
     pub score: Option<SideScore>,
     /// Number of games without a result that reached the position. The numbers of results do not include

@@ -192,8 +192,8 @@ impl<'t> Reading<'t> {
                 }
                 Token::Move(word) => self.play(&mut at, word, reader.offset())?,
                 Token::Junk(word) => self.skip_word(&mut at, word, reader.offset()),
-                Token::UnclosedComment => self.unclosed("comment", "brace", reader.token_start()),
-                Token::UnclosedVariation => self.unclosed("variation", "bracket", reader.token_start()),
+                Token::UnclosedComment => self.unclosed("comment", reader.token_start()),
+                Token::UnclosedVariation => self.unclosed("variation", reader.token_start()),
                 _ => {}
             }
         }
@@ -288,9 +288,11 @@ impl<'t> Reading<'t> {
         self.problem(end - word.len(), message);
     }
 
-    fn unclosed(&mut self, what: &str, sign: &str, offset: usize) {
-        let lost = format!("everything after its opening {sign} is lost");
-        self.problem(offset, format!("a {what} is not closed before the game ends: {lost}"));
+    fn unclosed(&mut self, what: &str, offset: usize) {
+        self.problem(
+            offset,
+            format!("a {what} is not closed before the game ends: the rest of the game is lost"),
+        );
     }
 
     fn problem(&mut self, offset: usize, message: String) {

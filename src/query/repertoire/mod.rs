@@ -520,8 +520,8 @@ impl RepertoirePositions {
     }
 }
 
-/// The latest games that followed a repertoire, up to a maximum number. Each game is stored with the first
-/// position recorded for it, which is the deepest one.
+/// The latest games that followed a repertoire, up to a maximum number. Each game is stored with its deepest
+/// position, which is recorded first.
 struct Latest {
     most: usize,
     /// By day and game.

@@ -125,8 +125,8 @@ struct Cursor {
     /// The last game of the previous page; it can have more hits. `None` in a search for the nearest
     /// positions, because they are not in the order of games.
     place: Option<GameSortKey>,
-    /// The number of hits to skip: hits of the game in `place` that were on previous pages; for the nearest
-    /// positions, all hits of previous pages.
+    /// The number of hits to skip, because previous pages had them: those of the game in `place`; for the
+    /// nearest positions, those of all games.
     skip: u32,
 }
 

@@ -40,7 +40,7 @@ const HEAD_TIME: Duration = Duration::from_secs(10);
 /// limits are refused without an explanation. [`handle`] has a lower limit for the address and one for the
 /// header lines, and explains why it refuses a request.
 const HEADERS: usize = 128;
-const HEAD_BYTES: usize = 64 << 10;
+const HEAD_BYTES: usize = 80 << 10;
 /// The size of the socket's send buffer in bytes. With a much larger one, a client that reads nothing would
 /// go unnoticed for minutes.
 const SEND_BUFFER: usize = 256 << 10;

@@ -361,7 +361,13 @@ fn number(value: ValueRef<'_>) -> Option<f64> {
     match value {
         ValueRef::Integer(number) => Some(number as f64),
         ValueRef::Real(number) => Some(number),
-        ValueRef::Text(text) => std::str::from_utf8(text).ok()?.trim().parse().ok(),
+        ValueRef::Text(text) => {
+            // Rust also parses words such as `nan`, which are texts to SQLite.
+            let text = std::str::from_utf8(text).ok()?.trim();
+            text.bytes()
+                .all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte))
+                .then(|| text.parse().ok())?
+        }
         _ => None,
     }
 }

@@ -179,9 +179,9 @@ impl GameCharts {
     }
 }
 
-/// The year of a date in `game`.
+/// The year of a date in `game`; `None` if it is unknown.
 pub(super) fn year_of_date(date: Option<&str>) -> Option<u16> {
-    date?.get(..4)?.parse().ok()
+    date?.get(..4)?.parse().ok().filter(|&year| year > 0)
 }
 
 impl Database {

@@ -192,7 +192,7 @@ impl GameStatus {
             Self::Ok => None,
             Self::Truncated => Some(format!("the text after ply {plies} has an error, and was not read")),
             Self::Skipped => {
-                Some("no moves: the variant is not supported, or the start position is not legal".to_owned())
+                Some("no moves: the variant is not supported, or the start position is not valid".to_owned())
             }
         }
     }
@@ -397,7 +397,7 @@ pub enum DuplicateKind {
     Same,
     /// Moves.
     Moves,
-    /// Players and date. The original has all moves of the game, and then further moves.
+    /// Players and date. The original has all moves of this game, then further ones.
     Prefix,
 }
 

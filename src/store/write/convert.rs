@@ -24,8 +24,8 @@ impl Build {
     /// are tables, columns and views of users.
     ///
     /// # Errors
-    /// [`ErrorKind::CannotConvert`]; if the positions of a game are incomplete; if the target cannot be read, or the
-    /// copy cannot be written.
+    /// [`ErrorKind::CannotConvert`], or another error if the positions of a game are incomplete, the target
+    /// cannot be read, or the copy cannot be written.
     pub fn converted(
         database: &Database,
         lock: WriterLock,

@@ -160,8 +160,8 @@ impl<'d> PageTransaction<'d> {
         self.publish_trees(trees, vec![last])
     }
 
-    /// Makes the remaining trees part of the database, as [`publish`](Self::publish) does. From then on, the
-    /// transaction continues through SQL only.
+    /// Makes the remaining trees part of the database, as [`publish`](Self::publish) does. The transaction of
+    /// SQLite stays open: all further changes use SQL.
     ///
     /// # Errors
     /// As [`publish`](Self::publish).

@@ -20,7 +20,7 @@ const PROBLEMS: &str = "SELECT problem_id, source_id FROM problem
 const SKIPPED: &str = "SELECT source_id, byte_offset, import_id FROM duplicate
      WHERE source_id IN (SELECT source_id FROM reading) AND byte_offset >= ?2 AND game_id IS NULL";
 
-/// Removes the rows of a tail except those of a kept game, and subtracts the removed rows from the counts of
+/// Removes the rows of a tail except those of a kept game, and subtracts their number from the counts of
 /// sources and runs.
 const REMOVE_NOTES: [&str; 7] = [
     "UPDATE source SET problems = problems - (SELECT count(*) FROM gone WHERE gone.source_id = source.source_id)

@@ -155,8 +155,8 @@ impl Problems {
     }
 }
 
-/// Compares a row with a problem in the text. `first` is the game's first row, and the line of that row's
-/// problem in the text.
+/// Compares a stored problem with one found in the text. `first` is the game's first row, and the line of
+/// that row's problem in the text.
 fn compare_row(
     findings: &Collector,
     game: &StoredGame,

@@ -72,7 +72,7 @@ pub(crate) fn piece(offset: i64, length: i64, bytes: u64) -> Option<Range<u64>> 
 
 /// Reports that a game's text is not within its source of `bytes` bytes.
 pub(crate) fn report_misplaced(findings: &Collector, game: &StoredGame, bytes: u64) {
-    let found = game.byte_offset.saturating_add(game.byte_length);
+    let found = format!("{} with a byte_length of {}", game.byte_offset, game.byte_length);
     let expected = format!("a place within the {bytes} bytes of its source");
     let id = RowId::game(game.game);
     findings.wrong(SourceText, "game", id, "byte_offset", expected, found);

@@ -206,8 +206,8 @@ impl Database {
         Ok(())
     }
 
-    /// The games that can match; `None` if they are too many to be sorted before they are read: more than a
-    /// quarter of the last game's id.
+    /// The games that can match; `None` if there are too many to sort before reading: more than a quarter of
+    /// the last game's id.
     fn few_candidates(&self, scan: &Scan<'_>, question: &FeatureQuery) -> Result<Option<Vec<GameRange>>> {
         let most = self.last_game()?.unwrap_or_default().0 / 4;
         let few = Candidates::new(self, question, scan.lines)?.take(most + 1)?;

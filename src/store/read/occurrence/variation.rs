@@ -99,8 +99,8 @@ impl Database {
         Ok(VARIATION_MOVE.first(self.connection(), sql, params, read)?.unwrap_or_default())
     }
 
-    /// Visits those moves of variations that lead to a position, each with the place of the position, in the
-    /// order of places.
+    /// Visits each variation move that leads to a position, with the place of the position, in the order of
+    /// places.
     fn visit_variation_moves(
         &self,
         position: &Position,
