@@ -29,8 +29,7 @@ pub(crate) enum Origin {
     /// A set-up position. The position that occurred need not be compared, because another occurrence of this
     /// position is `SetupToCompare`.
     Setup,
-    /// A set-up position. The position that occurred must be compared with the other positions that have its
-    /// key.
+    /// A set-up position, which must be compared with the other positions that have its key.
     SetupToCompare,
 }
 

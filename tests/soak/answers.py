@@ -23,7 +23,7 @@ ROWS = {
     "names": "SELECT name FROM player UNION ALL SELECT name FROM event UNION ALL SELECT name FROM site",
     "openings": "SELECT eco, name, fen FROM opening",
 }
-# The views for `explore`: they have the same rows only if each database has one level.
+# The views for `explore`. Their rows begin with the key.
 COUNTED = {
     "visited": "SELECT key, fen, games, white_wins, draws, black_wins, unfinished, white_elo_sum, white_elo_games, black_elo_sum, black_elo_games FROM visited_position",
     "continuations": """SELECT key, move_code, games, white_wins, draws, black_wins, white_elo_sum, white_elo_games, black_elo_sum, black_elo_games, first_year, last_year
@@ -56,6 +56,29 @@ def sums(path, queries):
             answer[name] = (count, total % 2**64)
     database.close()
     return answer
+
+
+def compare_counts(one, other, is_optimized):
+    """Compares the rows of the views for `explore`. A position has a row if many games of one level reached it, so only a
+    database with one level must have the same positions; of others, the positions in both are compared."""
+    with read_only(other) as database:
+        most = "SELECT key FROM visited_position ORDER BY games DESC, key LIMIT 300"
+        keys = [key for key, in database.execute(most)]
+    database.close()
+    for name, query in COUNTED.items():
+        rows = [{}, {}]
+        for path, of_key in zip((one, other), rows):
+            with read_only(path) as database:
+                for row in database.execute(f"{query} WHERE key IN (SELECT value FROM json_each(?))", [json.dumps(keys)]):
+                    of_key.setdefault(row[0], []).append(row)
+            database.close()
+        left, right = rows
+        shared = right.keys() if is_optimized else left.keys() & right.keys()
+        if keys and not shared:
+            raise Failed(f"{name}: no position is in both databases")
+        for key in shared:
+            if sorted(left.get(key, []), key=repr) != sorted(right[key], key=repr):
+                raise Failed(f"{name}, key {key}: {left.get(key)} in {one}, {right[key]} in {other}")
 
 
 def plain(value):
@@ -100,6 +123,7 @@ def answer(program, database, question):
 
 def compare(program, one, other, lines, players, draw, is_optimized):
     queries = ROWS | (COUNTED if is_optimized else {})
+    compare_counts(program.directory / one, program.directory / other, is_optimized)
     left, right = sums(program.directory / one, queries), sums(program.directory / other, queries)
     for name in queries:
         if left[name] != right[name]:

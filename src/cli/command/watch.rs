@@ -101,7 +101,7 @@ impl Stop {
         progress.iter().for_each(stop_run);
     }
 
-    /// Creates the progress of a new addition. If a stop was requested, the addition stops at once.
+    /// Creates a [`Progress`] for an addition. If a stop was requested, the addition stops at once.
     fn begin(&self) -> Arc<Progress> {
         let progress = Arc::new(Progress::default());
         *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&progress);

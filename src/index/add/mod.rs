@@ -256,9 +256,9 @@ impl Selection {
 enum FileState<'k> {
     /// The database has the whole text of the file.
     Unchanged,
-    /// The file begins with the whole text of its latest reading.
+    /// The file begins with the whole text that was last read from it.
     Grown(&'k KnownSource, Growth),
-    /// The file does not begin with the text of its latest reading. The value describes the difference.
+    /// The file does not begin with the text that was last read from it. The value describes the difference.
     Rewritten(String),
     New,
 }

@@ -23,7 +23,7 @@ pub(crate) struct Sorting<'r> {
     pub(crate) at_once: usize,
     /// The minimum number of games of a visited position.
     pub(crate) threshold: u32,
-    /// The counted data of all games of the level.
+    /// The result, ratings and date of each game of the level.
     pub(crate) counted_games: &'r CountedGames,
     pub(crate) progress: &'r Progress,
     pub(crate) pool: &'r ThreadPool,

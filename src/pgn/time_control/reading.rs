@@ -193,7 +193,7 @@ impl Piece {
         self.number * self.unit.map_or(1.0, Unit::seconds)
     }
 
-    /// Whether the piece can be an increment per move: a number without a unit, or in seconds.
+    /// Whether this part can be an increment per move: a number without a unit, or in seconds.
     const fn is_increment(&self) -> bool {
         matches!(self.unit, None | Some(Unit::Seconds))
             && self.clock.is_none()

@@ -60,7 +60,7 @@ const REPERTOIRE_PARAMS: &[Param] = &[
     Param::number("limit", "Maximum number of moves in each list, at most 1,000; default 1,000"),
     Param::number(
         "games",
-        "Maximum number of games to list, the latest that followed the repertoire; at most 1,000; default 5",
+        "Maximum number of games to list (the latest that followed the repertoire), at most 1,000; default 5",
     ),
     Param::number(
         "leastPlies",

@@ -32,7 +32,7 @@ pub struct Info {
     pub sites: u64,
     /// The runs, oldest first.
     pub imports: Vec<ImportInfo>,
-    /// The readings of the input files, in input order.
+    /// The input files, in input order. A file that was read several times has several entries.
     pub sources: Vec<SourceInfo>,
     /// The kinds of problems found, the most frequent kind first.
     pub problems: Vec<ProblemCount>,
@@ -281,7 +281,7 @@ impl Database {
         })
     }
 
-    /// The readings of the input files, in input order.
+    /// The input files, in input order. A file that was read several times has several entries.
     ///
     /// # Errors
     /// Errors of SQLite.

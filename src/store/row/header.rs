@@ -20,8 +20,8 @@ pub(crate) struct SideTable {
     pub(crate) key: usize,
     /// The number of the table's rows in a batch.
     pub(crate) len: fn(&HeaderBatch) -> usize,
-    /// The value at a row index and a column index of the table in a batch; `None` if there is no such row,
-    /// column or text.
+    /// The value at a row index and a column index of the batch's table; `None` if the row, the column or the
+    /// value is missing.
     pub(crate) cell: for<'b> fn(&'b HeaderBatch, usize, usize) -> Option<Cell<'b>>,
 }
 

@@ -68,8 +68,8 @@ pub(crate) trait KeepingSink<S: SortedOccurrences>: Sink {
     /// list of openings.
     fn begin(&mut self, run: &NewRun<'_>) -> Result<()>;
 
-    /// Writes the occurrences. Called once all games are read. In an existing database, also writes the visited
-    /// positions.
+    /// Writes the occurrences. Called when all games have been read. In an existing database, also writes the
+    /// visited positions.
     fn occurrences(&mut self, sorted: &S) -> Result<(), S::Error>;
 
     /// Completes the rows of the sources and of the run.

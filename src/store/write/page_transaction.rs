@@ -40,7 +40,7 @@ pub struct PageTransaction<'d> {
     first_count: u32,
     /// The page count that was published to SQLite last; `None` before the first call to
     /// [`publish`](Self::publish).
-    told: Option<u32>,
+    published: Option<u32>,
     /// Free pages that new trees do not use.
     spare: Vec<PageNumber>,
     finished: bool,
@@ -116,7 +116,7 @@ impl<'d> PageTransaction<'d> {
             file,
             _reader: reader,
             first_count: page_count,
-            told: None,
+            published: None,
             spare: Vec::new(),
             finished: false,
         };
@@ -198,7 +198,7 @@ impl<'d> PageTransaction<'d> {
         let mut header = first_page(self.connection).map_err(failed)?;
         let size = self.file.page_size().bytes();
         let page_count = self.file.page_count();
-        if page_count > self.told.unwrap_or(self.first_count) {
+        if page_count > self.published.unwrap_or(self.first_count) {
             // SQLite reports a file as damaged if the file is much shorter than its log says.
             self.file.extend_file()?;
             // SQLite learns the new page count when the last page is written.
@@ -212,14 +212,14 @@ impl<'d> PageTransaction<'d> {
         // At the first call, the existing list of free pages is discarded: this transaction has taken all
         // pages from it.
         let (next, listed) =
-            if self.told.is_some() { (word(&header, 32), word(&header, 36)) } else { (0, 0) };
+            if self.published.is_some() { (word(&header, 32), word(&header, 36)) } else { (0, 0) };
         let first_trunk = add_trunks(&mut pages, &free, next, size);
         for (at, number) in [(32, first_trunk), (36, listed + free.len() as u32)] {
             header[at..at + 4].copy_from_slice(&number.to_be_bytes());
         }
         pages.push((PageNumber(1), header));
         self.write(&pages).map_err(failed)?;
-        self.told = Some(page_count);
+        self.published = Some(page_count);
         Ok(())
     }
 

@@ -45,8 +45,8 @@ pub(crate) struct TableWriter<W> {
     pub(super) shortened: Option<&'static [&'static str]>,
     /// Whether to write one value per line if the table does not fit the terminal even with shortened texts.
     pub(super) lines_if_too_wide: bool,
-    /// A column and its minimum width. The minimum applies only if the limit of rows held back is reached:
-    /// then more rows can follow that need this width.
+    /// A column and its minimum width. The minimum applies only if the limit on buffered rows is reached:
+    /// later rows can need this width.
     pub(super) reserved: Option<(&'static str, usize)>,
     /// Whether the names of the columns are printed first.
     pub(super) has_headers: bool,

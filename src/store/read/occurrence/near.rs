@@ -264,8 +264,8 @@ impl Block {
         bounded
     }
 
-    /// The games in which no position has the target's pawns, or no position has the target's material, by
-    /// the lower bound of the distance of their positions.
+    /// The games in which no position has the target's pawns, or none has its material, grouped by the lower
+    /// bound of the distance of their positions.
     fn others(&self, connection: &Connection, to: &PositionDistance) -> rusqlite::Result<Bounded> {
         let mut bounded = Bounded::new();
         if self.others.is_empty() {
