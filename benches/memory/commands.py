@@ -52,9 +52,9 @@ def measure(program, database, words, name):
     command = [program, words[0], database, *words[1:]]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     own, whole = watch(process)
-    told = process.stderr.read().decode(errors="replace")
+    message = process.stderr.read().decode(errors="replace")
     if process.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}: status {process.returncode}\n{told}")
+        sys.exit(f"{' '.join(map(str, command))}: status {process.returncode}\n{message}")
     row([words[0], name, *(Path(word).name if "/" in word and Path(word).is_absolute() else word for word in words[1:])], own, whole,
         time.monotonic() - began)
 
@@ -88,8 +88,8 @@ def main():
     words.add_argument("database", type=Path)
     words.add_argument("--backup", type=Path, help="where the copy goes; it is removed afterwards")
     words.add_argument("--program", type=Path, default=PROJECT / "target/release/pgndex")
-    asked = words.parse_args()
-    program, database, name = asked.program.resolve(), asked.database.resolve(), asked.database.name
+    options = words.parse_args()
+    program, database, name = options.program.resolve(), options.database.resolve(), options.database.name
     player = query(program, database, "SELECT name FROM players ORDER BY games DESC LIMIT 1")[0].strip('"')
     lines = query(program, database, """
         SELECT group_concat(uci, ',') FROM (SELECT game_id, uci FROM moves
@@ -113,11 +113,11 @@ def main():
         ]:
             measure(program, database, command, name)
     serve(program, database, name, lines)
-    if asked.backup:
+    if options.backup:
         try:
-            measure(program, database, ["backup", str(asked.backup.resolve())], name)
+            measure(program, database, ["backup", str(options.backup.resolve())], name)
         finally:
-            asked.backup.unlink(missing_ok=True)
+            options.backup.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ def lines(connection, number, seed):
     return found
 
 
-def ask(address, targets, start, rate, share, workers, taken, wrong):
+def send_requests(address, targets, start, rate, share, workers, taken, wrong):
     """Sends every `workers`th request, beginning with request `share`, when it is due."""
     connection = http.client.HTTPConnection(address)
     for at in range(share, len(targets), workers):
@@ -62,7 +62,7 @@ def ask(address, targets, start, rate, share, workers, taken, wrong):
             wrong.append(status)
 
 
-def ask_sql(address, end, statuses):
+def send_sql(address, end, statuses):
     connection = http.client.HTTPConnection(address)
     while time.monotonic() < end:
         status, _ = get(connection, "/api/sql", json.dumps({"sql": SLOW_SQL}))
@@ -87,34 +87,34 @@ def main():
     words.add_argument("--seed", type=int, default=1)
     words.add_argument("--pid", type=int, help="process id of the server: print its memory before and after")
     words.add_argument("--lines", type=Path, help="only write the lines to this file")
-    asked = words.parse_args()
-    address = urlsplit(asked.address).netloc
-    found = lines(http.client.HTTPConnection(address), asked.different, asked.seed)
-    if asked.lines:
-        asked.lines.write_text("".join(f"{line}\n" for line in found))
+    options = words.parse_args()
+    address = urlsplit(options.address).netloc
+    found = lines(http.client.HTTPConnection(address), options.different, options.seed)
+    if options.lines:
+        options.lines.write_text("".join(f"{line}\n" for line in found))
         return 0
-    targets = [found[at % len(found)] for at in range(int(asked.rate * asked.seconds))]
+    targets = [found[at % len(found)] for at in range(int(options.rate * options.seconds))]
     taken, wrong, statuses = [], [], {}
-    before = memory(asked.pid) if asked.pid else None
+    before = memory(options.pid) if options.pid else None
     start = time.monotonic() + 0.2
     threads = [
-        threading.Thread(target=ask, args=(address, targets, start, asked.rate, share, asked.workers, taken, wrong))
-        for share in range(asked.workers)
+        threading.Thread(target=send_requests, args=(address, targets, start, options.rate, share, options.workers, taken, wrong))
+        for share in range(options.workers)
     ]
-    if asked.sql:
-        threads += [threading.Thread(target=ask_sql, args=(address, start + asked.seconds, statuses)) for _ in range(8)]
+    if options.sql:
+        threads += [threading.Thread(target=send_sql, args=(address, start + options.seconds, statuses)) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     taken.sort()
-    told = ", ".join(f"{name} {taken[min(len(taken) - 1, int(len(taken) * share))] * 1000:.1f} ms"
-                     for name, share in [("median", 0.5), ("90 %", 0.9), ("99 %", 0.99), ("99.9 %", 0.999), ("slowest", 1)])
-    print(f"{len(taken)} requests, {asked.rate:g} per second: {told}; {len(wrong)} not answered {sorted(set(wrong))}")
-    if asked.sql:
+    percentiles = ", ".join(f"{name} {taken[min(len(taken) - 1, int(len(taken) * share))] * 1000:.1f} ms"
+                            for name, share in [("median", 0.5), ("90 %", 0.9), ("99 %", 0.99), ("99.9 %", 0.999), ("slowest", 1)])
+    print(f"{len(taken)} requests, {options.rate:g} per second: {percentiles}; {len(wrong)} not answered {sorted(set(wrong))}")
+    if options.sql:
         print(f"SQL meanwhile: {statuses}")
-    if asked.pid:
-        print(f"memory of the server: {before} MiB before, {memory(asked.pid)} MiB after")
+    if options.pid:
+        print(f"memory of the server: {before} MiB before, {memory(options.pid)} MiB after")
     return 1 if wrong else 0
 
 

@@ -111,10 +111,10 @@ impl GameResult {
             return None;
         }
         let end = at + length;
-        let goes_on = text.get(end).is_some_and(|byte| {
+        let continues = text.get(end).is_some_and(|byte| {
             byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'=' | b':' | b'/' | b'_')
         });
-        (!goes_on).then_some(([white.half_points, black.half_points], end))
+        (!continues).then_some(([white.half_points, black.half_points], end))
     }
 }
 

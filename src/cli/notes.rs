@@ -120,7 +120,7 @@ pub(crate) fn note_without_one(
     let found = without_one_filter(database, filter, position)?;
     // Both names can be values of --player, so the option does not say which of them is meant.
     let has_two_names = filter.opponent.is_some() && option("player").is_some();
-    let tell = |without: &WithoutFilter| {
+    let describe = |without: &WithoutFilter| {
         let condition = match (without.field, option(without.field)?) {
             ("player", _) if has_two_names => "with only the second of the two names".to_owned(),
             ("opponent", _) if has_two_names => "with only the first of the two names".to_owned(),
@@ -128,8 +128,8 @@ pub(crate) fn note_without_one(
         };
         Some(format!("{} {condition}", counted(without.games, "game")))
     };
-    let told: Vec<_> = found.iter().filter_map(tell).collect();
-    if let Some((last, others)) = told.split_last() {
+    let descriptions: Vec<_> = found.iter().filter_map(describe).collect();
+    if let Some((last, others)) = descriptions.split_last() {
         let others = if others.is_empty() { String::new() } else { format!("{}, or ", others.join(", ")) };
         note(&format!("there would be {others}{last}"));
     }
@@ -214,7 +214,7 @@ pub(crate) fn filters_in_words(filter: &GameFilter) -> Vec<String> {
     }
     let name = |filter: &Option<NameFilter>| filter.as_ref().map(|name| name.text().to_owned());
     let paths: Vec<_> = filter.sources.iter().map(|path| path.to_string_lossy()).collect();
-    let told = [
+    let conditions = [
         ("White", name(&filter.white)),
         ("Black", name(&filter.black)),
         ("opponent", name(&filter.opponent)),
@@ -237,7 +237,7 @@ pub(crate) fn filters_in_words(filter: &GameFilter) -> Vec<String> {
         ("source", either(&paths)),
         ("variant", filter.variant.clone()),
     ];
-    told.into_iter().filter_map(|(what, value)| Some(format!("{what} {}", value?))).collect()
+    conditions.into_iter().filter_map(|(what, value)| Some(format!("{what} {}", value?))).collect()
 }
 
 /// A word for a shell, in quotes if necessary. Characters that are not printable are replaced.

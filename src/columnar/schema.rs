@@ -202,7 +202,7 @@ impl Table {
             descending: false,
             nulls_first: false,
         });
-        let told = |key: &str, value: String| KeyValue::new(key.to_owned(), value);
+        let metadata_entry = |key: &str, value: String| KeyValue::new(key.to_owned(), value);
         let mut properties = WriterProperties::builder()
             .set_created_by(concat!("pgndex ", env!("CARGO_PKG_VERSION")).to_owned())
             .set_compression(zstd)
@@ -211,10 +211,10 @@ impl Table {
             .set_statistics_enabled(EnabledStatistics::Page)
             .set_sorting_columns(Some(sorted.collect::<Vec<_>>()).filter(|columns| !columns.is_empty()))
             .set_key_value_metadata(Some(vec![
-                told("pgndex.table", self.name.to_owned()),
-                told("pgndex.layout_version", LAYOUT_VERSION.to_string()),
-                told("pgndex.program_version", env!("CARGO_PKG_VERSION").to_owned()),
-                told("pgndex.move_code", MOVE_CODE.to_owned()),
+                metadata_entry("pgndex.table", self.name.to_owned()),
+                metadata_entry("pgndex.layout_version", LAYOUT_VERSION.to_string()),
+                metadata_entry("pgndex.program_version", env!("CARGO_PKG_VERSION").to_owned()),
+                metadata_entry("pgndex.move_code", MOVE_CODE.to_owned()),
             ]));
         for column in self.columns {
             let path = || ColumnPath::from(column.name);

@@ -157,8 +157,8 @@ impl Check<'_> {
             return Ok(());
         }
         let of = |table: &str| sound.iter().copied().filter(|file| file.table == table).collect::<Vec<_>>();
-        let is_told = self.manifest.by_key == WrittenBy::Run;
-        if is_told && self.rows(&of("game_position"))? != self.rows(&of("position_game"))? {
+        let is_written_by_run = self.manifest.by_key == WrittenBy::Run;
+        if is_written_by_run && self.rows(&of("game_position"))? != self.rows(&of("position_game"))? {
             let shard = self.manifest.shard;
             let found = format_args!("shard {shard}: position_game and game_position have different rows");
             self.findings.add(self.directory, found);

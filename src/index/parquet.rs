@@ -90,30 +90,30 @@ impl Plan<'_> {
     /// [`Error::ReadOnce`] if positions are to be sampled from a source that can be read only once.
     pub fn stream(
         self,
-        question: StreamQuery,
+        query: StreamQuery,
         take: impl FnMut(RecordBatch) -> ControlFlow<()>,
         progress: &Progress,
     ) -> Result<Summary> {
         let started = Instant::now();
-        let options = options_for(&question, self.options);
+        let options = options_for(&query, self.options);
         let estimate = Estimate { text_bytes: self.estimate.text_bytes, ..Estimate::default() };
         let plan = Plan { options: &options, estimate, ..self };
         let bytes = plan.sources.bytes();
         progress.enter(Phase::Reading);
-        let question = match question.drawn() {
+        let query = match query.drawn() {
             None => {
                 progress.expect(bytes.unwrap_or(0));
-                question
+                query
             }
             Some(drawn) => {
                 progress.expect(2 * bytes.ok_or(Error::ReadOnce)?);
                 let mut ranks = LeastRanks::new(drawn);
-                plan.read_into(RankSink::new(question.clone(), &options.openings, &mut ranks), progress)?;
+                plan.read_into(RankSink::new(query.clone(), &options.openings, &mut ranks), progress)?;
                 let Some(last) = ranks.last() else { return Ok(Summary::default()) };
-                question.up_to(last)
+                query.up_to(last)
             }
         };
-        let summary = plan.read_into(StreamSink::new(question, &options.openings, take), progress)?;
+        let summary = plan.read_into(StreamSink::new(query, &options.openings, take), progress)?;
         Ok(Summary { elapsed: started.elapsed(), ..summary })
     }
 
@@ -130,15 +130,15 @@ impl Plan<'_> {
 }
 
 /// The options with which a run reads only what the requested rows need.
-fn options_for(question: &StreamQuery, options: &IndexOptions) -> IndexOptions {
-    let openings = if question.needs_openings() {
+fn options_for(query: &StreamQuery, options: &IndexOptions) -> IndexOptions {
+    let openings = if query.needs_openings() {
         Arc::clone(&options.openings)
     } else {
         Arc::new(OpeningBook::from_positions(Vec::new()))
     };
-    let annotations = if question.needs_annotations() {
+    let annotations = if query.needs_annotations() {
         Annotations::All
-    } else if question.needs_numbers() {
+    } else if query.needs_numbers() {
         Annotations::Numbers
     } else {
         Annotations::None

@@ -150,7 +150,7 @@ impl Estimate {
         let (games, plies) =
             (part(text_bytes, sample.games, sample.bytes), part(text_bytes, sample.plies, sample.bytes));
         let number_bytes = part(text_bytes, sample.numbers, sample.bytes).saturating_mul(BYTES_A_NUMBER);
-        let said_bytes = part(text_bytes, sample.said, sample.bytes);
+        let annotation_bytes = part(text_bytes, sample.annotation_bytes, sample.bytes);
         Self {
             games,
             plies,
@@ -159,8 +159,8 @@ impl Estimate {
                 .saturating_mul(BYTES_A_PLY)
                 .saturating_add(games.saturating_mul(BYTES_A_GAME))
                 .saturating_add(number_bytes)
-                .saturating_add(said_bytes),
-            beside_bytes: games.saturating_mul(SCRATCH_A_GAME).saturating_add(said_bytes),
+                .saturating_add(annotation_bytes),
+            beside_bytes: games.saturating_mul(SCRATCH_A_GAME).saturating_add(annotation_bytes),
             spill_bytes: (plies + games)
                 .saturating_mul(size_of::<PlayedOccurrence>() as u64)
                 .saturating_sub(memory),
@@ -234,7 +234,7 @@ struct Sample {
     /// The number of comments with clocks, times or evaluations.
     numbers: u64,
     /// The estimated number of bytes in the tables for annotations other than clocks, times and evaluations.
-    said: u64,
+    annotation_bytes: u64,
     annotations: Annotations,
     /// The maximum number of samples per file.
     places: usize,
@@ -264,7 +264,7 @@ impl Sample {
             let bytes = file.bytes.unwrap_or_default();
             let text = match source::open(file) {
                 Ok(Opened::Mapped(map)) => {
-                    sample.look_into(map.bytes());
+                    sample.add_samples(map.bytes());
                     bytes
                 }
                 Ok(Opened::Packed(packed)) => sample.decode(packed, bytes, memory),
@@ -277,7 +277,7 @@ impl Sample {
     }
 
     /// Takes samples of a text.
-    fn look_into(&mut self, text: &[u8]) {
+    fn add_samples(&mut self, text: &[u8]) {
         let mut end = 0;
         for place in 0..self.places {
             let start = (text.len() / self.places * place).max(end);
@@ -309,7 +309,7 @@ impl Sample {
             }
             beginning.get_or_insert((text.len(), decoded.bytes_read()));
         }
-        self.look_into(&text);
+        self.add_samples(&text);
         let Some((first, first_packed)) = beginning.filter(|_| text.len() >= TEXT) else {
             return text.len() as u64;
         };
@@ -330,12 +330,12 @@ impl Sample {
                 let mover = Some(Color::White);
                 let text = self.comments.read(comment, mover, Some(&mut numbers), |_, _| {}).len();
                 self.numbers += u64::from(!numbers.is_empty());
-                self.said += if is_all && text > 0 { BYTES_A_ROW + text as u64 } else { 0 };
+                self.annotation_bytes += if is_all && text > 0 { BYTES_A_ROW + text as u64 } else { 0 };
             }
             Annotation::Variation(variation) if is_all => {
-                self.said += BYTES_A_VARIATION_BYTE * variation.length() as u64;
+                self.annotation_bytes += BYTES_A_VARIATION_BYTE * variation.length() as u64;
             }
-            Annotation::Nag(_) if is_all => self.said += BYTES_A_ROW,
+            Annotation::Nag(_) if is_all => self.annotation_bytes += BYTES_A_ROW,
             _ => {}
         }
     }

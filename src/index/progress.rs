@@ -98,13 +98,13 @@ impl Progress {
     /// Sets a function to be called with the estimate of the output before reading starts. It is not called
     /// if the run writes no games.
     #[must_use]
-    pub fn on_estimate(self, tell: impl Fn(&Estimate) + Send + Sync + 'static) -> Self {
-        Self { on_estimate: Some(Box::new(tell)), ..self }
+    pub fn on_estimate(self, notify: impl Fn(&Estimate) + Send + Sync + 'static) -> Self {
+        Self { on_estimate: Some(Box::new(notify)), ..self }
     }
 
     pub(crate) fn estimated(&self, estimate: &Estimate) {
-        if let Some(tell) = &self.on_estimate {
-            tell(estimate);
+        if let Some(notify) = &self.on_estimate {
+            notify(estimate);
         }
     }
 

@@ -87,10 +87,10 @@ impl Log {
         if needed > self.memory && !self.tail.is_empty() {
             self.write_tail(directory)?;
         }
-        let room = self.tail.capacity();
-        if needed > room {
+        let capacity = self.tail.capacity();
+        if needed > capacity {
             // By itself, the vector could allocate up to twice the memory limit.
-            let wanted = needed.max((2 * room).min(self.memory));
+            let wanted = needed.max((2 * capacity).min(self.memory));
             self.tail.reserve_exact(wanted - self.tail.len());
         }
         let place = self.written + self.tail.len() as u64;

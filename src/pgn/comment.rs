@@ -51,7 +51,7 @@ impl CommentReader {
         // No command ends after the last closing bracket, so nothing after it needs to be searched.
         let end = memchr::memrchr(b']', comment.as_bytes()).map_or(0, |last| last + 1);
         let (mut rest, tail) = comment.split_at(end);
-        let mut has_taken_out = false;
+        let mut has_removed = false;
         // Commands begin with `[%`. Text that begins like a command but is not one is kept.
         while let Some(found) = memchr::memmem::find(rest.as_bytes(), b"[%") {
             let Some((name, value, after)) = read_command(&rest[found + 2..]) else {
@@ -63,7 +63,7 @@ impl CommentReader {
             rest = after;
             // A removed command separates words.
             self.push(" ");
-            has_taken_out = true;
+            has_removed = true;
             self.is_own_view = true;
             let taken = numbers.as_deref_mut().is_some_and(|numbers| match name {
                 "eval" if numbers.eval.is_some() => false,
@@ -76,7 +76,7 @@ impl CommentReader {
         }
         self.push(rest);
         self.push(tail);
-        if has_taken_out {
+        if has_removed {
             self.separate_brackets();
         }
         let length = self.text.trim_end_matches(' ').len();
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn evaluations_are_read_in_the_forms_of_programs() {
-        for (comment, said) in [
+        for (comment, expected) in [
             ("+0.25/12 2.3", "eval 0.25,12 emt 0:00:02.3"),
             ("-0.10/11", "eval -0.10,11"),
             ("+0.31/13 45", "eval 0.31,13 emt 0:00:45"),
@@ -243,7 +243,7 @@ mod tests {
             ("(see above) 12/13", ""),
             ("book", ""),
         ] {
-            assert_eq!(parse_to_text(comment, Color::White), format!("{said}||{comment}"));
+            assert_eq!(parse_to_text(comment, Color::White), format!("{expected}||{comment}"));
         }
         assert_eq!(parse_to_text("ev=-0.38, d=34", Color::Black), "eval 0.38,34||ev=-0.38, d=34");
     }

@@ -89,7 +89,7 @@ pub(super) fn is_in_movetext<'a>(text: &'a [u8], lexer: &mut Lexer<'a>, word: &[
         return true;
     }
     let mut ahead = Lexer::after(lexer, text, end);
-    let goes_on = is_apart
+    let continues = is_apart
         && loop {
             match ahead.next_annotated() {
                 Token::Annotation(_) => {}
@@ -99,11 +99,11 @@ pub(super) fn is_in_movetext<'a>(text: &'a [u8], lexer: &mut Lexer<'a>, word: &[
                 _ => break false,
             }
         };
-    if !goes_on {
+    if !continues {
         // No game has begun; text that was searched once is not searched again.
         *lexer = Lexer::after(&ahead, text, end);
     }
-    goes_on
+    continues
 }
 
 /// Whether a text ends in a move number with its dot; blanks can follow the dot.

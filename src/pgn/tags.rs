@@ -175,14 +175,14 @@ pub(super) fn read_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
                     text[start..quote].iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 1;
                 // An escaped quote before a bracket is part of the value if another quote with a bracket
                 // follows on the line.
-                let mut goes_on = || {
+                let mut value_continues = || {
                     let end = *line_end.get_or_insert_with(|| {
                         memchr::memchr2(b'\n', b'\r', &text[start..])
                             .map_or(text.len(), |found| start + found)
                     });
                     end > quote && memchr::memmem::find(&text[quote + 1..end], b"\"]").is_some()
                 };
-                if rest.get(blanks) == Some(&b']') && !(escaped && goes_on()) {
+                if rest.get(blanks) == Some(&b']') && !(escaped && value_continues()) {
                     let pair = TagPair { name, value: &text[start..quote], offset };
                     let end = after_brackets(text, quote + 1 + blanks);
                     return Some(ReadTag { pair, end, unclosed: false });
@@ -294,12 +294,12 @@ pub(super) fn damaged_tag(text: &[u8], after_tags: bool) -> Option<usize> {
         return None;
     }
     let next = &text[at + line_end_length(&text[at..])..];
-    let is_told = if after_tags {
+    let is_confirmed = if after_tags {
         ends_line || starts_tag_pair(next)
     } else {
         line[..length].contains(&b'"') && starts_tag_pair(next)
     };
-    is_told.then_some(length)
+    is_confirmed.then_some(length)
 }
 
 /// The length of a damaged tag pair at the start of `line`, based on this line alone.

@@ -74,8 +74,8 @@ impl BoardPicture<'_> {
     #[must_use]
     pub fn to_svg(&self) -> String {
         let shown = format!("xmlns=\"http://www.w3.org/2000/svg\" width=\"{SHOWN}\" height=\"{SHOWN}\"");
-        let is_there = |piece| self.pieces().any(|(_, other)| other == piece);
-        self.drawn(&shown, &piece::definitions(is_there))
+        let is_on_board = |piece| self.pieces().any(|(_, other)| other == piece);
+        self.drawn(&shown, &piece::definitions(is_on_board))
     }
 
     /// The picture as a part of an HTML page that contains the [shapes of the pieces](piece_shapes) and sets

@@ -93,7 +93,7 @@ fn the_description_matches_the_picture() {
     let svg = after(&["e4", "e5", "d4", "Nc6"], Color::Black, &arrows);
     assert_eq!(inside(&svg, "title"), "Chess board, White to move");
     insta::assert_snapshot!(inside(&svg, "desc"), @"White to move. White: king e1, queen d1, rooks a1 h1, bishops c1 f1, knights b1 g1, pawns a2 b2 c2 f2 g2 h2 d4 e4. Black: king e8, queen d8, rooks a8 h8, bishops c8 f8, knights c6 g8, pawns e5 a7 b7 c7 d7 f7 g7 h7. Last move: Black's knight b8 to c6. Black is at the bottom. Arrows: d4 to e5 (dxe5: 3 games), d4 to d5. FEN: r1bqkbnr/pppp1ppp/2n5/4p3/3PP3/8/PPP2PPP/RNBQKBNR w KQkq - 1 3");
-    for (moves, told) in [
+    for (moves, description) in [
         (&["e4", "d5", "exd5"][..], "White's pawn e4 takes a pawn on d5"),
         (&["e4", "a6", "e5", "d5", "exd6"], "White's pawn e5 takes a pawn on d6, en passant"),
         (&["e4", "e5", "Nf3", "Nf6", "Bc4", "Bc5", "O-O"], "White castles on the king's side"),
@@ -104,7 +104,7 @@ fn the_description_matches_the_picture() {
         (&["e4", "e5", "Ke2"], "White's king e1 to e2"),
     ] {
         let svg = after(moves, Color::White, &[]);
-        assert!(inside(&svg, "desc").contains(&format!(" Last move: {told}. ")), "{told}");
+        assert!(inside(&svg, "desc").contains(&format!(" Last move: {description}. ")), "{description}");
     }
 }
 

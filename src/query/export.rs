@@ -41,7 +41,7 @@ pub fn choose_games<E: From<Error>>(
 ) -> Result<(), E> {
     let mut visited = Ok(());
     choose(database, choice, &mut |game| match visit(game) {
-        Ok(goes_on) => goes_on,
+        Ok(continues) => continues,
         Err(error) => {
             visited = Err(error);
             false

@@ -137,13 +137,13 @@ impl Writer<'_, '_> {
             let commands = remarks.commands.iter().filter(|(name, _)| !is_number(name)).cloned().collect();
             return comments(remarks.numbers, &PositionAnnotations { commands, ..remarks.clone() });
         }
-        let mut said = MoveNumbers::default();
+        let mut in_comments = MoveNumbers::default();
         if !remarks.numbers.is_empty() {
-            said = meaning_of(&mut self.reader.clone(), &comments(said, remarks), mover).0;
+            in_comments = meaning_of(&mut self.reader.clone(), &comments(in_comments, remarks), mover).0;
         }
         // Add the numbers (clocks, times and evaluations) that the comments do not contain. If parsing the
         // result would not restore all numbers and commands, add all numbers.
-        let left = remarks.numbers.without(said);
+        let left = remarks.numbers.without(in_comments);
         let (least, all) = (comments(left, remarks), || comments(remarks.numbers, remarks));
         let mut trial = self.reader.clone();
         let reads_back = meaning_of(&mut trial, &least, mover) == (remarks.numbers, remarks.commands.clone());

@@ -438,7 +438,7 @@ impl TreeBuilder<'_> {
     fn nodes(&self, taken: &[Node], at: usize, position: &Position) -> Vec<LineNode> {
         let mut next = taken[at].next.clone();
         sort_by_key(&mut next, |&index| (Reverse(taken[index].games.len()), taken[index].code.bits()));
-        let told = |index: usize| {
+        let line_node = |index: usize| {
             let node = &taken[index];
             let mut after = position.clone();
             // A stored move that is impossible in this position: the database is damaged. `verify` reports
@@ -453,7 +453,7 @@ impl TreeBuilder<'_> {
                 next: self.nodes(taken, index, &after),
             })
         };
-        next.into_iter().filter_map(told).collect()
+        next.into_iter().filter_map(line_node).collect()
     }
 }
 

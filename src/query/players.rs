@@ -113,14 +113,14 @@ impl PlayersQuery<'_> {
 
     /// The matching players, in no particular order.
     fn groups(&self) -> store::Result<Vec<Group>> {
-        let asked = self.name.map(|name| self.database.players(name)).transpose()?;
+        let matching = self.name.map(|name| self.database.players(name)).transpose()?;
         let aliases = self.database.player_aliases()?;
         let aliases: HashMap<&str, _> = aliases.iter().map(|alias| (alias.alias.as_str(), alias)).collect();
         let fide_ids: HashMap<&str, u32> =
             aliases.values().filter_map(|alias| Some((alias.name.as_str(), alias.fide_id?))).collect();
         let (mut groups, mut at) = (Vec::<Group>::new(), HashMap::<String, usize>::new());
         self.database.walk_names(Named::Player, None, &mut |id, spelling| {
-            if asked.as_ref().is_some_and(|asked| asked.binary_search(&id).is_err()) {
+            if matching.as_ref().is_some_and(|ids| ids.binary_search(&id).is_err()) {
                 return true;
             }
             let name = aliases.get(spelling).map_or(spelling, |alias| alias.name.as_str());

@@ -33,7 +33,7 @@ impl PositionSequence {
     pub fn new(steps: Vec<Step>, reversed: bool, mirrored: bool) -> Self {
         let mut ways = vec![steps];
         let turns = [(reversed, Description::reversed as fn(&_) -> _), (mirrored, Description::mirrored)];
-        for (_, turn) in turns.into_iter().filter(|(is_asked, _)| *is_asked) {
+        for (_, turn) in turns.into_iter().filter(|(is_requested, _)| *is_requested) {
             let turn = |step: &Step| Step { description: turn(&step.description), ..step.clone() };
             let turned: Vec<Vec<Step>> = ways.iter().map(|steps| steps.iter().map(turn).collect()).collect();
             // A form that equals another one need not be searched twice.
@@ -87,8 +87,8 @@ impl Seek for PositionSequence {
 
     fn feature_query(&self) -> FeatureQuery {
         let of_step = |step: &Step| {
-            let question = FeatureQuery::from_description(&step.description);
-            if step.lasting == 1 && step.plies == (0..=u32::MAX) { question } else { question.at_most() }
+            let query = FeatureQuery::from_description(&step.description);
+            if step.lasting == 1 && step.plies == (0..=u32::MAX) { query } else { query.at_most() }
         };
         let of_way = |steps: &Vec<Step>| FeatureQuery::all(steps.iter().map(of_step).collect());
         FeatureQuery::either(self.ways.iter().map(of_way).collect())

@@ -304,11 +304,11 @@ pub fn find_names(database: &Database, named: Named, typed: &str, limit: usize) 
     }
     for begin in [typed, begin.as_str()] {
         database.visit_names_from(named, begin, |name| {
-            let goes_on = name.starts_with(begin) && names.len() < limit;
-            if goes_on && !names.iter().any(|other| other == name) {
+            let continues = name.starts_with(begin) && names.len() < limit;
+            if continues && !names.iter().any(|other| other == name) {
                 names.push(name.to_owned());
             }
-            goes_on
+            continues
         })?;
     }
     let Ok(filter) = typed.parse::<NameFilter>() else { return Ok(FoundNames { names }) };

@@ -79,9 +79,9 @@ impl ChangeWatch {
 
 impl State {
     /// An entity tag for the answer to a request in this state.
-    pub(super) fn tag(&self, question: &str) -> String {
+    pub(super) fn tag(&self, target: &str) -> String {
         let mut hasher = DefaultHasher::new();
-        (self, question, env!("CARGO_PKG_VERSION")).hash(&mut hasher);
+        (self, target, env!("CARGO_PKG_VERSION")).hash(&mut hasher);
         format!("\"{:016x}\"", hasher.finish())
     }
 }

@@ -51,59 +51,59 @@ pub(super) const ROUTES: &[Route] = &[
 const ANSWER: Shape = Shape::json::<ExplorerAnswer>();
 
 fn lichess(call: &Call, database: &Database) -> Result<Answer, Problem> {
-    let asked = ExplorerParams(call);
-    let filter = GameFilter { speeds: speeds(asked), ..asked.filter(database)? };
-    Answer::json(&explore(asked, database, &filter, None, ListLengths { top: 4, recent: 4 })?)
+    let params = ExplorerParams(call);
+    let filter = GameFilter { speeds: speeds(params), ..params.filter(database)? };
+    Answer::json(&explore(params, database, &filter, None, ListLengths { top: 4, recent: 4 })?)
 }
 
 fn masters(call: &Call, database: &Database) -> Result<Answer, Problem> {
-    let asked = ExplorerParams(call);
-    let filter = asked.filter(database)?;
-    Answer::json(&explore(asked, database, &filter, None, ListLengths { top: 15, recent: 0 })?)
+    let params = ExplorerParams(call);
+    let filter = params.filter(database)?;
+    Answer::json(&explore(params, database, &filter, None, ListLengths { top: 15, recent: 0 })?)
 }
 
 fn player(call: &Call, database: &Database) -> Result<Answer, Problem> {
-    let asked = ExplorerParams(call);
-    let name = asked.player().ok_or_else(|| Problem::parameter("player", "give the name of a player"))?;
-    let filter = GameFilter { speeds: speeds(asked), player: Some(name), ..asked.filter(database)? };
-    let is_black = asked.word("color").is_some_and(|word| word.eq_ignore_ascii_case("black"));
+    let params = ExplorerParams(call);
+    let name = params.player().ok_or_else(|| Problem::parameter("player", "give the name of a player"))?;
+    let filter = GameFilter { speeds: speeds(params), player: Some(name), ..params.filter(database)? };
+    let is_black = params.word("color").is_some_and(|word| word.eq_ignore_ascii_case("black"));
     let side = if is_black { Color::Black } else { Color::White };
     let filter = filter.with_side(side).map_err(|error| Problem::parameter("player", error))?;
-    let mut answer = explore(asked, database, &filter, Some(side), ListLengths { top: 0, recent: 8 })?;
+    let mut answer = explore(params, database, &filter, Some(side), ListLengths { top: 0, recent: 8 })?;
     answer.queue_position = Some(0);
     let mut body = serde_json::to_vec(&answer).map_err(|error| Problem::damaged(error.to_string()))?;
     body.push(b'\n');
     Ok(Answer::Whole { content_type: JSON_LINES, body })
 }
 
-fn speeds(asked: ExplorerParams<'_>) -> Vec<Speed> {
-    let speeds = Vec::from_iter(asked.words("speeds").filter_map(Speed::named));
+fn speeds(params: ExplorerParams<'_>) -> Vec<Speed> {
+    let speeds = Vec::from_iter(params.words("speeds").filter_map(Speed::named));
     // If all speeds are selected, games with an unknown speed are included too.
     if Speed::ALL.iter().all(|speed| speeds.contains(speed)) { Vec::new() } else { speeds }
 }
 
 fn explore(
-    asked: ExplorerParams<'_>,
+    params: ExplorerParams<'_>,
     database: &Database,
     filter: &GameFilter,
     side: Option<Color>,
     lists: ListLengths,
 ) -> Result<ExplorerAnswer, Problem> {
-    let query = asked.position()?;
+    let query = params.position()?;
     let mut selection = database.select(filter)?;
     // No game matches if the time span ends before it begins.
     if filter.check().is_err() {
         selection.narrow_to_mean_ratings(&[]);
     }
-    let bands = asked.bands();
+    let bands = params.bands();
     if !bands.is_empty() {
         selection.narrow_to_mean_ratings(&bands);
     }
-    let has_mode = |mode: &str| asked.words("modes").any(|word| word == mode);
+    let has_mode = |mode: &str| params.words("modes").any(|word| word == mode);
     if has_mode("casual") != has_mode("rated") {
         database.narrow_to_casual(&mut selection, has_mode("casual"))?;
     }
-    let most = |name, length| asked.number(name).map_or(length, |number: u32| number.min(255) as u8);
+    let most = |name, length| params.number(name).map_or(length, |number: u32| number.min(255) as u8);
     let explore = ExploreQuery {
         database,
         query: &query,
@@ -111,14 +111,14 @@ fn explore(
         selection: &selection,
         side,
         lists: ListLengths { top: most("topGames", lists.top), recent: most("recentGames", lists.recent) },
-        limit: Some(asked.number("moves").unwrap_or(12)),
+        limit: Some(params.number("moves").unwrap_or(12)),
         counts_transposed: false,
         openings: None,
     };
     let mut answer = ExplorerAnswer::new(database, &query.position, explore.answer()?)?;
     // Clients also write `True`, `on` and `1`.
-    let asks = |word: &str| ["true", "on", "1"].iter().any(|yes| word.eq_ignore_ascii_case(yes));
-    if asked.word("history").is_some_and(asks) {
+    let is_yes = |word: &str| ["true", "on", "1"].iter().any(|yes| word.eq_ignore_ascii_case(yes));
+    if params.word("history").is_some_and(is_yes) {
         answer.history = Some(explore.months()?);
     }
     Ok(answer)

@@ -46,7 +46,7 @@ pub(super) struct CancelToken {
 
 #[derive(Default)]
 struct CancelState {
-    is_gone: AtomicBool,
+    is_cancelled: AtomicBool,
     /// The interrupt handle of the connection that runs the query; `None` if no query runs.
     running: Mutex<Option<InterruptHandle>>,
 }
@@ -56,7 +56,7 @@ pub(super) struct CancelOnDrop(Arc<CancelState>);
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
-        self.0.is_gone.store(true, Ordering::Relaxed);
+        self.0.is_cancelled.store(true, Ordering::Relaxed);
         // The cancel check that SQLite calls during a statement is not enough. SQLite calls it only once per
         // thousand steps, although a step can call a slow function. While SQLite counts rows, it never
         // calls the check.
@@ -74,7 +74,7 @@ impl CancelToken {
 
     /// Whether the query should stop.
     pub(super) fn is_over(&self) -> bool {
-        self.state.is_gone.load(Ordering::Relaxed) || self.is_late()
+        self.state.is_cancelled.load(Ordering::Relaxed) || self.is_late()
     }
 
     /// Whether the deadline has passed.

@@ -70,10 +70,10 @@ impl Directory {
                 [number(record, 32, 8)?, number(record, 40, 8)?, number(record, 48, 8)?];
             table_end = end_64;
         }
-        let is_there = |start: usize| bytes.get(start..).is_some_and(|table| table.starts_with(CENTRAL));
+        let starts_table = |start: usize| bytes.get(start..).is_some_and(|table| table.starts_with(CENTRAL));
         let expected = usize::try_from(offset).ok()?;
         let before_end = table_end.checked_sub(usize::try_from(size).ok()?)?;
-        let start = [expected, before_end].into_iter().find(|&start| entries == 0 || is_there(start))?;
+        let start = [expected, before_end].into_iter().find(|&start| entries == 0 || starts_table(start))?;
         // The number of bytes that precede the archive in its file. The offsets in the archive do not count
         // these bytes.
         let shift = start.saturating_sub(expected) as u64;
@@ -106,8 +106,8 @@ impl Entry {
 fn end_64(bytes: &[u8], end: usize) -> Option<usize> {
     let locator = bytes.get(end.checked_sub(20)?..)?;
     let at = usize::try_from(number(locator, 8, 8)?).ok()?;
-    let is_there = locator.starts_with(LOCATOR_64) && bytes.get(at..)?.starts_with(END_64);
-    is_there.then_some(at)
+    let has_record = locator.starts_with(LOCATOR_64) && bytes.get(at..)?.starts_with(END_64);
+    has_record.then_some(at)
 }
 
 /// The file that a header describes, and the offset in `record` after the name and the extra field. Headers

@@ -133,7 +133,11 @@ mod tests {
             (b"[\0E\0v\0e\0n\0", "utf-16le"),
             (b"\0[\0E\0v\0e\0n", "utf-16be"),
         ] {
-            assert!(other_text(text).is_some_and(|told| told.contains(what)), "{}", text.escape_ascii());
+            assert!(
+                other_text(text).is_some_and(|message| message.contains(what)),
+                "{}",
+                text.escape_ascii()
+            );
         }
         for text in [
             &b""[..],

@@ -449,7 +449,7 @@ mod tests {
         assert_eq!(listed(place, &[argument]), [&expected[..], &[last]].concat());
         let missing = format!("@{}/no.txt", place.display());
         assert_eq!(listed(place, &[missing]), ["no.txt: no such list of paths; check the path after the @"]);
-        for (text, told) in [
+        for (text, message) in [
             (&b"\n# none\n"[..], "list.txt: the list is empty"),
             (b"a\0b\n", "list.txt: binary data, not a list of paths (one path per line)"),
             (b"\x1f\x8b", "list.txt: binary data, not a list of paths (one path per line)"),
@@ -459,7 +459,7 @@ mod tests {
             ),
         ] {
             fs::write(&list, text).unwrap();
-            assert_eq!(listed(place, &[format!("@{}", list.display())]), [told]);
+            assert_eq!(listed(place, &[format!("@{}", list.display())]), [message]);
         }
         assert_eq!(
             listed(place, &["@"]),

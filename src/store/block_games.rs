@@ -57,12 +57,12 @@ impl BlockGames {
         self.0.get(index).copied().unwrap_or(0)
     }
 
-    /// The games `n` for which `is_in(&things[n])` returns 1. For all other games `is_in` must return 0.
-    pub(crate) fn of<T>(things: &[T], is_in: impl Fn(&T) -> u64) -> Self {
+    /// The games `n` for which `is_in(&items[n])` returns 1. For all other games `is_in` must return 0.
+    pub(crate) fn of<T>(items: &[T], is_in: impl Fn(&T) -> u64) -> Self {
         let mut games = Self::default();
-        for (word, things) in games.0.iter_mut().zip(things.chunks(64)) {
-            for (bit, thing) in things.iter().enumerate() {
-                *word |= is_in(thing) << bit;
+        for (word, items) in games.0.iter_mut().zip(items.chunks(64)) {
+            for (bit, item) in items.iter().enumerate() {
+                *word |= is_in(item) << bit;
             }
         }
         games

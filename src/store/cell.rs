@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn other_values_are_reported_with_table_row_and_column() {
-        let told = [
+        let messages = [
             read::<u16>("65536").unwrap_err(),
             read::<u64>("-1").unwrap_err(),
             read::<Option<u32>>("'a'").unwrap_err(),
@@ -339,7 +339,7 @@ mod tests {
         ];
         let long = read::<i64>("printf('%.*c', 90, 'x')").unwrap_err();
         assert!(long.contains(&format!("'{}…'", "x".repeat(80))), "{long}");
-        insta::assert_snapshot!(told.join("\n"), @"
+        insta::assert_snapshot!(messages.join("\n"), @"
         game_position game_id 7, ply 'x': cell is 65536, expected a whole number from 0 to 65535
         game_position game_id 7, ply 'x': cell is -1, expected a whole number from 0
         game_position game_id 7, ply 'x': cell is 'a', expected a whole number from 0 to 4294967295

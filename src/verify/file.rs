@@ -63,16 +63,16 @@ const NUMBERED: [(&str, &str); 5] = [
 pub(crate) fn integrity(Reader { connection, findings }: Reader<'_>, path: &Path) -> rusqlite::Result<()> {
     // SQLite does not report a page that is cut off: it assumes that the rest of the page is zeros.
     let sql = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
-    let told: i64 = connection.query_row(sql, [], |row| row.get(0))?;
+    let expected: i64 = connection.query_row(sql, [], |row| row.get(0))?;
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     // Data in a write-ahead log need not be in the file yet.
     let has_log = std::fs::metadata(&log).is_ok_and(|log| log.len() > 0);
     if let Ok(metadata) = std::fs::metadata(path)
         && !has_log
-        && metadata.len() < told.cast_unsigned()
+        && metadata.len() < expected.cast_unsigned()
     {
-        let message = format!("the file has {} bytes, but its header says {told}", metadata.len());
+        let message = format!("the file has {} bytes, but its header says {expected}", metadata.len());
         findings.about(Integrity, "file", RowId::default(), &message);
     }
     // At most 1,000 messages.
@@ -206,9 +206,9 @@ fn setting(
 /// Reads the minimum number of games that a position needs for a row in `level_position`. Reports a missing
 /// or invalid setting.
 pub(crate) fn threshold(reader: Reader<'_>) -> rusqlite::Result<Option<i64>> {
-    let asked = ("continuation_threshold", "a number of games");
+    let name_and_expected = ("continuation_threshold", "a number of games");
     let is_valid = |value: &Value| matches!(value, Value::Integer(1..));
-    let value = setting(reader, asked, &is_valid)?;
+    let value = setting(reader, name_and_expected, &is_valid)?;
     Ok(if let Some(Value::Integer(threshold)) = value { Some(threshold) } else { None })
 }
 

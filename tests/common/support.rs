@@ -63,8 +63,8 @@ pub(crate) fn directory_for(text: usize) -> TempDir {
 pub(crate) fn directory_in_memory() -> TempDir {
     const MUCH: u64 = 1 << 30;
     let memory = Path::new("/dev/shm");
-    let has_room = rustix::fs::statvfs(memory).is_ok_and(|room| room.f_bavail * room.f_frsize > MUCH);
-    has_room.then(|| tempfile::tempdir_in(memory).ok()).flatten().unwrap_or_else(directory)
+    let has_space = rustix::fs::statvfs(memory).is_ok_and(|stats| stats.f_bavail * stats.f_frsize > MUCH);
+    has_space.then(|| tempfile::tempdir_in(memory).ok()).flatten().unwrap_or_else(directory)
 }
 
 /// A short list of openings. In a small database, the built-in list would be most of what is written and checked.

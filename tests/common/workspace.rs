@@ -65,7 +65,7 @@ pub(crate) const BLUNDER: &str = r#"[Event "Blunder"]
 
 "#;
 
-/// A directory, and the arguments with which each command of [`Workspace::ask`] begins.
+/// A directory, and the arguments with which each command of [`Workspace::run_with`] begins.
 pub(crate) struct Workspace {
     directory: TempDir,
     words: &'static [&'static str],
@@ -73,11 +73,11 @@ pub(crate) struct Workspace {
 
 impl Workspace {
     pub(crate) fn new() -> Self {
-        Self::asking(&[])
+        Self::for_command(&[])
     }
 
     /// A workspace that puts these arguments, such as `find games.db`, before the arguments of each command.
-    pub(crate) fn asking(words: &'static [&'static str]) -> Self {
+    pub(crate) fn for_command(words: &'static [&'static str]) -> Self {
         Self { directory: crate::support::directory(), words }
     }
 
@@ -131,20 +131,20 @@ impl Workspace {
     }
 
     /// The program with the arguments of the workspace, then these.
-    pub(crate) fn question(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command_with(&self, arguments: &[&str]) -> Command {
         let mut command = self.command(&[self.words, arguments].concat());
         command.env_remove("NO_COLOR");
         command
     }
 
-    pub(crate) fn ask(&self, arguments: &[&str]) -> Run {
-        Run::of(self.question(arguments).output().expect("the program runs"))
+    pub(crate) fn run_with(&self, arguments: &[&str]) -> Run {
+        Run::of(self.command_with(arguments).output().expect("the program runs"))
     }
 
     /// Standard output of a run that succeeds with an empty standard error.
     #[track_caller]
     pub(crate) fn ok(&self, arguments: &[&str]) -> String {
-        let run = self.ask(arguments);
+        let run = self.run_with(arguments);
         assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{arguments:?}");
         run.stdout
     }
@@ -152,7 +152,7 @@ impl Workspace {
     /// Standard output of a run that succeeds, with any standard error.
     #[track_caller]
     pub(crate) fn stdout_of(&self, arguments: &[&str]) -> String {
-        let run = self.ask(arguments);
+        let run = self.run_with(arguments);
         assert_eq!(run.status, 0, "{arguments:?}: {}", run.stderr);
         run.stdout
     }
@@ -168,7 +168,7 @@ impl Workspace {
     /// Standard error of a run that prints nothing to standard output and ends with this status.
     #[track_caller]
     pub(crate) fn stderr_of(&self, status: i32, arguments: &[&str]) -> String {
-        let run = self.ask(arguments);
+        let run = self.run_with(arguments);
         assert_eq!((run.status, run.stdout.as_str()), (status, ""), "{arguments:?}");
         run.stderr
     }

@@ -125,7 +125,7 @@ fn targets_that_cannot_be_written() {
 }
 
 #[test]
-fn an_existing_target_is_replaced_only_if_asked() {
+fn an_existing_target_is_replaced_only_on_request() {
     let options = options();
     let place = Workspace::new();
     fs::write(place.path("out.db"), old()).unwrap();

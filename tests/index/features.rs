@@ -197,10 +197,10 @@ impl Place {
 
     /// A pattern that matches the position, or nearly.
     fn pattern(&self, chance: &mut Chance) -> Pattern {
-        let asked = chance.one_of(&[1, 1, 2, 3, 6]);
+        let condition_count = chance.one_of(&[1, 1, 2, 3, 6]);
         let mut ranks = vec!["*".to_owned(); 8];
         let letters = self.letters();
-        for _ in 0..asked {
+        for _ in 0..condition_count {
             let rank = chance.below(8);
             let file = chance.below(8);
             let letter = letters[rank][file];
@@ -331,7 +331,7 @@ fn answer(database: &Database, find: &FindQuery<'_>) -> (Vec<(u32, u32, u32)>, A
 
 /// Runs random queries on a database with all sets, without sets, and with sets for some games only. Returns the number
 /// of queries with several hits.
-fn ask(database: &Path, count: usize, seed: u64) -> usize {
+fn run_queries(database: &Path, count: usize, seed: u64) -> usize {
     let copy = |name: &str, sql: &str| -> PathBuf {
         let copy = database.with_file_name(name);
         fs::copy(database, &copy).expect("copied");
@@ -347,14 +347,14 @@ fn ask(database: &Path, count: usize, seed: u64) -> usize {
     let places = places(database);
     let chance = &mut Chance(seed);
     let mut found = 0;
-    for question in 0..count {
+    for query in 0..count {
         let game = &places[chance.below(places.len())];
         let mut plies: Vec<usize> =
             (0..chance.one_of(&[1, 1, 1, 2, 3])).map(|_| chance.below(game.len())).collect();
         plies.sort_unstable();
         let steps: Vec<Step> = plies.iter().map(|&ply| game[ply].step(chance)).collect();
         let moves = steps.iter().any(|step| step.description.played.is_some());
-        let reported = format!("question {question} of seed {seed}: {steps:?}");
+        let reported = format!("query {query} of seed {seed}: {steps:?}");
         let target = FindTarget::Sequence(PositionSequence::new(steps, chance.is(25), chance.is(25)).into());
         let filter = GameFilter { plies_min: chance.is(20).then_some(60), ..GameFilter::default() };
         let lines = if !moves && chance.is(20) { Lines::All } else { Lines::Main };
@@ -395,7 +395,7 @@ fn ask(database: &Path, count: usize, seed: u64) -> usize {
 fn answers_agree_with_a_full_scan() {
     for (seed, text) in (1..).zip(texts()) {
         let indexed = Indexed::new(text);
-        let found = ask(&indexed.database(), 30, seed);
+        let found = run_queries(&indexed.database(), 30, seed);
         assert!(found > 5, "text {seed}: {found}");
     }
 }
@@ -409,6 +409,6 @@ fn answers_on_many_games_agree_with_a_full_scan() {
         let Some(text) = part_of_corpus(corpus, 3_000_000) else { return };
         let indexed = Indexed::new(text);
         assert_sets_match_rows(&indexed.database(), corpus);
-        ask(&indexed.database(), 30, seed);
+        run_queries(&indexed.database(), 30, seed);
     }
 }

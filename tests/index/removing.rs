@@ -14,7 +14,7 @@ use crate::needs::part_of_corpus;
 use crate::support::*;
 
 /// All data of a database, identified by file and by the tag `Round`, which is different in each game of the tests.
-const SAID: [&str; 17] = [
+const DATA_QUERIES: [&str; 17] = [
     "SELECT file, place.round, white, black, white_elo, black_elo, result, date, iso_date, event, site, eco, opening, ply_count,
          time_control, speed, termination, eval_count, clock_count, status, byte_length
      FROM games JOIN place USING (game_id) ORDER BY 1, 2",
@@ -134,7 +134,7 @@ fn assert_alike(left: &Path, right: &Path, column: &str, what: &str) {
     for database in [&left, &right] {
         database.execute_batch(&place).expect("a view");
     }
-    for query in SAID {
+    for query in DATA_QUERIES {
         assert_same_answers(&left, &right, query, what);
     }
 }

@@ -96,12 +96,12 @@ class ClickHouse:
     module = "chdb"
 
     def __init__(self, module, directory):
-        self.ask, self.directory = module.query, directory
+        self.run_query, self.directory = module.query, directory
 
     def rows(self, sql):
         import pyarrow
 
-        data = self.ask(sql, "ArrowStream").bytes()
+        data = self.run_query(sql, "ArrowStream").bytes()
         with pyarrow.ipc.open_stream(io.BytesIO(data)) as stream:
             yield from arrow_rows(stream)
 

@@ -143,7 +143,7 @@ def hold_filters(spark, directory, database):
     same("elo_min", read(spark, path, "game_position", elo_min="2000").selectExpr("count(*)").first(), expected)
     # Filters that are passed to the reader: games that cannot match are left out, and no others.
     elo, other = ("white_elo",), ("black_elo",)
-    for conditions, asked in (
+    for conditions, expected in (
         ([GreaterThanOrEqual(elo, 2200)], {}),
         ([GreaterThanOrEqual(elo, 2200), GreaterThan(other, 2000)], {"elo_min": 2000}),
         ([EqualTo(elo, 2200), In(other, (1800, 2300))], {"elo_min": 1800, "elo_max": 2300}),
@@ -153,7 +153,7 @@ def hold_filters(spark, directory, database):
         ([GreaterThanOrEqual(("date",), "2016.02.??"), LessThanOrEqual(("date",), "2017")], {"since": "2016.02", "until": "2017"}),
         ([EqualTo(("result",), "1-0")], {"result": "1-0"}),
     ):
-        assert games_of(conditions) == asked, (conditions, games_of(conditions), asked)
+        assert games_of(conditions) == expected, (conditions, games_of(conditions), expected)
     print("filters", flush=True)
 
 

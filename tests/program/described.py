@@ -125,11 +125,11 @@ def pattern(position, chance):
         return sign == letter
 
     def fits(other):
-        for rank, (_, asked) in zip(range(7, -1, -1), ranks):
+        for rank, (_, wanted) in zip(range(7, -1, -1), ranks):
             there = other.squares[rank * 8 : rank * 8 + 8]
-            if isinstance(asked, str) and asked not in there:
+            if isinstance(wanted, str) and wanted not in there:
                 return False
-            if isinstance(asked, list) and not all(map(has, asked, there)):
+            if isinstance(wanted, list) and not all(map(has, wanted, there)):
                 return False
         return side is None or other.turn == side
 

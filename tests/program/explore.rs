@@ -55,7 +55,7 @@ const CASTLING: &str = r#"[Result "1-0"]
 "#;
 
 fn built(pgn: &str) -> Workspace {
-    Workspace::asking(&["explore", "games.db"]).built(pgn)
+    Workspace::for_command(&["explore", "games.db"]).built(pgn)
 }
 
 #[test]
@@ -304,18 +304,18 @@ fn openings_are_named_by_the_database_or_by_a_file() {
     assert_eq!(object["opening"], serde_json::json!({ "eco": "D06", "name": "Queen's Gambit" }));
 
     let after = ["--moves", "1. d4 d5 2. c4 Bh3"];
-    let Run { status, stdout, stderr } = sample.ask(&after);
+    let Run { status, stdout, stderr } = sample.run_with(&after);
     assert_eq!((status, stdout.as_str()), (0, "D06 Queen's Gambit\n\n"));
     assert!(stderr.starts_with("pgndex: note: no game reached this position"), "{stderr}");
     let position = "rn1qkbnr/ppp1pppp/8/3p4/2PP4/7b/PP2PPPP/RNBQKBNR w KQkq -";
-    assert_eq!(sample.ask(&["--fen", position]).stdout, "");
+    assert_eq!(sample.run_with(&["--fen", position]).stdout, "");
 
     let names = "eco\tname\tpgn\nD00\tMy Opening\t1. d4 d5\nD06\tMy Gambit\t1. d4 d5 2. c4\n";
     std::fs::write(sample.path("my.tsv"), names).expect("written");
     let object = sample.json(&["--moves", "1. d4 d5", "--openings", "my.tsv"]);
     assert_eq!(object["opening"]["name"], "My Opening");
     assert_eq!(object["moves"][0]["opening"]["name"], "My Gambit");
-    let Run { status, stdout, stderr } = sample.ask(&["--moves", "1. d4 d5", "--openings", "games.db"]);
+    let Run { status, stdout, stderr } = sample.run_with(&["--moves", "1. d4 d5", "--openings", "games.db"]);
     assert_eq!((status, stdout.as_str()), (1, ""));
     assert!(stderr.starts_with("pgndex: error: games.db"), "{stderr}");
 }
@@ -355,7 +355,7 @@ fn filtered_games_are_counted() {
         (&0.into(), &1.into(), &0.into())
     );
     assert_eq!(object["recentGames"][0]["id"], "4");
-    let run = sample.ask(&["--moves", "1. d4", "--player", "nobody", "--event", "open"]);
+    let run = sample.run_with(&["--moves", "1. d4", "--player", "nobody", "--event", "open"]);
     assert_eq!((run.status, run.stdout.as_str()), (0, "A40 Queen's Pawn Game\n\n"));
     insta::assert_snapshot!(run.stderr, @r#"
     pgndex: note: no player has a name that matches "nobody" (--player)
@@ -367,7 +367,7 @@ fn filtered_games_are_counted() {
 #[test]
 fn the_filter_that_excludes_all_games_is_named() {
     let sample = built(RATED);
-    let reported = |options: &[&str]| sample.ask(&[&["--moves", "1. d4"], options].concat()).stderr;
+    let reported = |options: &[&str]| sample.run_with(&[&["--moves", "1. d4"], options].concat()).stderr;
     insta::assert_snapshot!(reported(&["--elo-min", "1900", "--since", "2200"]), @"
     pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq -
     pgndex: note: there would be 1 game without --since
@@ -388,24 +388,24 @@ fn the_filter_that_excludes_all_games_is_named() {
 #[test]
 fn a_position_without_games_is_not_an_error() {
     let sample = built(RATED);
-    let Run { status, stdout, stderr } = sample.ask(&["--moves", "1. h4"]);
+    let Run { status, stdout, stderr } = sample.run_with(&["--moves", "1. h4"]);
     assert_eq!((status, stdout.as_str()), (0, "A00 Kádas Opening\n\n"));
     insta::assert_snapshot!(stderr, @r#"
     pgndex: note: no game reached this position: rnbqkbnr/pppppppp/8/8/7P/8/PPPPPPP1/RNBQKBNR b KQkq -
     "#);
-    let Run { status, stdout, .. } = sample.ask(&["--moves", "1. h4", "--format", "json"]);
+    let Run { status, stdout, .. } = sample.run_with(&["--moves", "1. h4", "--format", "json"]);
     assert_eq!(status, 0);
     insta::assert_snapshot!(stdout, @r#"
     {"opening":{"eco":"A00","name":"Kádas Opening"},"white":0,"draws":0,"black":0,"unfinished":0,"moves":[],"topGames":[],"recentGames":[]}
     "#);
-    let Run { status, stdout, .. } = sample.ask(&["--moves", "1. h4", "--format", "csv"]);
+    let Run { status, stdout, .. } = sample.run_with(&["--moves", "1. h4", "--format", "csv"]);
     assert_eq!((status, stdout.lines().count()), (0, 1));
 }
 
 #[test]
 fn the_duration_goes_to_standard_error() {
     let sample = built(RATED);
-    let Run { status, stdout, stderr } = sample.ask(&["--moves", "1. d4", "--timing"]);
+    let Run { status, stdout, stderr } = sample.run_with(&["--moves", "1. d4", "--timing"]);
     assert_eq!((status, stdout), (0, sample.ok(&["--moves", "1. d4"])));
     let time = stderr.strip_prefix("pgndex: note: took ").and_then(|rest| rest.strip_suffix(" ms\n"));
     assert!(time.is_some_and(|time| time.parse::<f64>().is_ok()), "{stderr}");
@@ -415,7 +415,7 @@ fn the_duration_goes_to_standard_error() {
 fn lists_longer_than_the_maximum_are_wrong_usage() {
     let sample = built(RATED);
     for option in ["--top", "--recent"] {
-        assert_eq!(sample.ask(&["--moves", "1. d4", option, "16"]).status, 2);
+        assert_eq!(sample.run_with(&["--moves", "1. d4", option, "16"]).status, 2);
     }
 }
 
@@ -509,7 +509,7 @@ fn a_game_that_ends_in_a_repeated_position_counts_by_its_last_move_from_it() {
         };
         BERLIN[range].iter().map(game).collect()
     };
-    let workspace = Workspace::asking(&["explore", "games.db"])
+    let workspace = Workspace::for_command(&["explore", "games.db"])
         .with("first.pgn", games(0..5))
         .with("rest.pgn", games(5..12));
     // Without and with tables and sets, built at once or by additions.

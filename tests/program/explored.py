@@ -126,10 +126,10 @@ def hold_tree(found, board, games, fewest, side, depth, seen, what):
         board.push(move)
         if "sameAs" in node:
             assert node["moves"] == [], what
-            seen["told elsewhere"].append((board.epd(), node["sameAs"]))
+            seen["listed elsewhere"].append((board.epd(), node["sameAs"]))
         else:
-            assert board.epd() not in seen["told"], (what, board.epd())
-            seen["told"][board.epd()] = depth
+            assert board.epd() not in seen["listed"], (what, board.epd())
+            seen["listed"][board.epd()] = depth
             if depth < DEPTH:
                 count += hold_tree(node["moves"], board, games, fewest, side, depth + 1, seen, what)
             else:
@@ -144,9 +144,9 @@ def main():
     often = collections.Counter(name for game in games for name in set(game.names) if name.strip("?"))
     chance = random.Random(int(seed))
     names = [name for name, _ in often.most_common(int(count))]
-    asked = total = otherwise = 0
+    answer_count = total = otherwise = 0
 
-    def ask(arguments):
+    def explore(arguments):
         command = [program, "explore", database, *arguments, "--format", "json"]
         return json.loads(subprocess.run(command, check=True, capture_output=True).stdout.decode())
 
@@ -165,7 +165,7 @@ def main():
                 what = (name, color, play)
                 reached = [game for game in chosen if board.epd() in game.played]
                 finished = [game for game in reached if game.points(side) is not None]
-                answer = ask([*play, *of_player, "--side", color, "--history"])
+                answer = explore([*play, *of_player, "--side", color, "--history"])
                 hold(answer, finished, side, what)
                 assert answer["unfinished"] == len(reached) - len(finished), what
                 hold_moves(answer["moves"], board, reached, side, what)
@@ -177,21 +177,21 @@ def main():
                 else:
                     assert "transposed" not in answer, what
                 hold_history(answer["history"], board, [game for game in chosen if game.points(0) is not None], what)
-                asked, total = asked + 1, total + len(finished)
-            tree = ask([*of_player, "--side", color, "--depth", str(DEPTH), "--least-share", str(SHARE)])
+                answer_count, total = answer_count + 1, total + len(finished)
+            tree = explore([*of_player, "--side", color, "--depth", str(DEPTH), "--least-share", str(SHARE)])
             finished = [game for game in chosen if game.points(0) is not None]
             root = [game for game in finished if chess.Board().epd() in game.played]
             hold(tree, root, side, (name, "tree"))
             fewest = max(1, -(-SHARE * len(root) // 100))
-            seen = {"told": {chess.Board().epd(): 0}, "told elsewhere": []}
+            seen = {"listed": {chess.Board().epd(): 0}, "listed elsewhere": []}
             hold_tree(tree["moves"], chess.Board(), finished, fewest, side, 1, seen, (name, color, "tree"))
-            for epd, line in seen["told elsewhere"]:
+            for epd, line in seen["listed elsewhere"]:
                 board = chess.Board()
                 for word in line.replace(".", " ").split():
                     if not word.isdigit():
                         board.push_san(word)
-                assert board.epd() == epd and epd in seen["told"], (name, line)
-            asked += 1
+                assert board.epd() == epd and epd in seen["listed"], (name, line)
+            answer_count += 1
     by_epd = collections.defaultdict(list)
     for game in games:
         for epd in game.played:
@@ -200,12 +200,12 @@ def main():
     endings = [epd for game in games for epd in list(game.played)[-4:]]
     any_positions = chance.sample(sorted(by_epd), int(positions) // 2)
     for epd in any_positions + chance.sample(endings, min(len(endings), int(positions) - len(any_positions))):
-        answer = ask(["--fen", epd])
+        answer = explore(["--fen", epd])
         finished = [game for game in by_epd[epd] if game.points(0) is not None]
         hold(answer, finished, None, epd)
         hold_moves(answer["moves"], chess.Board(epd + " 0 1"), finished, None, epd)
-        asked, total = asked + 1, total + len(finished)
-    print(asked, "answers,", total, "games,", otherwise, "by other moves")
+        answer_count, total = answer_count + 1, total + len(finished)
+    print(answer_count, "answers,", total, "games,", otherwise, "by other moves")
 
 
 main()

@@ -32,7 +32,7 @@ fn many_answers_agree_with_python_chess() {
 }
 
 fn famous() -> Workspace {
-    Workspace::asking(&["explore", "games.db"]).built(FAMOUS)
+    Workspace::for_command(&["explore", "games.db"]).built(FAMOUS)
 }
 
 /// Two orders of moves; one game returns to a position.
@@ -77,7 +77,7 @@ const ORDERS: &str = r#"[White "A"]
 "#;
 
 fn orders() -> Workspace {
-    Workspace::asking(&["explore", "games.db"]).built(ORDERS)
+    Workspace::for_command(&["explore", "games.db"]).built(ORDERS)
 }
 
 #[test]
@@ -110,10 +110,10 @@ fn one_side_sees_its_score() {
         let object = workspace.json(&[&["--player", "=A", "--side", "white"], opponent.as_slice()].concat());
         assert_eq!((&object["white"], &object["black"]), (&1.into(), &0.into()), "{opponent:?}");
     }
-    let run = workspace.ask(&["--player", "=A", "--side", "white", "--white", "=B"]);
+    let run = workspace.run_with(&["--player", "=A", "--side", "white", "--white", "=B"]);
     insta::assert_snapshot!(run.stderr, @"pgndex: error: --side already assigns --player or --opponent to this side; leave out --white");
     assert_eq!(run.status, 2);
-    insta::assert_snapshot!(workspace.ask(&["--player", "=A", "--side", "white", "--since", "2010"]).stderr, @"
+    insta::assert_snapshot!(workspace.run_with(&["--player", "=A", "--side", "white", "--since", "2010"]).stderr, @"
     pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -
     pgndex: note: there would be 2 games without --since
     ");
@@ -226,10 +226,10 @@ fn a_tree_shows_each_position_once() {
       "" -> "1. e4" [label="1. e4 20.0 %", penwidth=2.2];
     }
     "#);
-    let run = workspace.ask(&["--format", "dot"]);
+    let run = workspace.run_with(&["--format", "dot"]);
     assert_eq!((run.status, run.stdout.as_str()), (2, ""));
     insta::assert_snapshot!(run.stderr, @"pgndex: error: a tree for Graphviz needs its depth: --depth 4 --format dot");
-    insta::assert_snapshot!(workspace.ask(&["--moves", "1. f4", "--depth", "3"]).stderr, @"pgndex: note: no game reached this position: rnbqkbnr/pppppppp/8/8/5P2/8/PPPPP1PP/RNBQKBNR b KQkq -");
+    insta::assert_snapshot!(workspace.run_with(&["--moves", "1. f4", "--depth", "3"]).stderr, @"pgndex: note: no game reached this position: rnbqkbnr/pppppppp/8/8/5P2/8/PPPPP1PP/RNBQKBNR b KQkq -");
 }
 
 #[test]
@@ -278,12 +278,12 @@ fn two_sets_are_shown_side_by_side() {
     for versus in
         ["--since", "--since 1900 --limit 3", "--white \"Carlsen", "1900", "--since 2001 --until 2000"]
     {
-        let run = workspace.ask(&["--versus", versus]);
+        let run = workspace.run_with(&["--versus", versus]);
         assert_eq!(run.status, 2, "{versus}");
         assert!(run.stderr.starts_with("pgndex: error: "), "{}", run.stderr);
     }
-    insta::assert_snapshot!(workspace.ask(&["--versus", "--since 1900 --limit 3"]).stderr, @r#"pgndex: error: --versus: unexpected argument '--limit' found; give filters as in --versus "--since 2020 --elo-min 2500""#);
-    insta::assert_snapshot!(workspace.ask(&["--versus", "--white nobodyatall"]).stderr, @r#"
+    insta::assert_snapshot!(workspace.run_with(&["--versus", "--since 1900 --limit 3"]).stderr, @r#"pgndex: error: --versus: unexpected argument '--limit' found; give filters as in --versus "--since 2020 --elo-min 2500""#);
+    insta::assert_snapshot!(workspace.run_with(&["--versus", "--white nobodyatall"]).stderr, @r#"
     pgndex: note: no player has a name that matches "nobodyatall" (--white)
     pgndex: note: no game that passes the filters of --versus reached this position
     "#);

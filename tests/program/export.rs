@@ -33,7 +33,7 @@ const OTHER: &str = r#"[Event "Other rules"]
 "#;
 
 fn workspace() -> Workspace {
-    Workspace::asking(&["export", "games.db"])
+    Workspace::for_command(&["export", "games.db"])
 }
 
 fn odd() -> Workspace {
@@ -52,7 +52,7 @@ const MOVES: &str =
 fn check_round_trip(pgn: &Path) {
     let workspace = workspace();
     workspace.index("games.db", pgn);
-    let run = workspace.ask(&["--format", "pgn", "--output", "out.pgn"]);
+    let run = workspace.run_with(&["--format", "pgn", "--output", "out.pgn"]);
     assert_eq!(run.status, 0, "{}", run.stderr);
     workspace.index("again.db", &workspace.path("out.pgn"));
     for sql in [GAMES, TAGS, MOVES] {
@@ -156,7 +156,7 @@ fn many_exported_games_of_collections_are_the_same() {
 #[test]
 fn missing_parts_are_reported_in_the_pgn_and_on_stderr() {
     let workspace = odd();
-    let run = workspace.ask(&["--format", "pgn", "--sql", "SELECT 3 UNION ALL SELECT 5"]);
+    let run = workspace.run_with(&["--format", "pgn", "--sql", "SELECT 3 UNION ALL SELECT 5"]);
     insta::assert_snapshot!(run.stdout, @r#"
     [Event "Blunder"]
     [Site "?"]
@@ -243,7 +243,7 @@ fn games_are_chosen_by_position_filter_or_query() {
     assert_eq!(events(&["--play", "e2e4", "--elo-min", "2000"]).len(), 0);
     assert_eq!(events(&["--player", "knight"]).len(), 3);
     assert_eq!(events(&["--sql", "SELECT game_id FROM game ORDER BY game_id DESC LIMIT 2"]).len(), 2);
-    insta::assert_snapshot!(workspace.ask(&["--format", "pgn", "--player", "nobody"]).stderr, @r#"
+    insta::assert_snapshot!(workspace.run_with(&["--format", "pgn", "--player", "nobody"]).stderr, @r#"
     pgndex: note: no player has a name that matches "nobody" (--player)
     pgndex: note: no game matches
     "#);
@@ -284,7 +284,7 @@ fn games_are_chosen_by_position_filter_or_query() {
         &["--format", "pgn", "--sql", "SELECT 1", "--moves", "e4"],
         &["--format", "pgn", "--moves", "e4", "--play", "e2e4"],
     ] {
-        let run = workspace.ask(wrong);
+        let run = workspace.run_with(wrong);
         assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{wrong:?}");
     }
 }
@@ -451,7 +451,7 @@ fn many_samples_agree_with_python_chess() {
 #[test]
 fn a_sample_prints_its_seed_and_the_shortfall() {
     let workspace = odd();
-    let run = workspace.ask(&["--format", "fen", "--sample", "3", "--per-game", "2", "--ply", "2-"]);
+    let run = workspace.run_with(&["--format", "fen", "--sample", "3", "--per-game", "2", "--ply", "2-"]);
     insta::assert_snapshot!(run.stdout, @"
     rnbqkb1r/ppp2ppp/5n2/3Pp3/8/2N5/PPPP1PPP/R1BQKBNR b KQkq - 0 4
     nrkbbqrn/pp1ppppp/8/2p5/2P5/8/PPBPPPPP/NRK1BQRN b KQkq - 1 2
@@ -460,7 +460,7 @@ fn a_sample_prints_its_seed_and_the_shortfall() {
     insta::assert_snapshot!(run.stderr, @"
     pgndex: note: chosen with --seed 1
     ");
-    let run = workspace.ask(&[
+    let run = workspace.run_with(&[
         "--format",
         "csv-positions",
         "--sample",
@@ -485,7 +485,7 @@ fn a_sample_prints_its_seed_and_the_shortfall() {
     insta::assert_snapshot!(workspace.stderr_of(0, &["--format", "fen", "--sample", "3", "--ply", "90-"]), @"
     pgndex: note: no position matches
     ");
-    insta::assert_snapshot!(workspace.ask(&["--format", "fen", "--sample", "9", "--sql", "SELECT 3 UNION ALL SELECT 3"]).stderr, @"
+    insta::assert_snapshot!(workspace.run_with(&["--format", "fen", "--sample", "9", "--sql", "SELECT 3 UNION ALL SELECT 3"]).stderr, @"
     pgndex: note: only 1 position could be chosen, at most 1 per game; --per-game N allows more
     pgndex: note: chosen with --seed 1
     pgndex: note: 1 game has missing moves; the table `problem` says why
@@ -509,21 +509,21 @@ fn an_empty_export_keeps_existing_files() {
         &["--format", "pgn", "--sql", "SELECT game_id FROM game WHERE false"],
         &["--format", "fen", "--ply", "500"],
     ] {
-        let run = workspace.ask(&[conditions, &["-o", "none.pgn"]].concat());
+        let run = workspace.run_with(&[conditions, &["-o", "none.pgn"]].concat());
         assert_eq!((run.status, run.stdout.as_str()), (0, ""), "{conditions:?}");
         let unit = if matches!(conditions[1], "fen" | "epd") { "position" } else { "game" };
         let ends = |what: &str| run.stderr.ends_with(&format!("note: no {unit} matches; {what}\n"));
         assert!(ends("none.pgn is not written"), "{}", run.stderr);
         assert!(!workspace.path("none.pgn").exists());
         std::fs::write(workspace.path("there.pgn"), "precious").expect("a file");
-        let run = workspace.ask(&[conditions, &["-o", "there.pgn", "--overwrite"]].concat());
+        let run = workspace.run_with(&[conditions, &["-o", "there.pgn", "--overwrite"]].concat());
         assert_eq!(run.status, 0, "{conditions:?}");
         let ends = |what: &str| run.stderr.ends_with(&format!("note: no {unit} matches; {what}\n"));
         assert!(ends("there.pgn is unchanged"), "{}", run.stderr);
         assert_eq!(std::fs::read(workspace.path("there.pgn")).expect("a file"), b"precious");
         std::fs::remove_file(workspace.path("there.pgn")).expect("removed");
     }
-    let run = workspace.ask(&["--format", "csv", "--white", "Hasti", "-o", "none.csv"]);
+    let run = workspace.run_with(&["--format", "csv", "--white", "Hasti", "-o", "none.csv"]);
     insta::assert_snapshot!(run.stderr, @r#"
     pgndex: note: no player has a name that matches "Hasti" (--white); did you mean "Hasty, H"?
     pgndex: note: no game matches; none.csv is not written
@@ -533,7 +533,7 @@ fn an_empty_export_keeps_existing_files() {
 #[test]
 fn a_file_is_written_completely_or_not_at_all() {
     let workspace = odd();
-    let run = workspace.ask(&["--format", "pgn", "--result", "1-0", "-o", "out.pgn"]);
+    let run = workspace.run_with(&["--format", "pgn", "--result", "1-0", "-o", "out.pgn"]);
     assert_eq!((run.status, run.stdout.as_str()), (0, ""));
     insta::assert_snapshot!(run.stderr, @"
     pgndex: note: 2 games written to out.pgn

@@ -52,17 +52,17 @@ fn check_filter(sample: &Workspace, options: &[&str], condition: &str) -> usize 
     assert_eq!(first(&exported.stdout), expected, "export {options:?}");
     let at_start =
         format!("game_id IN (SELECT game_id FROM game_position WHERE ply = 0 AND fen = '{START}')");
-    let expected_there =
+    let expected_from_start =
         ids(sample, &format!("SELECT game_id FROM games WHERE ({condition}) AND {at_start}"));
-    let question = ["find", "games.db", "--fen", START, "--limit", "0", "--format", "csv"];
-    let found = sample.run(&[&question, options].concat());
-    assert_eq!(first(&found.stdout), expected_there, "find {options:?}: {}", found.stderr);
-    let question = ["explore", "games.db", "--fen", START, "--format", "json"];
-    let explored = sample.run(&[&question, options].concat());
+    let command = ["find", "games.db", "--fen", START, "--limit", "0", "--format", "csv"];
+    let found = sample.run(&[&command, options].concat());
+    assert_eq!(first(&found.stdout), expected_from_start, "find {options:?}: {}", found.stderr);
+    let command = ["explore", "games.db", "--fen", START, "--format", "json"];
+    let explored = sample.run(&[&command, options].concat());
     let object = json(&explored.stdout);
     let counts =
         ["white", "draws", "black", "unfinished"].map(|name| object[name].as_u64().expect("a number"));
-    assert_eq!(counts.iter().sum::<u64>(), expected_there.len() as u64, "explore {options:?}");
+    assert_eq!(counts.iter().sum::<u64>(), expected_from_start.len() as u64, "explore {options:?}");
     expected.len()
 }
 

@@ -15,7 +15,7 @@ fn odd() -> Workspace {
 }
 
 fn indexed(pgn: &str) -> Workspace {
-    Workspace::asking(&["find", "games.db"]).indexed(pgn)
+    Workspace::for_command(&["find", "games.db"]).indexed(pgn)
 }
 
 /// The games in the order of the output lines.
@@ -44,13 +44,13 @@ fn the_nearest_positions_are_listed_with_their_distance() {
     let filtered = ["--like", fen, "--result", "1-0"];
     let won = games(&sample, &filtered);
     let page = [&filtered[..], &["--limit", "3", "--offset", "2", "--format", "json"]].concat();
-    let page = sample.ask(&page).stdout;
+    let page = sample.run_with(&page).stdout;
     let page: Vec<u64> = page.lines().map(|line| json(line)["game_id"].as_u64().expect("a number")).collect();
     assert_eq!(page, won[2..5]);
-    let start = sample.ask(&["--like", START, "--limit", "1", "--format", "json"]);
+    let start = sample.run_with(&["--like", START, "--limit", "1", "--format", "json"]);
     let start = json(&start.stdout);
     assert_eq!((&start["game_id"], &start["distance"]), (&1.into(), &0.into()));
-    let nothing = sample.ask(&["--like", fen, "--player", "nobody"]);
+    let nothing = sample.run_with(&["--like", fen, "--player", "nobody"]);
     assert_eq!((nothing.status, nothing.stdout.as_str()), (0, ""), "{nothing:?}");
     assert!(nothing.stderr.ends_with("pgndex: note: no position matches\n"), "{nothing:?}");
     for target in [["--like", fen], ["--ending", "rook"]] {
@@ -79,7 +79,7 @@ fn invalid_options_for_the_nearest_positions_are_reported() {
       because: White has 0 kings, not 1
     "#);
     // Corrections of the FEN are reported.
-    let run = sample.ask(&[
+    let run = sample.run_with(&[
         "--like",
         "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1",
         "--limit",
@@ -170,7 +170,7 @@ fn rows_with_unknown_names_last_positions_and_set_ups() {
     game_id,white,white_elo,black,black_elo,result,date,event,site,round,eco,ply,move_number,side,next_san,next_uci,fen
     2,,,,,*,,Endings,,,,1,18,w,h8=Q,h7h8q,2kr4/7P/8/8/8/8/8/4K3 w - -
     ");
-    insta::assert_snapshot!(sample.ask(&["--moves", "e4 e5 Nc3 Nf6 -- d5 exd5 Nxd5 Qh5"]).stdout, @r#"
+    insta::assert_snapshot!(sample.run_with(&["--moves", "e4 e5 Nc3 Nf6 -- d5 exd5 Nxd5 Qh5"]).stdout, @r#"
     game  white        elo  black   elo  result  date        event                ply  next
     ──────────────────────────────────────────────────────────────────────────────────────────────────
        1  Ågren, Åsa  2455  棋聖   1987  1-0     2024.02.29  Club "Réti" \ final    9  (last position)
@@ -216,7 +216,7 @@ fn json_and_csv() {
     1,"Ågren, Åsa",2455,棋聖,1987,1-0,2024.02.29,"Club ""Réti"" \ final",,1.2,C25,1,1,b,e5,e7e5,rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -
     "#);
     assert_eq!(games(&sample, &["--moves", "Nf3 Nf6 Ng1 Ng8"]), [1, 3, 3, 3, 4]);
-    let run = sample.ask(&["--fen", START, "-n", "2", "-f", "csv"]);
+    let run = sample.run_with(&["--fen", START, "-n", "2", "-f", "csv"]);
     assert_eq!(run.stdout.lines().count(), 3);
     insta::assert_snapshot!(run.stderr, @"
     pgndex: note: 5 occurrences in 3 games, 2 shown; --limit 0 shows all
@@ -265,7 +265,7 @@ fn eco_and_opening_eco_are_different_conditions() {
         (&["--eco", "D", "--opening-eco", "D0"], &[4]),
         (&["--eco", "B"], &[]),
     ] {
-        let found = sample.ask(&[&["--fen", START, "--format", "csv"], conditions].concat()).stdout;
+        let found = sample.run_with(&[&["--fen", START, "--format", "csv"], conditions].concat()).stdout;
         let ids = found.lines().skip(1).map(|line| line.split(',').next().expect("a field"));
         assert!(ids.eq(games.iter().map(i32::to_string).collect::<Vec<_>>()), "{conditions:?}: {found}");
         let csv = sample.run(&[&["export", "games.db", "--format", "csv"], conditions].concat());
@@ -297,7 +297,7 @@ fn a_note_lists_variants_that_many_more_games_reached() {
         ("8/8/8/4k3/8/4K3/4P3/8 w - -", "8/8/8/4k3/8/4K3/4P3/8 b - -", "the other side to move"),
         ("4k3/8/8/3pP3/8/8/8/4K3 w - -", "4k3/8/8/3pP3/8/8/8/4K3 w - d6", "another en-passant square"),
     ] {
-        for (own, others, is_told) in
+        for (own, others, has_note) in
             [(0, 1, true), (1, 11, true), (2, 30, true), (1, 10, false), (1, 0, false)]
         {
             let sample = indexed(&(from(rare, own) + &from(often, others) + "1. e4 *\n"));
@@ -305,7 +305,7 @@ fn a_note_lists_variants_that_many_more_games_reached() {
                 let run = sample.run(&[command, "games.db", "--fen", rare]);
                 let games = if others == 1 { "1 game".to_owned() } else { format!("{others} games") };
                 let note = format!("pgndex: note: {games} reached the same placement with {how}: {often}\n");
-                assert_eq!(run.stderr.contains(&note), is_told, "{command} {own} {others}: {}", run.stderr);
+                assert_eq!(run.stderr.contains(&note), has_note, "{command} {own} {others}: {}", run.stderr);
                 let back = sample.run(&[command, "games.db", "--fen", often]);
                 assert!(
                     others == 0 || !back.stderr.contains("reached the same placement"),
@@ -469,7 +469,7 @@ fn an_empty_result_is_explained_and_not_an_error() {
     assert!(
         sample.stderr_of(0, &["--moves", "1. h4", "-f", "pgn"]).starts_with("pgndex: note: no game reached")
     );
-    let run = sample.ask(&["--moves", "1. h4", "-f", "csv"]);
+    let run = sample.run_with(&["--moves", "1. h4", "-f", "csv"]);
     assert_eq!((run.status, run.stdout.lines().count()), (0, 1));
 }
 
@@ -538,7 +538,7 @@ const LISTED: &str = r#"[White "Carlsen, M"]
 fn games_are_listed_without_a_position() {
     let sample = indexed(LISTED);
     let games = |options: &[&str]| {
-        let run = sample.ask(&[&["-f", "csv"], options].concat());
+        let run = sample.run_with(&[&["-f", "csv"], options].concat());
         let ids: Vec<_> =
             run.stdout.lines().skip(1).map(|line| line.split(',').next().unwrap().to_owned()).collect();
         ids.join(" ")
@@ -549,14 +549,14 @@ fn games_are_listed_without_a_position() {
     assert_eq!(games(&["--sort", "rating"]), "1 4 2 3");
     assert_eq!(games(&["--sort", "date"]), "4 2 1 3");
     assert_eq!(games(&["--sort", "date", "--limit", "2", "--offset", "1"]), "2 1");
-    insta::assert_snapshot!(sample.ask(&["--limit", "2"]).stdout, @"
+    insta::assert_snapshot!(sample.run_with(&["--limit", "2"]).stdout, @"
     game  white        elo  black        elo  result   date        event  ply  next
     ──────────────────────────────────────────────────────────────────────────────────────────
        1  Carlsen, M  2870  Anand, V    2775  1/2-1/2  2013.11.22           0  1. Nf3
        2  Anand, V          Carlsen, M        0-1      2014.??.??           0  (last position)
     2 of 4 games shown; --limit 0 shows all
     ");
-    insta::assert_snapshot!(sample.ask(&["-f", "json", "--black", "nobody"]).stdout, @r#"
+    insta::assert_snapshot!(sample.run_with(&["-f", "json", "--black", "nobody"]).stdout, @r#"
     {"game_id":3,"white":"Carlsen, M","white_elo":null,"black":"Nobody","black_elo":null,"result":"*","date":null,"event":null,"site":null,"round":null,"eco":null,"ply":0,"move_number":1,"side":"b","next_san":"Kd7","next_uci":"e8d7","fen":"4k3/8/8/8/8/8/4P3/4K3 b - -"}
     "#);
     insta::assert_snapshot!(sample.stderr_of(0, &["--white", "carlsen", "--black", "anand", "--since", "2014", "--elo-min", "2000"]), @"
@@ -621,7 +621,7 @@ fn columns_of_a_long_table_stay_aligned() {
 #[test]
 fn corrections_of_a_fen_are_reported() {
     let sample = odd();
-    let run = sample.ask(&["--fen", "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b kqKQ e3 0 1"]);
+    let run = sample.run_with(&["--fen", "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b kqKQ e3 0 1"]);
     assert_eq!(run.status, 0);
     assert!(run.stdout.ends_with("1 game\n"), "{}", run.stdout);
     insta::assert_snapshot!(run.stderr, @"
@@ -634,7 +634,7 @@ fn corrections_of_a_fen_are_reported() {
 #[test]
 fn assumptions_about_pasted_moves_are_reported() {
     let sample = odd();
-    let run = sample.ask(&["--moves", "1.e4 e5 2.Sc3 sf6"]);
+    let run = sample.run_with(&["--moves", "1.e4 e5 2.Sc3 sf6"]);
     assert_eq!(run.status, 0);
     assert!(run.stdout.ends_with("1 game\n"), "{}", run.stdout);
     insta::assert_snapshot!(run.stderr, @"
@@ -705,16 +705,16 @@ fn errors_of_arguments_are_explained() {
         ("--format", "xml"),
         ("--fen", "x"),
     ] {
-        let run = sample.ask(&["--moves", "e4", option, value]);
+        let run = sample.run_with(&["--moves", "e4", option, value]);
         assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{option} {value}");
     }
-    insta::assert_snapshot!(sample.ask(&["--moves", "e4", "--since", "99"]).stderr, @"
+    insta::assert_snapshot!(sample.run_with(&["--moves", "e4", "--since", "99"]).stderr, @"
     error: invalid value '99' for '--since <DATE>': not a date; write YYYY, YYYY.MM or YYYY.MM.DD
 
     For more information, try '--help'.
     ");
     let reported = |option, value| {
-        let run = sample.ask(&["--moves", "e4", option, value]);
+        let run = sample.run_with(&["--moves", "e4", option, value]);
         run.stderr.lines().next().unwrap_or_default().to_owned()
     };
     insta::assert_snapshot!(reported("--since", "2021-02-31"), @r#"
@@ -736,7 +736,7 @@ fn errors_of_arguments_are_explained() {
 #[test]
 fn the_first_page_is_quick() {
     const RARE: [&str; 2] = ["--moves", "1. e4 e5 2. Nf3 d6 3. Bc4 Bg4 4. Nc3 g6 5. Nxe5 Bxd1"];
-    let sample = Workspace::asking(&["find", "games.db"]);
+    let sample = Workspace::for_command(&["find", "games.db"]);
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let run = sample.run(&["index", "--quiet", "games.db", examples.to_str().expect("a path")]);
     assert_eq!(run.status, 0, "{}", run.stderr);
@@ -756,8 +756,8 @@ fn the_first_page_is_quick() {
         // Other programs may be running, so the best of ten runs counts.
         let (mut best, mut rare) = (f64::MAX, f64::MAX);
         for _ in 0..10 {
-            best = best.min(time(sample.ask(&[arguments, &["--timing"]].concat())));
-            rare = rare.min(time(sample.ask(&[&RARE[..], &["--timing"]].concat())));
+            best = best.min(time(sample.run_with(&[arguments, &["--timing"]].concat())));
+            rare = rare.min(time(sample.run_with(&[&RARE[..], &["--timing"]].concat())));
         }
         assert!(best < (20.0 * rare).max(10.0), "{arguments:?}: {best} ms; a rare position: {rare} ms");
     }

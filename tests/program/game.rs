@@ -26,12 +26,12 @@ const LOSSY: &str = r#"[Event "Blunder"]
 "#;
 
 fn indexed(pgn: &str) -> Workspace {
-    Workspace::asking(&["game", "games.db"]).indexed(pgn)
+    Workspace::for_command(&["game", "games.db"]).indexed(pgn)
 }
 
 /// Both outputs of a run with status 0.
 fn shown(sample: &Workspace, arguments: &[&str]) -> (String, String) {
-    let run = sample.ask(arguments);
+    let run = sample.run_with(arguments);
     assert_eq!(run.status, 0, "{run:?}");
     (run.stdout, run.stderr)
 }

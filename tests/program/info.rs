@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 /// A database of the two samples.
 fn sample() -> Workspace {
-    let workspace = Workspace::asking(&["info", "games.db"]);
+    let workspace = Workspace::for_command(&["info", "games.db"]);
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let inputs = ["famous-games.pgn", "synthetic.pgn"].map(|name| examples.join(name).display().to_string());
     let Run { status, stderr, .. } = workspace.run(&["index", "--quiet", "games.db", &inputs[0], &inputs[1]]);

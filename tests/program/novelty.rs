@@ -47,7 +47,7 @@ fn a_new_move_is_printed_below_the_sheet() {
 
 1. e4 *
 "#;
-    let workspace = Workspace::asking(&["game", "games.db"]).indexed(games);
+    let workspace = Workspace::for_command(&["game", "games.db"]).indexed(games);
     let new =
         |game: &str| workspace.ok(&[game, "--novelty"]).lines().next_back().unwrap_or_default().to_owned();
     insta::assert_snapshot!(new("1"), @"New: no earlier game had the same start position.");
@@ -56,5 +56,5 @@ fn a_new_move_is_printed_below_the_sheet() {
     insta::assert_snapshot!(new("4"), @"Nothing new: all positions of the game occurred in earlier games.");
     insta::assert_snapshot!(new("5"), @"The game has no year, so pgndex cannot find the earlier games to compare it with.");
     insta::assert_snapshot!(new("6"), @"New: no earlier game had the same start position.");
-    insta::assert_snapshot!(workspace.ask(&["3", "--novelty", "--format", "pgn"]).stderr, @"pgndex: note: novelties are shown on score sheets and in json, not in pgn");
+    insta::assert_snapshot!(workspace.run_with(&["3", "--novelty", "--format", "pgn"]).stderr, @"pgndex: note: novelties are shown on score sheets and in json, not in pgn");
 }

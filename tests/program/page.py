@@ -237,12 +237,12 @@ def printed(page):
 # horizontally.
 LOOK = """
 onload = () => {
-  const told = [...document.querySelectorAll("iframe")].map(frame => {
+  const result = [...document.querySelectorAll("iframe")].map(frame => {
     const page = frame.contentDocument;
     const wide = [...page.querySelectorAll(".wide")].filter(one => one.scrollWidth > one.clientWidth);
     return `${frame.width}: ${page.documentElement.scrollWidth - frame.clientWidth} ${wide.length}`;
   });
-  document.body.textContent = "told " + told.join(", ") + " told";
+  document.body.textContent = "result " + result.join(", ") + " result";
 };
 """
 
@@ -257,7 +257,7 @@ def fits(page):
         with open(outer, "w", encoding="utf-8") as file:
             file.write(f'<!DOCTYPE html><meta charset="utf-8"><script>{LOOK}</script><body>{frames}</body>')
         shown = chromium(directory, "--virtual-time-budget=5000", "--dump-dom", f"file://{outer}")
-    print(re.search(r"told (\d.*\d) told", shown).group(1))
+    print(re.search(r"result (\d.*\d) result", shown).group(1))
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ fn chromium_and_librsvg_draw_the_same() {
 
 #[test]
 fn an_answer_is_the_same_with_a_picture() {
-    let workspace = Workspace::asking(&["explore", "games.db", "--moves", "1. e4 c5"]).indexed(FAMOUS);
+    let workspace = Workspace::for_command(&["explore", "games.db", "--moves", "1. e4 c5"]).indexed(FAMOUS);
     for format in ["table", "json", "csv"] {
         let alone = workspace.ok(&["--format", format]);
         assert_eq!(workspace.stdout_of(&["--format", format, "--svg", "a.svg", "--overwrite"]), alone);
@@ -93,7 +93,8 @@ fn an_answer_is_the_same_with_a_picture() {
 
 #[test]
 fn only_allowed_files_are_overwritten() {
-    let workspace = Workspace::asking(&["explore", "games.db"]).indexed(FAMOUS).with("there.svg", "mine");
+    let workspace =
+        Workspace::for_command(&["explore", "games.db"]).indexed(FAMOUS).with("there.svg", "mine");
     insta::assert_snapshot!(workspace.failure(&["--svg", "there.svg"]), @"pgndex: error: there.svg: already exists; use --overwrite to replace it, or name another file");
     insta::assert_snapshot!(workspace.failure(&["--svg", "."]), @"pgndex: error: .: is a directory; name a file for the picture");
     insta::assert_snapshot!(workspace.failure(&["--svg", "games.db", "--overwrite"]), @"pgndex: error: games.db: is the database itself or one of its auxiliary files; name another file");

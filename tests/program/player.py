@@ -161,15 +161,15 @@ def main():
     chance = random.Random(int(seed))
     names = [name for name, _ in often.most_common(int(count))]
     names += chance.sample(sorted(often), int(count))
-    asked = total = 0
+    record_count = total = 0
     for name in names:
         years = sorted({game.year for game in games if game.year and name in game.names})
         for since in [None] + years[len(years) // 2 : len(years) // 2 + 1]:
             filters = ["--since", str(since)] if since else []
             command = [program, "player", database, "=" + name, "--limit", "0", *filters, "--format"]
-            ask = lambda command: subprocess.run(command, check=True, capture_output=True).stdout.decode()
-            answer = json.loads(ask([*command, "json"]))
-            page.held(ask([*command, "html"]), answer)
+            run = lambda command: subprocess.run(command, check=True, capture_output=True).stdout.decode()
+            answer = json.loads(run([*command, "json"]))
+            page.held(run([*command, "html"]), answer)
             chosen = [game for game in games if not since or game.year and game.year >= since]
             seen = [(game, view) for game in chosen for view in game.of(name)]
             what = (name, since)
@@ -196,8 +196,8 @@ def main():
             # Ids are not compared: python-chess finds games in some texts without games.
             found = [(win["opponent_rating"], win["date"] or "") for win in answer["best_wins"]]
             assert found == [(game[1][2], game[0].date) for game in wins], what
-            asked, total = asked + 1, total + len(seen)
-    print(asked, "records,", total, "games")
+            record_count, total = record_count + 1, total + len(seen)
+    print(record_count, "records,", total, "games")
 
 
 main()

@@ -46,13 +46,13 @@ const GAMES: &str = r#"[White "Polgar, Judit"]
 "#;
 
 fn polgar() -> Workspace {
-    Workspace::asking(&["player", "games.db"]).indexed(GAMES)
+    Workspace::for_command(&["player", "games.db"]).indexed(GAMES)
 }
 
 #[test]
 fn a_record_is_printed_with_its_games() {
     let workspace = polgar();
-    let run = workspace.ask(&["polgar, judit"]);
+    let run = workspace.run_with(&["polgar, judit"]);
     insta::assert_snapshot!(run.stdout, @"
     Polgar, Judit and 1 other player: 3 games, 2001 to 2003, 1 without a result
 
@@ -106,7 +106,7 @@ fn a_record_is_printed_with_its_games() {
        1  White  Short, Nigel    2650  2001.02.03         C40 King's Knight Opening
     ");
     insta::assert_snapshot!(run.stderr, @r#"pgndex: note: the name matches 2 players, and the games of all of them are included: "Polgar, Judit" (2), "Polgar, J" (1); to choose one, write "=Polgar, Judit""#);
-    let run = workspace.ask(&["polgar", "--format", "md", "--depth", "0", "-n", "1"]);
+    let run = workspace.run_with(&["polgar", "--format", "md", "--depth", "0", "-n", "1"]);
     insta::assert_snapshot!(run.stdout, @"
     # Polgar, Judit and 2 other players: 4 games, 2001 to 2003, 1 without a result
 
@@ -200,7 +200,7 @@ fn endings_agree_with_find_with_and_without_sets() {
             "[White \"End, E\"]\n[Black \"Other, O\"]\n[SetUp \"1\"]\n[FEN \"{fen}\"]\n[Result \"{result}\"]\n\n{moves} {result}\n\n"
         )
     };
-    let workspace = Workspace::asking(&["player", "games.db"]).indexed(&ENDINGS.map(game).concat());
+    let workspace = Workspace::for_command(&["player", "games.db"]).indexed(&ENDINGS.map(game).concat());
     let endings = || {
         let answer = workspace.json(&["end"]);
         let endings = answer["endings"].as_array().expect("a list").clone();
@@ -258,7 +258,7 @@ fn a_page_has_the_whole_record_and_loads_nothing() {
     assert_eq!(page(&["polgar", "--depth", "0"]), "7 tables, 0 boards, 0 charts\n");
     assert_eq!(page(&["=Polgar, J"]), "5 tables, 0 boards, 0 charts\n");
     assert_eq!(page(&["=Polgar, Zsuzsa"]), "4 tables, 0 boards, 0 charts\n");
-    let workspace = Workspace::asking(&["player", "games.db"]).indexed(FAMOUS);
+    let workspace = Workspace::for_command(&["player", "games.db"]).indexed(FAMOUS);
     for name in ["capablanca", "fischer", "a"] {
         self::page(&workspace, python, "structure", &[name, "--limit", "0", "--least-share", "0"]);
     }
@@ -288,13 +288,13 @@ fn transposing() -> String {
 
 #[test]
 fn transpositions_are_marked() {
-    let workspace = Workspace::asking(&["player", "games.db"]).indexed(&transposing());
-    let ask = |format| {
+    let workspace = Workspace::for_command(&["player", "games.db"]).indexed(&transposing());
+    let section = |format| {
         let text = workspace.ok(&["pirc", "--format", format]);
         let begin = text.find("Lines with White").expect("lines");
         text[begin..].split("\n\n").take(if format == "md" { 2 } else { 1 }).collect::<Vec<_>>().join("\n\n")
     };
-    insta::assert_snapshot!(ask("table"), @"
+    insta::assert_snapshot!(section("table"), @"
     Lines with White:
     line                                   share    games   +  =  -  score    rating  opponents  performance
     ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -307,7 +307,7 @@ fn transpositions_are_marked() {
         2. d4                               40.0 %     12  12  0  0  100.0 %    2450       2500         3300
           2... Nf6 (= 1. d4 Nf6 2. c4 e6)   40.0 %     12  12  0  0  100.0 %    2450       2500         3300
     ");
-    insta::assert_snapshot!(ask("md"), @"
+    insta::assert_snapshot!(section("md"), @"
     Lines with White
 
     | line                                  | share   | games |  + | = | - | score   | rating | opponents | performance |
@@ -326,7 +326,7 @@ fn transpositions_are_marked() {
 #[test]
 fn a_page_shows_the_filters_and_games_without_a_result() {
     let Some(python) = python_that_runs("import xml.etree.ElementTree") else { return };
-    let workspace = Workspace::asking(&["player", "games.db"]).indexed(&transposing());
+    let workspace = Workspace::for_command(&["player", "games.db"]).indexed(&transposing());
     let filters = ["pirc", "--since", "1990", "--time-control", "600+0", "--opponent", "OTHER"];
     let text = workspace.stdout_of(&[&filters[..], &["--format", "html"]].concat());
     let reported = "<p>Filters: opponent OTHER; since 1990; time control 600+0</p>";
@@ -350,7 +350,7 @@ fn a_page_fits_narrow_screens() {
     if !has_program("chromium") {
         return;
     }
-    let workspace = Workspace::asking(&["player", "games.db"]).indexed(&transposing());
+    let workspace = Workspace::for_command(&["player", "games.db"]).indexed(&transposing());
     assert_eq!(page(&workspace, python, "fits", &["pirc"]), "360: -15 8, 800: -15 0, 1200: -15 0\n");
 }
 
@@ -376,7 +376,7 @@ fn names_on_a_page_are_escaped() {
                  [Result \"1-0\"]\n\n1. e4 1-0\n\n"
             )
         };
-        let workspace = Workspace::asking(&["player", "games.db"])
+        let workspace = Workspace::for_command(&["player", "games.db"])
             .indexed(&[game("1999.01.01"), game("2001.01.01")].concat());
         let sql = "SELECT '=' || name FROM player JOIN game ON player_id = white_id";
         let is_name: String =
@@ -394,7 +394,7 @@ fn a_page_is_printed_on_a4() {
     if !has_program("chromium") {
         return;
     }
-    let workspace = Workspace::asking(&["player", "games.db"]).indexed(FAMOUS);
+    let workspace = Workspace::for_command(&["player", "games.db"]).indexed(FAMOUS);
     let pages = page(&workspace, python, "printed", &["capablanca", "--limit", "0"]);
     assert!(matches!(pages.as_str(), "2 pages\n" | "3 pages\n"), "{pages}");
 }
@@ -461,7 +461,7 @@ const AGAINST_ONESELF: &str = r#"[White "Tal, Mikhail"]
 
 #[test]
 fn a_game_against_oneself_counts_once_and_for_both_sides() {
-    let workspace = Workspace::asking(&["player", "games.db"]).indexed(AGAINST_ONESELF);
+    let workspace = Workspace::for_command(&["player", "games.db"]).indexed(AGAINST_ONESELF);
     let counts = |record: &serde_json::Value| {
         let fields = ["games", "wins", "draws", "losses", "unfinished"];
         fields.map(|field| record[field].as_u64().expect("a number"))

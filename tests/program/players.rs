@@ -43,8 +43,8 @@ fn workspace() -> Workspace {
     Workspace::new().indexed(&games(&GAMES))
 }
 
-fn ask(workspace: &Workspace, arguments: &[&str]) -> Run {
-    workspace.ask(&[&["players", "games.db"], arguments].concat())
+fn run_players(workspace: &Workspace, arguments: &[&str]) -> Run {
+    workspace.run_with(&[&["players", "games.db"], arguments].concat())
 }
 
 #[track_caller]
@@ -82,7 +82,7 @@ fn players_are_listed_with_games_and_years() {
         1  1980  1980  Vachier-Lagrave, Maxime
     14 players
     ");
-    insta::assert_snapshot!(ask(&workspace, &["--sort", "name", "--limit", "2", "--offset", "1", "--format", "csv"]).stdout, @r#"
+    insta::assert_snapshot!(run_players(&workspace, &["--sort", "name", "--limit", "2", "--offset", "1", "--format", "csv"]).stdout, @r#"
     name,fide_id,games,as_white,as_black,first_year,last_year,spellings
     "Carlsen, Magnus",,4,3,1,2001,2004,"Carlsen, Magnus"
     "Caruana,F",,1,0,1,1970,1970,"Caruana,F"
@@ -92,8 +92,8 @@ fn players_are_listed_with_games_and_years() {
     {"name":"Ding, Liren","fide_id":null,"games":1,"as_white":0,"as_black":1,"first_year":2010,"last_year":2010,"spellings":[{"name":"Ding, Liren","games":1}]}
     {"name":"Liren Ding","fide_id":null,"games":1,"as_white":1,"as_black":0,"first_year":1991,"last_year":1991,"spellings":[{"name":"Liren Ding","games":1}]}
     "#);
-    insta::assert_snapshot!(ask(&workspace, &["dinger"]).stderr, @r#"pgndex: note: no player has a name that matches "dinger"; did you mean "Ding, Liren", "Ding Liren" or "Liren Ding"?"#);
-    insta::assert_snapshot!(ask(&workspace, &["--offset", "99"]).stderr, @"pgndex: note: 14 players; --offset 99 skips all players");
+    insta::assert_snapshot!(run_players(&workspace, &["dinger"]).stderr, @r#"pgndex: note: no player has a name that matches "dinger"; did you mean "Ding, Liren", "Ding Liren" or "Liren Ding"?"#);
+    insta::assert_snapshot!(run_players(&workspace, &["--offset", "99"]).stderr, @"pgndex: note: 14 players; --offset 99 skips all players");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn merged_names_count_in_every_query_until_split() {
     let workspace = workspace();
     assert_eq!(found(&workspace, "--player", "korchnoi"), 2);
     let before = fs::read(workspace.path("games.db")).expect("the database");
-    let merged = ask(&workspace, &["--merge", "Korchnoi, Viktor", "kortschnoj", "Korchnoi,V"]);
+    let merged = run_players(&workspace, &["--merge", "Korchnoi, Viktor", "kortschnoj", "Korchnoi,V"]);
     assert_eq!((merged.status, merged.stdout.as_str()), (0, ""));
     insta::assert_snapshot!(merged.stderr, @r#"pgndex: note: "Korchnoi, Viktor" now has 8 games under 3 spellings"#);
     for (option, name, count) in [
@@ -162,13 +162,13 @@ fn merged_names_count_in_every_query_until_split() {
     "#);
     assert!(workspace.stdout_of(&["verify", "games.db", "--all"]).starts_with("sound"));
 
-    insta::assert_snapshot!(ask(&workspace, &["--split", "Korchnoi,V"]).stderr, @r#"pgndex: note: "Korchnoi,V" is separate from "Korchnoi, Viktor" again"#);
+    insta::assert_snapshot!(run_players(&workspace, &["--split", "Korchnoi,V"]).stderr, @r#"pgndex: note: "Korchnoi,V" is separate from "Korchnoi, Viktor" again"#);
     assert_eq!(found(&workspace, "--player", "=Korchnoi,V"), 1);
     assert_eq!(found(&workspace, "--player", "kortschnoj"), 7);
-    insta::assert_snapshot!(ask(&workspace, &["--split", "Korchnoi, Viktor"]).stderr, @r#"pgndex: note: "Kortschnoj, Viktor" is separate from "Korchnoi, Viktor" again"#);
+    insta::assert_snapshot!(run_players(&workspace, &["--split", "Korchnoi, Viktor"]).stderr, @r#"pgndex: note: "Kortschnoj, Viktor" is separate from "Korchnoi, Viktor" again"#);
     assert_eq!(found(&workspace, "--player", "korchnoi"), 2);
     assert_eq!(ok(&workspace, &["--export-aliases"]), "name,alias,fide_id\n");
-    assert_eq!(ask(&workspace, &["--split", "Korchnoi, Viktor"]).status, 1);
+    assert_eq!(run_players(&workspace, &["--split", "Korchnoi, Viktor"]).status, 1);
     assert_eq!(fs::read(workspace.path("games.db")).expect("the database").len(), before.len());
 }
 
@@ -187,16 +187,16 @@ fn an_ambiguous_name_is_not_merged() {
         (&["Ding Liren", "Ding Liren"], "is given as another spelling of itself"),
         (&["Ding Liren", "="], "the name is empty"),
     ] {
-        let run = ask(&workspace, &[&["--merge"], names].concat());
+        let run = run_players(&workspace, &[&["--merge"], names].concat());
         assert!(run.status == 1 && run.stderr.contains(expected), "{run:?}");
     }
-    let split = |name| ask(&workspace, &["--split", name]).stderr;
+    let split = |name| run_players(&workspace, &["--split", name]).stderr;
     assert!(split("magnus").contains("\"Carlsen, Magnus\" has no other spellings"), "{}", split("magnus"));
     assert!(split("korchnoi").contains("\"korchnoi\" matches 2 names: "), "{}", split("korchnoi"));
     for arguments in
         [&["--merge", "Ding Liren"][..], &["ding", "--suggest"], &["--suggest", "--split", "ding"]]
     {
-        assert_eq!(ask(&workspace, arguments).status, 2, "{arguments:?}");
+        assert_eq!(run_players(&workspace, arguments).status, 2, "{arguments:?}");
     }
     assert_eq!(ok(&workspace, &["--export-aliases"]), "name,alias,fide_id\n");
 }
@@ -208,7 +208,7 @@ fn a_list_of_names_is_read_and_written() {
         \"Korchnoi,V\",2000016,\"Korchnoi, Viktor\"\r\n\"Viktor the \"\"Terrible\"\"\",,\"Korchnoi, Viktor\"\r\n\
         Liren Ding,,Ding Liren\r\n";
     workspace.write("aliases.csv", list);
-    insta::assert_snapshot!(ask(&workspace, &["--aliases", "aliases.csv"]).stderr, @r#"pgndex: note: 4 spellings read (4 new); "Viktor the "Terrible"" is not in any game yet"#);
+    insta::assert_snapshot!(run_players(&workspace, &["--aliases", "aliases.csv"]).stderr, @r#"pgndex: note: 4 spellings read (4 new); "Viktor the "Terrible"" is not in any game yet"#);
     let written = ok(&workspace, &["--export-aliases"]);
     insta::assert_snapshot!(written, @r#"
     name,alias,fide_id
@@ -221,7 +221,7 @@ fn a_list_of_names_is_read_and_written() {
     assert_eq!(found(&workspace, "--player", "=Liren Ding"), 2);
     // The exported list gives the same list again.
     workspace.write("written.csv", &written);
-    assert_eq!(ask(&workspace, &["--aliases", "written.csv"]).status, 0);
+    assert_eq!(run_players(&workspace, &["--aliases", "written.csv"]).status, 0);
     assert_eq!(ok(&workspace, &["--export-aliases"]), written);
     let listed = json(&ok(&workspace, &["korchnoi", "--format", "json"]));
     assert_eq!(listed["fide_id"], 2_000_016);
@@ -231,7 +231,7 @@ fn a_list_of_names_is_read_and_written() {
 fn an_invalid_list_is_reported_with_its_line_and_changes_nothing() {
     let workspace = workspace();
     workspace.write("good.csv", "name,alias\nDing Liren,Liren Ding\n");
-    assert_eq!(ask(&workspace, &["--aliases", "good.csv"]).status, 0);
+    assert_eq!(run_players(&workspace, &["--aliases", "good.csv"]).status, 0);
     let before = ok(&workspace, &["--export-aliases"]);
     let reported: String = [
         "",
@@ -255,7 +255,7 @@ fn an_invalid_list_is_reported_with_its_line_and_changes_nothing() {
     .iter()
     .map(|list| {
         workspace.write("bad.csv", list);
-        let run = ask(&workspace, &["--aliases", "bad.csv"]);
+        let run = run_players(&workspace, &["--aliases", "bad.csv"]);
         assert_eq!((run.status, ok(&workspace, &["--export-aliases"])), (1, before.clone()), "{list:?}");
         run.stderr
     })
@@ -281,18 +281,18 @@ fn an_invalid_list_is_reported_with_its_line_and_changes_nothing() {
     "#);
     workspace.write("bad.csv", b"name,alias\nA,B\nM\xfcller,K\n");
     assert!(
-        ask(&workspace, &["--aliases", "bad.csv"])
+        run_players(&workspace, &["--aliases", "bad.csv"])
             .stderr
             .contains("bad.csv:3: not UTF-8; save the file as UTF-8")
     );
-    assert_eq!(ask(&workspace, &["--aliases", "nowhere.csv"]).status, 1);
+    assert_eq!(run_players(&workspace, &["--aliases", "nowhere.csv"]).status, 1);
 }
 
 #[test]
 fn names_stay_merged_when_games_are_added() {
     let workspace = workspace();
     assert_eq!(
-        ask(&workspace, &["--merge", "Korchnoi, Viktor", "Kortschnoj, Viktor", "=Korcnoj,V"]).status,
+        run_players(&workspace, &["--merge", "Korchnoi, Viktor", "Kortschnoj, Viktor", "=Korcnoj,V"]).status,
         0
     );
     assert_eq!(found(&workspace, "--player", "korcnoj"), 7);
@@ -321,7 +321,7 @@ fn another_spelling_with_many_more_games_is_reported() {
 #[test]
 fn only_names_that_can_belong_to_one_person_are_suggested() {
     let workspace = workspace();
-    let suggested = ask(&workspace, &["--suggest"]).stdout;
+    let suggested = run_players(&workspace, &["--suggest"]).stdout;
     insta::assert_snapshot!(suggested, @r#"
     name,alias,fide_id,why,name_games,name_years,name_ratings,alias_games,alias_years,alias_ratings
     "Caruana, Fabiano",Fabiano Caruana,,"same name, written differently",1,1960,,1,1971,
@@ -331,7 +331,7 @@ fn only_names_that_can_belong_to_one_person_are_suggested() {
     "Vachier-Lagrave, Maxime","Vachier Lagrave,M",,given names shortened; no other name matches,1,1980,,1,2010,
     "#);
     workspace.write("suggested.csv", suggested);
-    assert_eq!(ask(&workspace, &["--aliases", "suggested.csv"]).status, 0);
+    assert_eq!(run_players(&workspace, &["--aliases", "suggested.csv"]).status, 0);
     assert_eq!(suggested_pairs(&workspace), "");
 }
 
@@ -349,7 +349,7 @@ fn players_who_consulted_each_other_are_not_suggested() {
 /// The suggested pairs as `name < alias`.
 #[track_caller]
 fn suggested_pairs(workspace: &Workspace) -> String {
-    let run = ask(workspace, &["--suggest"]);
+    let run = run_players(workspace, &["--suggest"]);
     assert_eq!(run.status, 0, "{run:?}");
     let mut rows = csv::Reader::from_reader(run.stdout.as_bytes());
     let pairs = rows.records().map(|row| {
@@ -375,7 +375,7 @@ fn suggested_for(names: &[(&str, u32, u32, u32)]) -> (String, String) {
         );
     }
     let workspace = Workspace::new().indexed(&pgn);
-    (suggested_pairs(&workspace), ask(&workspace, &["--suggest"]).stderr)
+    (suggested_pairs(&workspace), run_players(&workspace, &["--suggest"]).stderr)
 }
 
 #[test]
@@ -498,7 +498,7 @@ struct Listed {
     /// All spellings with their numbers of games according to SQL; the first is the player's name.
     spellings: &'static [(&'static str, usize)],
     /// Names by which a user may look for the player.
-    asked: &'static [&'static str],
+    searched: &'static [&'static str],
     /// The number of games that these names find before spellings are merged.
     alone: usize,
 }
@@ -508,13 +508,13 @@ const LISTED: [Listed; 6] = [
         // The second spelling is from the Young Masters of 2004, with a rating of 2567. Arne, Sverre Johan and others
         // are named Karlsen.
         spellings: &[("Carlsen,M", 3377), ("Carlsen,6", 1)],
-        asked: &["Carlsen, Magnus", "Magnus Carlsen", "M. Carlsen", "carlsen,m"],
+        searched: &["Carlsen, Magnus", "Magnus Carlsen", "M. Carlsen", "carlsen,m"],
         alone: 3377,
     },
     Listed {
         // The second name stands for two players in consultation.
         spellings: &[("Caruana,F", 4294), ("Caruana,Fabiano:Green,Lee", 1)],
-        asked: &["Caruana, Fabiano", "Fabiano Caruana", "Caruana F", "F. Caruana", "caruana"],
+        searched: &["Caruana, Fabiano", "Fabiano Caruana", "Caruana F", "F. Caruana", "caruana"],
         alone: 4295,
     },
     Listed {
@@ -524,25 +524,25 @@ const LISTED: [Listed; 6] = [
             ("Korchnoi, Viktor", 2),
             ("Korchnoi, V", 1),
         ],
-        asked: &["Korchnoi, Viktor", "Viktor Korchnoi", "Korchnoi, Viktor L", "V. Korchnoi", "korchnoi"],
+        searched: &["Korchnoi, Viktor", "Viktor Korchnoi", "Korchnoi, Viktor L", "V. Korchnoi", "korchnoi"],
         alone: 1039,
     },
     Listed {
         // The third spelling is from the Under-10 championship of 1999.
         spellings: &[("Vachier Lagrave,M", 5541), ("Vachier-Lagrave,M", 3), ("Vachier Lagrave, Mexime", 11)],
-        asked: &["Vachier-Lagrave, Maxime", "Maxime Vachier Lagrave", "vachier-lagrave, maxime"],
+        searched: &["Vachier-Lagrave, Maxime", "Maxime Vachier Lagrave", "vachier-lagrave, maxime"],
         alone: 5544,
     },
     Listed {
         // No game with the second spelling is one of Ding Linlin: opponents, dates and ratings fit Ding Liren.
         spellings: &[("Ding Liren", 2221), ("Ding,L", 30)],
-        asked: &["Ding, Liren", "Ding Liren", "Liren Ding", "ding,liren"],
+        searched: &["Ding, Liren", "Ding Liren", "Liren Ding", "ding,liren"],
         alone: 2251,
     },
     Listed {
         // Nepomnishay, Mikhail I is another player.
         spellings: &[("Nepomniachtchi,I", 4909), ("Nepomniatchi,I", 1)],
-        asked: &["Nepomniachtchi, Ian", "Ian Nepomniachtchi", "nepomniachtchi"],
+        searched: &["Nepomniachtchi, Ian", "Ian Nepomniachtchi", "nepomniachtchi"],
         alone: 4909,
     },
 ];
@@ -581,11 +581,11 @@ fn six_players_are_found_under_all_their_names() {
         workspace.number("games.db", &format!("SELECT count(*) FROM game WHERE {id} IN (white_id, black_id)"))
     };
     let mut list = "name,alias\n".to_owned();
-    for Listed { spellings, asked, alone } in LISTED {
+    for Listed { spellings, searched, alone } in LISTED {
         for (name, games) in spellings {
             assert_eq!(sql(name), i64::try_from(*games).expect("a number"), "{name}");
         }
-        for name in asked {
+        for name in searched {
             assert_eq!(found(&workspace, "--player", name), alone, "{name}");
         }
         for (alias, _) in &spellings[1..] {
@@ -596,10 +596,10 @@ fn six_players_are_found_under_all_their_names() {
     assert!(note.contains("\"Kortschnoj, Viktor\" has 3,531 games"), "{note}");
 
     workspace.write("aliases.csv", list);
-    assert_eq!(ask(&workspace, &["--aliases", "aliases.csv"]).status, 0);
-    for Listed { spellings, asked, .. } in LISTED {
+    assert_eq!(run_players(&workspace, &["--aliases", "aliases.csv"]).status, 0);
+    for Listed { spellings, searched, .. } in LISTED {
         let all: usize = spellings.iter().map(|(_, games)| games).sum();
-        for name in asked {
+        for name in searched {
             assert_eq!(found(&workspace, "--player", name), all, "{name}");
         }
         for (name, _) in spellings {

@@ -1,6 +1,6 @@
 """Compares the answers of `pgndex repertoire` with reading all games with python-chess.
 
-Usage: repertoire.py PGNDEX DATABASE PGN SIDE REPERTOIRE [FILTER VALUE]. SIDE is white, black or told: by the tag
+Usage: repertoire.py PGNDEX DATABASE PGN SIDE REPERTOIRE [FILTER VALUE]. SIDE is white, black or tagged: by the tag
 Orientation. FILTER is --white, --black or --since, the value a whole name or a year. Prints how many lines and
 departures agree.
 """
@@ -52,7 +52,7 @@ def read_book(path, side):
     roots = {chess.WHITE: {}, chess.BLACK: {}}
     names = []
     for number, game in enumerate(read_games(path), 1):
-        color = COLORS[game.headers["Orientation"] if side == "told" else side]
+        color = COLORS[game.headers["Orientation"] if side == "tagged" else side]
         event, *players = (game.headers.get(tag, "?") for tag in ("Event", "White", "Black"))
         names.append(event if event != "?" else " – ".join(name for name in players if name != "?") or None)
         board = game.board()
@@ -212,8 +212,8 @@ def main():
         games.append((number, (day, headers["Result"], positions)))
     assert games, given
     roots, names = read_book(repertoire, side)
-    told = [] if side == "told" else ["--side", side]
-    command = [program, "repertoire", database, repertoire, *told, *given, "--format", "json"]
+    side_option = [] if side == "tagged" else ["--side", side]
+    command = [program, "repertoire", database, repertoire, *side_option, *given, "--format", "json"]
     command += ["--least-games", "1", "--least-share", "0", "--games", str(GAMES), "--least-plies", str(LEAST_PLIES)]
     answers = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     sides = [color for color in (chess.WHITE, chess.BLACK) if roots[color]]

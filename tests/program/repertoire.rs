@@ -59,7 +59,7 @@ fn games_as_repertoire(corpus: &str, bytes: usize) -> Option<String> {
 
 #[test]
 fn a_repertoire_for_both_sides() {
-    assert!(lines_with_games("otb-40k", 300_000, "told", BOTH_SIDES, &[]) > 10);
+    assert!(lines_with_games("otb-40k", 300_000, "tagged", BOTH_SIDES, &[]) > 10);
 }
 
 #[test]
@@ -71,9 +71,9 @@ fn annotated_games_as_a_repertoire() {
 #[test]
 #[ignore = "takes a minute"]
 fn repertoires_against_many_games() {
-    assert!(lines_with_games("otb-40k", 3_000_000, "told", BOTH_SIDES, &[]) > 14);
-    assert!(lines_with_games("otb-40k", 3_000_000, "told", BOTH_SIDES, &["--since", "2010"]) > 10);
-    assert!(lines_with_games("fics", 1_500_000, "told", BOTH_SIDES, &[]) > 5);
+    assert!(lines_with_games("otb-40k", 3_000_000, "tagged", BOTH_SIDES, &[]) > 14);
+    assert!(lines_with_games("otb-40k", 3_000_000, "tagged", BOTH_SIDES, &["--since", "2010"]) > 10);
+    assert!(lines_with_games("fics", 1_500_000, "tagged", BOTH_SIDES, &[]) > 5);
     let Some(games) = games_as_repertoire("annotated_mixed", 150_000) else { return };
     lines_with_games("otb-40k", 2_000_000, "white", &games, &[]);
     // A repertoire made of games of the same collection.
@@ -88,14 +88,14 @@ fn printed(run: &Run) -> String {
 
 #[test]
 fn the_side_of_a_repertoire_is_recognised() {
-    let workspace = Workspace::asking(&["repertoire", "games.db", "mine.pgn"])
+    let workspace = Workspace::for_command(&["repertoire", "games.db", "mine.pgn"])
         .indexed("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n\n1. e4 c5 0-1\n");
-    let ask = |text: &str, arguments: &[&str]| {
+    let compare = |text: &str, arguments: &[&str]| {
         std::fs::write(workspace.path("mine.pgn"), text).expect("written");
-        printed(&workspace.ask(&[&["--games", "0"], arguments].concat()))
+        printed(&workspace.run_with(&[&["--games", "0"], arguments].concat()))
     };
     // If one side has several moves and the other only one each, the repertoire is for the latter.
-    insta::assert_snapshot!(ask("1. e4 e5 (1... c6) 2. Nf3 *", &[]), @"
+    insta::assert_snapshot!(compare("1. e4 e5 (1... c6) 2. Nf3 *", &[]), @"
     For White: 2 lines, 5 positions
     line  games  score    most often left by (games)  moves
     ───────────────────────────────────────────────────────────────────────
@@ -104,7 +104,7 @@ fn the_side_of_a_repertoire_is_recognised() {
     pgndex: note: for games without the tag Orientation, the side was guessed: White; if this is wrong, use --side black
     0
     ");
-    insta::assert_snapshot!(ask("1. e4 (1. d4 d5) e5 *", &[]), @"
+    insta::assert_snapshot!(compare("1. e4 (1. d4 d5) e5 *", &[]), @"
     For Black: 2 lines, 5 positions
     line  games  score  most often left by (games)  moves
     ────────────────────────────────────────────────────────
@@ -113,7 +113,7 @@ fn the_side_of_a_repertoire_is_recognised() {
     pgndex: note: for games without the tag Orientation, the side was guessed: Black; if this is wrong, use --side white
     0
     ");
-    insta::assert_snapshot!(ask("[Orientation \"Black\"]\n\n1. e4 e5 (1... c6) 2. Nf3 *", &[]), @"
+    insta::assert_snapshot!(compare("[Orientation \"Black\"]\n\n1. e4 e5 (1... c6) 2. Nf3 *", &[]), @"
     For Black: 2 lines, 5 positions
     line  games  score  most often left by (games)  moves
     ───────────────────────────────────────────────────────────────────────────
@@ -121,7 +121,7 @@ fn the_side_of_a_repertoire_is_recognised() {
        2      0                                     … 1... c6
     0
     ");
-    insta::assert_snapshot!(ask("1. e4 e5 (1... c6) 2. Nf3 (2. d4) *", &[]), @"
+    insta::assert_snapshot!(compare("1. e4 e5 (1... c6) 2. Nf3 (2. d4) *", &[]), @"
     For White: 3 lines, 6 positions
     line  games  score    most often left by (games)  moves
     ───────────────────────────────────────────────────────────────────────
@@ -131,7 +131,7 @@ fn the_side_of_a_repertoire_is_recognised() {
     pgndex: note: for games without the tag Orientation, the side was guessed: White; if this is wrong, use --side black
     0
     ");
-    insta::assert_snapshot!(ask("1. e4 e5 (1... c6) 2. Nf3 (2. d4) Nc6 *", &["--side", "black"]), @"
+    insta::assert_snapshot!(compare("1. e4 e5 (1... c6) 2. Nf3 (2. d4) Nc6 *", &["--side", "black"]), @"
     For Black: 3 lines, 7 positions
     line  games  score  most often left by (games)  moves
     ───────────────────────────────────────────────────────────────────
@@ -146,7 +146,7 @@ fn the_side_of_a_repertoire_is_recognised() {
 fn a_move_that_mates_is_found() {
     let game = "1. f3 e5 2. g4 Qh4# 0-1\n";
     let workspace =
-        Workspace::asking(&["repertoire", "games.db", "mine.pgn"]).indexed(game).with("mine.pgn", game);
+        Workspace::for_command(&["repertoire", "games.db", "mine.pgn"]).indexed(game).with("mine.pgn", game);
     let answer = workspace.json(&["--side", "black"]);
     assert_eq!(answer[0]["lines"][0]["moves"][3]["games"], 1);
     assert_eq!(answer[0]["departure_count"], 0);
@@ -154,22 +154,22 @@ fn a_move_that_mates_is_found() {
 
 #[test]
 fn unreadable_text_is_reported() {
-    let workspace = Workspace::asking(&["repertoire", "games.db", "mine.pgn"])
+    let workspace = Workspace::for_command(&["repertoire", "games.db", "mine.pgn"])
         .indexed("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 1-0\n");
-    let ask = |text: &str| {
+    let compare = |text: &str| {
         std::fs::write(workspace.path("mine.pgn"), text).expect("written");
-        printed(&workspace.ask(&["--games", "0", "--format", "csv"]))
+        printed(&workspace.run_with(&["--games", "0", "--format", "csv"]))
     };
-    insta::assert_snapshot!(ask(""), @"
+    insta::assert_snapshot!(compare(""), @"
     pgndex: error: mine.pgn: this file has no moves; is it a PGN file?
     1
     ");
-    insta::assert_snapshot!(ask("Dear friend\n"), @"
+    insta::assert_snapshot!(compare("Dear friend\n"), @"
     pgndex: error: mine.pgn: this file has no moves; is it a PGN file?
     1
     ");
     insta::assert_snapshot!(
-        ask("[Event \"a\"]\n\n1. e4 e5\n(1... Nf7 2. d4) (1... c5 2. Nf3 (2. Sf3 d6)) 2. Nf3 Kf6 3. d4 *\n\n[FEN \"x\"]\n\n1. e4 *\n"),
+        compare("[Event \"a\"]\n\n1. e4 e5\n(1... Nf7 2. d4) (1... c5 2. Nf3 (2. Sf3 d6)) 2. Nf3 Kf6 3. d4 *\n\n[FEN \"x\"]\n\n1. e4 *\n"),
         @"
     side,chapter,name,moves,games,wins,draws,losses,followed,is_open,left_by,left_at,left_games,start_fen
     w,1,a,1. e4 e5 2. Nf3,1,1,0,0,3,0,,,,
@@ -182,7 +182,7 @@ fn unreadable_text_is_reported() {
     0
     "
     );
-    insta::assert_snapshot!(printed(&workspace.ask(&["--white", "nobody"])), @r#"
+    insta::assert_snapshot!(printed(&workspace.run_with(&["--white", "nobody"])), @r#"
     For White: 2 lines, 6 positions
     line  games  score  most often left by (games)  moves
     ────────────────────────────────────────────────────────────────
@@ -198,7 +198,7 @@ fn unreadable_text_is_reported() {
     0
     "#);
     insta::assert_snapshot!(
-        ask("[Orientation \"green\"]\n\n1. e4 e5 (1... c5) 2. Nf3 *\n\n[Event \"b\"]\n[Variant \"Atomic\"]\n\n1. d4 *\n\n1. c4 c5 2. g3 *\n"),
+        compare("[Orientation \"green\"]\n\n1. e4 e5 (1... c5) 2. Nf3 *\n\n[Event \"b\"]\n[Variant \"Atomic\"]\n\n1. d4 *\n\n1. c4 c5 2. g3 *\n"),
         @r#"
     side,chapter,name,moves,games,wins,draws,losses,followed,is_open,left_by,left_at,left_games,start_fen
     w,1,,1. e4 e5 2. Nf3,1,1,0,0,3,0,,,,
@@ -213,12 +213,12 @@ fn unreadable_text_is_reported() {
     let noise: Vec<u8> =
         (0..6000_u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     std::fs::write(workspace.path("mine.pgn"), [b"1. e4 e5 ", noise.as_slice()].concat()).expect("written");
-    insta::assert_snapshot!(printed(&workspace.ask(&[])), @"
+    insta::assert_snapshot!(printed(&workspace.run_with(&[])), @"
     pgndex: error: mine.pgn: not a text file; give the PGN file of the repertoire
     1
     ");
     std::fs::remove_file(workspace.path("mine.pgn")).expect("removed");
-    insta::assert_snapshot!(printed(&workspace.ask(&[])), @"
+    insta::assert_snapshot!(printed(&workspace.run_with(&[])), @"
     pgndex: error: mine.pgn: no such file or directory; check the path
     1
     ");

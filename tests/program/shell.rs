@@ -7,17 +7,17 @@ use crate::workspace::Workspace;
 
 /// The completions for the last word in bash.
 fn completed(workspace: &Workspace, words: &[&str]) -> Vec<String> {
-    const ASK: &str = r#"
+    const SCRIPT: &str = r#"
         source completions
         COMP_WORDS=("$@")
         COMP_CWORD=$(($# - 1))
-        # It belongs to the keys that bash was asked by.
+        # In bash, it works only during a completion.
         compopt() { :; }
         "$(complete -p pgndex | sed 's/.*-F \([^ ]*\).*/\1/')" pgndex "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
         printf '%s\n' "${COMPREPLY[@]}"
     "#;
     let output = Command::new("bash")
-        .args(["--norc", "-c", ASK, "bash"])
+        .args(["--norc", "-c", SCRIPT, "bash"])
         .args(words)
         .current_dir(workspace.directory())
         .stdin(Stdio::null())

@@ -45,7 +45,7 @@ const QUERY: &str = "SELECT g.game_id, white, white_elo, t.value AS note, x'00ff
 const ENDLESS: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)";
 
 fn sample() -> Workspace {
-    Workspace::asking(&["sql", "games.db"]).built(GAMES)
+    Workspace::for_command(&["sql", "games.db"]).built(GAMES)
 }
 
 mod formats {
@@ -181,7 +181,7 @@ mod formats {
         let sample = sample();
         let endless = format!("{ENDLESS} SELECT i FROM n");
         for format in ["table", "box", "csv", "json", "md", "line"] {
-            let mut command = sample.question(&[&endless, "--format", format]);
+            let mut command = sample.command_with(&[&endless, "--format", format]);
             let mut child =
                 command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
             let mut start = [0; 8];
@@ -227,7 +227,7 @@ SELECT 1 AS a, NULL AS b
         // A statement without a result set prints nothing.
         assert_eq!(sample.ok(&["BEGIN; SELECT 1 AS a; COMMIT", "--format", "line"]), "a = 1\n");
         for arguments in [&[][..], &["-"]] {
-            let run = run_with_input(sample.question(arguments), SCRIPT);
+            let run = run_with_input(sample.command_with(arguments), SCRIPT);
             assert_eq!((run.status, run.stdout, run.stderr.as_str()), (0, printed.clone(), ""));
         }
     }
@@ -240,7 +240,7 @@ SELECT 1 AS a, NULL AS b
             assert_eq!(sample.ok(&[query, "--format", "csv"]), "a\n1\n", "{query}");
         }
         for arguments in [&["--wirte"][..], &["-x"], &["SELECT 1", "--wirte"], &["SELECT", "1"]] {
-            let run = sample.ask(arguments);
+            let run = sample.run_with(arguments);
             assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{arguments:?}");
         }
     }
@@ -273,7 +273,7 @@ SELECT 1 AS a, NULL AS b
         assert!(tables.contains("\nplayer,table,\"player_id, name\"\n"), "{tables}");
         assert!(tables.contains("\nmoves,view,\"game_id, ply, move_number,"), "{tables}");
         assert!(sample.ok(&[".schema"]).contains("CREATE VIEW positions AS"));
-        let run = sample.ask(&[".timer on\nSELECT 1;\n.timer off\nSELECT 2;", "--format", "csv"]);
+        let run = sample.run_with(&[".timer on\nSELECT 1;\n.timer off\nSELECT 2;", "--format", "csv"]);
         assert_eq!((run.status, run.stdout.as_str()), (0, "1\n1\n2\n2\n"));
         assert_eq!((run.stderr.lines().count(), run.stderr.ends_with(" s\n")), (1, true), "{}", run.stderr);
         insta::assert_snapshot!(sample.failure(&[".tabels"]), @r#"pgndex: error: no such command: .tabels; did you mean ".tables"?"#);
@@ -304,7 +304,7 @@ mod session {
             .parameter unset x\n.parameter list\n.parameter clear\n.parameter\n";
         assert_eq!(sample.ok(&[script]), "n\n8\nname,value\nx,7\ny,a b\nname,value\ny,a b\nname,value\n");
         for wrong in ["x", "=1", "a b=1", ""] {
-            assert_eq!(sample.ask(&["--param", wrong, "SELECT 1"]).status, 2, "{wrong}");
+            assert_eq!(sample.run_with(&["--param", wrong, "SELECT 1"]).status, 2, "{wrong}");
         }
     }
 
@@ -405,7 +405,7 @@ mod errors {
             .with("b.sql", "\n\nSELECT json('{');")
             .with("c.sql", "SELECT 1;\n.mode tree")
             .with("d.sql", b"SELECT 1;\nSELECT '\xff'");
-        let run = sample.ask(&["--file", "a.sql", "--format", "csv"]);
+        let run = sample.run_with(&["--file", "a.sql", "--format", "csv"]);
         assert_eq!((run.status, run.stdout.as_str()), (1, "n\n3\n"));
         insta::assert_snapshot!(run.stderr, @r#"
         pgndex: error: a.sql:6: no such column: whiet
@@ -414,8 +414,8 @@ mod errors {
           did you mean "white"?
         "#);
         insta::assert_snapshot!(sample.failure(&["--file", "b.sql"]), @"pgndex: error: b.sql:3: malformed JSON");
-        insta::assert_snapshot!(sample.ask(&["--file", "c.sql"]).stderr, @r#"pgndex: error: c.sql:2: no such format: "tree"; .mode takes table, box, csv, json, md, line"#);
-        insta::assert_snapshot!(sample.ask(&["--file", "d.sql"]).stderr, @"
+        insta::assert_snapshot!(sample.run_with(&["--file", "c.sql"]).stderr, @r#"pgndex: error: c.sql:2: no such format: "tree"; .mode takes table, box, csv, json, md, line"#);
+        insta::assert_snapshot!(sample.run_with(&["--file", "d.sql"]).stderr, @"
         pgndex: error: d.sql: cannot read the statements
           because: line 2 is not UTF-8 text
         ");
@@ -423,7 +423,7 @@ mod errors {
         pgndex: error: e.sql: cannot read the statements; give an existing file with --file, or - for standard input
           because: No such file or directory (os error 2)
         ");
-        insta::assert_snapshot!(run_with_input(sample.question(&[]), "SELECT\n1 +").stderr, @"
+        insta::assert_snapshot!(run_with_input(sample.command_with(&[]), "SELECT\n1 +").stderr, @"
         pgndex: error: standard input:1: incomplete input
           the statement ends too early, or a bracket or quote is not closed
         ");
@@ -456,12 +456,12 @@ mod attaching {
                 "database disk image is malformed, in this database or an attached one",
             ),
         ] {
-            let run = sample.ask(&[statements]);
+            let run = sample.run_with(&[statements]);
             assert_eq!(run.status, 1, "{statements}");
             assert!(run.stderr.contains(message), "{statements}: {}", run.stderr);
             assert!(!run.stderr.contains("games.db"), "{statements}: {}", run.stderr);
         }
-        assert_eq!(sample.ask(&["ATTACH 'nothing.db' AS other"]).status, 1);
+        assert_eq!(sample.run_with(&["ATTACH 'nothing.db' AS other"]).status, 1);
     }
 }
 
@@ -488,7 +488,7 @@ mod writing {
             let hint = "to remove games with all rows that refer to them, use `pgndex remove`";
             assert!(sample.failure(&[query]).contains(hint), "{query}");
         }
-        assert_eq!(sample.ask(&["ATTACH 'new.db' AS new"]).status, 1);
+        assert_eq!(sample.run_with(&["ATTACH 'new.db' AS new"]).status, 1);
         assert!(before == fs::read(sample.path("games.db")).expect("the database"));
         assert_eq!(sample.names(), ["games.db"]);
     }
@@ -500,13 +500,13 @@ mod writing {
             DELETE FROM tag WHERE name = 'Annotator' RETURNING value;
             DELETE FROM tag WHERE name = 'Annotator';
             SELECT count(*) AS n FROM game WHERE eco = 'A00'";
-        let run = sample.ask(&["--write", "--format", "csv", script]);
+        let run = sample.run_with(&["--write", "--format", "csv", script]);
         assert_eq!((run.status, run.stdout.as_str()), (0, "value\n\"a|b, \"\"c\"\"\"\nme\nn\n2\n"));
         assert_eq!(run.stderr, "2 rows changed\n2 rows changed\n0 rows changed\n");
         assert_eq!(sample.number("games.db", "SELECT count(*) FROM game WHERE eco = 'A00'"), 2);
         assert_eq!(sample.names(), ["games.db"]);
         let script = "CREATE TABLE mine (x); INSERT INTO mine VALUES (1), (2); CREATE TABLE copy AS SELECT * FROM mine";
-        let run = sample.ask(&["--write", script]);
+        let run = sample.run_with(&["--write", script]);
         assert_eq!(
             (run.status, run.stderr.as_str()),
             (0, "schema changed\n2 rows changed\nschema changed\n")
@@ -516,19 +516,19 @@ mod writing {
     #[test]
     fn changes_before_an_error_are_kept_unless_in_a_transaction() {
         let sample = sample();
-        let run = sample.ask(&["--write", "DELETE FROM tag WHERE game_id = 1; DELETE FROM nonsense"]);
+        let run = sample.run_with(&["--write", "DELETE FROM tag WHERE game_id = 1; DELETE FROM nonsense"]);
         assert_eq!(run.status, 1);
         assert_eq!(sample.number("games.db", "SELECT count(*) FROM tag"), 1);
-        let run = sample.ask(&["--write", "BEGIN; DELETE FROM tag; DELETE FROM nonsense; COMMIT"]);
+        let run = sample.run_with(&["--write", "BEGIN; DELETE FROM tag; DELETE FROM nonsense; COMMIT"]);
         assert_eq!(run.status, 1);
-        let run = sample.ask(&["--write", "BEGIN; DELETE FROM tag"]);
+        let run = sample.run_with(&["--write", "BEGIN; DELETE FROM tag"]);
         assert_eq!(run.status, 1);
         insta::assert_snapshot!(run.stderr, @"
         1 row changed
         pgndex: error: there was a BEGIN but no COMMIT; the changes since BEGIN were not kept
         ");
         assert_eq!(sample.number("games.db", "SELECT count(*) FROM tag"), 1);
-        assert_eq!(sample.ask(&["--write", "BEGIN; DELETE FROM tag; COMMIT"]).status, 0);
+        assert_eq!(sample.run_with(&["--write", "BEGIN; DELETE FROM tag; COMMIT"]).status, 0);
         assert_eq!(sample.number("games.db", "SELECT count(*) FROM tag"), 0);
     }
 
@@ -548,8 +548,8 @@ mod writing {
         let failure = sample.failure(&["--write", "DELETE FROM game WHERE game_id = 1"]);
         assert!(failure.contains("use `pgndex remove`\n  rows of game are referenced by "), "{failure}");
         // The query from the message.
-        let asked = "BEGIN; PRAGMA defer_foreign_keys = ON; DELETE FROM player WHERE player_id = 1; PRAGMA foreign_key_check; ROLLBACK";
-        insta::assert_snapshot!(sample.stdout_of(&["--write", "--format", "csv", asked]), @"
+        let query = "BEGIN; PRAGMA defer_foreign_keys = ON; DELETE FROM player WHERE player_id = 1; PRAGMA foreign_key_check; ROLLBACK";
+        insta::assert_snapshot!(sample.stdout_of(&["--write", "--format", "csv", query]), @"
         table,rowid,parent,fkid
         game,1,player,3
         ");
@@ -559,12 +559,12 @@ mod writing {
     fn one_writer_at_a_time() {
         let sample = sample();
         let lock = WriterLock::acquire(&sample.path("games.db")).expect("the lock");
-        let refused = sample.ask(&["--write", "DELETE FROM tag"]);
+        let refused = sample.run_with(&["--write", "DELETE FROM tag"]);
         assert_eq!((refused.status, refused.stdout.as_str()), (4, ""));
         assert!(refused.stderr.contains("being written by process "), "{}", refused.stderr);
         assert_eq!(sample.ok(&["SELECT count(*) AS n FROM tag", "--format", "csv"]), "n\n2\n");
         drop(lock);
-        assert_eq!(sample.ask(&["--write", "DELETE FROM tag"]).status, 0);
+        assert_eq!(sample.run_with(&["--write", "DELETE FROM tag"]).status, 0);
     }
 
     #[test]
@@ -591,7 +591,7 @@ mod signals {
         let sample = sample();
         let endless = format!("SELECT 1 AS a; {ENDLESS} SELECT count(*) FROM n; SELECT 2");
         for (name, status) in [("INT", 130), ("TERM", 143)] {
-            let mut command = sample.question(&["--format", "csv", &endless]);
+            let mut command = sample.command_with(&["--format", "csv", &endless]);
             let mut child =
                 command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
             let mut first = [0; 4];
@@ -613,7 +613,7 @@ mod signals {
         let sample = sample();
         for (name, status) in [("INT", 130), ("TERM", 143)] {
             let mut command =
-                sample.question(&["SELECT instr(zeroblob(30000000), zeroblob(15000000) || x'01')"]);
+                sample.command_with(&["SELECT instr(zeroblob(30000000), zeroblob(15000000) || x'01')"]);
             let child =
                 command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
             std::thread::sleep(Duration::from_millis(400));
@@ -631,7 +631,7 @@ mod signals {
         let sample = sample();
         // The query finds fewer rows than a table buffers, and then none, but never ends.
         let query = format!("{ENDLESS} SELECT i FROM n WHERE i <= 10");
-        let mut command = sample.question(&[&query]);
+        let mut command = sample.command_with(&[&query]);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
         std::thread::sleep(Duration::from_millis(1000));
         signal(&child, "INT");
@@ -645,7 +645,7 @@ mod signals {
     fn a_stopped_statement_changes_nothing() {
         let sample = sample();
         let change = format!("INSERT INTO tag {ENDLESS} SELECT 1, i, '' FROM n");
-        let mut command = sample.question(&["--write", &change]);
+        let mut command = sample.command_with(&["--write", &change]);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
         std::thread::sleep(Duration::from_millis(500));
         signal(&child, "INT");
@@ -927,7 +927,7 @@ fn slow_or_probably_wrong_statements_get_a_note() {
         ("PRAGMA journal_mode", ""),
         ("PRAGMA main.journal_mode;", ""),
     ] {
-        let run = sample.ask(&[sql]);
+        let run = sample.run_with(&[sql]);
         assert_eq!(run.status, 0, "{sql}: {}", run.stderr);
         assert!(
             run.stderr.contains(note) && run.stderr.is_empty() == note.is_empty(),

@@ -5,11 +5,11 @@ use crate::workspace::{Workspace, json};
 const NESTED: &str = include_str!("../data/variations.pgn");
 
 fn find() -> Workspace {
-    Workspace::asking(&["find", "games.db", "--variations"]).indexed(NESTED)
+    Workspace::for_command(&["find", "games.db", "--variations"]).indexed(NESTED)
 }
 
 fn explore() -> Workspace {
-    Workspace::asking(&["explore", "games.db", "--variations"]).indexed(NESTED)
+    Workspace::for_command(&["explore", "games.db", "--variations"]).indexed(NESTED)
 }
 
 #[test]
@@ -45,16 +45,16 @@ fn a_hit_shows_its_line_and_continuation() {
 #[test]
 fn pages_are_parts_of_all_hits_and_games_count_once() {
     let sample = find();
-    let ask = |options: &[&str]| {
+    let hits = |options: &[&str]| {
         let lines = sample.stdout_of(&[&["--moves", "1. d4", "--format", "json"], options].concat());
         Vec::from_iter(lines.lines().map(str::to_owned))
     };
     for sort in ["game", "rating", "date"] {
-        let all = ask(&["--sort", sort, "--limit", "0"]);
+        let all = hits(&["--sort", sort, "--limit", "0"]);
         assert_eq!(all.len(), 5, "{sort}");
         for limit in 1..=5_usize {
             for offset in 0..=5_usize {
-                let page = ask(&["--sort", sort, "-n", &limit.to_string(), "--offset", &offset.to_string()]);
+                let page = hits(&["--sort", sort, "-n", &limit.to_string(), "--offset", &offset.to_string()]);
                 assert_eq!(page, all[offset..(offset + limit).min(5)], "{sort} {limit} {offset}");
             }
         }
@@ -101,15 +101,15 @@ fn descriptions_match_the_main_line_before_variations() {
 
 #[test]
 fn nothing_found_in_any_line_is_explained() {
-    let run = find().ask(&["--moves", "1. d4 Nf6 2. c4 e6 3. Nc3"]);
+    let run = find().run_with(&["--moves", "1. d4 Nf6 2. c4 e6 3. Nc3"]);
     assert_eq!((run.status, run.stdout.as_str()), (0, ""));
     insta::assert_snapshot!(run.stderr, @"
     pgndex: note: no game and no variation reached this position: rnbqkb1r/pppp1ppp/4pn2/8/2PP4/2N5/PP2PPPP/R1BQKBNR b KQkq -
     pgndex: note: 2 games reached the position after 1. d4 Nf6 2. c4 e6; no game continued with 3. Nc3
     ");
-    let run = find().ask(&["--moves", "1. d4 Nf6 2. c4 e6", "--player", "six"]);
+    let run = find().run_with(&["--moves", "1. d4 Nf6 2. c4 e6", "--player", "six"]);
     insta::assert_snapshot!(run.stderr, @"pgndex: note: 2 games reached the position, but none passes the filters");
-    let run = explore().ask(&["--moves", "1. h4"]);
+    let run = explore().run_with(&["--moves", "1. h4"]);
     insta::assert_snapshot!(run.stderr, @"pgndex: note: no game and no variation reached this position: rnbqkbnr/pppppppp/8/8/7P/8/PPPPPPP1/RNBQKBNR b KQkq -");
 }
 
@@ -117,8 +117,8 @@ fn nothing_found_in_any_line_is_explained() {
 fn moves_of_variations_are_counted_separately() {
     let sample = explore();
     let options = ["--top", "0", "--recent", "0"];
-    let ask = |position: &[&str]| sample.ok(&[position, &options].concat());
-    insta::assert_snapshot!(ask(&["--fen", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"]), @"
+    let output = |position: &[&str]| sample.ok(&[position, &options].concat());
+    insta::assert_snapshot!(output(&["--fen", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"]), @"
     move  games    share  w/d/b %                          elo  last  variations  opening
     ───────────────────────────────────────────────────────────────────────────────────────────────────
     d4        1   33.3 %  0/0/100   ░░░░░░░░░░░░░░░░░░░░        2022           2  A40 Queen's Pawn Game
@@ -129,7 +129,7 @@ fn moves_of_variations_are_counted_separately() {
     3 games: █ White 1 (33.3 %), ▒ draw 1 (33.3 %), ░ Black 1 (33.3 %)
     1 game without a result is not counted; 2 games have the position in variations
     ");
-    insta::assert_snapshot!(ask(&["--moves", "1. d4 Nf6 2. c4", "-n", "1"]), @"
+    insta::assert_snapshot!(output(&["--moves", "1. d4 Nf6 2. c4", "-n", "1"]), @"
     A50 Indian Defense: Normal Variation
 
     move  games    share  w/d/b %                        elo  last  variations  opening
@@ -139,7 +139,7 @@ fn moves_of_variations_are_counted_separately() {
     1 game: █ White 0 (0.0 %), ▒ draw 0 (0.0 %), ░ Black 1 (100.0 %)
     1 ended here; 2 games have the position in variations; 1 move not shown: --limit 0 shows all
     ");
-    insta::assert_snapshot!(ask(&["--moves", "1. d4 Nf6 2. c4 e6"]), @"
+    insta::assert_snapshot!(output(&["--moves", "1. d4 Nf6 2. c4 e6"]), @"
     E00 Indian Defense: Normal Variation
 
     move  games    share  w/d/b %    elo  last  variations
@@ -149,13 +149,13 @@ fn moves_of_variations_are_counted_separately() {
     0 games: █ White 0 (0.0 %), ▒ draw 0 (0.0 %), ░ Black 0 (0.0 %)
     2 games have the position in variations
     ");
-    insta::assert_snapshot!(ask(&["--moves", "1. d4 Nf6", "--format", "csv"]), @"
+    insta::assert_snapshot!(output(&["--moves", "1. d4 Nf6", "--format", "csv"]), @"
     uci,san,games,white,draws,black,average_rating,first_year,last_year,in_variations,eco,opening
     c2c4,c4,1,0,0,1,,2022,2022,2,A50,Indian Defense: Normal Variation
     g1f3,Nf3,0,0,0,0,,,,2,A46,Indian Defense: Knights Variation
     ");
     // Of the selected games, there is only one, without a result.
-    insta::assert_snapshot!(ask(&["--moves", "1. d4 Nf6", "--white", "four", "--format", "csv"]), @"
+    insta::assert_snapshot!(output(&["--moves", "1. d4 Nf6", "--white", "four", "--format", "csv"]), @"
     uci,san,games,white,draws,black,average_rating,first_year,last_year,in_variations,eco,opening
     c2c4,c4,0,0,0,0,,,,1,A50,Indian Defense: Normal Variation
     g1f3,Nf3,0,0,0,0,,,,1,A46,Indian Defense: Knights Variation

@@ -136,7 +136,7 @@ fn watch_runs_until_stopped_and_notifies_systemd() {
             (UnixDatagram::bind(&path).unwrap(), path.into_os_string())
         };
         socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        let hear = || {
+        let receive = || {
             let mut buffer = [0; 200];
             // A socket with a timeout is also interrupted when the process was stopped and continued.
             let length = loop {
@@ -150,7 +150,7 @@ fn watch_runs_until_stopped_and_notifies_systemd() {
         // Messages are read continuously, because the watcher drops them if the queue is full.
         let until = |text: &str| {
             let began = Instant::now();
-            while hear() != text {
+            while receive() != text {
                 assert!(began.elapsed() < Duration::from_secs(60), "{text} was not received");
             }
         };
@@ -162,7 +162,7 @@ fn watch_runs_until_stopped_and_notifies_systemd() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        assert_eq!(hear(), "READY=1\nSTATUS=watching");
+        assert_eq!(receive(), "READY=1\nSTATUS=watching");
         until("WATCHDOG=1");
         // The file is renamed into the directory, so that it is never seen incomplete.
         workspace.write("a.pgn", ONE);

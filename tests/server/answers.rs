@@ -186,8 +186,8 @@ fn a_repertoire_is_compared_with_the_games() {
     let answer = server.request("POST", "/api/repertoire?side=white", &[], "1. e4 e5 2. Nf3 (2. f4) *\n");
     assert_eq!(answer.json(), printed);
     // The answer counts what a list leaves out.
-    let asked = "/api/repertoire?side=white&leastGames=1&leastShare=0&leastPlies=1&limit=1&games=1";
-    let answer = &server.request("POST", asked, &[], "1. e4 e5 2. Nf3 (2. f4) *\n").json()[0];
+    let target = "/api/repertoire?side=white&leastGames=1&leastShare=0&leastPlies=1&limit=1&games=1";
+    let answer = &server.request("POST", target, &[], "1. e4 e5 2. Nf3 (2. f4) *\n").json()[0];
     assert_eq!(answer["unanswered"].as_array().map(Vec::len), Some(1));
     assert!(answer["unanswered_count"].as_u64() > Some(1), "{answer}");
     assert_eq!((answer["games"].as_array().map(Vec::len), &answer["more_games"]), (Some(1), &json!(true)));

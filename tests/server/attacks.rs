@@ -10,12 +10,12 @@ const FOR_EVER: &str = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 
 #[test]
 fn only_names_of_this_machine_are_served() {
     let server = Serving::famous(&["--allow-host", "chess.example.org"]);
-    let asked = |host: &str| server.request("GET", "/lichess", &[&format!("Host: {host}")], "").status;
+    let status_of = |host: &str| server.request("GET", "/lichess", &[&format!("Host: {host}")], "").status;
     let port = server.address.rsplit(':').next().unwrap();
     for host in ["localhost", "127.0.0.1", "[::1]:9002", "chess.example.org", "CHESS.example.org:443"] {
-        assert_eq!(asked(host), 200, "{host}");
+        assert_eq!(status_of(host), 200, "{host}");
     }
-    assert_eq!(asked(&format!("localhost:{port}")), 200);
+    assert_eq!(status_of(&format!("localhost:{port}")), 200);
     for host in [
         "evil.example.com",
         "evil.example.com@localhost",
@@ -25,7 +25,7 @@ fn only_names_of_this_machine_are_served() {
         "",
         "a b",
     ] {
-        assert!(matches!(asked(host), 400 | 403), "{host}");
+        assert!(matches!(status_of(host), 400 | 403), "{host}");
     }
     // No host name, two host names, or one in the request line.
     for request in [
@@ -41,10 +41,10 @@ fn only_names_of_this_machine_are_served() {
 fn pages_of_other_hosts_cannot_send_requests() {
     let server = Serving::famous(&[]);
     let own = format!("Origin: http://{}", server.address);
-    let asked =
+    let status_of =
         |headers: &[&str]| server.request("POST", "/api/sql", headers, r#"{"sql": "SELECT 1"}"#).status;
-    assert_eq!(asked(&[]), 200);
-    assert_eq!(asked(&[&own, "Sec-Fetch-Site: same-origin"]), 200);
+    assert_eq!(status_of(&[]), 200);
+    assert_eq!(status_of(&[&own, "Sec-Fetch-Site: same-origin"]), 200);
     for headers in [
         &["Origin: http://evil.com"][..],
         &["Origin: null"],
@@ -53,7 +53,7 @@ fn pages_of_other_hosts_cannot_send_requests() {
         &["Sec-Fetch-Site: same-site"],
         &[&own, "Sec-Fetch-Site: cross-site"],
     ] {
-        assert_eq!(asked(headers), 403, "{headers:?}");
+        assert_eq!(status_of(headers), 403, "{headers:?}");
         assert_eq!(server.request("POST", "/api/repertoire", headers, "1. e4 *").status, 403, "{headers:?}");
     }
     // Pages of other hosts cannot read responses either. With `--cors` they can, but only those of the explorer's
@@ -110,10 +110,10 @@ fn a_token_is_required() {
     let directory = directory_of_famous_games();
     std::fs::write(directory.path().join("token"), "correct-horse-battery\n").unwrap();
     let server = Serving::start(directory, &["games.db"], &["--token-file", "token"]);
-    let asked = |headers: &[&str]| server.request("GET", "/api/games", headers, "").status;
-    assert_eq!(asked(&["Authorization: Bearer correct-horse-battery"]), 200);
+    let status_of = |headers: &[&str]| server.request("GET", "/api/games", headers, "").status;
+    assert_eq!(status_of(&["Authorization: Bearer correct-horse-battery"]), 200);
     // The token as a password, with any user name, as a browser sends it.
-    assert_eq!(asked(&["Authorization: Basic YW55OmNvcnJlY3QtaG9yc2UtYmF0dGVyeQ=="]), 200);
+    assert_eq!(status_of(&["Authorization: Basic YW55OmNvcnJlY3QtaG9yc2UtYmF0dGVyeQ=="]), 200);
     for headers in [
         &[][..],
         &["Authorization: Bearer"],
@@ -122,21 +122,21 @@ fn a_token_is_required() {
         &["Authorization: Basic !!!"],
         &["Authorization: correct-horse-battery"],
     ] {
-        assert_eq!(asked(headers), 401, "{headers:?}");
+        assert_eq!(status_of(headers), 401, "{headers:?}");
     }
     for target in ["/", "/page/app.js", "/lichess", "/metrics", "/nothing"] {
         assert_eq!(server.get(target).status, 401, "{target}");
     }
     assert_eq!(server.get("/health").status, 200);
     // Repeated wrong tokens block the client. A proxy on this machine names the client.
-    let guess = |more: &str| asked(&["Authorization: Bearer guess-guess-guess", more]);
+    let guess = |more: &str| status_of(&["Authorization: Bearer guess-guess-guess", more]);
     let statuses = Vec::from_iter((0..60).map(|_| guess("X-Forwarded-For: 192.0.2.1, 192.0.2.2")));
     assert_eq!((statuses[0], statuses[59]), (401, 429), "{statuses:?}");
     let right = "Authorization: Bearer correct-horse-battery";
     let answer = server.request("GET", "/api/games", &[right, "X-Forwarded-For: 192.0.2.2"], "");
     assert!(answer.status == 429 && answer.header("retry-after").is_some(), "{}", answer.head);
-    assert_eq!(asked(&[right]), 200);
-    assert_eq!(asked(&[right, "X-Forwarded-For: 192.0.2.1"]), 200);
+    assert_eq!(status_of(&[right]), 200);
+    assert_eq!(status_of(&[right, "X-Forwarded-For: 192.0.2.1"]), 200);
 }
 
 #[test]
@@ -326,8 +326,8 @@ fn function_calls_are_limited_in_time() {
 fn the_explorer_responds_while_sql_is_overloaded() {
     let server = Serving::famous(&[]);
     let statuses = std::thread::scope(|scope| {
-        let ask = || server.sql(&format!("{FOR_EVER} count(*) FROM n")).status;
-        let running: Vec<_> = (0..24).map(|_| scope.spawn(ask)).collect();
+        let query = || server.sql(&format!("{FOR_EVER} count(*) FROM n")).status;
+        let running: Vec<_> = (0..24).map(|_| scope.spawn(query)).collect();
         std::thread::sleep(Duration::from_millis(200));
         for _ in 0..20 {
             let (took, answer) = timed(|| server.get("/lichess?play=e2e4"));

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use pgndex::server::{LogFormat, Options, Server, Stopper};
 use tempfile::TempDir;
 
-use crate::server::serving::{Serving, ask_at, directory_of_famous_games, talkative};
+use crate::server::serving::{Serving, directory_of_famous_games, request_on, talkative};
 
 /// A server in this process, with other limits than those of the program.
 struct Limited {
@@ -53,7 +53,7 @@ impl Limited {
     }
 
     fn metric(&self, name: &str) -> u64 {
-        let answer = ask_at(self.connect(), "/metrics");
+        let answer = request_on(self.connect(), "/metrics");
         let line = answer.body.lines().find_map(|line| line.strip_prefix(name)).expect("a metric");
         line.trim().parse().expect("a number")
     }
@@ -70,7 +70,7 @@ impl Drop for Limited {
 #[test]
 fn zero_threads_mean_one() {
     let server = Limited::famous(|options| options.threads = 0);
-    assert_eq!(ask_at(server.connect(), "/api/info").status, 200);
+    assert_eq!(request_on(server.connect(), "/api/info").status, 200);
 }
 
 /// Whether the server has closed a connection.
@@ -119,7 +119,7 @@ fn an_address_with_all_slots_yields_to_others_at_once() {
     let mut crowd: Vec<_> = (0..16).map(|_| server.connect()).collect();
     for number in 0..10 {
         let other = server.connect_from(Ipv4Addr::new(127, 0, 0, 2));
-        assert_eq!(ask_at(other, "/lichess").status, 200, "{number}");
+        assert_eq!(request_on(other, "/lichess").status, 200, "{number}");
         crowd.push(server.connect());
     }
     assert!(is_closed(&mut crowd[0]), "the longest idle connection is closed");
@@ -140,7 +140,7 @@ fn busy_connections_are_not_closed_for_others() {
         stream.write_all(format!("{head}{body}").as_bytes()).expect("sent");
     }
     std::thread::sleep(Duration::from_millis(300));
-    let answer = ask_at(server.connect_from(Ipv4Addr::new(127, 0, 0, 2)), "/lichess");
+    let answer = request_on(server.connect_from(Ipv4Addr::new(127, 0, 0, 2)), "/lichess");
     assert_eq!(answer.status, 503);
     assert_eq!(answer.header("content-type"), Some("application/problem+json"));
     assert!(answer.body.contains("Too many connections"), "{}", answer.body);
@@ -163,7 +163,7 @@ fn answered_connections_are_closed_for_others() {
         }
         std::thread::sleep(Duration::from_millis(300));
         let other = server.connect_from(Ipv4Addr::new(127, 0, 0, 2));
-        assert_eq!(ask_at(other, "/lichess").status, 200, "{target}");
+        assert_eq!(request_on(other, "/lichess").status, 200, "{target}");
         drop(answered);
         std::thread::sleep(Duration::from_millis(300));
     }
@@ -179,7 +179,7 @@ fn connections_without_a_body_are_closed_too() {
             .expect("sent");
     }
     std::thread::sleep(Duration::from_millis(300));
-    assert_eq!(ask_at(server.connect_from(Ipv4Addr::new(127, 0, 0, 2)), "/lichess").status, 200);
+    assert_eq!(request_on(server.connect_from(Ipv4Addr::new(127, 0, 0, 2)), "/lichess").status, 200);
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn slow_readers_do_not_block_exports() {
             scope.spawn(|| read(stream));
         }
         std::thread::sleep(Duration::from_millis(500));
-        let whole = ask_at(server.connect(), "/api/export.pgn");
+        let whole = request_on(server.connect(), "/api/export.pgn");
         assert_eq!(whole.status, 200);
         assert!(whole.body.len() > 10 << 20, "{}", whole.body.len());
         // The slow readers would need more than a quarter of an hour for the same amount.

@@ -45,10 +45,10 @@ class Visit:
     """An open page, and the messages on its console."""
 
     def __init__(self, page, name):
-        self.page, self.name, self.said, self.awaited = page, name, [], []
-        page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
-        page.on("dialog", lambda dialog: (self.said.append("a dialog"), dialog.dismiss()))
+        self.page, self.name, self.console_messages, self.awaited = page, name, [], []
+        page.on("console", lambda message: self.console_messages.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: self.console_messages.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: (self.console_messages.append("a dialog"), dialog.dismiss()))
         page.on("request", lambda request: (self.check_host(request.url), self.awaited.append(request.url)))
         for end in ("requestfinished", "requestfailed"):
             page.on(end, lambda request: self.awaited.remove(request.url) if request.url in self.awaited else None)
@@ -74,8 +74,8 @@ class Visit:
                 break
 
     def check_console(self):
-        check(not self.said, f"{self.name}: the console says {self.said[:3]}")
-        self.said.clear()
+        check(not self.console_messages, f"{self.name}: the console says {self.console_messages[:3]}")
+        self.console_messages.clear()
 
     def check_width(self):
         wide = self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
@@ -140,7 +140,7 @@ def look(browser, base, out, axe, looks, wide):
                         visit.settle()
                     visit.check_width()
                     # Missing objects are answered with 404 or 400, which the browser logs.
-                    visit.said = [text for text in visit.said if "Failed to load resource" not in text or name not in ("game-missing", "explorer-wrong")]
+                    visit.console_messages = [text for text in visit.console_messages if "Failed to load resource" not in text or name not in ("game-missing", "explorer-wrong")]
                     visit.check_console()
                     page.screenshot(path=out / f"{name}-{width}-{scheme}.png")
                     if width in (360, 1024):
@@ -324,7 +324,7 @@ def follow_player(browser, base):
         visit.check_console()
 
 
-def ask_sql(browser, base):
+def use_sql(browser, base):
     """Writes, runs, plots and saves a statement; an invalid statement is reported."""
     print("SQL", flush=True)
     with page_of(browser) as page:
@@ -564,7 +564,7 @@ def attack(browser, base):
             visit.open(address)
             check(page.evaluate("window.hit") is None, f"{visit.name}: markup of a name must not be run")
             check(page.locator("main img, main script").count() == 0, f"{visit.name}: markup of a name must not become an element")
-            visit.said = [text for text in visit.said if "Failed to load resource" not in text]
+            visit.console_messages = [text for text in visit.console_messages if "Failed to load resource" not in text]
             visit.check_console()
             if name in ("games", "game", "player", "sources"):
                 check("<script>" in page.locator("main").inner_text(), f"{visit.name}: the name is shown unchanged")
@@ -588,7 +588,7 @@ def main():
             walk(browser, base)
             search_by_hand(browser, base)
             follow_player(browser, base)
-            ask_sql(browser, base)
+            use_sql(browser, base)
             take_game(browser, base)
             stop_long_work(browser, base)
             check_empty_answers(browser, base)

@@ -49,7 +49,7 @@ fn the_service_manager_is_notified_of_start_and_end() {
     let socket = directory.path().join("notify");
     let manager = UnixDatagram::bind(&socket).expect("a socket");
     manager.set_read_timeout(Some(Duration::from_secs(60))).expect("a time limit");
-    let hear = || {
+    let receive = || {
         let mut word = [0; 100];
         let length = manager.recv(&mut word).expect("a word");
         String::from_utf8_lossy(&word[..length]).into_owned()
@@ -60,15 +60,15 @@ fn the_service_manager_is_notified_of_start_and_end() {
         .stdout(Stdio::piped())
         .spawn()
         .expect("the server starts");
-    assert_eq!(hear(), "READY=1");
+    assert_eq!(receive(), "READY=1");
     // When the service is ready, requests are answered at once.
     let mut address = String::new();
     BufReader::new(server.stdout.take().expect("a pipe")).read_line(&mut address).expect("a line");
     let address = address.trim().strip_prefix("http://").expect("an address");
     let stream = std::net::TcpStream::connect(address).expect("a connection");
-    assert_eq!(crate::server::serving::ask_at(stream, "/health").status, 200);
+    assert_eq!(crate::server::serving::request_on(stream, "/health").status, 200);
     let killed = Command::new("kill").args(["-TERM", &server.id().to_string()]).status();
     assert!(killed.expect("kill runs").success());
-    assert_eq!(hear(), "STOPPING=1");
+    assert_eq!(receive(), "STOPPING=1");
     assert_eq!(server.wait().expect("an exit status").code(), Some(0));
 }

@@ -56,7 +56,7 @@ pub(crate) struct Answer {
 }
 
 /// Sends a request on a connection, and reads the response to its end.
-pub(crate) fn ask_at(mut stream: TcpStream, target: &str) -> Answer {
+pub(crate) fn request_on(mut stream: TcpStream, target: &str) -> Answer {
     let request = format!("GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     // A server that rejects the request does not read the rest.
     let _ = stream.write_all(request.as_bytes());

@@ -97,16 +97,16 @@ def listed(explored):
 
 
 def questions(lines, players, draw):
-    asked = [["explore", "--format", "json", "--limit", "0"]]
+    commands = [["explore", "--format", "json", "--limit", "0"]]
     filters = [[], ["--elo-min", "2300"], ["--since", "2005"], ["--result", "1-0"], ["--player", f"={draw.choice(players)}"]]
     for line in draw.sample(lines, min(8, len(lines))):
-        asked.append(["explore", "--format", "json", "--limit", "0", "--play", line, *draw.choice(filters)])
+        commands.append(["explore", "--format", "json", "--limit", "0", "--play", line, *draw.choice(filters)])
     for player in draw.sample(players, min(3, len(players))):
-        asked.append(["player", f"={player}", "--format", "json", "--limit", "0"])
-    asked.append(["players", "--format", "csv", "--limit", "0"])
+        commands.append(["player", f"={player}", "--format", "json", "--limit", "0"])
+    commands.append(["players", "--format", "csv", "--limit", "0"])
     for kind in ["--ending", "rook"], ["--material", "KRP*vKRP*"], ["--move", "#"], ["--play", draw.choice(lines)]:
-        asked.append(["find", *kind, "--limit", "0", "--format", "csv"])
-    return asked
+        commands.append(["find", *kind, "--limit", "0", "--format", "csv"])
+    return commands
 
 
 def answer(program, database, question):

@@ -28,7 +28,7 @@ class Server:
         self.is_over = threading.Event()
         self.lock = threading.Lock()
         self.begin()
-        self.clients = [threading.Thread(target=self.ask, args=(random.Random(seed + at),)) for at in range(CLIENTS)]
+        self.clients = [threading.Thread(target=self.send_requests, args=(random.Random(seed + at),)) for at in range(CLIENTS)]
         for client in self.clients:
             client.start()
 
@@ -80,7 +80,7 @@ class Server:
         if status != 0:
             raise Failed(f"serve ended with status {status} when it was asked to end")
 
-    def ask(self, draw):
+    def send_requests(self, draw):
         """One client: it sends one request after the other, and checks the responses."""
         connection, process, has_answered = None, None, False
         while not self.is_over.wait(PAUSE):

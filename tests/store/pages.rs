@@ -711,14 +711,14 @@ fn check_combined(page_size: u32, old: &[(Value, Value)], new: &[(Value, Value)]
     let stay = count_unchanged_leaves(&old_tree, (&new_file, &new_tree)).unwrap();
     let leaves = usize::try_from(old_tree.bytes(0, file.page_size()) / u64::from(page_size)).unwrap();
     let bytes = old_tree.bytes(stay, file.page_size()) + new_tree.bytes(0, new_file.page_size());
-    let room =
+    let max_pages =
         Tree::max_pages_for(bytes, file.page_size(), LONGEST_COMBINED, 1) + old_tree.max_interior_pages();
     let before = file.page_count();
     let combined = combine(&file, (&old_tree, stay), (&new_file, &new_tree)).unwrap();
     let Combined::Tree(RebuiltTree { root: page, freed }) = combined else { return None };
     let taken = file.page_count() - before;
     // Half-empty or larger leaves written by SQLite are packed.
-    assert!(taken <= room && room <= 2 * taken + 32, "{taken} pages, {room} expected");
+    assert!(taken <= max_pages && max_pages <= 2 * taken + 32, "{taken} pages, {max_pages} expected");
     assert_eq!(freed, old_tree.pages().filter(|page| freed.contains(page)).collect::<Vec<_>>());
     file.write_pages(root, &page).unwrap();
     let rebuilt = Tree::read(&file, root).unwrap();

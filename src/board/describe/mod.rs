@@ -41,11 +41,11 @@ impl Description {
     #[must_use]
     pub fn matches(&self, fen: &[u8], played: Option<MoveCode>) -> bool {
         // Fast conditions come first.
-        self.played.is_none_or(|asked| played.is_some_and(|code| asked.matches(code)))
-            && self.material.is_none_or(|asked| asked.matches(fen))
-            && self.pattern.as_ref().is_none_or(|asked| asked.matches(fen))
-            && self.ending.is_none_or(|asked| asked.matches(fen))
-            && self.structure.is_none_or(|asked| asked == PawnStructure::from_placement(fen))
+        self.played.is_none_or(|pattern| played.is_some_and(|code| pattern.matches(code)))
+            && self.material.is_none_or(|material| material.matches(fen))
+            && self.pattern.as_ref().is_none_or(|pattern| pattern.matches(fen))
+            && self.ending.is_none_or(|ending| ending.matches(fen))
+            && self.structure.is_none_or(|structure| structure == PawnStructure::from_placement(fen))
     }
 
     /// The same description for the other side: colours are swapped and ranks reversed.

@@ -309,8 +309,8 @@ impl Pattern {
     /// part.
     #[must_use]
     pub fn is_one_part(&self) -> bool {
-        let asking: u32 = self.ranks.iter().map(Rank::condition_count).sum();
-        self.side.is_none() && asking == 1 && self.parts().len() == 1
+        let condition_count: u32 = self.ranks.iter().map(Rank::condition_count).sum();
+        self.side.is_none() && condition_count == 1 && self.parts().len() == 1
     }
 
     /// Whether a position matches. `fen` is its FEN or, if the pattern has no side to move, the placement
@@ -351,7 +351,7 @@ impl Pattern {
             }
         }
         let side = rest.trim_ascii_start().first().map(u8::to_ascii_lowercase);
-        self.side.is_none_or(|asked| side == Some(asked.letter()))
+        self.side.is_none_or(|required| side == Some(required.letter()))
     }
 }
 

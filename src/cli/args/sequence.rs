@@ -196,10 +196,10 @@ impl<const EXPORTS: bool> FromArgMatches for SequenceArgs<EXPORTS> {
             _ => None,
         };
         let is_alone = |name: &&str| *name == "plies" && plies.is_some();
-        let is_told = |name: &&str| !places(matches, name).is_empty() && !is_alone(name);
-        let is_asked = is_described || ASIDE.iter().any(is_told);
-        if is_asked && steps.iter().any(StepArgs::is_empty) {
-            let message = match ASIDE.iter().zip(ASIDE_OPTIONS).find(|(name, _)| is_told(name)) {
+        let is_given = |name: &&str| !places(matches, name).is_empty() && !is_alone(name);
+        let needs_description = is_described || ASIDE.iter().any(is_given);
+        if needs_description && steps.iter().any(StepArgs::is_empty) {
+            let message = match ASIDE.iter().zip(ASIDE_OPTIONS).find(|(name, _)| is_given(name)) {
                 Some((_, option)) if parts.is_empty() => {
                     format!("{option} refines a description; also give {DESCRIBING_OPTIONS}")
                 }

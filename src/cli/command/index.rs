@@ -246,9 +246,9 @@ fn is_target(args: &IndexArgs) -> bool {
     let path = &args.database;
     let is_name = || {
         let text = path.as_os_str().as_encoded_bytes();
-        let stands_for_others =
+        let is_list_or_pattern =
             text == b"-" || text.starts_with(b"@") || text.iter().any(|byte| b"*?[".contains(byte));
-        !args.inputs.is_empty() && !stands_for_others && !has_name_of_games(path) && !path.exists()
+        !args.inputs.is_empty() && !is_list_or_pattern && !has_name_of_games(path) && !path.exists()
     };
     is_sqlite(path) || is_name()
 }

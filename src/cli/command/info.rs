@@ -337,13 +337,13 @@ pub(crate) fn write_bars(out: &mut dyn Write, bars: &[Bar], unknown: u64, width:
     let all = || bars.iter().chain(&unknown);
     let label_width = all().map(|bar| bar.label.len()).max().unwrap_or(0);
     let count_width = all().map(|bar| grouped(bar.count).len()).max().unwrap_or(0);
-    let room = width.saturating_sub(label_width + count_width + 6).min(MAX_WIDTH) as u64;
+    let bar_width = width.saturating_sub(label_width + count_width + 6).min(MAX_WIDTH) as u64;
     let most = bars.iter().map(|bar| bar.count).max().unwrap_or(0).max(1);
     for bar in all() {
         write!(out, "  {:label_width$}  {:>count_width$}", bar.label, grouped(bar.count))?;
         let is_known = unknown.as_ref() != Some(bar);
         // Rounded up, so that a small count does not get an empty bar.
-        let eighths = (u128::from(bar.count) * u128::from(room) * 8).div_ceil(u128::from(most));
+        let eighths = (u128::from(bar.count) * u128::from(bar_width) * 8).div_ceil(u128::from(most));
         let eighths = usize::try_from(eighths).unwrap_or_default();
         if is_known && eighths > 0 {
             match is_ascii() {

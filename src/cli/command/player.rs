@@ -34,7 +34,7 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
         refuse_source(&database, path)?;
     }
     let selection = database.select(&filter)?;
-    let question = PlayerQuery {
+    let query = PlayerQuery {
         database: &database,
         name: &args.name,
         selection: &selection,
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
         depth: args.depth,
         least_share: args.least_share.into(),
     };
-    let record = question.answer()?;
+    let record = query.answer()?;
     let named = |field: &str| match field {
         "player" => format!("\"{}\"", printable(args.name.text())),
         "opponent" if args.filter.opponent.is_none() => "--player".to_owned(),

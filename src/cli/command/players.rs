@@ -105,10 +105,10 @@ fn list(args: &PlayersArgs, database: &Database) -> anyhow::Result<()> {
     let players =
         PlayersQuery { database, name: args.name.as_ref(), order: args.sort, limit, offset: args.offset };
     let listed = players.list()?;
-    if let Some(asked) = &args.name {
-        let filter = GameFilter { player: Some(asked.clone()), ..GameFilter::default() };
+    if let Some(searched) = &args.name {
+        let filter = GameFilter { player: Some(searched.clone()), ..GameFilter::default() };
         let selection = database.select(&filter)?;
-        let name = |_: &str| format!("\"{}\"", printable(asked.text()));
+        let name = |_: &str| format!("\"{}\"", printable(searched.text()));
         note_unknown(&similar_names(database, &selection)?, name);
         note_similar(database, &selection, name)?;
     } else if listed.total == 0 {
@@ -175,14 +175,14 @@ fn change(
     let database = Database::open_read_only(path)?;
     let mut aliases = Aliases::read(&database)?;
     let before = aliases.clone();
-    let told = change(&database, &mut aliases)?;
+    let names = change(&database, &mut aliases)?;
     drop(database);
     let database = Database::open(path)?;
     if aliases != before {
         aliases.write(&database, &lock)?;
     }
     drop(lock);
-    for name in told {
+    for name in names {
         report_player(&database, &name)?;
     }
     Ok(())

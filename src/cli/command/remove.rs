@@ -83,11 +83,11 @@ fn removal(args: &RemoveArgs) -> anyhow::Result<Option<Removal>> {
             games.push(game);
             Ok::<_, pgndex::query::Error>(true)
         })?;
-        let mut is_there =
+        let mut statement =
             database.connection().prepare("SELECT EXISTS (SELECT 1 FROM game WHERE game_id = ?1)")?;
         for &game in &games {
-            let is_there: bool = is_there.query_row([game.0], |row| row.get(0))?;
-            if !is_there {
+            let exists: bool = statement.query_row([game.0], |row| row.get(0))?;
+            if !exists {
                 let last = database.last_game()?;
                 return Err(ErrorKind::NoSuchGame { game, last }.at(&args.database).into());
             }

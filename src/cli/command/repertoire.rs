@@ -45,7 +45,7 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
     let selection = database.select(&filter)?;
     note_players(&database, &selection)?;
     let limit = if args.limit == 0 { usize::MAX } else { args.limit as usize };
-    let question = RepertoireQuery {
+    let query = RepertoireQuery {
         database: &database,
         book: &book,
         selection: &selection,
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
         games: args.games as usize,
         least_plies: args.least_plies,
     };
-    let repertoires = match question.answer() {
+    let repertoires = match query.answer() {
         Err(RepertoireError::UnknownSide) => {
             bail!("{}: {} with --side", name(), RepertoireError::UnknownSide)
         }
@@ -144,9 +144,9 @@ fn report_problems(book: &Book, path: &str) {
     for problem in book.problems.iter().take(PROBLEMS) {
         note(&format!("{path}:{}: game {}, {}", problem.line, problem.chapter, printable(&problem.message)));
     }
-    let told = book.problems.len().min(PROBLEMS) as u64;
-    if book.problem_count > told {
-        note(&format!("{path}: {} like these", counted(book.problem_count - told, "more problem")));
+    let printed = book.problems.len().min(PROBLEMS) as u64;
+    if book.problem_count > printed {
+        note(&format!("{path}: {} like these", counted(book.problem_count - printed, "more problem")));
     }
 }
 

@@ -274,11 +274,11 @@ mod tests {
     #[test]
     fn texts_contain_no_roff_requests() {
         assert_eq!(escaped(".so a\\b --x 'y'"), "\\&.so a\\eb \\-\\-x \\(aqy\\(aq");
-        let told = |help| notes(&Notes::of(&clap::Command::new("x").after_long_help(help)));
+        let formatted = |help| notes(&Notes::of(&clap::Command::new("x").after_long_help(help)));
         assert_eq!(
-            told("More.\nYet.\n\nExit status: 0.\n\nExamples:\n  a -b"),
+            formatted("More.\nYet.\n\nExit status: 0.\n\nExamples:\n  a -b"),
             ".SH NOTES\nMore.\n.PP\nYet.\n.SH EXAMPLES\n.nf\na \\-b\n.fi\n"
         );
-        assert_eq!(told(""), "");
+        assert_eq!(formatted(""), "");
     }
 }

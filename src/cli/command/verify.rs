@@ -134,10 +134,10 @@ fn snapshot(progress: &Progress, file_bytes: u64) -> Snapshot {
 /// Prints the sources that could not be compared with the games indexed from them. Of many sources, prints
 /// only the first ones and the number of the others.
 fn note_sources(report: &Report) {
-    let mut told = HashSet::new();
+    let mut printed = HashSet::new();
     for source in &report.notes {
         // A file that grew and was indexed again has several rows in `source`, whose notes are equal.
-        if !told.insert((&source.path, &source.message)) {
+        if !printed.insert((&source.path, &source.message)) {
             continue;
         }
         let path = printable(&source.path.to_string_lossy());

@@ -85,18 +85,18 @@ fn check_database(path: &Path) -> anyhow::Result<()> {
 /// A request to stop the command. A signal makes this request.
 #[derive(Debug, Default)]
 struct Stop {
-    is_asked: AtomicBool,
+    is_requested: AtomicBool,
     /// The progress of the current addition.
     progress: Mutex<Weak<Progress>>,
 }
 
 impl Stop {
     fn is_requested(&self) -> bool {
-        self.is_asked.load(Ordering::SeqCst)
+        self.is_requested.load(Ordering::SeqCst)
     }
 
     fn request(&self) {
-        self.is_asked.store(true, Ordering::SeqCst);
+        self.is_requested.store(true, Ordering::SeqCst);
         let progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
         progress.iter().for_each(stop_run);
     }
@@ -117,11 +117,11 @@ impl Stop {
 fn listen(notifier: &Arc<Notifier>) -> anyhow::Result<(Arc<Stop>, Receiver<()>)> {
     let (wake, woken) = sync_channel(1);
     let stop = Arc::new(Stop::default());
-    let (asked, notifier) = (Arc::clone(&stop), Arc::clone(notifier));
+    let (shared_stop, notifier) = (Arc::clone(&stop), Arc::clone(notifier));
     stop_on_signal(move || {
         // The flag is set before the message is sent, because the receiver of the message then reads the
         // flag.
-        asked.request();
+        shared_stop.request();
         notifier.notify("STOPPING=1");
         let _ = wake.try_send(()); // If the channel is full, it has a message already.
     })?;
@@ -305,7 +305,7 @@ impl Folder {
         let (now, before) = (Instant::now(), std::mem::take(&mut self.seen));
         let mut directories = vec![fs::read_dir(directory)?];
         let (mut ready, mut unreadable) = (Vec::new(), Vec::new());
-        let told = std::mem::take(&mut self.unreadable);
+        let reported = std::mem::take(&mut self.unreadable);
         self.settling = 0;
         while let Some(entries) = directories.pop() {
             // An entry that cannot be read is ignored: its file has probably just been removed.
@@ -320,7 +320,7 @@ impl Folder {
                         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                         Err(error) => {
                             self.unreadable.insert(path.clone());
-                            if !told.contains(&path) {
+                            if !reported.contains(&path) {
                                 unreadable.push((path, error));
                             }
                         }

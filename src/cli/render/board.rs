@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn no_color_and_dumb_terminals_are_respected() {
         let allowed = |name: &'static str, value: &'static str| {
-            allows_color(|asked| (asked == name).then(|| value.into()))
+            allows_color(|variable| (variable == name).then(|| value.into()))
         };
         assert!(allowed("TERM", "xterm-256color") && allowed("NO_COLOR", ""));
         assert!(!allowed("NO_COLOR", "1") && !allowed("TERM", "dumb"));

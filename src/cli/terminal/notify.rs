@@ -134,7 +134,7 @@ mod tests {
     use pgndex::source::SearchObserver as _;
 
     /// A watchdog with an interval of 20 milliseconds, and the socket that receives its messages.
-    fn heard() -> (tempfile::TempDir, Watchdog, UnixDatagram) {
+    fn watchdog_with_socket() -> (tempfile::TempDir, Watchdog, UnixDatagram) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("notify");
         let manager = UnixDatagram::bind(&path).unwrap();
@@ -145,7 +145,7 @@ mod tests {
         (directory, watchdog, manager)
     }
 
-    fn hear(manager: &UnixDatagram) -> String {
+    fn receive(manager: &UnixDatagram) -> String {
         let mut buffer = [0; 32];
         let length = manager.recv(&mut buffer).unwrap();
         String::from_utf8_lossy(&buffer[..length]).into_owned()
@@ -153,11 +153,11 @@ mod tests {
 
     #[test]
     fn the_watchdog_is_notified_only_of_progress() {
-        let (_directory, watchdog, manager) = heard();
+        let (_directory, watchdog, manager) = watchdog_with_socket();
         let progress = Progress::default();
         watchdog.during(&progress, || {
             for _ in 0..4 {
-                assert_eq!(hear(&manager), ALIVE);
+                assert_eq!(receive(&manager), ALIVE);
                 let _ = progress.looked_at(1, 0);
             }
         });
@@ -166,19 +166,19 @@ mod tests {
         while manager.recv(&mut [0; 32]).is_ok() {}
         let _ = progress.has_moved();
         watchdog.during(&progress, || std::thread::sleep(Duration::from_millis(300)));
-        assert_eq!(hear(&manager), ALIVE, "it begins");
+        assert_eq!(receive(&manager), ALIVE, "it begins");
         assert!(manager.recv(&mut [0; 32]).is_err(), "nothing moved");
     }
 
     #[test]
     fn a_waiting_watchdog_notifies_until_woken() {
-        let (_directory, watchdog, manager) = heard();
+        let (_directory, watchdog, manager) = watchdog_with_socket();
         let (wake, woken) = sync_channel(1);
         std::thread::scope(|scope| {
             let watchdog = &watchdog;
             scope.spawn(move || watchdog.wait(&woken, Duration::from_secs(3600)));
             for _ in 0..3 {
-                assert_eq!(hear(&manager), ALIVE);
+                assert_eq!(receive(&manager), ALIVE);
             }
             wake.send(()).unwrap();
         });

@@ -338,21 +338,21 @@ mod tests {
 
     #[test]
     fn an_event_has_the_same_values_for_programs() {
-        let told = |snapshot| serde_json::to_string(&event(snapshot, &after(30, snapshot))).unwrap();
-        insta::assert_snapshot!(told(&HALF), @r#"
+        let event_text = |snapshot| serde_json::to_string(&event(snapshot, &after(30, snapshot))).unwrap();
+        insta::assert_snapshot!(event_text(&HALF), @r#"
         {"event":"progress","fields":{"bytes_done":52428800,"bytes_total":209715200,"games":41000,"plies":3280000,"plies_per_second":109333,"seconds_left":90}}
         "#);
-        insta::assert_snapshot!(told(&Snapshot { bytes_total: 0, ..HALF }), @r#"
+        insta::assert_snapshot!(event_text(&Snapshot { bytes_total: 0, ..HALF }), @r#"
         {"event":"progress","fields":{"bytes_done":52428800,"bytes_total":null,"games":41000,"plies":3280000,"plies_per_second":109333,"seconds_left":null}}
         "#);
-        insta::assert_snapshot!(told(&Snapshot { phase: COPYING, ..HALF }), @r#"
+        insta::assert_snapshot!(event_text(&Snapshot { phase: COPYING, ..HALF }), @r#"
         {"event":"progress","fields":{"bytes_done":52428800,"bytes_total":209715200,"games":null,"plies":null,"plies_per_second":null,"seconds_left":90}}
         "#);
-        insta::assert_snapshot!(told(&Snapshot { phase: REPAIRING, bytes_total: 0, ..HALF }), @r#"
+        insta::assert_snapshot!(event_text(&Snapshot { phase: REPAIRING, bytes_total: 0, ..HALF }), @r#"
         {"event":"progress","fields":{"bytes_done":52428800,"bytes_total":null,"games":null,"plies":null,"plies_per_second":null,"seconds_left":null}}
         "#);
         let looking = Snapshot { files: Some(7), bytes_done: 9, ..Snapshot::default() };
-        insta::assert_snapshot!(told(&looking), @r#"{"event":"looking","fields":{"files_looked_at":7,"bytes_looked_at":9}}"#);
+        insta::assert_snapshot!(event_text(&looking), @r#"{"event":"looking","fields":{"files_looked_at":7,"bytes_looked_at":9}}"#);
     }
 
     #[test]

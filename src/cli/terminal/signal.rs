@@ -11,12 +11,12 @@ use pgndex::index::Progress;
 use pgndex::store::Database;
 
 /// The last signal that asked the process to end; 0 if there was none.
-static ASKED: AtomicI32 = AtomicI32::new(0);
+static LAST_SIGNAL: AtomicI32 = AtomicI32::new(0);
 
 /// The exit status of a run that a signal ended, as in shells: 130 for Ctrl-C, 143 for SIGTERM. `None` if
 /// there was no signal.
 pub(crate) fn exit_status() -> Option<u8> {
-    let signal = ASKED.load(Ordering::Relaxed);
+    let signal = LAST_SIGNAL.load(Ordering::Relaxed);
     u8::try_from(signal).ok().filter(|&signal| signal > 0).map(|signal| 128_u8.saturating_add(signal))
 }
 
@@ -33,7 +33,7 @@ fn listen(mut handle: impl FnMut() + Send + 'static) -> anyhow::Result<()> {
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]).context(CANNOT)?;
     let listener = std::thread::Builder::new().name("signals".into()).spawn(move || {
         for signal in signals.forever() {
-            ASKED.store(signal, Ordering::Relaxed);
+            LAST_SIGNAL.store(signal, Ordering::Relaxed);
             handle();
         }
     });
@@ -45,7 +45,7 @@ fn listen(mut handle: impl FnMut() + Send + 'static) -> anyhow::Result<()> {
 fn listen(mut handle: impl FnMut() + Send + 'static) -> anyhow::Result<()> {
     const SIGINT: i32 = 2;
     ctrlc::set_handler(move || {
-        ASKED.store(SIGINT, Ordering::Relaxed);
+        LAST_SIGNAL.store(SIGINT, Ordering::Relaxed);
         handle();
     })
     .context(CANNOT)
@@ -99,9 +99,9 @@ pub(crate) fn stoppable_run() -> anyhow::Result<Arc<Progress>> {
 /// Calls `stop` at the first signal that asks the process to end, so that the work can clean up. A second
 /// signal ends the process immediately.
 pub(crate) fn stop_on_signal(stop: impl Fn() + Send + 'static) -> anyhow::Result<()> {
-    let asked = AtomicBool::new(false);
+    let is_stopping = AtomicBool::new(false);
     listen(move || {
-        if asked.swap(true, Ordering::Relaxed) {
+        if is_stopping.swap(true, Ordering::Relaxed) {
             end_at_once();
         }
         stop();

@@ -179,7 +179,7 @@ impl PositionContext<'_> {
     fn number(&self, column: Column, of_moves: bool) -> Option<i32> {
         // The clock and the evaluation of a move are stored with the position after it.
         let [_, at, after] = &self.evals;
-        let said = if of_moves { after } else { at };
+        let eval = if of_moves { after } else { at };
         let flag = |flag: fn(MoveCode) -> bool| Some(i32::from(self.code.is_some_and(flag)));
         match column {
             Column::Ply => Some(self.ply.cast_signed()),
@@ -188,12 +188,12 @@ impl PositionContext<'_> {
             Column::MoveNumber => Some(self.position.fullmove_number().cast_signed()),
             Column::IsCheck => flag(MoveCode::is_check),
             Column::IsMate => flag(MoveCode::is_mate),
-            Column::Clock => (*said)?.clock.map(u32::cast_signed),
+            Column::Clock => (*eval)?.clock.map(u32::cast_signed),
             Column::Elapsed if of_moves => self.elapsed(),
-            Column::Elapsed => (*said)?.elapsed.map(u32::cast_signed),
-            Column::EvalCp => (*said)?.eval_cp,
-            Column::EvalMate => (*said)?.eval_mate,
-            Column::Depth => (*said)?.depth.map(u32::cast_signed),
+            Column::Elapsed => (*eval)?.elapsed.map(u32::cast_signed),
+            Column::EvalCp => (*eval)?.eval_cp,
+            Column::EvalMate => (*eval)?.eval_mate,
+            Column::Depth => (*eval)?.depth.map(u32::cast_signed),
             Column::EvalCpBefore => (*at)?.eval_cp,
             Column::EvalMateBefore => (*at)?.eval_mate,
             _ => None,
@@ -204,12 +204,15 @@ impl PositionContext<'_> {
     /// the view `moves`.
     fn elapsed(&self) -> Option<i32> {
         let [before, _, after] = self.evals;
-        let said = after.and_then(|row| row.elapsed).map(i64::from);
-        let told = || {
+        let stored = after.and_then(|row| row.elapsed).map(i64::from);
+        let computed = || {
             let increment = self.game.batch.games[self.game.row].time_increment_cs?;
             Some(i64::from(before?.clock?) - i64::from(after?.clock?) + i64::from(increment))
         };
-        said.or_else(told).filter(|elapsed| *elapsed >= 0).and_then(|elapsed| i32::try_from(elapsed).ok())
+        stored
+            .or_else(computed)
+            .filter(|elapsed| *elapsed >= 0)
+            .and_then(|elapsed| i32::try_from(elapsed).ok())
     }
 
     fn push_text(&self, column: Column, values: &mut StringBuilder) {

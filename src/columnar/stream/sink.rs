@@ -23,7 +23,7 @@ use crate::store::{Error, Result, RowFilter};
 /// Encodes the rows that a query requests.
 #[derive(Debug)]
 pub(crate) struct StreamEncoder {
-    question: Arc<StreamQuery>,
+    query: Arc<StreamQuery>,
     openings: Arc<OpeningNames>,
     filter: RowFilter,
     rows: Rows,
@@ -60,13 +60,13 @@ impl PositionEncoder for RankEncoder {
         moves: impl Iterator<Item = GameMoves<'g>>,
     ) {
         let fits = self.of_rows.fitting(rows);
-        let Self { of_rows: StreamEncoder { question, .. }, ranks, cutoff } = self;
+        let Self { of_rows: StreamEncoder { query, .. }, ranks, cutoff } = self;
         let cutoff = cutoff.load(Ordering::Relaxed);
         for moves in moves {
             let row = (moves.game.0 - first.0) as usize;
             if fits[row] {
-                let positions = question.positions_of(&moves);
-                question.choice.rank(moves.game, positions, evals_of(rows, row), cutoff, ranks);
+                let positions = query.positions_of(&moves);
+                query.choice.rank(moves.game, positions, evals_of(rows, row), cutoff, ranks);
             }
         }
     }
@@ -89,13 +89,13 @@ fn evals_of(rows: &HeaderBatch, row: usize) -> &[EvalRow] {
 const BATCH_BYTES: usize = 16 << 20;
 
 impl StreamEncoder {
-    fn new(question: Arc<StreamQuery>, openings: Arc<OpeningNames>) -> Self {
-        let filter = RowFilter::new(&question.filter, openings.names());
-        Self::with_filter(question, openings, filter)
+    fn new(query: Arc<StreamQuery>, openings: Arc<OpeningNames>) -> Self {
+        let filter = RowFilter::new(&query.filter, openings.names());
+        Self::with_filter(query, openings, filter)
     }
 
-    fn with_filter(question: Arc<StreamQuery>, openings: Arc<OpeningNames>, filter: RowFilter) -> Self {
-        let rows = match &question.rows {
+    fn with_filter(query: Arc<StreamQuery>, openings: Arc<OpeningNames>, filter: RowFilter) -> Self {
+        let rows = match &query.rows {
             RowKind::Table(table, columns) => {
                 Rows::Cells(Columns::new(columns.iter().map(|&column| table.columns[column].kind)))
             }
@@ -103,7 +103,7 @@ impl StreamEncoder {
                 Rows::Positions(PositionRows::new(columns, *of_moves).into())
             }
         };
-        Self { question, openings, filter, rows, made: Vec::new() }
+        Self { query, openings, filter, rows, made: Vec::new() }
     }
 
     /// For each game of a batch, whether it passes the filter.
@@ -120,11 +120,11 @@ impl StreamEncoder {
     /// Adds the rows of the requested table from the batch, except rows of games that do not match. Converts
     /// indexes of games in the batch to game ids, and leaves other values unchanged.
     fn push_cells(&mut self, first: GameId, batch: &HeaderBatch, fits: &[bool]) {
-        let question = Arc::clone(&self.question);
-        let RowKind::Table(table, columns) = &question.rows else { return };
+        let query = Arc::clone(&self.query);
+        let RowKind::Table(table, columns) = &query.rows else { return };
         let number = |game: i64| {
             let index = u32::try_from(game).unwrap_or(u32::MAX);
-            Cell::Integer(game_id(question.shard, GameId(first.0.saturating_add(index))))
+            Cell::Integer(game_id(query.shard, GameId(first.0.saturating_add(index))))
         };
         if table.name == GAME.name {
             let columns: Vec<_> = columns
@@ -162,13 +162,13 @@ impl StreamEncoder {
         columns.push(cells);
         if columns.rows == BATCH_ROWS || columns.bytes >= BATCH_BYTES {
             let columns = columns.take();
-            self.made.push(batch(&self.question, columns));
+            self.made.push(batch(&self.query, columns));
         }
     }
 }
 
-fn batch(question: &StreamQuery, columns: Vec<ArrayRef>) -> RecordBatch {
-    RecordBatch::try_new(question.schema(), columns).expect("columns as the schema says")
+fn batch(query: &StreamQuery, columns: Vec<ArrayRef>) -> RecordBatch {
+    RecordBatch::try_new(query.schema(), columns).expect("columns as the schema says")
 }
 
 impl PositionEncoder for StreamEncoder {
@@ -177,8 +177,8 @@ impl PositionEncoder for StreamEncoder {
     const IN_ORDER: bool = true;
 
     fn another(&self) -> Self {
-        let (question, openings) = (Arc::clone(&self.question), Arc::clone(&self.openings));
-        Self::with_filter(question, openings, self.filter.clone())
+        let (query, openings) = (Arc::clone(&self.query), Arc::clone(&self.openings));
+        Self::with_filter(query, openings, self.filter.clone())
     }
 
     fn push_games<'g>(
@@ -189,22 +189,22 @@ impl PositionEncoder for StreamEncoder {
     ) {
         let fits = self.fitting(rows);
         let Rows::Positions(_) = &self.rows else { return self.push_cells(first, rows, &fits) };
-        let Self { question, openings, rows: Rows::Positions(positions), made, .. } = self else { return };
+        let Self { query, openings, rows: Rows::Positions(positions), made, .. } = self else { return };
         for moves in moves {
             let row = (moves.game.0 - first.0) as usize;
             if !fits[row] {
                 continue;
             }
             let evals = evals_of(rows, row);
-            let id = game_id(question.shard, moves.game);
+            let id = game_id(query.shard, moves.game);
             let game = GameRows { id, row, batch: rows, openings, moves: &moves, evals };
-            let flush = |columns| made.push(batch(question, columns));
-            if question.choice.is_all() {
+            let flush = |columns| made.push(batch(query, columns));
+            if query.choice.is_all() {
                 positions.push(&game, None, flush);
                 continue;
             }
-            let count = question.positions_of(&moves);
-            let plies = question.choice.plies(moves.game, count, evals, question.last_rank);
+            let count = query.positions_of(&moves);
+            let plies = query.choice.plies(moves.game, count, evals, query.last_rank);
             if !plies.is_empty() {
                 positions.push(&game, Some(&plies), flush);
             }
@@ -217,7 +217,7 @@ impl PositionEncoder for StreamEncoder {
             Rows::Positions(positions) => (positions.rows, positions.take()),
         };
         if rows > 0 {
-            self.made.push(batch(&self.question, columns));
+            self.made.push(batch(&self.query, columns));
         }
         let made = std::mem::take(&mut self.made);
         Ok((!made.is_empty()).then_some(made))
@@ -231,9 +231,9 @@ pub(crate) struct StreamSink<F> {
 }
 
 impl<F: FnMut(RecordBatch) -> ControlFlow<()>> StreamSink<F> {
-    pub(crate) fn new(question: StreamQuery, openings: &OpeningBook, take: F) -> Self {
+    pub(crate) fn new(query: StreamQuery, openings: &OpeningBook, take: F) -> Self {
         let openings = Arc::new(OpeningNames::from_book(openings));
-        Self { encoder: StreamEncoder::new(Arc::new(question), openings), take }
+        Self { encoder: StreamEncoder::new(Arc::new(query), openings), take }
     }
 }
 
@@ -257,9 +257,9 @@ pub(crate) struct RankSink<'r> {
 }
 
 impl<'r> RankSink<'r> {
-    pub(crate) fn new(question: StreamQuery, openings: &OpeningBook, ranks: &'r mut LeastRanks) -> Self {
+    pub(crate) fn new(query: StreamQuery, openings: &OpeningBook, ranks: &'r mut LeastRanks) -> Self {
         let openings = Arc::new(OpeningNames::from_book(openings));
-        let of_rows = StreamEncoder::new(Arc::new(question), openings);
+        let of_rows = StreamEncoder::new(Arc::new(query), openings);
         let cutoff = Arc::new(AtomicU64::new(u64::MAX));
         Self { encoder: RankEncoder { of_rows, ranks: Vec::new(), cutoff }, ranks }
     }

@@ -35,7 +35,7 @@ pub(crate) struct Growth {
     pub(crate) next_game: TextLocation,
     /// Whether there is text other than whitespace between the earlier text and the next game. Such text
     /// continues the last game, or the text after that game.
-    pub(crate) goes_on: bool,
+    pub(crate) continues: bool,
 }
 
 /// Whether the text of a source still begins with the text of an earlier reading.
@@ -103,8 +103,8 @@ impl<'k> GrowthCheck<'k> {
     /// Whether the result no longer depends on the rest of the text.
     pub(crate) fn is_done(&self) -> bool {
         let may_be_known = self.longest.is_some_and(|longest| self.bytes <= longest);
-        let is_told = self.earlier.is_none() || self.is_same == Some(false) || self.has_next_game;
-        !may_be_known && is_told
+        let is_decided = self.earlier.is_none() || self.is_same == Some(false) || self.has_next_game;
+        !may_be_known && is_decided
     }
 
     /// Ends the check of a text that was read completely, or until the check [was done](Self::is_done).
@@ -162,7 +162,7 @@ impl<'k> GrowthCheck<'k> {
         let next = found.unwrap_or(self.searched).max(self.counted);
         let passed = &self.window[self.counted..next];
         self.lines.pass(passed);
-        self.growth.goes_on |= !passed.trim_ascii().is_empty();
+        self.growth.continues |= !passed.trim_ascii().is_empty();
         self.counted_to += passed.len() as u64;
         if found.is_some() {
             self.growth.next_game = self.place(self.counted_to);
@@ -208,8 +208,8 @@ mod tests {
             let (lines, column) = LineCounter::default().at(text, offset);
             TextLocation { offset: offset as u64, lines, columns: column - 1 }
         };
-        let goes_on = !text[read..next_game].trim_ascii().is_empty();
-        Growth { last_game: place(last_game), next_game: place(next_game), goes_on }
+        let continues = !text[read..next_game].trim_ascii().is_empty();
+        Growth { last_game: place(last_game), next_game: place(next_game), continues }
     }
 
     proptest! {

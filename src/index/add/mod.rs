@@ -207,11 +207,11 @@ impl Selection {
             if progress.looked_at(1, 0).is_break() {
                 return Err(Error::Stopped);
             }
-            let standing = match &file {
+            let state = match &file {
                 Ok(file) => FileState::of(file, &sources, decode, progress),
                 Err(_) => FileState::New,
             };
-            match (standing, file) {
+            match (state, file) {
                 (FileState::Unchanged, _) => selection.known_sources += 1,
                 (FileState::Grown(source, growth), Ok(file)) => {
                     selection.add_grown(file, (&sources, source), &growth, known)?;
@@ -240,7 +240,7 @@ impl Selection {
     ) -> Result<()> {
         let (mut place, mut games) = (growth.next_game, source.games);
         // New text before the first new game belongs to the last old game, which is therefore read again.
-        if growth.goes_on {
+        if growth.continues {
             let tail = known.tail(sources, source)?;
             (place, games) = (growth.last_game, tail.games);
             self.again.push((self.files.len(), tail));

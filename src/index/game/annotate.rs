@@ -85,7 +85,7 @@ pub(crate) struct Annotator {
     /// An empty list, whose memory `variation` reuses for the open variations.
     levels: Vec<Level>,
     pub(crate) problems: Vec<AnnotationProblem>,
-    is_told: bool,
+    is_limit_reported: bool,
     is_encoding_reported: bool,
     /// The number of rows of each table in the batch before the current game.
     first: GameRows,
@@ -109,7 +109,7 @@ impl Annotator {
         self.main = LineLocation::default();
         self.lines = 0;
         self.behind = start.map(|start| (start.clone(), 0));
-        self.is_told = false;
+        self.is_limit_reported = false;
         self.is_encoding_reported = false;
         self.first = headers.game_rows();
     }
@@ -194,7 +194,7 @@ impl Annotator {
 
     /// Reports, at most once per game, that annotations are left out.
     fn leave_out(&mut self, offset: usize, ply: u32) {
-        if !std::mem::replace(&mut self.is_told, true) {
+        if !std::mem::replace(&mut self.is_limit_reported, true) {
             let (kind, message) = (ProblemKind::LongAnnotations, TOO_MUCH.to_owned());
             self.problems.push(AnnotationProblem { kind, offset, ply, word_end: None, message });
         }

@@ -286,15 +286,15 @@ impl<'a> ChunkParser<'a> {
         plies: u32,
         batch: &mut GameBatch,
     ) -> GameStatus {
-        let Some(told) = header.truncated else { return status };
-        let told = told.of(&batch.headers.text);
-        let is_told = |status: GameStatus| status.loss(plies).is_some_and(|loss| loss == told);
+        let Some(tag_value) = header.truncated else { return status };
+        let tag_value = tag_value.of(&batch.headers.text);
+        let matches_tag = |status: GameStatus| status.loss(plies).is_some_and(|loss| loss == tag_value);
         let truncated = GameStatus::Truncated;
         match status {
-            GameStatus::Ok | GameStatus::Truncated if is_told(truncated) => truncated,
-            GameStatus::Skipped if is_told(status) => status,
+            GameStatus::Ok | GameStatus::Truncated if matches_tag(truncated) => truncated,
+            GameStatus::Skipped if matches_tag(status) => status,
             _ => {
-                let value = told.to_owned();
+                let value = tag_value.to_owned();
                 header.keep(GameStatus::LOSS_TAG, &value, batch);
                 status
             }
@@ -322,12 +322,13 @@ impl<'a> ChunkParser<'a> {
                 self.problem(batch, ProblemKind::MissingResult, end, Subject::Game, None, &message);
             }
             Some(token) if tag.is_some_and(|tag| tag != token) => {
-                let (says, token) = (tag.unwrap_or_default(), token.as_str());
-                let used = match says {
+                let (tag_result, token) = (tag.unwrap_or_default(), token.as_str());
+                let used = match tag_result {
                     GameResult::Unknown => format!("the result {token} is used"),
-                    says => format!("the tag's result {} is used", says.as_str()),
+                    tag_result => format!("the tag's result {} is used", tag_result.as_str()),
                 };
-                let message = format!("the tag says {}, but the moves end in {token}; {used}", says.as_str());
+                let message =
+                    format!("the tag says {}, but the moves end in {token}; {used}", tag_result.as_str());
                 let (kind, at) = (ProblemKind::ResultMismatch, ending.result_at.start);
                 let shown = shown(&self.text[ending.result_at.clone()]);
                 self.problem(batch, kind, at, Subject::Game, Some(&shown), &message);

@@ -90,8 +90,8 @@ impl<'r> GameText<'r> {
     /// For players, event and site, the value is the name instead of the id.
     pub(crate) fn columns(&self) -> impl Iterator<Item = (usize, Cell<'r>)> {
         let columns = GameRow::COLUMNS.iter().enumerate();
-        let told = columns.filter(|(_, column)| !NOT_COMPARED_WITH_TEXT.contains(column));
-        told.filter_map(|(index, column)| Some((index, self.cell(index, column)?)))
+        let compared = columns.filter(|(_, column)| !NOT_COMPARED_WITH_TEXT.contains(column));
+        compared.filter_map(|(index, column)| Some((index, self.cell(index, column)?)))
     }
 
     fn cell(&self, index: usize, column: &str) -> Option<Cell<'r>> {

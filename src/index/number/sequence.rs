@@ -367,18 +367,18 @@ mod tests {
                 let names = [NameTable::Player, NameTable::Event, NameTable::Site][kind];
                 let name = format!("name {number}");
                 // Some players existed before.
-                let was_there = (kind == 0 && number % 5 == 0).then_some(NameId(number + 1));
-                let known = |_: &str| Ok(was_there);
-                let there = plain.get(&(kind, number)).copied().or(was_there);
+                let known_id = (kind == 0 && number % 5 == 0).then_some(NameId(number + 1));
+                let known = |_: &str| Ok(known_id);
+                let existing = plain.get(&(kind, number)).copied().or(known_id);
                 if only_found {
-                    prop_assert_eq!(table.find(names, &name, known).unwrap(), there);
+                    prop_assert_eq!(table.find(names, &name, known).unwrap(), existing);
                     continue;
                 }
-                let expected = there.unwrap_or_else(|| {
+                let expected = existing.unwrap_or_else(|| {
                     next[kind] += 1;
                     NameId(next[kind])
                 });
-                prop_assert_eq!(table.intern(names, &name, known).unwrap(), (expected, there.is_none()));
+                prop_assert_eq!(table.intern(names, &name, known).unwrap(), (expected, existing.is_none()));
                 plain.insert((kind, number), expected);
             }
         }

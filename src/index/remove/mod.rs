@@ -65,7 +65,7 @@ pub struct RemovalSummary {
     /// The number of transactions committed.
     rounds: u32,
     /// Whether the filter must be applied again, because games were restored.
-    asks_again: bool,
+    needs_another_round: bool,
 }
 
 /// Removes games from the database at `target`, in one transaction: readers see the old state until the
@@ -128,12 +128,12 @@ fn take_all(
         }
         summary.returned += done.returned;
         summary.lost.extend(done.lost);
-        summary.asks_again = matches!(removal, Removal::Filter(_)) && done.returned > 0;
-        if !summary.asks_again {
+        summary.needs_another_round = matches!(removal, Removal::Filter(_)) && done.returned > 0;
+        if !summary.needs_another_round {
             break;
         }
     }
-    summary.asks_again = false;
+    summary.needs_another_round = false;
     database.end_adding()?;
     summary.free_bytes = database.free_bytes()?;
     summary.file_bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
@@ -162,7 +162,7 @@ impl RemovalSummary {
 
     /// Adds to an error that occurred after a commit what was committed, and how to do the rest.
     fn incomplete(&self, error: Error) -> Error {
-        if self.asks_again {
+        if self.needs_another_round {
             let restored = match self.returned {
                 1 => "1 game skipped earlier as a duplicate was restored".to_owned(),
                 games => format!("{games} games skipped earlier as duplicates were restored"),
@@ -329,13 +329,13 @@ impl RemovalTransaction<'_> {
         let pool = &run.pool;
         let removed = Removed { target, games, threshold, pool, progress };
         let decreases = Decreases::compute(removed)?;
-        let taken_out = RemovedRows { sources: sources.clone(), returning: returning.places() };
-        let reason = if merges_all { Reason::ReadAgain(&[]) } else { Reason::RemovedRows(&taken_out) };
+        let removed_rows = RemovedRows { sources: sources.clone(), returning: returning.places() };
+        let reason = if merges_all { Reason::ReadAgain(&[]) } else { Reason::RemovedRows(&removed_rows) };
         let leaving = RowsToRemove { games, positions: decreases.positions, reason };
         let pages = if may_write_pages { PageTransaction::begin(database)? } else { None };
         let sink = AddedPages::new(database, lock, pages, options.memory / 8, rows, leaving)?;
         let returned = run.remove_games(sink, &decreases, &returning, !merges_all)?;
-        let sources = taken_out.sources.len() as u64;
+        let sources = removed_rows.sources.len() as u64;
         let lost = returning.lost;
         Ok(RemovalSummary { games: games.len(), plies, sources, returned, lost, ..RemovalSummary::default() })
     }
@@ -343,24 +343,24 @@ impl RemovalTransaction<'_> {
 
 impl Run<'_> {
     /// Removes games through the sink, and restores the games that had been skipped as duplicates of removed
-    /// games. Returns the number of restored games. If `takes_out` is `false`, only merges levels.
+    /// games. Returns the number of restored games. If `removes` is `false`, only merges levels.
     fn remove_games(
         &self,
         mut sink: AddedPages<'_>,
         decreases: &Decreases,
         returning: &RestoredGames,
-        takes_out: bool,
+        removes: bool,
     ) -> Result<u64> {
         let mut restored = self.restore_games(&mut sink, returning)?;
         let last_game = restored.before();
-        let level = self.level_to_write(&mut restored, !takes_out)?;
+        let level = self.level_to_write(&mut restored, !removes)?;
         let sorted = LevelOccurrences::new(self.sorting(level, &restored), decreases);
         self.progress.enter(Phase::Sorting);
         sink.occurrences(&sorted)?;
         self.progress.enter(Phase::Finishing);
         sink.end_removal(last_game)?;
         let replaced = Vec::new();
-        let links = DuplicateLinks { prefixes: takes_out, last_game, replaced, taken_out: takes_out };
+        let links = DuplicateLinks { prefixes: removes, last_game, replaced, user_removes: removes };
         sink.links(&sorted, &links, |loader, freed| self.note_prefixes(loader, last_game, freed))?;
         self.progress.check()?;
         KeepingSink::<LevelOccurrences<'_>>::finish(sink)?;

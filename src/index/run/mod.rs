@@ -211,7 +211,7 @@ impl<'r> Run<'r> {
         summary.stages.headers = clock.elapsed();
         let clock = Instant::now();
         let prefixes = self.options.duplicates != Duplicates::Keep;
-        let links = DuplicateLinks { prefixes, last_game, replaced, taken_out: false };
+        let links = DuplicateLinks { prefixes, last_game, replaced, user_removes: false };
         let linked =
             sink.links(sorted, &links, |loader, freed| self.note_prefixes(loader, last_game, freed))?;
         summary.duplicates.add(DuplicateKind::Prefix, linked);

@@ -44,7 +44,7 @@ impl Game {
         (self.fen, &self.moves, self.breaks_off) == (other.fen, &other.moves, other.breaks_off)
     }
 
-    fn goes_on_from(&self, short: &Self) -> bool {
+    fn continues(&self, short: &Self) -> bool {
         let alike = |game: &Self| (game.white, game.black, game.date, game.fen);
         short.has_players()
             && alike(self) == alike(short)
@@ -63,10 +63,13 @@ fn game() -> impl Strategy<Value = Game> {
     // The beginning of one of three sequences of moves. The second sequence differs from the first after 12
     // plies, the third after 16 plies.
     let plies = prop_oneof![0..3_usize, 13..26_usize];
-    let moves = (plies, prop_oneof![Just(12), Just(16), Just(usize::MAX)]).prop_map(|(plies, parting)| {
-        let (one, two) = (["Nf3", "Nf6", "Ng1", "Ng8"], ["Nc3", "Nc6", "Nb1", "Nb8"]);
-        (0..plies).map(|ply| if ply >= parting { two[ply % 4] } else { one[ply % 4] }).collect::<Vec<_>>()
-    });
+    let moves =
+        (plies, prop_oneof![Just(12), Just(16), Just(usize::MAX)]).prop_map(|(plies, differs_from)| {
+            let (one, two) = (["Nf3", "Nf6", "Ng1", "Ng8"], ["Nc3", "Nc6", "Nb1", "Nb8"]);
+            (0..plies)
+                .map(|ply| if ply >= differs_from { two[ply % 4] } else { one[ply % 4] })
+                .collect::<Vec<_>>()
+        });
     (player(), player(), date, result, fen, moves, prop::bool::weighted(0.1)).prop_map(
         |(white, black, date, result, fen, moves, breaks_off)| Game {
             white,
@@ -118,7 +121,7 @@ impl Expected {
         for (short, place) in self.kept.iter().zip(&self.places).enumerate().map(|(at, game)| (at, game.1)) {
             // Pairs of games that both existed before the run are not reported.
             let from = if short < last { last } else { 0 };
-            let is_longer = |game: &Game| game.goes_on_from(&self.kept[short]);
+            let is_longer = |game: &Game| game.continues(&self.kept[short]);
             if let Some(long) = self.kept[from..].iter().position(is_longer) {
                 self.rows.entry(*place).or_insert(("prefix", Some(short + 1), from + long + 1));
             }

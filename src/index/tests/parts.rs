@@ -26,15 +26,15 @@ fn text_of(path: &Path, part: Range<u64>, chunk_size: usize) -> (Vec<u8>, Vec<St
     let directory = path.parent().unwrap().to_owned();
     let options = CutOptions { chunk_size, most_in_memory: 1 << 20, directory, decode };
     let mut feed = Feed::new(&sources, SourceId(0), options);
-    let (mut text, mut told) = (Vec::new(), Vec::new());
+    let (mut text, mut problems) = (Vec::new(), Vec::new());
     while let Some(work) = feed.next(|| false).unwrap() {
         match work.task {
             Task::Chunk(chunk) => text.extend_from_slice(chunk.bytes()),
-            Task::Report(problem) => told.push(problem.message),
+            Task::Report(problem) => problems.push(problem.message),
             Task::End(_) => {}
         }
     }
-    (text, told)
+    (text, problems)
 }
 
 /// Cuts a range of this length into `pieces` ranges of equal size.
@@ -45,8 +45,8 @@ fn cut(length: u64, pieces: u64) -> Vec<Range<u64>> {
 /// The texts of parts of a file. Each text must consist of whole games.
 fn texts(path: &Path, ranges: &[Range<u64>], chunk_size: usize) -> Vec<Vec<u8>> {
     let of_part = |range: &Range<u64>| {
-        let (text, told) = text_of(path, range.clone(), chunk_size);
-        assert!(told.is_empty(), "{told:?}");
+        let (text, problems) = text_of(path, range.clone(), chunk_size);
+        assert!(problems.is_empty(), "{problems:?}");
         assert!(text.is_empty() || range.start == 0 || text.starts_with(b"[Event \""), "{range:?}");
         text
     };
@@ -233,13 +233,13 @@ fn a_damaged_frame_is_reported_once_and_the_others_are_read() {
     bytes[start + 12 + 6..start + 12 + 10].copy_from_slice(b"\xff\xff\xff\xff");
     let (_directory, path) = kept(&bytes);
     for pieces in [1, 2, 7, 64] {
-        let (mut text, mut told) = (Vec::new(), Vec::new());
+        let (mut text, mut problems) = (Vec::new(), Vec::new());
         for range in cut(bytes.len() as u64, pieces) {
             let (games, messages) = text_of(&path, range, 1 << 20);
             text.extend(games);
-            told.extend(messages);
+            problems.extend(messages);
         }
-        assert_eq!(told.len(), 1, "{pieces}: {told:?}");
+        assert_eq!(problems.len(), 1, "{pieces}: {problems:?}");
         let events = memchr::memmem::find_iter(&text, b"[Event \"").count();
         // The games of the other seven frames are read, except at most 700 near the damaged frame.
         assert!((1500 * 7 - 700..=1500 * 7).contains(&events), "{pieces}: {events}");

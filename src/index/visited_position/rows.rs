@@ -31,7 +31,7 @@ pub(crate) fn write(
     for visited in &mut visited {
         count_to_look_up(visited, loader)?;
     }
-    let told = Walk::new(&visited).send(|visited| match (&visited.fens, visited.standard) {
+    let results = Walk::new(&visited).send(|visited| match (&visited.fens, visited.standard) {
         (Fens::Unknown, Some((game, ply))) => Ok(Some(loader.position_at(game, ply)?.fen)),
         (Fens::One(fen), _) => Ok(Some(fen.clone())),
         _ => Ok(None),
@@ -39,9 +39,9 @@ pub(crate) fn write(
     const AT_ONCE: usize = 4096;
     let (mut batch, mut buffers) = (VisitedPositionBatch::default(), PackingBuffers::default());
     let mut visits = Vec::new();
-    let mut rows = visited.into_iter().zip(told).peekable();
-    while let Some((mut visited, told)) = rows.next() {
-        if let (Fens::One(fen), Some(codes)) = told {
+    let mut rows = visited.into_iter().zip(results).peekable();
+    while let Some((mut visited, result)) = rows.next() {
+        if let (Fens::One(fen), Some(codes)) = result {
             visited.visits.pack(&mut buffers);
             visits.push((visited.key, std::mem::take(&mut visited.visits)));
             add(&mut batch, (level, visited), &fen, &codes);

@@ -173,9 +173,9 @@ impl Aliases {
     /// Returns an error if a row of a list contradicts other rows or existing aliases.
     fn check(&self, row: &PlayerAlias, listed: &HashMap<&String, &String>) -> Result<()> {
         let PlayerAlias { alias, name, .. } = row;
-        let says = |alias: &String, name: &String| listed.get(alias).is_some_and(|&other| other == name);
+        let is_listed = |alias: &String, name: &String| listed.get(alias).is_some_and(|&other| other == name);
         let of = listed.get(name).map(|of| (*of).clone());
-        let of = of.or_else(|| self.names.get(name).filter(|&of| !says(of, name)).cloned());
+        let of = of.or_else(|| self.names.get(name).filter(|&of| !is_listed(of, name)).cloned());
         if let Some(of) = of.filter(|of| name != alias && of != name) {
             if of == *alias {
                 return wrong(format!(
@@ -186,7 +186,7 @@ impl Aliases {
                 "\"{name}\" is itself another spelling of \"{of}\"; list \"{alias}\" as a spelling of \"{of}\" instead"
             ));
         }
-        match self.names.get(alias).filter(|&before| before != name && !says(before, name)) {
+        match self.names.get(alias).filter(|&before| before != name && !is_listed(before, name)) {
             Some(before) => Err(two_names(row, before)),
             None => Ok(()),
         }
@@ -324,10 +324,10 @@ mod tests {
         let mut aliases = Aliases::default();
         aliases.add(&rows(before)).expect("a list");
         aliases.add(&rows(list)).map_err(|(index, error)| format!("{index}: {error}"))?;
-        Ok(told(&aliases))
+        Ok(format_aliases(&aliases))
     }
 
-    fn told(aliases: &Aliases) -> String {
+    fn format_aliases(aliases: &Aliases) -> String {
         aliases.rows().iter().map(|row| format!("{}<{}", row.name, row.alias)).collect::<Vec<_>>().join(" ")
     }
 
@@ -358,10 +358,10 @@ mod tests {
             ("C", "A", "C<A C<B C<D C<E"),
         ] {
             aliases.merge(name, alias).expect("two names");
-            assert_eq!(told(&aliases), expected, "{name} {alias}");
+            assert_eq!(format_aliases(&aliases), expected, "{name} {alias}");
         }
         assert_eq!(aliases.split("B").map(|gone| gone.len()).ok(), Some(1));
-        assert_eq!(told(&aliases), "C<A C<D C<E");
+        assert_eq!(format_aliases(&aliases), "C<A C<D C<E");
         assert_eq!(aliases.split("C").map(|gone| gone.len()).ok(), Some(3));
         assert!(aliases.is_empty() && aliases.split("C").is_err() && aliases.merge("A", "A").is_err());
     }

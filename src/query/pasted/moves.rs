@@ -121,12 +121,12 @@ fn two_languages(one: &Reading, other: &Reading, start: &Position) -> PositionEr
     let pairs = one.codes().zip(other.codes());
     let at = pairs.take_while(|(one, other)| one == other).count();
     let before = at.checked_sub(1).map_or(start, |before| &one.line[before].position);
-    let told = |reading: &Reading| {
+    let language_and_san = |reading: &Reading| {
         let san = reading.codes().nth(at).map(|code| before.san(code)).unwrap_or_default();
         (reading.language.name, san)
     };
     let word = one.line.get(at).map(|played| played.numbered()).unwrap_or_default();
-    PositionError::Languages { word, one: told(one), other: told(other) }
+    PositionError::Languages { word, one: language_and_san(one), other: language_and_san(other) }
 }
 
 /// The error for the word at which a reading ends.

@@ -207,8 +207,8 @@ impl<'t> Reading<'t> {
             "black" => return Some(Color::Black),
             "" | "?" | "*" => {}
             other => {
-                let told = cut(other, QUOTED);
-                self.problem(pair.offset, format!("Orientation is {told:?}, not white or black: ignored"));
+                let value = cut(other, QUOTED);
+                self.problem(pair.offset, format!("Orientation is {value:?}, not white or black: ignored"));
             }
         }
         None

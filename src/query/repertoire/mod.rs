@@ -235,17 +235,17 @@ impl RepertoireQuery<'_> {
         let snapshot = self.database.snapshot()?;
         let mut reached = ReachedGames::new(self.database, self.selection);
         let mut repertoires = Vec::new();
-        for told in [Some(Color::White), Some(Color::Black), None] {
-            let roots = self.book.roots.iter().filter(|(side, _)| *side == told);
+        for given_side in [Some(Color::White), Some(Color::Black), None] {
+            let roots = self.book.roots.iter().filter(|(side, _)| *side == given_side);
             let places = RepertoirePositions::new(self.book, roots.map(|&(_, root)| root).collect());
             if places.places.iter().all(|place| place.moves.is_empty()) {
                 continue;
             }
-            let side = match told {
+            let side = match given_side {
                 Some(side) => side,
                 None => self.side_of(&places).ok_or(RepertoireError::UnknownSide)?,
             };
-            repertoires.push(self.of(places, side, told.is_some(), &mut reached)?);
+            repertoires.push(self.of(places, side, given_side.is_some(), &mut reached)?);
         }
         drop(snapshot);
         Ok(repertoires)

@@ -61,7 +61,7 @@ fn explore(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let lists = ListLengths { top, recent: length("recent", ListLengths::MAX.recent)? };
     let limit = call.number("limit", u32::MAX)?.filter(|&limit| limit > 0);
     let with_history = call.flag("history")?;
-    ask(call, database, |explore| {
+    with_query(call, database, |explore| {
         let explore = ExploreQuery { lines, lists, limit, ..*explore };
         let history = with_history.then(|| explore.history(HISTORY_MOVES)).transpose()?;
         Answer::json(&ExploreAnswer { explored: explore.answer()?, history, versus: None })
@@ -71,11 +71,11 @@ fn explore(call: &Call, database: &Database) -> Result<Answer, Problem> {
 fn tree(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let depth = call.number("depth", 40)?.unwrap_or(4);
     let least_share = call.number("leastShare", 100)?.unwrap_or(5);
-    ask(call, database, |explore| Answer::json(&explore.tree(depth, least_share.into())?))
+    with_query(call, database, |explore| Answer::json(&explore.tree(depth, least_share.into())?))
 }
 
 /// Builds the query for the position, the games and the side of a request, and passes it to `answer`.
-fn ask(
+fn with_query(
     call: &Call,
     database: &Database,
     answer: impl FnOnce(&ExploreQuery<'_>) -> Result<Answer, Problem>,

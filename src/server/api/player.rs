@@ -84,7 +84,7 @@ fn player(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let name: NameFilter =
         call.read("name")?.ok_or_else(|| Problem::parameter("name", "give the name of a player"))?;
     let selection = database.select(&filter_of_player(call, Some(name.clone()))?)?;
-    let question = PlayerQuery {
+    let query = PlayerQuery {
         database,
         name: &name,
         selection: &selection,
@@ -92,7 +92,7 @@ fn player(call: &Call, database: &Database) -> Result<Answer, Problem> {
         depth: call.number("depth", 40)?.unwrap_or(6),
         least_share: call.number("leastShare", 100)?.unwrap_or(5).into(),
     };
-    Answer::json(&question.answer()?)
+    Answer::json(&query.answer()?)
 }
 
 fn repertoire(call: &Call, database: &Database) -> Result<Answer, Problem> {
@@ -106,7 +106,7 @@ fn repertoire(call: &Call, database: &Database) -> Result<Answer, Problem> {
         return Err(wrong(format!("The request has no moves; send the text of a PGN file.{reason}")));
     }
     let selection = database.select(&filter(call)?)?;
-    let question = RepertoireQuery {
+    let query = RepertoireQuery {
         database,
         book: &book,
         selection: &selection,
@@ -116,7 +116,7 @@ fn repertoire(call: &Call, database: &Database) -> Result<Answer, Problem> {
         games: call.number("games", LISTED)?.unwrap_or(5) as usize,
         least_plies: call.number("leastPlies", u32::MAX)?.unwrap_or(8),
     };
-    match question.answer() {
+    match query.answer() {
         Ok(repertoires) => Answer::json(&repertoires),
         Err(RepertoireError::Store(error)) => Err(error.into()),
         Err(error @ RepertoireError::UnknownSide) => Err(Problem::parameter("side", error)),

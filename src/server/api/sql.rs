@@ -198,8 +198,8 @@ pub(in crate::server) fn guard(database: &Database) -> Result<()> {
 /// Restricts the next statement on a connection to reading, and limits its uses of slow functions.
 fn authorize(database: &Database) -> Result<()> {
     let mut slow_calls = 0;
-    let set = database.connection().authorizer(Some(move |asked: AuthContext<'_>| {
-        if is_allowed(&asked.action, &mut slow_calls) { Authorization::Allow } else { Authorization::Deny }
+    let set = database.connection().authorizer(Some(move |context: AuthContext<'_>| {
+        if is_allowed(&context.action, &mut slow_calls) { Authorization::Allow } else { Authorization::Deny }
     }));
     set.map_err(|source| Error::sqlite(database.path(), "guard the connection", source))
 }

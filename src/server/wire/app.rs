@@ -126,8 +126,8 @@ impl App {
     /// Counts and logs a client that was disconnected because it read an answer too slowly.
     pub(super) fn too_slow_reader(&self, client: &Connection) {
         count(&self.metrics.slow_readers);
-        let asked = client.last_request();
-        let (method, target) = asked.split_once(' ').unwrap_or(("-", "-"));
+        let request = client.last_request();
+        let (method, target) = request.split_once(' ').unwrap_or(("-", "-"));
         let (least, time) = (stream::LEAST >> 10, self.options.reading_time.as_secs_f64());
         let problem = format!("the answer was cut off: the client read less than {least} KiB in {time} s");
         let (status, took) = (200, Duration::ZERO);

@@ -51,7 +51,7 @@ struct State {
     /// Whether the whole answer has been passed to the connection.
     is_handed_over: bool,
     /// The last request, for the log.
-    asked: String,
+    last_request: String,
     kept: Option<UnreadBytes>,
 }
 
@@ -76,14 +76,14 @@ impl Connection {
     /// Records that a request has arrived.
     pub(super) fn begin(&self, method: &Method, target: &str) {
         let mut state = lock(&self.state);
-        state.asked.clear();
-        state.asked.extend([method.as_str(), " ", target]);
+        state.last_request.clear();
+        state.last_request.extend([method.as_str(), " ", target]);
         (state.waits, state.is_handed_over, state.kept) = (None, false, None);
     }
 
     /// The last request, with its method; empty if there was none.
     pub(super) fn last_request(&self) -> String {
-        lock(&self.state).asked.clone()
+        lock(&self.state).last_request.clone()
     }
 
     /// Records that the server now waits for the client.
@@ -117,9 +117,9 @@ impl Connection {
     pub(super) fn keep(&self, all: &Arc<AtomicU64>, bytes: u64) -> bool {
         let before = all.fetch_add(bytes, Ordering::Relaxed);
         let kept = UnreadBytes { all: Arc::clone(all), bytes };
-        let has_room = before + bytes <= MAX_UNREAD;
-        lock(&self.state).kept = has_room.then_some(kept);
-        has_room
+        let has_space = before + bytes <= MAX_UNREAD;
+        lock(&self.state).kept = has_space.then_some(kept);
+        has_space
     }
 }
 

@@ -86,13 +86,13 @@ pub(super) fn router(app: &Arc<App>) -> Router {
 
 fn method_router(route: &'static Route) -> MethodRouter<Arc<App>> {
     let method = if route.body.is_some() { MethodFilter::POST } else { MethodFilter::GET };
-    let ask = move |State(app): State<Arc<App>>,
-                    Extension(client): Extension<Arc<Connection>>,
-                    path: RawPathParams,
-                    request: Request| async move {
+    let handler = move |State(app): State<Arc<App>>,
+                        Extension(client): Extension<Arc<Connection>>,
+                        path: RawPathParams,
+                        request: Request| async move {
         answer(app, &client, route, &path, request).await.unwrap_or_else(|problem| refuse(&problem))
     };
-    on(method, ask).fallback(move || async move { refuse(&Problem::wrong_method(usage(route))) })
+    on(method, handler).fallback(move || async move { refuse(&Problem::wrong_method(usage(route))) })
 }
 
 /// How to use a path: the message for requests with another method.
@@ -239,7 +239,7 @@ async fn answer(
     let name = path.iter().find(|(name, _)| name == "db").map(|(_, name)| name.as_str());
     let served = Arc::clone(app.databases.named(name).ok_or_else(Problem::no_database)?);
     let (head, body) = request.into_parts();
-    let question = head.uri.path_and_query().map_or_else(String::new, ToString::to_string);
+    let target = head.uri.path_and_query().map_or_else(String::new, ToString::to_string);
     let query = form_urlencoded::parse(head.uri.query().unwrap_or_default().as_bytes());
     let mut call = Call { query: query.into_owned().collect(), path, body: Bytes::new() };
     if !route.is_lenient {
@@ -252,11 +252,11 @@ async fn answer(
     // The timeout starts only here, because a client can send its request slowly.
     let (cancel, waiting) = CancelToken::new(Instant::now() + time);
     let (send, receive) = oneshot::channel();
-    let asked =
-        PendingRequest { app: Arc::clone(&app), route, served, call, question, headers: head.headers };
+    let pending =
+        PendingRequest { app: Arc::clone(&app), route, served, call, target, headers: head.headers };
     let deadline = cancel.deadline;
     let runtime = Handle::current();
-    pool.run(cancel.clone(), move |reader| asked.answer(reader, &cancel, &runtime, send))?;
+    pool.run(cancel.clone(), move |reader| pending.answer(reader, &cancel, &runtime, send))?;
     let received = tokio::select! {
         received = tokio::time::timeout_at(deadline.into(), receive) => received,
         () = app.ending(), if route.lane == Lane::Sql => return Err(Problem::ending()),
@@ -298,7 +298,7 @@ struct PendingRequest {
     route: &'static Route,
     served: Arc<ServedDatabase>,
     call: Call,
-    question: String,
+    target: String,
     headers: HeaderMap,
 }
 
@@ -330,7 +330,7 @@ impl PendingRequest {
                 }
                 // The answer was already logged when it began; this second line says that it is incomplete.
                 let problem = format!("the answer was cut off: {reason}");
-                let (method, target, took) = ("GET", self.question.as_str(), began.elapsed());
+                let (method, target, took) = ("GET", self.target.as_str(), began.elapsed());
                 let problem = Some(problem.as_str());
                 self.app.log.write(&Entry { method, target, status: 200, took, problem });
             }
@@ -344,7 +344,7 @@ impl PendingRequest {
         cancel: &CancelToken,
     ) -> Result<(Response, Option<StreamBody<'r>>), Problem> {
         let state = self.served.state()?;
-        let tag = state.tag(&self.question);
+        let tag = state.tag(&self.target);
         let tag = self.route.body.is_none().then_some(tag.as_str());
         if let Some(known) = tag.and_then(|tag| known(&self.headers, tag)) {
             return Ok((known, None));

@@ -193,9 +193,9 @@ mod tests {
         let (lines, receiver) = bounded(WAITING);
         let counts = Arc::<Counts>::default();
         let log = Log { format: LogFormat::Text, lines, counts: Arc::clone(&counts) };
-        let (go, gate) = bounded(WAITING);
+        let (go, blocked) = bounded(WAITING);
         let (written, seen) = crate::channel::unbounded();
-        thread::spawn(move || write_lines(&receiver, LogFormat::Text, &counts, Blocked(gate, written)));
+        thread::spawn(move || write_lines(&receiver, LogFormat::Text, &counts, Blocked(blocked, written)));
         let long = "x".repeat(100_000);
         let entry =
             Entry { method: &long, target: &long, status: 200, took: Duration::ZERO, problem: Some(&long) };

@@ -16,7 +16,7 @@ const COLORS: [Color; 2] = [Color::White, Color::Black];
 /// they are known.
 #[derive(Clone, Debug)]
 pub struct FeatureQuery {
-    asked: Clauses,
+    clauses: Clauses,
     is_exact: bool,
 }
 
@@ -36,11 +36,11 @@ impl FeatureQuery {
     /// A query that matches all games.
     #[must_use]
     pub const fn any() -> Self {
-        Self { asked: Clauses::Any, is_exact: false }
+        Self { clauses: Clauses::Any, is_exact: false }
     }
 
-    const fn exactly(asked: Clauses) -> Self {
-        Self { asked, is_exact: true }
+    const fn exactly(clauses: Clauses) -> Self {
+        Self { clauses, is_exact: true }
     }
 
     /// A query for the games that can have a position that matches a description.
@@ -48,19 +48,17 @@ impl FeatureQuery {
     pub fn from_description(description: &Description) -> Self {
         let Description { material, ending, pattern, structure, played } = description;
         let mut parts = Vec::new();
-        parts.extend(material.map(|asked| Self::exactly(Clauses::Material(asked))));
-        parts.extend(
-            ending.map(|asked| Self {
-                asked: Clauses::Ending(asked),
-                is_exact: asked.is_decided_by_material(),
-            }),
-        );
-        parts.extend(pattern.as_ref().map(Self::of_pattern));
-        parts.extend(structure.map(|asked| Self {
-            is_exact: false,
-            ..Self::values(FeatureKind::Pawns, [Feature::structure(asked).place().1])
+        parts.extend(material.map(|material| Self::exactly(Clauses::Material(material))));
+        parts.extend(ending.map(|ending| Self {
+            clauses: Clauses::Ending(ending),
+            is_exact: ending.is_decided_by_material(),
         }));
-        parts.extend(played.map(|asked| Self::of_move(&asked.conditions())));
+        parts.extend(pattern.as_ref().map(Self::of_pattern));
+        parts.extend(structure.map(|structure| Self {
+            is_exact: false,
+            ..Self::values(FeatureKind::Pawns, [Feature::structure(structure).place().1])
+        }));
+        parts.extend(played.map(|played| Self::of_move(&played.conditions())));
         Self::all(parts)
     }
 
@@ -83,47 +81,48 @@ impl FeatureQuery {
         Self { is_exact: pattern.is_one_part(), ..all }
     }
 
-    fn of_move(asked: &MoveConditions) -> Self {
-        if let Some(short) = asked.castling {
+    fn of_move(conditions: &MoveConditions) -> Self {
+        if let Some(short) = conditions.castling {
             let sides = COLORS.map(|color| Feature::castling(color, short).place().1);
-            let king = gives(asked, &pieces_of(&[PieceKind::King]), SquareSet(u64::MAX));
+            let king = gives(conditions, &pieces_of(&[PieceKind::King]), SquareSet(u64::MAX));
             return Self::all([vec![Self::values(FeatureKind::Castling, sides)], king].concat());
         }
-        let kinds = asked.kind.map_or_else(|| PieceKind::ALL.to_vec(), |kind| vec![kind]);
+        let kinds = conditions.kind.map_or_else(|| PieceKind::ALL.to_vec(), |kind| vec![kind]);
         let pieces = pieces_of(&kinds);
-        let mut parts = gives(asked, &pieces, asked.to);
+        let mut parts = gives(conditions, &pieces, conditions.to);
         let given = parts.len();
-        if asked.captures {
-            parts.push(Self::values(FeatureKind::Capture, places(&pieces, asked.to)));
+        if conditions.captures {
+            parts.push(Self::values(FeatureKind::Capture, places(&pieces, conditions.to)));
         }
-        if let Some(becomes) = &asked.promotions {
-            parts.push(Self::values(FeatureKind::Promotion, places(&pieces_of(becomes), asked.to)));
+        if let Some(becomes) = &conditions.promotions {
+            parts.push(Self::values(FeatureKind::Promotion, places(&pieces_of(becomes), conditions.to)));
         }
         // The answer is exact only for a single condition. If castling is excluded, the answer for checks by
         // the king is not exact: checks by castling are in the same sets.
-        let castles = given > 0 && asked.is_other && kinds.contains(&PieceKind::King);
-        let is_exact = parts.len() == 1 && asked.from.0 == u64::MAX && asked.captured.is_none() && !castles;
-        if parts.is_empty() && asked.to.0 != u64::MAX {
-            parts.push(Self::arriving(&kinds, &pieces, asked.to));
+        let castles = given > 0 && conditions.is_other && kinds.contains(&PieceKind::King);
+        let is_exact =
+            parts.len() == 1 && conditions.from.0 == u64::MAX && conditions.captured.is_none() && !castles;
+        if parts.is_empty() && conditions.to.0 != u64::MAX {
+            parts.push(Self::arriving(&kinds, &pieces, conditions.to));
         }
-        if asked.from.0 != u64::MAX {
-            parts.push(Self::values(FeatureKind::Piece, places(&pieces, asked.from)));
+        if conditions.from.0 != u64::MAX {
+            parts.push(Self::values(FeatureKind::Piece, places(&pieces, conditions.from)));
         }
         // A pawn captured en passant is not on the square of the capture.
-        if let Some(kind) = asked.captured.filter(|&kind| kind != PieceKind::Pawn) {
-            parts.push(Self::values(FeatureKind::Piece, places(&pieces_of(&[kind]), asked.to)));
+        if let Some(kind) = conditions.captured.filter(|&kind| kind != PieceKind::Pawn) {
+            parts.push(Self::values(FeatureKind::Piece, places(&pieces_of(&[kind]), conditions.to)));
         }
         Self { is_exact, ..Self::all(parts) }
     }
 
     /// One of these pieces arrives at one of these squares. This includes pawns that promote there.
     fn arriving(kinds: &[PieceKind], pieces: &[Piece], squares: SquareSet) -> Self {
-        let stands = Self::values(FeatureKind::Piece, places(pieces, squares));
+        let on_squares = Self::values(FeatureKind::Piece, places(pieces, squares));
         if !kinds.contains(&PieceKind::Pawn) {
-            return stands;
+            return on_squares;
         }
         let officers = pieces_of(&[PieceKind::Queen, PieceKind::Rook, PieceKind::Bishop, PieceKind::Knight]);
-        Self::either(vec![stands, Self::values(FeatureKind::Promotion, places(&officers, squares))])
+        Self::either(vec![on_squares, Self::values(FeatureKind::Promotion, places(&officers, squares))])
     }
 
     fn values(kind: FeatureKind, values: impl IntoIterator<Item = i64>) -> Self {
@@ -139,7 +138,7 @@ impl FeatureQuery {
         match parts.len() {
             0 => Self::any(),
             1 => parts.remove(0),
-            _ => Self { asked: Clauses::All(parts), is_exact: false },
+            _ => Self { clauses: Clauses::All(parts), is_exact: false },
         }
     }
 
@@ -147,7 +146,7 @@ impl FeatureQuery {
     #[must_use]
     pub fn either(parts: Vec<Self>) -> Self {
         let is_exact = parts.iter().all(|part| part.is_exact);
-        Self { asked: Clauses::Either(parts), is_exact }
+        Self { clauses: Clauses::Either(parts), is_exact }
     }
 
     /// This query, marked as inexact: games in the answer need not contain what is searched for.
@@ -174,15 +173,15 @@ impl FeatureQuery {
         ) -> Result<(), E>,
     ) -> Result<BlockGames, E> {
         let mut games = BlockGames::default();
-        match &self.asked {
+        match &self.clauses {
             Clauses::Any => games.fill(),
-            Clauses::Material(asked) => {
-                let (first, last) = asked.packed_range().into_inner();
-                let fits = |value: i64| asked.includes(Material::from_packed(value.cast_unsigned()));
+            Clauses::Material(material) => {
+                let (first, last) = material.packed_range().into_inner();
+                let fits = |value: i64| material.includes(Material::from_packed(value.cast_unsigned()));
                 read(FeatureKind::Material, first.cast_signed()..=last.cast_signed(), &fits, &mut games)?;
             }
-            Clauses::Ending(asked) => {
-                let fits = |value: i64| asked.includes(Material::from_packed(value.cast_unsigned()));
+            Clauses::Ending(ending) => {
+                let fits = |value: i64| ending.includes(Material::from_packed(value.cast_unsigned()));
                 read(FeatureKind::Material, 0..=i64::MAX, &fits, &mut games)?;
             }
             Clauses::Values(kind, ranges) => {
@@ -209,8 +208,8 @@ impl FeatureQuery {
 }
 
 /// The query for moves that give check or mate; empty if neither is required.
-fn gives(asked: &MoveConditions, pieces: &[Piece], to: SquareSet) -> Vec<FeatureQuery> {
-    let kind = match (asked.gives_mate, asked.gives_check) {
+fn gives(conditions: &MoveConditions, pieces: &[Piece], to: SquareSet) -> Vec<FeatureQuery> {
+    let kind = match (conditions.gives_mate, conditions.gives_check) {
         (true, _) => FeatureKind::Mate,
         (_, true) => FeatureKind::Check,
         _ => return Vec::new(),

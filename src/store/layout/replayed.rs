@@ -333,7 +333,7 @@ impl Cursor<'_> {
     fn advance(&mut self) -> Result<bool> {
         let game = self.game.as_mut().expect("a cursor at a row has a game");
         match game.advance() {
-            Ok(is_there) => Ok(is_there),
+            Ok(has_move) => Ok(has_move),
             Err(damage) if self.table.is_strict => Err(damage.of_game(game.id)),
             Err(_) => Ok(false),
         }
@@ -395,11 +395,11 @@ unsafe impl VTabCursor for Cursor<'_> {
         self.last_game = game.or(last_game).unwrap_or(i64::MAX);
         self.last_ply = ply.or(last_ply).unwrap_or(i64::MAX);
         self.reads_fen = plan & plan::FEN != 0 && ply.is_none();
-        let goes_on = self
+        let continues = self
             .game
             .as_ref()
             .is_some_and(|current| game == Some(current.id) && ply.is_some_and(|ply| ply >= current.ply));
-        if goes_on {
+        if continues {
             self.is_over = false;
         } else {
             self.next_game(first_game)?;

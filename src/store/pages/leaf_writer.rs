@@ -68,8 +68,8 @@ impl LeafWriter {
     /// If a buffer of full pages cannot be written, or the row is too long for a page of this size.
     #[inline]
     pub fn push(&mut self, row: &impl Record) -> Result<(), BtreeError> {
-        let room = row.max_length();
-        if room <= self.max_payload && self.pages.fill.fits(room + CELL_OVERHEAD) {
+        let max_length = row.max_length();
+        if max_length <= self.max_payload && self.pages.fill.fits(max_length + CELL_OVERHEAD) {
             // Calling `current` would borrow all of `pages`.
             let size = self.pages.file.page_size().bytes();
             let page = &mut self.pages.bytes[self.pages.complete * size..][..size];

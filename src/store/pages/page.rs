@@ -96,8 +96,8 @@ impl PageBuilder {
     /// `rows` are the indexes of the rows to add. Returns the number of added rows.
     pub(super) fn push_packed(&mut self, page: &mut [u8], from: PageView<'_>, rows: Range<usize>) -> usize {
         let end = if rows.start == 0 { from.page.len() } else { from.start(rows.start - 1) };
-        let room = self.cells_start - self.pointers_end;
-        let fits = |count: usize| end - from.start(rows.start + count - 1) + count * POINTER <= room;
+        let free = self.cells_start - self.pointers_end;
+        let fits = |count: usize| end - from.start(rows.start + count - 1) + count * POINTER <= free;
         let (mut count, mut too_many) = (0, rows.len() + 1);
         while count + 1 < too_many {
             let middle = usize::midpoint(count, too_many);

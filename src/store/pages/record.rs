@@ -430,16 +430,16 @@ mod tests {
                 for ply in EDGES {
                     let level = EDGES[(at + game as usize % 5) % EDGES.len()];
                     let columns = [Some(level.into()), Some(key), Some(game.into()), Some(ply.into())];
-                    let row_there = row(level, key, game, ply);
-                    let bytes = bytes(&row_there);
+                    let stored_row = row(level, key, game, ply);
+                    let bytes = bytes(&stored_row);
                     assert_eq!(bytes, naive(&columns, None), "{level} {key} {game} {ply}");
                     let cell = [&[bytes.len() as u8], &bytes[..]].concat();
-                    assert_eq!(occurrence_of(&cell), Some(row_there));
-                    assert_eq!(is_before(&cell, row_there), Some(false));
+                    assert_eq!(occurrence_of(&cell), Some(stored_row));
+                    assert_eq!(is_before(&cell, stored_row), Some(false));
                     for other in key_edges() {
                         for level in [1, level] {
                             let other = row(level, other, 7, game);
-                            assert_eq!(is_before(&cell, other), Some(row_there < other));
+                            assert_eq!(is_before(&cell, other), Some(stored_row < other));
                         }
                     }
                     assert_eq!(occurrence_of(&cell[..cell.len() - 1]), None);

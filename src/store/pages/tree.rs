@@ -237,8 +237,8 @@ impl<'t> Place<'t> {
     fn read(&mut self, leaf: usize) -> Result<(), BtreeError> {
         // If the caller reads most leaves, many leaves are read at once. If it searches for a few rows that
         // are far apart, only one leaf is read.
-        let goes_on = (self.loaded.end..self.loaded.end + Self::NEAR).contains(&leaf);
-        self.at_once = if goes_on { Self::READ.min(2 * self.at_once) } else { 1 };
+        let is_sequential = (self.loaded.end..self.loaded.end + Self::NEAR).contains(&leaf);
+        self.at_once = if is_sequential { Self::READ.min(2 * self.at_once) } else { 1 };
         let leaves = &self.tree.leaves[leaf..];
         let first = leaves[0];
         let in_order = leaves.iter().zip(first.0..).take(self.at_once);

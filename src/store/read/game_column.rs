@@ -74,13 +74,13 @@ impl<'c> BlockColumns<'c> {
     /// no column can be used.
     pub(crate) fn all(&self) -> rusqlite::Result<Option<[StoredColumn; COLUMNS.len()]>> {
         let mut columns: [StoredColumn; COLUMNS.len()] = Default::default();
-        let mut is_there = false;
+        let mut is_usable = false;
         for (place, name) in columns.iter_mut().zip(COLUMNS) {
             if let Some(column) = self.read(name, StoredColumn::default())? {
-                (*place, is_there) = (column, true);
+                (*place, is_usable) = (column, true);
             }
         }
-        Ok(is_there.then_some(columns))
+        Ok(is_usable.then_some(columns))
     }
 
     /// The games of the block that match a selection. The set can also contain numbers that no game has.

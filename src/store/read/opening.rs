@@ -133,8 +133,8 @@ fn fit(wanted: &[Word], name: &str) -> Option<Fit> {
     if name.windows(wanted.len()).any(is_phrase) {
         return Some(Fit::Phrase);
     }
-    let is_there = |wanted: &Word| name.iter().any(|word| word.begins_with(wanted));
-    wanted.iter().all(is_there).then_some(Fit::Words)
+    let is_in_name = |wanted: &Word| name.iter().any(|word| word.begins_with(wanted));
+    wanted.iter().all(is_in_name).then_some(Fit::Words)
 }
 
 /// A word without capital letters and accents, in two forms: as written, and in a normalized spelling.

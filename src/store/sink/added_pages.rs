@@ -163,18 +163,18 @@ impl<'d> AddedPages<'d> {
 
     /// Publishes `trees`, the changed trees of `game_position` and `move_eval`, so that SQL can read them.
     /// Reserves pages for the trees that are built later. Removes the `duplicate` and `problem` rows of
-    /// skipped games that are read again. Hides `indexes`. Returns a loader that writes through SQL. `room`
-    /// is the maximum number of pages that will be written for `occurrence`.
+    /// skipped games that are read again. Hides `indexes`. Returns a loader that writes through SQL.
+    /// `occurrence_pages` is the maximum number of pages that will be written for `occurrence`.
     fn publish(
         &mut self,
         pages: &mut PageTransaction<'d>,
         trees: Vec<(PageNumber, RebuiltTree)>,
         indexes: &[GameIndex],
-        room: u32,
+        occurrence_pages: u32,
     ) -> Result<&mut BulkLoader<'d>> {
         let index_pages = indexes.iter().map(|index| index.max_pages(pages.file()));
-        let room = index_pages.fold(room, u32::saturating_add);
-        pages.publish(trees, room)?;
+        let reserved = index_pages.fold(occurrence_pages, u32::saturating_add);
+        pages.publish(trees, reserved)?;
         let loader = self.loader.insert(BulkLoader::resume(self.database, self.import)?);
         let names: Vec<&str> = indexes.iter().map(|index| index.new.name.as_str()).collect();
         loader.remove_replaced(self.leaving)?;
@@ -195,8 +195,8 @@ impl<'d> AddedPages<'d> {
         let file = &Arc::clone(pages.file());
         let root = pages.root_page("occurrence")?;
         let tree = &Tree::read(file, root).map_err(Error::from)?;
-        let room = sorted.level().map_or(0, |_| max_pages(file, tree, sorted));
-        let loader = self.publish(&mut pages, trees, &indexes, room)?;
+        let occurrence_pages = sorted.level().map_or(0, |_| max_pages(file, tree, sorted));
+        let loader = self.publish(&mut pages, trees, &indexes, occurrence_pages)?;
         let (written, built) = std::thread::scope(|scope| {
             let built = scope.spawn(|| build_trees(file, tree, &indexes, sorted));
             loader.take_rows(side)?;

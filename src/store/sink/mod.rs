@@ -128,7 +128,7 @@ pub(crate) struct DuplicateLinks {
     pub(crate) replaced: Vec<Replaced>,
     /// Whether the user removes games. If so, the duplicates of removed games lose their original, unless the
     /// duplicates are read again.
-    pub(crate) taken_out: bool,
+    pub(crate) user_removes: bool,
 }
 
 /// A removed game, and the place (source and offset) from which its text is read again.
@@ -276,7 +276,7 @@ fn link_duplicates<E: From<super::Error>>(
     for &Replaced { game, source, byte_offset } in &links.replaced {
         freed.extend(loader.move_duplicates(game, links.last_game, source, byte_offset)?);
     }
-    if links.taken_out {
+    if links.user_removes {
         freed.extend(loader.release_duplicates()?);
     }
     if links.prefixes { note_prefixes(loader, &freed) } else { Ok(0) }

@@ -39,18 +39,18 @@ impl Database {
     /// Others can read and write meanwhile, because the file is unlocked between two steps. If somebody has
     /// written, the copy restarts. After two restarts, a read transaction keeps the database unchanged until
     /// the copy is complete. Then writers must wait, unless the database has a write-ahead log. The copy is
-    /// written to a temporary file beside `target` and synced; then it replaces `target`. `tell` receives the
-    /// progress, and can stop the copy.
+    /// written to a temporary file beside `target` and synced; then it replaces `target`. `on_progress`
+    /// receives the progress, and can stop the copy.
     ///
     /// # Errors
     /// [`ErrorKind::TargetExists`] if the target exists and `overwrite` is false; [`ErrorKind::ForeignTarget`];
-    /// [`ErrorKind::Space`] if there is too little space; [`Error::Interrupted`] if `tell` stops the copy;
-    /// [`ErrorKind::Busy`]; errors of SQLite and the system. After an error, no incomplete copy remains.
+    /// [`ErrorKind::Space`] if there is too little space; [`Error::Interrupted`] if `on_progress` stops the
+    /// copy; [`ErrorKind::Busy`]; errors of SQLite and the system. After an error, no incomplete copy remains.
     pub fn backup(
         &self,
         target: &Path,
         overwrite: bool,
-        mut tell: impl FnMut(BackupProgress) -> ControlFlow<()>,
+        mut on_progress: impl FnMut(BackupProgress) -> ControlFlow<()>,
     ) -> Result<u64> {
         let lock = WriterLock::acquire(target)?;
         check_target(lock.target(), overwrite)?;
@@ -63,7 +63,7 @@ impl Database {
         let path = &temporary.0;
         let create = OpenOptions::new().write(true).create_new(true).open(path);
         create.map_err(|source| Error::directory(directory, source))?;
-        self.copy_to(path, &mut tell)
+        self.copy_to(path, &mut on_progress)
             .and_then(|()| sync(path))
             .map_err(|error| error.needing(Some(Need::About(needed))))?;
         let length =
@@ -72,7 +72,11 @@ impl Database {
         Ok(length)
     }
 
-    fn copy_to(&self, path: &Path, tell: &mut impl FnMut(BackupProgress) -> ControlFlow<()>) -> Result<()> {
+    fn copy_to(
+        &self,
+        path: &Path,
+        on_progress: &mut impl FnMut(BackupProgress) -> ControlFlow<()>,
+    ) -> Result<()> {
         let source = self.connection();
         let failed = |error| Error::sqlite(path, "copy the database", error);
         let of_source = |error| Error::sqlite(self.path(), "read the database", error);
@@ -112,7 +116,7 @@ impl Database {
                 held = Some(source.unchecked_transaction().map_err(of_source)?);
                 source.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())).map_err(of_source)?;
             }
-            if tell(BackupProgress { bytes, total_bytes }).is_break() {
+            if on_progress(BackupProgress { bytes, total_bytes }).is_break() {
                 return Err(Error::Interrupted);
             }
         }

@@ -113,7 +113,7 @@ impl BulkLoader<'_> {
         // How many hashes are sorted at a time, and how many shared hashes one statement looks up. A hash is
         // shared if at least two games have it.
         const SORTED: u64 = 1 << 22;
-        const LOOKED_FOR: usize = 1 << 14;
+        const HASHES_AT_ONCE: usize = 1 << 14;
         let last: Vec<Option<u32>> = self.column("SELECT max(game_id) FROM game", [], |row| row.get(0))?;
         let games = u64::from(last.into_iter().flatten().next().unwrap_or(0));
         let ranges = 1 + games / SORTED;
@@ -123,7 +123,7 @@ impl BulkLoader<'_> {
             hashes.sort_unstable();
             let shared = hashes.chunk_by(|a, b| a == b).filter(|alike| alike.len() > 1).map(|alike| alike[0]);
             let shared: Vec<i64> = shared.collect();
-            for listed in shared.chunks(LOOKED_FOR) {
+            for listed in shared.chunks(HASHES_AT_ONCE) {
                 let listed: Vec<String> = listed.iter().map(i64::to_string).collect();
                 let listed = format!("[{}]", listed.join(","));
                 found.extend(self.column(&candidates(LISTED), [listed], &mut read)?);

@@ -237,10 +237,10 @@ impl BulkLoader<'_> {
             self.execute("record the removed games", KEEP_NUMBER, [])?;
         }
         self.remove_from_sets(leaving.games)?;
-        let Reason::RemovedRows(taken_out) = leaving.reason else {
+        let Reason::RemovedRows(removed_rows) = leaving.reason else {
             return self.remove_games(leaving.games, rows);
         };
-        let sources = taken_out.sources_json();
+        let sources = removed_rows.sources_json();
         self.execute("record the removed games", NOTE, [&sources])?;
         self.execute("record the removed games", COUNT, [])?;
         self.remove_games(leaving.games, rows)?;

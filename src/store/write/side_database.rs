@@ -119,7 +119,7 @@ pub(crate) fn remove_replaced(main: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Whether the database already has sets, which must be merged with the sets of new games.
-const SETS_THERE: &str = "SELECT EXISTS (SELECT 1 FROM main.game_set)";
+const HAS_SETS: &str = "SELECT EXISTS (SELECT 1 FROM main.game_set)";
 
 /// Copies all rows of an attached side database except those of `problem` and `occurrence_level`. The main
 /// database can have additional tables and columns. Additional tables are not changed; additional columns get
@@ -135,7 +135,7 @@ pub(crate) fn copy_rows(main: &Connection, side: &str) -> rusqlite::Result<()> {
         if main.query_row(&empty, [], |row| row.get(0))? {
             continue;
         }
-        if table == GAME_SET.name && main.query_row(SETS_THERE, [], |row| row.get(0))? {
+        if table == GAME_SET.name && main.query_row(HAS_SETS, [], |row| row.get(0))? {
             copy_sets(main)?;
             continue;
         }

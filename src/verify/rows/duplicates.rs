@@ -23,14 +23,14 @@ pub(crate) fn read_skipped(
 ) -> rusqlite::Result<Batch<StoredDuplicate, (i64, u64)>> {
     const AT_ONCE: usize = 1024;
     // Errors in the rows themselves are reported by the scan of all rows.
-    let unheard = Collector::new(0);
+    let discarded = Collector::new(0);
     let columns = stored::columns::<StoredDuplicate>();
     let sql = format!(
         "SELECT {columns} FROM duplicate WHERE source_id = ?1 AND byte_offset >= ?2
          ORDER BY byte_offset LIMIT {AT_ONCE}"
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let read = |row: &Row<'_>| stored::read(row, &unheard);
+    let read = |row: &Row<'_>| stored::read(row, &discarded);
     let mut rows: Vec<StoredDuplicate> = read_rows(&mut statement, params![source, from], read)?;
     let next = rows.last().and_then(|last| last.byte_offset.checked_add(1));
     let next = next.map(|next| (next, number + rows.len() as u64));
@@ -177,14 +177,14 @@ pub(crate) fn compare(
     text: Option<&[u8]>,
 ) -> rusqlite::Result<()> {
     let Reader { connection, findings } = reader;
-    let tell = |column, expected: String, found: String| {
+    let report = |column, expected: String, found: String| {
         let id = row.row();
         findings.wrong(SourceText, "duplicate", id, column, expected, found);
     };
     let read = text.and_then(|text| reread.read(text, Annotations::None));
     let Some(read) = read.filter(|read| text.is_some_and(|text| read.span() == (0, text.len() as u64)))
     else {
-        tell("byte_length", "the length of exactly one game".to_owned(), row.byte_length.to_string());
+        report("byte_length", "the length of exactly one game".to_owned(), row.byte_length.to_string());
         return Ok(());
     };
     // Only the kinds `same` and `moves` have an original to compare with. For `same`, players, date and
@@ -194,21 +194,21 @@ pub(crate) fn compare(
     };
     // A missing original is reported elsewhere.
     let Some(original) = original(connection, id)? else { return Ok(()) };
-    let told = columns(&read);
-    let compared = if kind == "same" { told.len() } else { COLUMNS_OF_MOVES };
-    let differs = |index: &usize| told[*index] != original[*index];
+    let text_columns = columns(&read);
+    let compared = if kind == "same" { text_columns.len() } else { COLUMNS_OF_MOVES };
+    let differs = |index: &usize| text_columns[*index] != original[*index];
     if let Some(index) = (0..compared).find(differs) {
-        let [told, found] = [&told, &original].map(|columns| shown(columns[index].as_deref()));
+        let [value, found] = [&text_columns, &original].map(|columns| shown(columns[index].as_deref()));
         let column = COLUMNS[index];
-        let expected = format!("a game whose {column} is {told}");
-        tell("original_id", expected, format!("{id}, whose {column} is {found}"));
+        let expected = format!("a game whose {column} is {value}");
+        report("original_id", expected, format!("{id}, whose {column} is {found}"));
     } else if kind == "moves" && read.codes().len() < MIN_PLIES_OF_MOVES as usize {
         let plies = read.codes().len();
         let found = format!("moves, of {plies} {}", if plies == 1 { "ply" } else { "plies" });
-        tell("kind", format!("at least {MIN_PLIES_OF_MOVES} plies"), found);
-    } else if let Some(ply) = parting(connection, id, &read)? {
+        report("kind", format!("at least {MIN_PLIES_OF_MOVES} plies"), found);
+    } else if let Some(ply) = first_difference(connection, id, &read)? {
         let found = format!("{id}, which differs at ply {ply}");
-        tell("original_id", "a game with the same moves".to_owned(), found);
+        report("original_id", "a game with the same moves".to_owned(), found);
     }
     Ok(())
 }
@@ -222,8 +222,8 @@ const COLUMNS_OF_MOVES: usize = 2;
 /// counters.
 fn columns(text: &GameText<'_>) -> [Option<String>; 6] {
     COLUMNS.map(|column| {
-        let told = text.columns().find(|&(index, _)| GameRow::COLUMNS[index] == column);
-        let value = told.and_then(|(_, cell)| cell.to_text());
+        let entry = text.columns().find(|&(index, _)| GameRow::COLUMNS[index] == column);
+        let value = entry.and_then(|(_, cell)| cell.to_text());
         if column == "start_fen" { start(value.as_deref()) } else { value }
     })
 }
@@ -251,7 +251,7 @@ fn start(fen: Option<&str>) -> Option<String> {
 }
 
 /// The first ply at which the move of a game differs from that in a text; `None` if all moves are equal.
-fn parting(
+fn first_difference(
     connection: &Connection,
     id: StoredId<GameId>,
     text: &GameText<'_>,
@@ -263,11 +263,11 @@ fn parting(
     let mut codes = text.codes().iter().map(|code| i64::from(code.bits()));
     for ply in 0.. {
         let stored = rows.next()?.map(|row| row.get::<_, i64>(0)).transpose()?;
-        let told = codes.next();
-        if stored != told {
+        let expected = codes.next();
+        if stored != expected {
             return Ok(Some(ply));
         }
-        if told.is_none() {
+        if expected.is_none() {
             break;
         }
     }

@@ -132,7 +132,7 @@ impl<'c> GameScan<'c> {
         positions: &mut Rows<'_>,
         before: Option<StoredId<GameId>>,
     ) -> rusqlite::Result<()> {
-        let mut told = None;
+        let mut reported = None;
         while let Some(row) = positions.get() {
             let stored = StoredPosition::read(row, &self.check.findings)?;
             if before.is_some_and(|game| stored.game >= game) || self.check.progress.is_stopped() {
@@ -140,7 +140,7 @@ impl<'c> GameScan<'c> {
             }
             if !self.again {
                 self.sums.positions.add(stored.key, stored.game, stored.ply);
-                if told.replace(stored.game) != Some(stored.game) {
+                if reported.replace(stored.game) != Some(stored.game) {
                     let row = RowId::position(stored.game, stored.ply);
                     let expected = "a row of game";
                     let wrong = DanglingLink;

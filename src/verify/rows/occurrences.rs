@@ -82,11 +82,11 @@ impl<'c> OccurrenceScan<'c> {
         )?;
         let mut visited = statement.query([level, first, last])?;
         visited.advance()?;
-        let (mut run, mut told) = (None::<Run>, 0);
+        let (mut run, mut unreported) = (None::<Run>, 0);
         while let Some(row) = rows.next()? {
-            told += 1;
-            if told == REPORT_INTERVAL {
-                self.check.progress.add_rows(std::mem::take(&mut told));
+            unreported += 1;
+            if unreported == REPORT_INTERVAL {
+                self.check.progress.add_rows(std::mem::take(&mut unreported));
                 if self.check.progress.is_stopped() {
                     return Ok(());
                 }
@@ -113,7 +113,7 @@ impl<'c> OccurrenceScan<'c> {
                 }
             }
         }
-        self.check.progress.add_rows(told);
+        self.check.progress.add_rows(unreported);
         if let Some(ended) = run {
             self.end_key(connection, level, ended, &mut visited)?;
         }

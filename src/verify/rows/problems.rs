@@ -112,17 +112,17 @@ impl Problems {
         &self,
         reader: Reader<'_>,
         game: &StoredGame,
-        told: impl Iterator<Item = GameProblem<'t>>,
+        parsed: impl Iterator<Item = GameProblem<'t>>,
     ) -> rusqlite::Result<()> {
         let Reader { connection, findings } = reader;
-        let told: Vec<_> = told.collect();
+        let parsed: Vec<_> = parsed.collect();
         let sql = format!("SELECT {} FROM problem WHERE problem_id = ?1", columns::<StoredProblem>());
         let mut statement = connection.prepare_cached(&sql)?;
         // Errors in the rows themselves are reported elsewhere.
-        let unheard = Collector::new(0);
+        let discarded = Collector::new(0);
         let (mut stored, mut is_before) = (Vec::new(), false);
         for (_, id) in self.of(game.game) {
-            let problem = statement.query_row([id], |row| read::<StoredProblem>(row, &unheard))?;
+            let problem = statement.query_row([id], |row| read::<StoredProblem>(row, &discarded))?;
             // A problem in a damaged line before the first tag is stored for the game, but this line is not
             // part of the game's text.
             match problem.byte_offset < game.byte_offset {
@@ -132,24 +132,24 @@ impl Problems {
         }
         // The number of stored warnings per game is limited, and warnings about lines before the game's text
         // count too. So fewer warnings can be stored than the text alone causes.
-        let may_have_more = is_before && told.len() > stored.len();
-        if stored.len() != told.len() && !may_have_more {
-            let (rows, told) = (stored.len(), told.len());
-            let found = format!("number of problems in its text: {told}; in the table problem: {rows}");
+        let may_have_more = is_before && parsed.len() > stored.len();
+        if stored.len() != parsed.len() && !may_have_more {
+            let (rows, parsed) = (stored.len(), parsed.len());
+            let found = format!("number of problems in its text: {parsed}; in the table problem: {rows}");
             findings.about(SourceText, "game", RowId::game(game.game), found);
             return Ok(());
         }
-        let first = stored.first().zip(told.first()).map(|(stored, told)| (stored, told.line));
-        for (stored, mut told) in stored.iter().zip(told.iter().copied()) {
+        let first = stored.first().zip(parsed.first()).map(|(stored, parsed)| (stored, parsed.line));
+        for (stored, mut parsed) in stored.iter().zip(parsed.iter().copied()) {
             // The last warning within the limit ends with a note that further warnings are not recorded.
-            // Stored warnings about lines before the text also count, so `told` can have this note in a later
-            // warning.
+            // Stored warnings about lines before the text also count, so `parsed` can have this note in a
+            // later warning.
             if let Some(message) = stored.message.as_deref().filter(|_| is_before)
-                && message.starts_with(told.message)
+                && message.starts_with(parsed.message)
             {
-                told.message = message;
+                parsed.message = message;
             }
-            compare_row(findings, game, stored, &told, first);
+            compare_row(findings, game, stored, &parsed, first);
         }
         Ok(())
     }
@@ -161,7 +161,7 @@ fn compare_row(
     findings: &Collector,
     game: &StoredGame,
     stored: &StoredProblem,
-    told: &GameProblem<'_>,
+    parsed: &GameProblem<'_>,
     first: Option<(&StoredProblem, u64)>,
 ) {
     let wrong = |column, expected: String, found: String| {
@@ -169,21 +169,21 @@ fn compare_row(
             findings.wrong(SourceText, TABLE, stored.row(), column, expected, found);
         }
     };
-    let offset = game.byte_offset.saturating_add_unsigned(told.byte_offset);
+    let offset = game.byte_offset.saturating_add_unsigned(parsed.byte_offset);
     wrong("byte_offset", offset.to_string(), stored.byte_offset.to_string());
-    wrong("ply", shown(told.ply.map(|ply| ply.0)), shown(stored.ply));
-    wrong("token", quoted(told.token), quoted(stored.token.as_deref()));
-    wrong("kind", quoted(Some(told.kind)), quoted(stored.kind.as_deref()));
-    wrong("severity", quoted(Some(told.severity.as_str())), quoted(stored.severity.as_deref()));
-    wrong("message", quoted(Some(told.message)), quoted(stored.message.as_deref()));
-    if told.line > 0 {
-        wrong("column_number", told.column.to_string(), stored.column.to_string());
+    wrong("ply", shown(parsed.ply.map(|ply| ply.0)), shown(stored.ply));
+    wrong("token", quoted(parsed.token), quoted(stored.token.as_deref()));
+    wrong("kind", quoted(Some(parsed.kind)), quoted(stored.kind.as_deref()));
+    wrong("severity", quoted(Some(parsed.severity.as_str())), quoted(stored.severity.as_deref()));
+    wrong("message", quoted(Some(parsed.message)), quoted(stored.message.as_deref()));
+    if parsed.line > 0 {
+        wrong("column_number", parsed.column.to_string(), stored.column.to_string());
     }
     // The text of a single game does not show at which line of the file it begins. So line numbers are
     // compared relative to that of the game's first problem.
     if let Some((first, line)) = first {
         let begin = first.line.saturating_sub_unsigned(line);
-        wrong("line", begin.saturating_add_unsigned(told.line).to_string(), stored.line.to_string());
+        wrong("line", begin.saturating_add_unsigned(parsed.line).to_string(), stored.line.to_string());
         wrong("game_number", shown(first.game_number), shown(stored.game_number));
     }
 }

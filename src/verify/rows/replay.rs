@@ -191,14 +191,14 @@ pub(crate) fn replayed_codes(
     game: &StoredGame,
     start: &Position,
 ) -> rusqlite::Result<Option<Vec<MoveCode>>> {
-    let unheard = Collector::new(0);
-    let mut replay = Replay::new(&unheard);
+    let discarded = Collector::new(0);
+    let mut replay = Replay::new(&discarded);
     replay.begin(game.game, start, game.start_fen.as_deref());
     let mut statement = connection.prepare_cached(&POSITIONS)?;
     let mut rows = statement.query([game.game, game.game])?;
     let (mut next_ply, mut last_code) = (StoredId::from(0), None);
     while let Some(row) = rows.next()? {
-        let stored = StoredPosition::read(row, &unheard)?;
+        let stored = StoredPosition::read(row, &discarded)?;
         if stored.ply != next_ply {
             replay.lose_position();
         }

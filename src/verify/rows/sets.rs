@@ -169,12 +169,12 @@ fn compare_feature(set: (u32, FeatureKind, i64), found: &[u16], expected: &[u16]
     let differs = found.iter().zip(expected).position(|(found, expected)| found != expected);
     let at = differs.unwrap_or(found.len().min(expected.len()));
     let next = |games: &[u16]| games.get(at).map_or(u32::from(u16::MAX) + 1, |&number| number.into());
-    let told = |number: u32| GameId(game_of(set.0, 0).0 + number).0;
+    let game_id = |number: u32| GameId(game_of(set.0, 0).0 + number).0;
     let (found, expected) = (next(found), next(expected));
     let (found, expected) = match found.cmp(&expected) {
         Ordering::Equal => return,
-        Ordering::Less => (format!("a set with game {}", told(found)), "a set without this game"),
-        Ordering::Greater => (format!("a set without game {}", told(expected)), "a set with this game"),
+        Ordering::Less => (format!("a set with game {}", game_id(found)), "a set without this game"),
+        Ordering::Greater => (format!("a set without game {}", game_id(expected)), "a set with this game"),
     };
     findings.wrong(WrongValue, FEATURES, feature_row(set), "sets", expected, found);
 }

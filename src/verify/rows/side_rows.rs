@@ -19,8 +19,8 @@ pub(crate) fn compare(
 ) -> rusqlite::Result<()> {
     // Moves are compared as rows of `game_position`, which a compact database computes from `game_moves`.
     HeaderBatch::SIDE_TABLES.iter().filter(|table| table.name != MovesRow::TABLE).try_for_each(|table| {
-        let told = text.side_rows(table).map(|row| row.into_iter().map(value).collect());
-        compare_table(reader, game, table, told)
+        let expected_rows = text.side_rows(table).map(|row| row.into_iter().map(value).collect());
+        compare_table(reader, game, table, expected_rows)
     })
 }
 
@@ -43,13 +43,13 @@ fn shown(value: Option<&Id>) -> String {
     value.cloned().map_or_else(|| "NULL".to_owned(), Id::into_text)
 }
 
-/// Compares the rows of a game in one table with the expected rows in `told`. An expected row contains no
-/// game id; its key columns come first.
+/// Compares the rows of a game in one table with the expected rows. An expected row contains no game id; its
+/// key columns come first.
 fn compare_table(
     reader: Reader<'_>,
     game: StoredId<GameId>,
     table: &SideTable,
-    told: impl Iterator<Item = Vec<Value>>,
+    expected_rows: impl Iterator<Item = Vec<Value>>,
 ) -> rusqlite::Result<()> {
     let Reader { connection, findings } = reader;
     let (key, values) = table.columns[1..].split_at(table.key - 1);
@@ -75,7 +75,7 @@ fn compare_table(
         let found = shown(found.and_then(Option::as_ref));
         findings.wrong(SourceText, table.name, row, column, expected, found);
     };
-    for mut cells in told {
+    for mut cells in expected_rows {
         let expected = cells.split_off(key.len());
         let found = found.remove(&cells);
         if found.is_none() && values.is_empty() {

@@ -38,7 +38,7 @@ pub(crate) fn compare(
         check,
         connection,
         chain,
-        told: chain.rows.iter().map(|_| new_findings()).collect(),
+        findings_by_reading: chain.rows.iter().map(|_| new_findings()).collect(),
         reread: SingleGameParser::default(),
         behind: Vec::new(),
     };
@@ -63,9 +63,11 @@ pub(crate) fn compare(
         }
     }
     let mut games = 0;
-    for (told, _) in pass.told.into_iter().zip(verdicts).filter(|(_, verdict)| verdict.state.has_games()) {
-        check.findings.absorb(told.findings.into_findings());
-        games += told.games;
+    for (reading, _) in
+        pass.findings_by_reading.into_iter().zip(verdicts).filter(|(_, verdict)| verdict.state.has_games())
+    {
+        check.findings.absorb(reading.findings.into_findings());
+        games += reading.games;
     }
     Ok(games)
 }
@@ -82,7 +84,7 @@ struct TextPass<'c> {
     connection: &'c Connection,
     chain: &'c Chain,
     /// The findings of each reading.
-    told: Vec<ReadingFindings>,
+    findings_by_reading: Vec<ReadingFindings>,
     reread: SingleGameParser,
     /// Items whose text was no longer in memory: the start of the text, and the row.
     behind: Vec<(u64, Item)>,
@@ -130,14 +132,14 @@ fn read_games(
 ) -> rusqlite::Result<Batch<StoredGame, [StoredId<GameId>; 2]>> {
     const AT_ONCE: usize = 64;
     // Errors in the rows themselves are reported elsewhere.
-    let unheard = Collector::new(0);
+    let discarded = Collector::new(0);
     let mut statement = connection.prepare_cached(&GAMES)?;
     let mut rows = statement.query([first, last])?;
     let mut games = Vec::new();
     while let Some(row) = rows.next()? {
         let (game, of) = (row.get::<_, StoredId<GameId>>(0)?, row.get_ref(1)?);
         if of == ValueRef::Integer(source.number()) && check.is_sampled(game) {
-            games.push(stored::read(row, &unheard)?);
+            games.push(stored::read(row, &discarded)?);
             if games.len() == AT_ONCE {
                 let next = game.number().checked_add(1).map(StoredId::from);
                 return Ok((games, next.map(|next| [next, last])));
@@ -208,8 +210,8 @@ impl<'c> TextPass<'c> {
     }
 
     fn item(&mut self, text: &mut Text<'_>, item: Item) -> rusqlite::Result<()> {
-        let mut readings = self.chain.rows.iter().zip(&mut self.told);
-        let Some((row, told)) = readings.find(|(row, _)| row.id == item.source()) else { return Ok(()) };
+        let mut readings = self.chain.rows.iter().zip(&mut self.findings_by_reading);
+        let Some((row, reading)) = readings.find(|(row, _)| row.id == item.source()) else { return Ok(()) };
         let Some((bytes, _)) = row.text else { return Ok(()) };
         let (offset, length) = item.place();
         let range = piece(offset, length, bytes);
@@ -230,16 +232,16 @@ impl<'c> TextPass<'c> {
                 Some(text)
             }
         };
-        let reader = Reader { connection: self.connection, findings: &told.findings };
+        let reader = Reader { connection: self.connection, findings: &reading.findings };
         match item {
             Item::Duplicate(row) => {
                 let reread = &mut self.reread;
                 duplicates::compare(reader, reread, &row, text)
             }
             Item::Game(game) => {
-                told.games += 1;
+                reading.games += 1;
                 let Some(text) = text else {
-                    report_misplaced(&told.findings, &game, bytes);
+                    report_misplaced(&reading.findings, &game, bytes);
                     return Ok(());
                 };
                 let start = &self.check.start;

@@ -30,9 +30,9 @@ fn a_second_writer_is_refused_with_the_process_and_time_of_the_first() {
     let scenario = Scenario::new(Operation::Adding, 1);
     let place = scenario.place();
     let lock = WriterLock::acquire(&place.path().join(DATABASE)).expect("the lock");
-    let asked = Instant::now();
+    let started = Instant::now();
     let output = scenario.command(place.path()).output().expect("run");
-    assert!(asked.elapsed() < Duration::from_secs(2), "the second writer waited");
+    assert!(started.elapsed() < Duration::from_secs(2), "the second writer waited");
     let reported = String::from_utf8_lossy(&output.stderr).into_owned();
     let (before, rest) = reported.split_once(" since ").expect("a time");
     assert!(
@@ -78,9 +78,9 @@ fn a_lock_of_another_program_is_reported() {
         let place = scenario.place();
         let other = Connection::open(place.path().join(DATABASE)).expect("a database");
         other.execute_batch(lock).expect("a lock");
-        let asked = Instant::now();
+        let started = Instant::now();
         let output = scenario.command(place.path()).output().expect("run");
-        assert!(asked.elapsed() < Duration::from_secs(10), "{lock}: {:?}", asked.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(10), "{lock}: {:?}", started.elapsed());
         let reported = String::from_utf8_lossy(&output.stderr);
         assert!(
             reported.contains("x.db: in use by another program; wait until it has finished\n"),

@@ -33,10 +33,10 @@ fn stop(way: Operation, layout: &'static str, stops: u32, times: usize) {
         // Once the lock file exists, the run handles signals.
         wait_for(&place.path().join(".x.db.pgndex-tmp.lock"));
         std::thread::sleep(delay);
-        let asked = Instant::now();
+        let signalled = Instant::now();
         send(signal, &process);
         let output = process.wait_with_output().expect("the output");
-        assert!(asked.elapsed() < SOON, "{what}: {:?}", asked.elapsed());
+        assert!(signalled.elapsed() < SOON, "{what}: {:?}", signalled.elapsed());
         if output.status.success() {
             done += 1;
             scenario.assert_complete(place.path(), &what);
@@ -83,11 +83,11 @@ fn a_second_signal_ends_the_run_at_once() {
     std::thread::sleep(Duration::from_millis(500));
     send("-INT", &process);
     std::thread::sleep(Duration::from_millis(200));
-    let asked = Instant::now();
+    let signalled = Instant::now();
     send("-INT", &process);
     let Output { status, .. } = process.wait_with_output().expect("the output");
     assert_eq!(status.code(), Some(130));
-    assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
+    assert!(signalled.elapsed() < Duration::from_secs(1), "{:?}", signalled.elapsed());
     drop(other);
     assert_eq!(scenario.check(place.path(), "ended"), State::Before);
     scenario.complete(place.path(), "ended");

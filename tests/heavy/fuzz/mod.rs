@@ -24,7 +24,7 @@ const WATCH: Duration = Duration::from_millis(250);
 const MOST_MEMORY: u64 = 600 << 20;
 
 /// The current input: when it was started, its target, and its bytes.
-static UNDER_WAY: Mutex<Option<(Instant, &str, Vec<u8>)>> = Mutex::new(None);
+static CURRENT_INPUT: Mutex<Option<(Instant, &str, Vec<u8>)>> = Mutex::new(None);
 
 /// Writes an input to a file for later analysis.
 fn keep(target: &str, input: &[u8]) -> PathBuf {
@@ -47,9 +47,9 @@ fn watch() {
         std::thread::spawn(|| {
             loop {
                 std::thread::sleep(WATCH);
-                let under_way = UNDER_WAY.lock().unwrap();
+                let current = CURRENT_INPUT.lock().unwrap();
                 if let Some((began, target, input)) =
-                    under_way.as_ref().filter(|(began, target, _)| began.elapsed() > patience(target))
+                    current.as_ref().filter(|(began, target, _)| began.elapsed() > patience(target))
                 {
                     let path = keep(target, input);
                     eprintln!("{target} hangs ({:?}) on {}", began.elapsed(), path.display());
@@ -61,9 +61,9 @@ fn watch() {
 }
 
 fn try_input((name, body): Target, input: &[u8]) {
-    *UNDER_WAY.lock().unwrap() = Some((Instant::now(), name, input.to_vec()));
+    *CURRENT_INPUT.lock().unwrap() = Some((Instant::now(), name, input.to_vec()));
     let result = catch_unwind(AssertUnwindSafe(|| body(input)));
-    *UNDER_WAY.lock().unwrap() = None;
+    *CURRENT_INPUT.lock().unwrap() = None;
     if result.is_err() {
         panic!("{name} fails on {}", keep(name, input).display());
     }

@@ -423,9 +423,9 @@ def expected(reading):
 
 def number_lines(rows):
     """Removes empty variations, and numbers the others. Returns their new numbers."""
-    said = {row[0] for table in ("comment", "nag", "command", "variation_move") for row in rows[table]}
-    said.update(row[1] for row in rows["variation"])
-    lines = sorted(row[0] for row in rows["variation"] if row[0] in said)
+    annotated = {row[0] for table in ("comment", "nag", "command", "variation_move") for row in rows[table]}
+    annotated.update(row[1] for row in rows["variation"])
+    lines = sorted(row[0] for row in rows["variation"] if row[0] in annotated)
     numbers = {0: 0, **{line: number for number, line in enumerate(lines, 1)}}
     rows["variation"] = [(numbers[line], numbers[parent], ply) for line, parent, ply in rows["variation"] if line in numbers]
     for table in ("comment", "nag", "command", "variation_move"):

@@ -236,8 +236,8 @@ def headers(text, game):
     know."""
     reading = read(text)
     start = game["start_fen"]
-    told = reading and reading.start and "headers" not in reading.hits
-    same = told and reading.start.fen(en_passant="legal") == (start or chess.STARTING_FEN)
+    is_read = reading and reading.start and "headers" not in reading.hits
+    same = is_read and reading.start.fen(en_passant="legal") == (start or chess.STARTING_FEN)
     at = start_of_moves(text)
     tidy = re.fullmatch(r"(?:\s*(?:^\[\w+ \"[^\n]*\"\][ \t]*$))*\s*", text[:at], re.MULTILINE)
     if same and tidy:

@@ -57,7 +57,7 @@ fn naive(pattern: &str, fen: &str) -> bool {
     let ranks = pattern.next().unwrap().split('/').zip(fen.next().unwrap().split('/'));
     let mut sides = pattern.next().into_iter().zip(fen.next());
     ranks.fold(true, |all, (signs, rank)| all && rank_fits(signs.as_bytes(), &squares(rank)))
-        && sides.all(|(asked, side)| asked == side)
+        && sides.all(|(required, side)| required == side)
 }
 
 /// A sign that matches a square, or nearly.

@@ -56,7 +56,7 @@ fn without_moves(args: &ExploreArgs, tree: &MoveTree) -> String {
 
 /// The depth of a tree in half-moves.
 fn depth(moves: &[TreeMove]) -> u64 {
-    moves.iter().map(|told| 1 + depth(&told.moves)).max().unwrap_or(0)
+    moves.iter().map(|node| 1 + depth(&node.moves)).max().unwrap_or(0)
 }
 
 /// Calls `see` with each move of the tree and with the UCI texts of the moves that lead to it. Parents come
@@ -66,10 +66,10 @@ fn for_each(
     line: &mut Vec<String>,
     see: &mut impl FnMut(&TreeMove, &[String]) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    for told in moves {
-        see(told, line)?;
-        line.push(told.played.uci.clone());
-        for_each(&told.moves, line, see)?;
+    for node in moves {
+        see(node, line)?;
+        line.push(node.played.uci.clone());
+        for_each(&node.moves, line, see)?;
         line.pop();
     }
     Ok(())
@@ -77,8 +77,8 @@ fn for_each(
 
 /// A text that says where else in the tree the moves after this move are listed; `None` if they are not
 /// listed elsewhere.
-fn elsewhere(told: &TreeMove) -> Option<String> {
-    told.same_as.as_ref().map(|line| match line.as_str() {
+fn elsewhere(node: &TreeMove) -> Option<String> {
+    node.same_as.as_ref().map(|line| match line.as_str() {
         "" => "the first position again".to_owned(),
         line => format!("as after {line}"),
     })
@@ -139,13 +139,13 @@ fn write_dot(out: &mut dyn Write, tree: &MoveTree) -> anyhow::Result<()> {
 /// Writes the moves from the position `from`, and the positions after them. In the graph, the name of a
 /// position is the line that leads to it, as in [`TreeMove::same_as`].
 fn write_edges(out: &mut dyn Write, moves: &[TreeMove], from: &str, all: u64) -> anyhow::Result<()> {
-    for told in moves {
-        let played = &told.played;
+    for node in moves {
+        let played = &node.played;
         let games = played.results.games();
-        let to = match &told.same_as {
+        let to = match &node.same_as {
             Some(line) => line.clone(),
             None => {
-                let to = told.line_after(from);
+                let to = node.line_after(from);
                 let opening = played.opening.as_ref().map(ToString::to_string);
                 writeln!(
                     out,
@@ -156,11 +156,11 @@ fn write_edges(out: &mut dyn Write, moves: &[TreeMove], from: &str, all: u64) ->
                 to
             }
         };
-        let share = percent(games, told.games_before);
+        let share = percent(games, node.games_before);
         let width = 1.0 + 6.0 * games as f64 / all.max(1) as f64;
-        let text = quoted(&format!("{} {} {share}", told.number(), played.san));
+        let text = quoted(&format!("{} {} {share}", node.number(), played.san));
         writeln!(out, "  {} -> {} [label={text}, penwidth={width:.1}];", quoted(from), quoted(&to))?;
-        write_edges(out, &told.moves, &to, all)?;
+        write_edges(out, &node.moves, &to, all)?;
     }
     Ok(())
 }

@@ -50,9 +50,9 @@ pub(super) fn write_table(
     let results = shares_header(explore.side);
     let columns =
         ["move", "games", "  share", SCORE, results, "versus", "  share", SCORE, results, "change", OPENING];
-    let told = columns.map(|name| name != SCORE || explore.side.is_some());
+    let is_shown = columns.map(|name| name != SCORE || explore.side.is_some());
     let bars = Bars::beside(0);
-    let mut rows = RowWriter::stdout(RowFormat::Table, &chosen(columns, told))?.shortening(&[OPENING]);
+    let mut rows = RowWriter::stdout(RowFormat::Table, &chosen(columns, is_shown))?.shortening(&[OPENING]);
     let (moves, hidden) = moves(args, answers);
     for both in moves {
         let [first, second] = both;
@@ -73,12 +73,12 @@ pub(super) fn write_table(
             format!("{change:>+6.1}").into(),
             either.opening.as_ref().map(ToString::to_string).into(),
         ];
-        rows.row(&chosen(cells, told))?;
+        rows.row(&chosen(cells, is_shown))?;
     }
     let total =
         |answer: &PositionStatistics| bars.total(&answer.results, answer.score.as_ref(), explore.side);
     let lines = format!("{}\nversus {}", total(answers[0]), total(answers[1]));
-    rows.finish(|_| Some(lines + &hidden_moves(hidden).map_or_else(String::new, |told| format!("\n{told}"))))
+    rows.finish(|_| Some(lines + &hidden_moves(hidden).map_or_else(String::new, |text| format!("\n{text}"))))
 }
 
 /// The cells of a move for one set: games, share, score and results.
@@ -92,9 +92,9 @@ fn cells(played: Option<&MoveStatistics>, answer: &PositionStatistics) -> [Value
 pub(super) fn write_csv(args: &ExploreArgs, answers: [&PositionStatistics; 2]) -> anyhow::Result<()> {
     /// The fields of a move that are the same in both sets.
     const OF_MOVE: [&str; 5] = ["uci", "san", "in_variations", "eco", "opening"];
-    let told = fields(answers[0].score.is_some(), answers[0].in_variations.is_some());
+    let all_fields = fields(answers[0].score.is_some(), answers[0].in_variations.is_some());
     let (of_move, of_games): (Vec<Field>, Vec<Field>) =
-        told.into_iter().partition(|(name, _)| OF_MOVE.contains(name));
+        all_fields.into_iter().partition(|(name, _)| OF_MOVE.contains(name));
     let versus: Vec<_> = of_games.iter().map(|(name, _)| format!("versus_{name}")).collect();
     let names = of_move.iter().chain(&of_games).map(|(name, _)| *name);
     let columns: Vec<_> = names.chain(versus.iter().map(String::as_str)).collect();

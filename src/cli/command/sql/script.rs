@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_end_where_sqlite_says() {
+    fn statements_end_where_they_end_in_sqlite() {
         assert_eq!(
             pieces(
                 "\u{feff}-- both\nSELECT 1; SELECT ';\n'; -- x\n\n .mode csv \nSELECT 2\n.5;\n.quit;\nSELECT 3"

@@ -206,8 +206,8 @@ fn add_lines<'r>(before: &[&'r LineNode], node: &'r LineNode, rows: &mut Vec<(Na
 /// itself, or if `moves` without its last move also transposes to another line.
 fn transposition<'r>(moves: &[&'r LineNode]) -> Option<&'r str> {
     let (last, before) = moves.split_last()?;
-    let is_told = before.last().is_some_and(|node| node.transposes_to.is_some());
-    last.transposes_to.as_deref().filter(|_| !is_told)
+    let is_after_transposition = before.last().is_some_and(|node| node.transposes_to.is_some());
+    last.transposes_to.as_deref().filter(|_| !is_after_transposition)
 }
 
 /// The cells of a game won.

@@ -435,12 +435,12 @@ impl Scale {
 fn progress(scores: &Scores<'_>) -> Option<String> {
     let field = Field::of(scores)?;
     let lines: Vec<_> = LINES.iter().filter_map(|line| field.line(line)).collect();
-    let told: Vec<_> = lines.iter().map(|line| line.words.as_str()).collect();
+    let descriptions: Vec<_> = lines.iter().map(|line| line.words.as_str()).collect();
     let signs: Vec<_> = lines.iter().map(|line| line.sign.as_str()).collect();
     Some(format!(
         "<figure class=\"chart\">\n<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\">\n<title>Progress by year</title>\n\
          <desc>{}. The table has all years.</desc>\n{}{}</svg>\n<figcaption>{}</figcaption>\n</figure>\n",
-        told.join("; "),
+        descriptions.join("; "),
         field.axes(),
         lines.iter().map(|line| line.svg.as_str()).collect::<String>(),
         signs.join("; "),

@@ -61,9 +61,9 @@ impl Style {
             }
             Self::Box => {
                 rule(out, layout, ["┌", "┬", "┐"].map(|corner| sign(corner, "+")))?;
-                framed_row(out, &texts(headers), layout, sign("│", "|"), |text, room, _| {
-                    let left = (room - text.width()) / 2;
-                    (left, room - text.width() - left)
+                framed_row(out, &texts(headers), layout, sign("│", "|"), |text, space, _| {
+                    let left = (space - text.width()) / 2;
+                    (left, space - text.width() - left)
                 })?;
                 rule(out, layout, ["├", "┼", "┤"].map(|corner| sign(corner, "+")))
             }
@@ -173,16 +173,16 @@ fn framed_row(
     for (text, column) in texts.iter().zip(layout) {
         let text = column.fit(text);
         let (width, wanted) = (text.width(), column.width);
-        let room = wanted.saturating_sub(aside).max(width);
-        aside = (aside + room) - wanted;
-        let (before, after) = pad(&text, room, column);
+        let space = wanted.saturating_sub(aside).max(width);
+        aside = (aside + space) - wanted;
+        let (before, after) = pad(&text, space, column);
         write!(out, "{bar} {}{text}{} ", blanks(before), blanks(after))?;
     }
     writeln!(out, "{bar}")
 }
 
-fn aligned(text: &str, room: usize, column: &Layout) -> (usize, usize) {
-    let blanks = room - text.width();
+fn aligned(text: &str, space: usize, column: &Layout) -> (usize, usize) {
+    let blanks = space - text.width();
     if column.right { (blanks, 0) } else { (0, blanks) }
 }
 
@@ -234,11 +234,11 @@ pub(super) fn shortened(text: &str, width: usize) -> Cow<'_, str> {
     if text.width() <= width {
         return text.into();
     }
-    let mut room = width.saturating_sub(1);
+    let mut space = width.saturating_sub(1);
     let fits = |letter: &char| {
         let needed = letter.width().unwrap_or(0);
-        let fits = needed <= room;
-        room = room.saturating_sub(needed);
+        let fits = needed <= space;
+        space = space.saturating_sub(needed);
         fits
     };
     let mut short: String = text.chars().take_while(fits).collect();

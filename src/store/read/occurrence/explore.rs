@@ -108,22 +108,22 @@ impl Database {
             top: lists.top.min(ListLengths::MAX.top),
             recent: lists.recent.min(ListLengths::MAX.recent),
         };
-        let asked = ExploreTarget { database: self, key, fen };
+        let target = ExploreTarget { database: self, key, fen };
         let empty = || Tally::new(limits, side, !before.is_empty());
         let count = || {
             // The tables do not contain the score of a side.
             let tally = if selection.is_all() && side.is_none() {
-                asked.tally_all(empty())?
+                target.tally_all(empty())?
             } else {
-                asked.tally_sets(selection, empty())?
+                target.tally_sets(selection, empty())?
             };
-            let counted = tally.map(|tally| asked.exploration(tally)).transpose()?.flatten();
+            let counted = tally.map(|tally| target.exploration(tally)).transpose()?.flatten();
             let (mut exploration, games) = match counted {
                 Some(counted) => counted,
                 None => {
                     let mut tally = empty();
-                    asked.for_each_game(selection, None, &mut |game| tally.add(&game))?;
-                    asked.exploration(tally)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?
+                    target.for_each_game(selection, None, &mut |game| tally.add(&game))?;
+                    target.exploration(tally)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?
                 }
             };
             if let Some(games) = games.filter(|_| !before.is_empty()) {

@@ -230,8 +230,8 @@ impl Block {
         (number, last): (u32, u16),
         nearest: &Nearest<'_>,
     ) -> rusqlite::Result<Self> {
-        let question = FeatureQuery::same_pawns_and_material(nearest.to);
-        let FeatureMatches { matching, unknown } = FeatureMatches::read(connection, number, &question)?;
+        let query = FeatureQuery::same_pawns_and_material(nearest.to);
+        let FeatureMatches { matching, unknown } = FeatureMatches::read(connection, number, &query)?;
         let mut others = matching.others();
         others.keep(&unknown.others());
         let missing = missing(connection, number, nearest.to)?;

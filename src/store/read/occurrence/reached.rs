@@ -155,11 +155,11 @@ impl<'d> ReachedGames<'d> {
         mut see: impl FnMut(&mut T, ReachedGame),
     ) -> Result<T> {
         let fen = position.canonical_fen();
-        let asked = ExploreTarget { database: self.database, key: position.key(), fen: &fen };
+        let target = ExploreTarget { database: self.database, key: position.key(), fen: &fen };
         let _snapshot = self.database.snapshot()?;
         let mut made = new();
         let mut visit = || {
-            let [counted, others] = asked.levels()?;
+            let [counted, others] = target.levels()?;
             let found = self.visit_sets(position, &counted, |game| see(&mut made, game));
             let levels = if if_known(found)?.is_some() {
                 Some(&*others)
@@ -168,7 +168,7 @@ impl<'d> ReachedGames<'d> {
                 made = new();
                 None
             };
-            asked.for_each_game(self.selection, levels, &mut |game| see(&mut made, game))
+            target.for_each_game(self.selection, levels, &mut |game| see(&mut made, game))
         };
         visit().map_err(self.database.failed(ACTION))?;
         Ok(made)

@@ -157,7 +157,7 @@ impl Database {
     fn scan_all(
         &self,
         scan: &Scan<'_>,
-        question: &FeatureQuery,
+        query: &FeatureQuery,
         look: &Look<'_>,
         visit: &mut dyn FnMut(Hit) -> bool,
     ) -> Result<()> {
@@ -176,10 +176,10 @@ impl Database {
             Ok(hit.is_none_or(&mut *visit) && left != Some(0))
         };
         if scan.order == HitOrder::Game {
-            return self.scan_in_order(scan, question, look, &mut pass);
+            return self.scan_in_order(scan, query, look, &mut pass);
         }
         let key = |rank, GameId(game): GameId| (rank, if scan.order.is_descending() { !game } else { game });
-        if let Some(few) = self.few_candidates(scan, question)? {
+        if let Some(few) = self.few_candidates(scan, query)? {
             let games = few.into_iter().flat_map(|(first, last)| (first.0..=last.0).map(GameId));
             let mut ranked = Vec::new();
             for game in games {
@@ -192,7 +192,7 @@ impl Database {
             return self.scan_pieces(look, &mut next, &mut pass);
         }
         let mut found = Vec::new();
-        self.scan_in_order(scan, question, look, &mut |place| {
+        self.scan_in_order(scan, query, look, &mut |place| {
             let rank = self.rank(place.game, scan.order).map_err(failed)?;
             found.extend(rank.map(|rank| (key(rank, place.game), place)));
             Ok(true)
@@ -208,9 +208,9 @@ impl Database {
 
     /// The games that can match; `None` if there are too many to sort before reading: more than a quarter of
     /// the last game's id.
-    fn few_candidates(&self, scan: &Scan<'_>, question: &FeatureQuery) -> Result<Option<Vec<GameRange>>> {
+    fn few_candidates(&self, scan: &Scan<'_>, query: &FeatureQuery) -> Result<Option<Vec<GameRange>>> {
         let most = self.last_game()?.unwrap_or_default().0 / 4;
-        let few = Candidates::new(self, question, scan.lines)?.take(most + 1)?;
+        let few = Candidates::new(self, query, scan.lines)?.take(most + 1)?;
         Ok((games_in(&few) <= most).then_some(few))
     }
 
@@ -218,11 +218,11 @@ impl Database {
     fn scan_in_order(
         &self,
         scan: &Scan<'_>,
-        question: &FeatureQuery,
+        query: &FeatureQuery,
         look: &Look<'_>,
         pass: &mut dyn FnMut(HitLocation) -> Result<bool>,
     ) -> Result<()> {
-        let mut candidates = Candidates::new(self, question, scan.lines)?;
+        let mut candidates = Candidates::new(self, query, scan.lines)?;
         self.scan_pieces(look, &mut || candidates.take(GAMES), pass)
     }
 
@@ -292,20 +292,20 @@ impl Database {
     /// # Errors
     /// The same errors as [`scan`](Self::scan).
     pub fn count_scanned(&self, scan: &Scan<'_>, sought: &impl Seek) -> Result<Option<u64>> {
-        let question = sought.feature_query();
+        let query = sought.feature_query();
         if scan.lines == Lines::Main
             && scan.selection.is_all()
-            && let Some(count) = self.count_exact(&question)?
+            && let Some(count) = self.count_exact(&query)?
         {
             return Ok(Some(count));
         }
-        let few = Candidates::new(self, &question, scan.lines)?.take(FEW + 1)?;
+        let few = Candidates::new(self, &query, scan.lines)?.take(FEW + 1)?;
         if games_in(&few) > FEW {
             return Ok(None);
         }
         let mut count = 0;
         let look = |database: &Self, ranges: &[GameRange]| database.scan_games(scan, ranges, sought);
-        self.scan_in_order(scan, &question, &look, &mut |_| {
+        self.scan_in_order(scan, &query, &look, &mut |_| {
             count += 1;
             Ok(true)
         })?;
@@ -358,7 +358,7 @@ pub(super) type GameRange = (GameId, GameId);
 /// unknown features and, if variations are searched, all games with variations. Only these games are read.
 struct Candidates<'c> {
     database: &'c Database,
-    question: &'c FeatureQuery,
+    query: &'c FeatureQuery,
     lines: Lines,
     /// The remaining ranges of the block read last.
     ranges: VecDeque<GameRange>,
@@ -368,10 +368,10 @@ struct Candidates<'c> {
 }
 
 impl<'c> Candidates<'c> {
-    fn new(database: &'c Database, question: &'c FeatureQuery, lines: Lines) -> Result<Self> {
+    fn new(database: &'c Database, query: &'c FeatureQuery, lines: Lines) -> Result<Self> {
         let last = database.last_game()?;
         let (next, last) = (last.map(|_| GameId(1)), last.unwrap_or_default());
-        Ok(Self { database, question, lines, ranges: VecDeque::new(), next, last })
+        Ok(Self { database, query, lines, ranges: VecDeque::new(), next, last })
     }
 
     /// The next ranges, with at most `most` ids in total; empty at the end.
@@ -414,7 +414,7 @@ impl<'c> Candidates<'c> {
 
     fn of_block(&self, block: u32) -> rusqlite::Result<BlockGames> {
         let FeatureMatches { mut matching, unknown } =
-            FeatureMatches::read(self.database.connection(), block, self.question)?;
+            FeatureMatches::read(self.database.connection(), block, self.query)?;
         matching.add(&unknown);
         if self.lines == Lines::All {
             // The sets cover main lines only.
@@ -434,19 +434,19 @@ impl Database {
     ///
     /// # Errors
     /// Errors of SQLite.
-    fn count_exact(&self, question: &FeatureQuery) -> Result<Option<u64>> {
+    fn count_exact(&self, query: &FeatureQuery) -> Result<Option<u64>> {
         let count = || -> rusqlite::Result<Option<u64>> {
-            if !question.is_exact() {
+            if !query.is_exact() {
                 return Ok(None);
             }
             let sql = "SELECT 1 FROM game WHERE game_id BETWEEN ?1 AND ?2";
-            let mut is_there = self.connection().prepare_cached(sql)?;
+            let mut statement = self.connection().prepare_cached(sql)?;
             let mut count = 0;
             for block in 0..=last_block(self.connection())? {
                 let FeatureMatches { matching, unknown } =
-                    FeatureMatches::read(self.connection(), block, question)?;
+                    FeatureMatches::read(self.connection(), block, query)?;
                 for run in unknown.runs() {
-                    if is_there.exists([game_of(block, *run.start()).0, game_of(block, *run.end()).0])? {
+                    if statement.exists([game_of(block, *run.start()).0, game_of(block, *run.end()).0])? {
                         return Ok(None);
                     }
                 }

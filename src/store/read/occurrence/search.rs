@@ -289,8 +289,8 @@ impl Database {
     /// the same cases as for `tally_rows`: for example, if no level has a row for the position in
     /// `level_position`.
     fn visited(&self, search: &Search<'_>, lists: ListLengths) -> rusqlite::Result<Option<Tally>> {
-        let asked = ExploreTarget { database: self, key: search.key, fen: search.fen };
-        let tally = asked.tally_rows(Tally::new(lists, None, false), false)?;
+        let target = ExploreTarget { database: self, key: search.key, fen: search.fen };
+        let tally = target.tally_rows(Tally::new(lists, None, false), false)?;
         Ok(tally.map(|(tally, _)| tally))
     }
 

@@ -36,7 +36,7 @@ impl Database {
             if by_line.values().all(BlockGames::is_empty) {
                 break;
             }
-            match self.those_with(&by_line, position)? {
+            match self.games_reaching(&by_line, position)? {
                 Some(with) => by_line = with,
                 None => return Ok(None),
             }
@@ -46,21 +46,21 @@ impl Database {
 
     /// The games among `some` that reached the position; `None` if the position has many occurrences and no
     /// usable visit sets.
-    fn those_with(&self, some: &Games, position: &Position) -> rusqlite::Result<Option<Games>> {
+    fn games_reaching(&self, some: &Games, position: &Position) -> rusqlite::Result<Option<Games>> {
         let fen = position.canonical_fen();
-        let asked = ExploreTarget { database: self, key: position.key(), fen: &fen };
-        let [counted, others] = asked.levels()?;
+        let target = ExploreTarget { database: self, key: position.key(), fen: &fen };
+        let [counted, others] = target.levels()?;
         let found = if counted.is_empty() {
             None
         } else {
-            if_known(asked.in_sets(&counted, |block| Ok(some.get(&block).cloned())))?
+            if_known(target.in_sets(&counted, |block| Ok(some.get(&block).cloned())))?
         };
         let levels = found.is_some().then_some(&*others);
-        if levels.is_none() && has_occurrences(self.connection(), asked.key, FEW)? {
+        if levels.is_none() && has_occurrences(self.connection(), target.key, FEW)? {
             return Ok(None);
         }
         let mut games = found.unwrap_or_default();
-        asked.for_each_game(&Selection::default(), levels, &mut |reached| {
+        target.for_each_game(&Selection::default(), levels, &mut |reached| {
             let (block, number) = block_of(reached.game);
             if some.get(&block).is_some_and(|games| games.contains(number)) {
                 games.entry(block).insert(number);

@@ -250,15 +250,16 @@ impl Database {
         let read = || -> rusqlite::Result<Vec<Endings>> {
             let mut endings = Vec::with_capacity(games.len());
             for games in games.chunk_by(|one, other| block_of(*one).0 == block_of(*other).0) {
-                for (&game, told) in games.iter().zip(candidates_of_block(connection, games)?) {
-                    endings.push(match told {
-                        Some(told) if depends_on_squares(told) => {
-                            let of_rows = of_rows(connection, game, |kind| told.contains(kind))?;
+                for (&game, candidates) in games.iter().zip(candidates_of_block(connection, games)?) {
+                    endings.push(match candidates {
+                        Some(candidates) if depends_on_squares(candidates) => {
+                            let of_rows = of_rows(connection, game, |kind| candidates.contains(kind))?;
                             Endings::where_each(|kind| {
-                                if kind.is_decided_by_material() { &told } else { &of_rows }.contains(kind)
+                                if kind.is_decided_by_material() { &candidates } else { &of_rows }
+                                    .contains(kind)
                             })
                         }
-                        Some(told) => told,
+                        Some(candidates) => candidates,
                         None => of_rows(connection, game, |_| true)?,
                     });
                 }
@@ -274,8 +275,8 @@ fn json(ids: &[NameId]) -> String {
 }
 
 /// Whether one of these kinds depends on the pieces' squares.
-fn depends_on_squares(told: Endings) -> bool {
-    !Endings::where_each(|kind| told.contains(kind) && !kind.is_decided_by_material()).is_empty()
+fn depends_on_squares(kinds: Endings) -> bool {
+    !Endings::where_each(|kind| kinds.contains(kind) && !kind.is_decided_by_material()).is_empty()
 }
 
 /// For each of these games, which must be in one block: the kinds of endings that the game can have reached
@@ -286,22 +287,22 @@ fn candidates_of_block(connection: &Connection, games: &[GameId]) -> rusqlite::R
     let mut wanted = BlockGames::default();
     games.iter().for_each(|&game| wanted.insert(block_of(game).1));
     let place = |number: u16| games.binary_search_by_key(&number, |&game| block_of(game).1).ok();
-    let mut told = vec![None; games.len()];
+    let mut candidates = vec![None; games.len()];
     let mut each = |kind, is_wanted: &dyn Fn(i64) -> bool, see: &mut dyn FnMut(i64, &mut Option<Endings>)| {
         visit_sets(connection, (block, kind), 0..=i64::MAX, is_wanted, |value, number| {
             if wanted.contains(number)
                 && let Some(place) = place(number)
             {
-                see(value, &mut told[place]);
+                see(value, &mut candidates[place]);
             }
         })
     };
-    each(FeatureKind::Game, &|_| true, &mut |_, told| *told = Some(Endings::default()))?;
+    each(FeatureKind::Game, &|_| true, &mut |_, endings| *endings = Some(Endings::default()))?;
     let is_ending = |value| !of_material(value).is_empty();
-    each(FeatureKind::Material, &is_ending, &mut |value, told| {
-        *told = told.map(|told| told.and(of_material(value)));
+    each(FeatureKind::Material, &is_ending, &mut |value, endings| {
+        *endings = endings.map(|endings| endings.and(of_material(value)));
     })?;
-    Ok(told)
+    Ok(candidates)
 }
 
 /// The kinds of endings to which a position with this material can belong.
@@ -314,13 +315,13 @@ fn of_material(value: i64) -> Endings {
 fn of_rows(
     connection: &Connection,
     game: GameId,
-    is_asked: impl Fn(Ending) -> bool,
+    is_wanted: impl Fn(Ending) -> bool,
 ) -> rusqlite::Result<Endings> {
     let sql = "SELECT game_id, ply, fen FROM game_position WHERE game_id = ?1 ORDER BY ply";
     let mut endings = Endings::default();
     GAME_POSITION.each(connection, sql, [game.0], |cells| {
         let fen = cells.get::<&str>("fen")?.as_bytes();
-        endings = endings.and(Endings::where_each(|kind| is_asked(kind) && kind.matches(fen)));
+        endings = endings.and(Endings::where_each(|kind| is_wanted(kind) && kind.matches(fen)));
         Ok(())
     })?;
     Ok(endings)
