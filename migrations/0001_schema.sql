@@ -29,7 +29,14 @@ CREATE TABLE import (
     distinct_positions INTEGER NOT NULL DEFAULT 0,
     problems        INTEGER NOT NULL DEFAULT 0,
     duplicates      INTEGER NOT NULL DEFAULT 0, -- games skipped as duplicates
-    seconds         REAL                        -- wall time
+    seconds         REAL,                       -- wall time
+    CHECK (games >= 0),
+    CHECK (plies >= 0),
+    CHECK (positions >= 0),
+    CHECK (distinct_positions >= 0),
+    CHECK (problems >= 0),
+    CHECK (duplicates >= 0),
+    CHECK (seconds >= 0)
 ) STRICT;
 
 -- One reading of an input file, numbered 1, 2, 3 ... in input order. A file that grew between runs has one row per reading.
@@ -46,7 +53,14 @@ CREATE TABLE source (
     duplicates INTEGER NOT NULL DEFAULT 0,      -- games skipped as duplicates
     last_game  INTEGER,                         -- byte at which the last game found begins, kept or not; NULL: no game was found
     import_id  INTEGER NOT NULL REFERENCES import,
-    indexed_at TEXT                             -- UTC; NULL: not completely indexed (a damaged file never is)
+    indexed_at TEXT,                            -- UTC; NULL: not completely indexed (a damaged file never is)
+    CHECK (first_byte >= 0),
+    CHECK (bytes >= 0),
+    CHECK (games >= 0),
+    CHECK (plies >= 0),
+    CHECK (problems >= 0),
+    CHECK (duplicates >= 0),
+    CHECK (last_game >= 0)
 ) STRICT;
 
 -- A removed game. Its text, `byte_length` bytes, is still in its source.
@@ -54,6 +68,8 @@ CREATE TABLE removed_game (
     source_id   INTEGER NOT NULL REFERENCES source,
     byte_offset INTEGER NOT NULL,
     byte_length INTEGER NOT NULL,
+    CHECK (byte_offset >= 0),
+    CHECK (byte_length >= 0),
     PRIMARY KEY (source_id, byte_offset)
 ) WITHOUT ROWID, STRICT;
 
@@ -105,7 +121,8 @@ CREATE INDEX duplicate_original ON duplicate (original_id);
 -- of a game, there can be a row 'last_game' only.
 CREATE TABLE setting (
     name  TEXT PRIMARY KEY,
-    value ANY NOT NULL
+    value ANY NOT NULL,
+    CHECK (name NOT IN ('last_game', 'removed_games') OR typeof(value) = 'integer' AND value BETWEEN 0 AND 4294967295)
 ) WITHOUT ROWID, STRICT;
 
 -- -------- Games -----------------------------------------------------------------------------------------------------------------
@@ -203,7 +220,18 @@ CREATE TABLE game (
     CHECK (result IN ('1-0', '0-1', '1/2-1/2', '*')),
     CHECK (white_elo BETWEEN 0 AND 65535),
     CHECK (black_elo BETWEEN 0 AND 65535),
-    CHECK (ply_count >= 0),
+    CHECK (byte_offset >= 0),
+    CHECK (byte_length >= 0),
+    CHECK (ply_count BETWEEN 0 AND 4294967295),
+    CHECK (time_initial BETWEEN 0 AND 4294967295),
+    CHECK (time_increment BETWEEN 0 AND 4294967295),
+    CHECK (time_increment_cs BETWEEN 0 AND 4294967295),
+    CHECK (white_fide_id BETWEEN 0 AND 4294967295),
+    CHECK (black_fide_id BETWEEN 0 AND 4294967295),
+    CHECK (eval_count BETWEEN 0 AND 4294967295),
+    CHECK (clock_count BETWEEN 0 AND 4294967295),
+    CHECK (white_rating_diff BETWEEN -2147483648 AND 2147483647),
+    CHECK (black_rating_diff BETWEEN -2147483648 AND 2147483647),
     CHECK (status IN ('ok', 'truncated', 'skipped'))
 ) STRICT;
 
@@ -257,7 +285,8 @@ CREATE TABLE game_moves (
 -- first game up to the first game of the next level. Adding games writes one level: a new one, or one that takes in the last levels. Rows of
 -- older levels stay as they are, except that removing games corrects or deletes their counts. `pgndex optimize` writes one level.
 CREATE TABLE occurrence_level (
-    level INTEGER PRIMARY KEY                   -- game_id of its first game
+    level INTEGER PRIMARY KEY,                  -- game_id of its first game
+    CHECK (level BETWEEN 1 AND 4294967295)
 ) STRICT;
 
 INSERT INTO occurrence_level VALUES (1);
@@ -273,7 +302,8 @@ CREATE TABLE occurrence (
 
 -- Removed games that `occurrence` still contains, because their level has not been written again since.
 CREATE TABLE deleted_game (
-    game_id INTEGER PRIMARY KEY
+    game_id INTEGER PRIMARY KEY,
+    CHECK (game_id BETWEEN 1 AND 4294967295)
 ) STRICT;
 
 -- A position that many games of a level reached, with their results, so that looking up the start position does not count a million
@@ -332,10 +362,12 @@ CREATE TABLE move_eval (
     eval_cp   INTEGER,                          -- centipawns, White's view
     eval_mate INTEGER,                          -- moves to mate, negative if Black mates; then eval_cp is NULL
     depth     INTEGER,                          -- search depth of the evaluation, in plies
-    CHECK (clock >= 0),
-    CHECK (elapsed >= 0),
+    CHECK (clock BETWEEN 0 AND 4294967295),
+    CHECK (elapsed BETWEEN 0 AND 4294967295),
+    CHECK (eval_cp BETWEEN -2147483648 AND 2147483647),
+    CHECK (eval_mate BETWEEN -2147483648 AND 2147483647),
     CHECK (eval_cp IS NULL OR eval_mate IS NULL),
-    CHECK (depth >= 0),
+    CHECK (depth BETWEEN 0 AND 4294967295),
     CHECK (depth IS NULL OR eval_cp IS NOT NULL OR eval_mate IS NOT NULL),
     PRIMARY KEY (game_id, ply)
 ) WITHOUT ROWID, STRICT;

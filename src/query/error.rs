@@ -27,7 +27,7 @@ pub enum Error {
 
 /// A position or move of a stored game is invalid: the database is damaged.
 #[derive(Debug, thiserror::Error)]
-#[error("{what}; `pgndex verify` lists everything that is wrong")]
+#[error("{what}; check the database with `pgndex verify`")]
 pub struct DamagedGame {
     what: String,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,

@@ -186,7 +186,7 @@ pub(crate) fn format_value(value: ValueRef<'_>) -> String {
             };
             if is_text { quoted } else { format!("{quoted}, which is not UTF-8") }
         }
-        ValueRef::Blob(bytes) => format!("a blob of {} bytes", bytes.len()),
+        ValueRef::Blob(bytes) => format!("a blob of length {}", bytes.len()),
     }
 }
 
@@ -344,7 +344,7 @@ mod tests {
         game_position game_id 7, ply 'x': cell is -1, expected a whole number from 0
         game_position game_id 7, ply 'x': cell is 'a', expected a whole number from 0 to 4294967295
         game_position game_id 7, ply 'x': cell is NULL, expected a string
-        game_position game_id 7, ply 'x': cell is a blob of 2 bytes, expected a string
+        game_position game_id 7, ply 'x': cell is a blob of length 2, expected a string
         game_position game_id 7, ply 'x': cell is 'a�', which is not UTF-8, expected a string
         ");
     }

@@ -163,7 +163,7 @@ pub enum ErrorKind {
     #[error("the database is damaged; build it again")]
     Corrupt,
     /// A cell has a value that its column cannot have.
-    #[error("{0}; `pgndex verify` lists everything that is wrong")]
+    #[error("{0}; check the database with `pgndex verify`")]
     WrongCell(
         /// The cell.
         Box<WrongCell>,

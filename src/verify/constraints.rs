@@ -14,8 +14,14 @@ pub(crate) type Table = (&'static str, &'static [&'static str]);
 
 /// All tables with constraints, except `game_position`, whose rows are compared with the moves.
 pub(crate) fn tables() -> impl Iterator<Item = Table> {
-    const TABLES: [Table; 8] = [
+    const TABLES: [Table; 14] = [
+        ("import", &["import_id"]),
+        ("source", &["source_id"]),
+        ("removed_game", &["source_id", "byte_offset"]),
         ("problem", &["problem_id"]),
+        ("setting", &["name"]),
+        ("occurrence_level", &["level"]),
+        ("deleted_game", &["game_id"]),
         ("duplicate", &["source_id", "byte_offset"]),
         ("player_alias", &["alias"]),
         ("game", &["game_id"]),

@@ -183,10 +183,16 @@ impl Finding {
             "visit_set",
         ];
         match self.kind {
-            FindingKind::Integrity
-            | FindingKind::Unreadable
-            | FindingKind::Schema
-            | FindingKind::SourceText => false,
+            FindingKind::Integrity | FindingKind::Schema | FindingKind::SourceText => false,
+            FindingKind::Unreadable => matches!(
+                self.table,
+                "game_column"
+                    | "game_set"
+                    | "level_continuation"
+                    | "level_position"
+                    | "occurrence"
+                    | "visit_set"
+            ),
             FindingKind::DanglingLink => self.column != Some("import_id"),
             FindingKind::MissingRow if self.table == "game" => true,
             _ if self.table == "game" => matches!(self.column, Some("ply_count" | "prefix_hash")),

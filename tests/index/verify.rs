@@ -411,7 +411,25 @@ const DAMAGE: &[(&str, &[&str])] = &[
             "source-text nag game_id 31, line 0, ply 43, nag 3: nag is NULL, expected 3",
         ],
     ),
-    ("UPDATE game SET byte_offset = -5 WHERE game_id = 5", &["source-text game game_id 5: byte_offset is "]),
+    (
+        "UPDATE game SET byte_offset = -5 WHERE game_id = 5",
+        &[
+            "source-text game game_id 5: byte_offset is ",
+            "wrong-value game game_id 5: the row violates CHECK (byte_offset >= 0)",
+        ],
+    ),
+    (
+        "UPDATE source SET bytes = -1, first_byte = -1; UPDATE import SET duplicates = -1;
+         INSERT INTO setting VALUES ('last_game', 'x'); INSERT INTO deleted_game VALUES (-1)",
+        &[
+            "wrong-count import import_id 1: duplicates is -1, expected 0",
+            "wrong-value deleted_game game_id -1: the row violates CHECK (game_id BETWEEN 1 AND 4294967295)",
+            "wrong-value import import_id 1: the row violates CHECK (duplicates >= 0)",
+            "wrong-value setting name 'last_game': the row violates CHECK (name NOT IN (",
+            "wrong-value source source_id 1: the row violates CHECK (bytes >= 0)",
+            "wrong-value source source_id 1: the row violates CHECK (first_byte >= 0)",
+        ],
+    ),
     ("UPDATE import SET games = 1", &["wrong-count import import_id 1: games is 1, expected 53"]),
     ("UPDATE import SET problems = 7", &["wrong-count import import_id 1: problems is 7, expected 0"]),
     ("UPDATE source SET games = 1", &["wrong-count source source_id 1: games is 1, expected 53"]),
@@ -1177,10 +1195,7 @@ fn the_command_prints_findings_and_exits_accordingly() {
     not sound: 3 findings (3 wrong-value)
     "#);
     assert!(err.starts_with("pgndex: note: ") && err.contains("in.pgn: no longer exists, "), "{err}");
-    assert!(
-        err.contains("note: `pgndex repair` does not help here, because it does not change games"),
-        "{err}"
-    );
+    assert!(err.contains("note: `pgndex repair` does not correct these rows"), "{err}");
     place.damage("UPDATE source SET games = 7");
     let (_, _, err) = place.run(&["out.db"]);
     assert!(

@@ -957,14 +957,14 @@ mod game {
             sample.failure(&["game", "games.db", "3"])
         };
         insta::assert_snapshot!(damage("UPDATE game_position SET key = 5 WHERE game_id = 3 AND ply = 5"), @"
-        pgndex: error: game 3, ply 5: the stored position is not the one that the moves lead to; `pgndex verify` lists everything that is wrong
+        pgndex: error: game 3, ply 5: the stored position is not the one that the moves lead to; check the database with `pgndex verify`
         ");
         insta::assert_snapshot!(damage("UPDATE game_position SET move_code = 0x03143420 WHERE game_id = 3 AND ply = 2"), @"
-        pgndex: error: game 3, ply 2: the stored move_code is not a legal move; `pgndex verify` lists everything that is wrong
+        pgndex: error: game 3, ply 2: the stored move_code is not a legal move; check the database with `pgndex verify`
           because: the pieces on the board cannot make this move
         ");
         insta::assert_snapshot!(damage("UPDATE game SET start_fen = '8/8/8/8/8/8/8/8 w - -' WHERE game_id = 3"), @r#"
-        pgndex: error: game 3: start_fen "8/8/8/8/8/8/8/8 w - -" is not a legal position; `pgndex verify` lists everything that is wrong
+        pgndex: error: game 3: start_fen "8/8/8/8/8/8/8/8 w - -" is not a legal position; check the database with `pgndex verify`
           because: White has 0 kings, not 1
         "#);
     }

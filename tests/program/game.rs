@@ -404,7 +404,7 @@ fn existing_games_are_printed_before_a_missing_one_is_reported() {
     let run = sample.run(&["game", "games.db", "4-6", "--format", "pgn"]);
     assert_eq!(run.status, 0);
     assert!(
-        run.stderr.contains("note: no game has 1 of the requested numbers: games can be removed"),
+        run.stderr.contains("note: 1 of the requested numbers has no game: games can be removed"),
         "{}",
         run.stderr
     );

@@ -187,7 +187,7 @@ pub(crate) struct BackupArgs {
 /// Check whether a database is sound; changes and repairs nothing
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Pages, links between tables, numbers of rows and totals are checked in full. Samples of equal size of the games, positions and \
+Pages, links between tables, row counts and totals are checked in full. Equally large samples of games, positions and \
 duplicates are checked more closely. Sampled games are replayed and compared with their PGN files. The counts that `explore` \
 prints for sampled positions are computed again. Sampled duplicates are compared with the games that they repeat. A PGN file that \
 has changed or is missing causes a note; it does not count as damage.

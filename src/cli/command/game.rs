@@ -69,13 +69,10 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
             let given = |range: &RangeInclusive<u32>| u64::from(range.end() - range.start()) + 1;
             let unused = args.games.iter().map(given).sum::<u64>() - found;
             if unused > 0 {
-                let games = match unused {
-                    1 => "no game has 1".to_owned(),
-                    unused => format!("no games have {unused}"),
-                };
+                let have = if unused == 1 { "has" } else { "have" };
                 note(&format!(
-                    "{games} of the requested numbers: games can be removed, or get other numbers when they are \
-                     read again"
+                    "{unused} of the requested numbers {have} no game: games can be removed, or get other numbers \
+                     when they are read again"
                 ));
             }
             Ok(())

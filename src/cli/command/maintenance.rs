@@ -112,7 +112,7 @@ pub(crate) fn optimize(OptimizeArgs { layout, work: args }: &OptimizeArgs) -> an
         let done = match (&done[..], layout) {
             ([], Some(layout)) => format!("already has the {layout} layout; nothing to merge"),
             ([], None) => "nothing to merge".to_owned(),
-            (done, _) => format!("{} in {seconds:.1} s", done.join(", ")),
+            (done, _) => format!("{} in {seconds:.1} s", done.join(" and ")),
         };
         format!("{done}\n{}", database_size(&args.database, bytes_before, file_bytes, free_bytes))
     })

@@ -85,21 +85,21 @@ fn database(args: &VerifyArgs) -> anyhow::Result<Outcome> {
 fn advice(findings: &Findings) -> String {
     const RESTORE: &str = "restore a backup, or read the files again with `pgndex index --reread`";
     let needs_new = [FindingKind::Integrity, FindingKind::Unreadable, FindingKind::Schema];
-    if needs_new.iter().any(|kind| findings.counts.contains_key(kind)) {
+    let is_repairable = findings.repairable == findings.total();
+    if !is_repairable && needs_new.iter().any(|kind| findings.counts.contains_key(kind)) {
         return "`pgndex repair` does not help here: restore a backup, or build a new database with `pgndex index --overwrite`"
             .to_owned();
     }
     match findings.repairable {
         0 => format!(
-            "`pgndex repair` does not help here, because it does not change games and positions. If they were not changed \
-             intentionally, {RESTORE}"
+            "`pgndex repair` does not correct these rows. If they were not changed intentionally, {RESTORE}"
         ),
-        corrected if corrected == findings.total() && findings.counts.contains_key(&FindingKind::DanglingLink) => {
+        _ if is_repairable && findings.counts.contains_key(&FindingKind::DanglingLink) => {
             "`pgndex repair` removes references to missing rows, and names a missing source 'unknown source'. It cannot restore \
              the missing rows; for them, restore a backup"
                 .to_owned()
         }
-        corrected if corrected == findings.total() => {
+        _ if is_repairable => {
             "`pgndex repair` rebuilds this data from the games and positions".to_owned()
         }
         corrected => {
