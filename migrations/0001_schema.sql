@@ -1,7 +1,7 @@
 -- The pgndex database, schema version 1.
 --
--- One file holds every position and every move of every game. Any SQLite shell can read all of it: start with the views `games`,
--- `moves` and `positions` at the end. To find the games that reached a position:
+-- One file holds every position and every move of every game. Any SQLite shell from 3.37 on can read all of it: start with the views
+-- `games`, `moves` and `positions` at the end. To find the games that reached a position:
 --
 --     SELECT g.* FROM position_game AS o
 --     JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
@@ -834,14 +834,14 @@ FROM (
         game_id,
         white_id AS player_id,
         1 AS is_white,
-        CASE WHEN date GLOB '[0-9][0-9][0-9][0-9]*' THEN CAST(substr(date, 1, 4) AS INTEGER) END AS year
+        CASE WHEN date GLOB '[0-9][0-9][0-9][0-9]*' THEN nullif(CAST(substr(date, 1, 4) AS INTEGER), 0) END AS year
     FROM game
     UNION ALL
     SELECT
         game_id,
         black_id,
         0,
-        CASE WHEN date GLOB '[0-9][0-9][0-9][0-9]*' THEN CAST(substr(date, 1, 4) AS INTEGER) END
+        CASE WHEN date GLOB '[0-9][0-9][0-9][0-9]*' THEN nullif(CAST(substr(date, 1, 4) AS INTEGER), 0) END
     FROM game
 )
 JOIN player USING (player_id)

@@ -246,11 +246,17 @@ fn compact_fits(bytes: Option<u64>) -> String {
 
 impl Error {
     /// Converts this error to [`Partial`](Self::Partial). If this error is [`Stopped`](Self::Stopped), the
-    /// new error has no source; otherwise, this error is its source.
+    /// new error has no source; otherwise, this error is its source. If this error is already `Partial`, the
+    /// new one says that both parts of the work are done.
     #[must_use]
     pub fn after(self, done: String, rest: &'static str, advice: &'static str) -> Self {
-        let source = if matches!(self, Self::Stopped) { None } else { Some(Box::new(self)) };
-        Self::Partial { done, rest, advice, source }
+        match self {
+            Self::Stopped => Self::Partial { done, rest, advice, source: None },
+            Self::Partial { done: more, source, .. } => {
+                Self::Partial { done: format!("{done}, and {more}"), rest, advice, source }
+            }
+            error => Self::Partial { done, rest, advice, source: Some(Box::new(error)) },
+        }
     }
 
     /// If the error says that the disk is full, adds the space that the run needs. If `is_all_known` is
@@ -333,5 +339,20 @@ impl From<columnar::Error> for Error {
             columnar::Error::Store(error) => error.into(),
             other => Self::Parquet(other),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_after_two_parts_keeps_its_cause() {
+        let stopped = Error::Stopped.after("a".to_owned(), "b", "c").after("d".to_owned(), "e", "f");
+        let Error::Partial { done, rest, advice, source } = stopped else { panic!("{stopped}") };
+        assert_eq!((&*done, rest, advice, source.is_none()), ("d, and a", "e", "f", true));
+        let failed = Error::Panicked.after("a".to_owned(), "b", "c").after("d".to_owned(), "e", "f");
+        let Error::Partial { source: Some(source), .. } = failed else { panic!("{failed}") };
+        assert!(matches!(*source, Error::Panicked));
     }
 }

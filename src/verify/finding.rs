@@ -166,6 +166,18 @@ impl Finding {
     /// derived from the games and their positions, a reference to a missing row, or a gap in the ids of
     /// games.
     fn is_repairable(&self) -> bool {
+        /// Tables of which `repair` writes all rows again.
+        const REBUILT: [&str; 9] = [
+            "deleted_game",
+            "game_column",
+            "game_set",
+            "level_continuation",
+            "level_position",
+            "occurrence",
+            "occurrence_level",
+            "position_game",
+            "visit_set",
+        ];
         const DERIVED: [&str; 14] = [
             "deleted_game",
             "event",
@@ -183,18 +195,18 @@ impl Finding {
             "visit_set",
         ];
         match self.kind {
-            FindingKind::Integrity | FindingKind::Schema | FindingKind::SourceText => false,
-            FindingKind::Unreadable => matches!(
-                self.table,
-                "game_column"
-                    | "game_set"
-                    | "level_continuation"
-                    | "level_position"
-                    | "occurrence"
-                    | "visit_set"
-            ),
+            FindingKind::Schema | FindingKind::SourceText => false,
+            // SQLite reports a value of a wrong type as 'non-INTEGER value in occurrence.ply'.
+            FindingKind::Integrity => self
+                .found
+                .split_once(" value in ")
+                .and_then(|(_, place)| place.split_once('.'))
+                .is_some_and(|(table, _)| REBUILT.contains(&table)),
+            FindingKind::Unreadable => REBUILT.contains(&self.table),
             FindingKind::DanglingLink => self.column != Some("import_id"),
             FindingKind::MissingRow if self.table == "game" => true,
+            // Of these tables, only counts are computed again.
+            FindingKind::WrongValue if ["import", "source"].contains(&self.table) => false,
             _ if self.table == "game" => matches!(self.column, Some("ply_count" | "prefix_hash")),
             _ => DERIVED.contains(&self.table) && self.column != Some("last_game"),
         }

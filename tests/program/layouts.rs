@@ -227,6 +227,8 @@ fn every_condition_on_games_and_plies_chooses_the_same_rows() {
         "'x'",
         "'nan'",
         "'-infinity'",
+        "'\u{a0}3'",
+        "'\u{b}3'",
         "x'33'",
         "1e400",
         "-1e400",

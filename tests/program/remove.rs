@@ -4,6 +4,7 @@ use serde_json::json;
 
 #[cfg(target_os = "linux")]
 use crate::support::Mount;
+use crate::support::execute_without_constraints;
 use crate::workspace::{Workspace, json as parsed};
 
 const GAMES: &str = include_str!("../../examples/famous-games.pgn");
@@ -252,6 +253,38 @@ fn inconsistent_counts_are_repaired() {
         .expect("deleted");
     let reported = workspace.stderr_of(1, &["repair", "games.db", "--quiet"]);
     assert!(reported.contains(&format!("game {game} has missing or surplus positions")), "{reported}");
+}
+
+#[test]
+fn values_of_a_wrong_type_in_derived_tables_are_repaired() {
+    for (change, advice) in [
+        ("UPDATE game_column SET games = 'x' WHERE name = 'eco'", "`pgndex repair` rebuilds this data"),
+        (
+            "UPDATE occurrence SET ply = 'x' WHERE game_id = 1 AND ply = 2",
+            "`pgndex repair` rebuilds this data",
+        ),
+        ("UPDATE game_set SET kind = 'x' WHERE kind = 'castling'", "`pgndex repair` rebuilds this data"),
+        ("INSERT INTO setting VALUES ('removed_games', 'x')", "`pgndex repair` does not correct these rows"),
+    ] {
+        let workspace = workspace();
+        execute_without_constraints(&workspace.connection("games.db"), change).expect("changed");
+        let found = workspace.run(&["verify", "games.db", "--all"]);
+        assert!(found.status == 1 && found.stderr.contains(advice), "{change}: {found:?}");
+        workspace.stdout_of(&["repair", "games.db", "--quiet"]);
+        assert_sound(&workspace);
+    }
+}
+
+/// Totals that a user made too small do not stop a removal; `verify` reports them.
+#[test]
+fn games_can_be_removed_if_totals_are_too_small() {
+    let workspace = workspace();
+    let change = "UPDATE import SET plies = 0, positions = 1; UPDATE source SET plies = 0";
+    workspace.connection("games.db").execute_batch(change).expect("changed");
+    remove(&workspace, &["--games", "--player", "Capablanca"]);
+    assert_eq!(workspace.run(&["verify", "games.db", "--quiet"]).status, 1);
+    workspace.stdout_of(&["repair", "games.db", "--quiet"]);
+    assert_sound(&workspace);
 }
 
 /// `optimize` merges the levels that additions have created.

@@ -43,11 +43,11 @@ pub(crate) enum Event {
         bytes_done: u64,
         /// Total number of bytes; `null` if unknown.
         bytes_total: Option<u64>,
-        /// Number of games so far; `null` for a copy.
+        /// Number of games so far; `null` in phases that do not count games.
         games: Option<u64>,
-        /// Number of half-moves so far; `null` for a copy.
+        /// Number of half-moves so far; `null` in phases that do not count games.
         plies: Option<u64>,
-        /// Half-moves per second; `null` for a copy.
+        /// Half-moves per second; `null` in phases that do not count games.
         plies_per_second: Option<u64>,
         /// Estimated remaining time in seconds; `null` if unknown.
         seconds_left: Option<u64>,

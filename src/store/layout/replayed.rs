@@ -363,7 +363,8 @@ fn number(value: ValueRef<'_>) -> Option<f64> {
         ValueRef::Real(number) => Some(number),
         ValueRef::Text(text) => {
             // Rust also parses words such as `nan`, which are texts to SQLite.
-            let text = std::str::from_utf8(text).ok()?.trim();
+            let text =
+                std::str::from_utf8(text).ok()?.trim_matches(|letter| matches!(letter, ' ' | '\t'..='\r'));
             text.bytes()
                 .all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte))
                 .then(|| text.parse().ok())?

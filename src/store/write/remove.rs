@@ -23,13 +23,13 @@ const SKIPPED: &str = "SELECT source_id, byte_offset, import_id FROM duplicate
 /// Removes the rows of a tail except those of a kept game, and subtracts their number from the counts of
 /// sources and runs.
 const REMOVE_NOTES: [&str; 7] = [
-    "UPDATE source SET problems = problems - (SELECT count(*) FROM gone WHERE gone.source_id = source.source_id)
+    "UPDATE source SET problems = max(0, problems - (SELECT count(*) FROM gone WHERE gone.source_id = source.source_id))
      WHERE source_id IN (SELECT source_id FROM gone)",
-    "UPDATE import SET problems = problems -
-         (SELECT count(*) FROM gone JOIN source USING (source_id) WHERE source.import_id = import.import_id)
+    "UPDATE import SET problems = max(0, problems -
+         (SELECT count(*) FROM gone JOIN source USING (source_id) WHERE source.import_id = import.import_id))
      WHERE import_id IN (SELECT import_id FROM gone JOIN source USING (source_id))",
-    "UPDATE source SET duplicates = duplicates - 1 WHERE source_id IN (SELECT source_id FROM skipped)",
-    "UPDATE import SET duplicates = duplicates - 1 WHERE import_id IN (SELECT import_id FROM skipped)",
+    "UPDATE source SET duplicates = max(0, duplicates - 1) WHERE source_id IN (SELECT source_id FROM skipped)",
+    "UPDATE import SET duplicates = max(0, duplicates - 1) WHERE import_id IN (SELECT import_id FROM skipped)",
     "DELETE FROM problem WHERE problem_id IN (SELECT problem_id FROM gone)",
     "DELETE FROM duplicate WHERE (source_id, byte_offset) IN (SELECT source_id, byte_offset FROM skipped)",
     "DELETE FROM removed_game WHERE source_id IN (SELECT source_id FROM reading) AND byte_offset >= ?2",
@@ -46,22 +46,23 @@ const ADD_TO_LIST: &str = "INSERT OR IGNORE INTO temp.removing
      FROM main.game WHERE game_id = ?1";
 const DROP_LIST: &str = "DROP TABLE IF EXISTS temp.removing";
 
-/// Subtracts the removed games and their problems from the counts of sources and runs.
+/// Subtracts the removed games and their problems from the counts of sources and runs. A count that a user made
+/// too small becomes 0.
 const UNCOUNT: [&str; 4] = [
-    "UPDATE source SET games = source.games - gone.games, plies = source.plies - gone.plies
+    "UPDATE source SET games = max(0, source.games - gone.games), plies = max(0, source.plies - gone.plies)
      FROM (SELECT source_id, count(*) AS games, sum(ply_count) AS plies
            FROM temp.removing CROSS JOIN game USING (game_id) GROUP BY 1) AS gone
      WHERE gone.source_id = source.source_id",
-    "UPDATE import SET games = import.games - gone.games, plies = import.plies - gone.plies,
-         positions = import.positions - gone.positions
+    "UPDATE import SET games = max(0, import.games - gone.games), plies = max(0, import.plies - gone.plies),
+         positions = max(0, import.positions - gone.positions)
      FROM (SELECT import_id, count(*) AS games, sum(ply_count) AS plies, sum(removing.positions) AS positions
            FROM temp.removing CROSS JOIN game USING (game_id) GROUP BY 1) AS gone
      WHERE gone.import_id = import.import_id",
-    "UPDATE source SET problems = source.problems - gone.problems
+    "UPDATE source SET problems = max(0, source.problems - gone.problems)
      FROM (SELECT source_id, count(*) AS problems FROM problem
            WHERE game_id IN (SELECT game_id FROM temp.removing) GROUP BY 1) AS gone
      WHERE gone.source_id = source.source_id",
-    "UPDATE import SET problems = import.problems - gone.problems
+    "UPDATE import SET problems = max(0, import.problems - gone.problems)
      FROM (SELECT source.import_id, count(*) AS problems FROM problem JOIN source USING (source_id)
            WHERE game_id IN (SELECT game_id FROM temp.removing) GROUP BY 1) AS gone
      WHERE gone.import_id = import.import_id",

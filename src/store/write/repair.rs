@@ -107,7 +107,7 @@ const TOTALS: [&str; 2] = [
      WHERE (SELECT count(*) FROM import) = 1",
     "INSERT INTO setting (name, value)
      SELECT 'removed_games', (SELECT ifnull(max(game_id), 0) - count(*) FROM game) WHERE true
-     ON CONFLICT DO UPDATE SET value = max(value, excluded.value)",
+     ON CONFLICT DO UPDATE SET value = iif(typeof(value) = 'integer', max(value, excluded.value), excluded.value)",
 ];
 
 /// Locks a database, so that other programs cannot write to it until the returned connection is closed.
