@@ -64,6 +64,8 @@ pub mod store;
 #[cfg(feature = "index")]
 pub mod verify;
 
+#[doc(hidden)]
+pub use positioned_io::read_start;
 pub use sorted::SortedMap;
 
 /// The documentation tests also run the code in `docs/cookbook/developer.md`.

@@ -6,7 +6,10 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 /// The first bytes of a file, at most this many.
-pub(crate) fn read_start(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+///
+/// # Errors
+/// If the file cannot be opened or read.
+pub fn read_start(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)

@@ -52,6 +52,9 @@ pub(crate) const GAME_SET: Table = Table::new("game_set", &["block", "kind", "va
 pub(crate) const OPENING: Table = Table::new("opening", &["opening_id"]);
 pub(crate) const SETTING: Table = Table::new("setting", &["name"]);
 pub(crate) const PROBLEM: Table = Table::new("problem", &["problem_id"]);
+pub(crate) const REMOVED_GAME: Table = Table::new("removed_game", &["source_id", "byte_offset"]);
+pub(crate) const DELETED_GAME: Table = Table::new("deleted_game", &["game_id"]);
+pub(crate) const GAME_MOVES: Table = Table::new("game_moves", &["game_id"]);
 pub(crate) const DUPLICATE: Table = Table::new("duplicate", &["source_id", "byte_offset"]);
 
 /// A cell with a value that its column cannot have.

@@ -8,7 +8,7 @@
 pub(crate) mod block_games;
 #[doc(hidden)]
 pub mod block_set;
-mod cell;
+pub(crate) mod cell;
 mod database;
 mod error;
 pub(crate) mod features;

@@ -3,36 +3,36 @@
 
 use rusqlite::Connection;
 
-use crate::store::row::{HeaderBatch, SideTable};
-use crate::store::{GAME_COLUMN, GAME_SET, VISIT_SET};
+use crate::store::cell::{
+    COMMAND, COMMENT, DELETED_GAME, DUPLICATE, GAME, GAME_COLUMN, GAME_MOVES, GAME_SET, IMPORT, MOVE_EVAL,
+    NAG, OCCURRENCE_LEVEL, PLAYER_ALIAS, PROBLEM, REMOVED_GAME, SETTING, SOURCE, Table, VARIATION, VISIT_SET,
+};
 use crate::verify::FindingKind::WrongValue;
 use crate::verify::RowId;
 use crate::verify::rows::{Reader, for_each_row};
 
-/// A table and its primary key.
-pub(crate) type Table = (&'static str, &'static [&'static str]);
-
 /// All tables with constraints, except `game_position`, whose rows are compared with the moves.
-pub(crate) fn tables() -> impl Iterator<Item = Table> {
-    const TABLES: [Table; 14] = [
-        ("import", &["import_id"]),
-        ("source", &["source_id"]),
-        ("removed_game", &["source_id", "byte_offset"]),
-        ("problem", &["problem_id"]),
-        ("setting", &["name"]),
-        ("occurrence_level", &["level"]),
-        ("deleted_game", &["game_id"]),
-        ("duplicate", &["source_id", "byte_offset"]),
-        ("player_alias", &["alias"]),
-        ("game", &["game_id"]),
-        ("game_moves", &["game_id"]),
-        ("game_column", GAME_COLUMN.key),
-        ("visit_set", VISIT_SET.key),
-        ("game_set", GAME_SET.key),
-    ];
-    let side_tables = HeaderBatch::SIDE_TABLES.iter();
-    TABLES.into_iter().chain(side_tables.map(|table: &SideTable| (table.name, &table.columns[..table.key])))
-}
+pub(crate) const CONSTRAINED: [Table; 19] = [
+    IMPORT,
+    SOURCE,
+    REMOVED_GAME,
+    PROBLEM,
+    SETTING,
+    OCCURRENCE_LEVEL,
+    DELETED_GAME,
+    DUPLICATE,
+    PLAYER_ALIAS,
+    GAME,
+    GAME_MOVES,
+    GAME_COLUMN,
+    VISIT_SET,
+    GAME_SET,
+    MOVE_EVAL,
+    COMMENT,
+    NAG,
+    COMMAND,
+    VARIATION,
+];
 
 /// The conditions of the CHECK constraints in a table's definition in this program, which has each on a line of
 /// its own.
@@ -42,23 +42,20 @@ fn conditions(sql: &str) -> Vec<&str> {
 }
 
 /// Reports the rows of a table that violate a constraint of the table in `schema`.
-pub(crate) fn check(reader: Reader<'_>, schema: &Connection, (table, key): Table) -> rusqlite::Result<()> {
-    let Reader { connection, findings } = reader;
+pub(crate) fn check(reader: Reader<'_>, schema: &Connection, table: Table) -> rusqlite::Result<()> {
+    let (Reader { connection, findings }, Table { name, key }) = (reader, table);
     let sql: String =
-        schema.query_row("SELECT sql FROM sqlite_schema WHERE name = ?1", [table], |row| row.get(0))?;
+        schema.query_row("SELECT sql FROM sqlite_schema WHERE name = ?1", [name], |row| row.get(0))?;
     let conditions = conditions(&sql);
-    if conditions.is_empty() {
-        return Ok(());
-    }
     let values = conditions.iter().map(|condition| format!("({condition}) IS FALSE"));
     let columns: Vec<String> = key.iter().map(|&column| column.to_owned()).chain(values).collect();
     let sql =
-        format!("SELECT {} FROM {table} WHERE NOT (({}))", columns.join(", "), conditions.join(") AND ("));
+        format!("SELECT {} FROM {name} WHERE NOT (({}))", columns.join(", "), conditions.join(") AND ("));
     for_each_row(connection, &sql, [], &mut |row| {
         for (index, condition) in conditions.iter().enumerate() {
             if row.get(key.len() + index)? {
                 let found = format!("the row violates CHECK ({condition})");
-                findings.about(WrongValue, table, RowId::read(row, 0, key)?, found);
+                findings.about(WrongValue, name, RowId::read(row, 0, key)?, found);
             }
         }
         Ok(())
@@ -78,10 +75,13 @@ mod tests {
         let rows =
             statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))).unwrap();
         let constrained = rows.map(Result::unwrap).filter(|(_, sql)| sql.contains("CHECK"));
-        let tables: Vec<String> = tables().map(|(name, _)| name.to_owned()).collect();
+        let tables = CONSTRAINED.map(|table| table.name);
+        let mut found = 0;
         for (name, sql) in constrained.filter(|(name, _)| name != "game_position") {
-            assert!(tables.contains(&name), "{name}");
+            assert!(tables.contains(&&*name), "{name}");
+            found += 1;
             assert_eq!(conditions(&sql).len(), sql.matches("CHECK").count(), "{name}");
         }
+        assert_eq!(found, tables.len());
     }
 }

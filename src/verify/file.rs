@@ -10,6 +10,7 @@ use crate::id::{ImportId, OpeningId, SourceId};
 use crate::index::options::{Annotations, Duplicates};
 use crate::sorted::SortedMap;
 use crate::source::TextEncoding;
+use crate::store::cell::REMOVED_GAME;
 use crate::store::row::{HeaderBatch, SideTable, StoredId};
 use crate::store::sql::words;
 use crate::store::{
@@ -366,7 +367,7 @@ pub(crate) fn removed_games(reader: Reader<'_>) -> rusqlite::Result<()> {
     let sql = "SELECT source_id, byte_offset FROM removed_game INTERSECT
                SELECT * FROM (SELECT source_id, byte_offset FROM game
                               UNION ALL SELECT source_id, byte_offset FROM duplicate)";
-    let table = ("removed_game", &["source_id", "byte_offset"][..]);
+    let table = (REMOVED_GAME.name, REMOVED_GAME.key);
     reader.report_rows(SurplusRow, table, sql, "the game still exists")
 }
 

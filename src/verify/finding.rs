@@ -178,22 +178,8 @@ impl Finding {
             "position_game",
             "visit_set",
         ];
-        const DERIVED: [&str; 14] = [
-            "deleted_game",
-            "event",
-            "game_column",
-            "game_set",
-            "import",
-            "level_continuation",
-            "level_position",
-            "occurrence",
-            "occurrence_level",
-            "player",
-            "position_game",
-            "site",
-            "source",
-            "visit_set",
-        ];
+        /// Tables of which `repair` corrects counts and removes rows.
+        const CORRECTED: [&str; 5] = ["event", "import", "player", "site", "source"];
         match self.kind {
             FindingKind::Schema | FindingKind::SourceText => false,
             // SQLite reports a value of a wrong type as 'non-INTEGER value in occurrence.ply'.
@@ -208,7 +194,10 @@ impl Finding {
             // Of these tables, only counts are computed again.
             FindingKind::WrongValue if ["import", "source"].contains(&self.table) => false,
             _ if self.table == "game" => matches!(self.column, Some("ply_count" | "prefix_hash")),
-            _ => DERIVED.contains(&self.table) && self.column != Some("last_game"),
+            _ => {
+                (REBUILT.contains(&self.table) || CORRECTED.contains(&self.table))
+                    && self.column != Some("last_game")
+            }
         }
     }
 }

@@ -265,8 +265,8 @@ impl Check<'_> {
         self.guard_table("occurrence", find_unlisted(reader))?;
         self.guard_table("deleted_game", sets::find_deleted(reader))?;
         self.guard_table("player_alias", annotations::check_aliases(reader))?;
-        for table in constraints::tables() {
-            self.guard_table(table.0, constraints::check(reader, &schema, table))?;
+        for table in constraints::CONSTRAINED {
+            self.guard_table(table.name, constraints::check(reader, &schema, table))?;
         }
         let done = links.is_some() && numbers.is_some() && problems.is_some();
         lock(outcome).problems = problems.unwrap_or_default();

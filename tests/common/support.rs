@@ -30,15 +30,16 @@ pub(crate) fn synthetic(games: usize) -> &'static [u8] {
     &text[..end + 2]
 }
 
+/// SQL that makes the tables in a writable schema accept values of any type.
+pub(crate) const WITHOUT_STRICT: &str = "UPDATE sqlite_schema SET sql = replace(replace(sql, ', STRICT', ''), ') STRICT', ')') WHERE type = 'table'";
+
 /// Changes a database whose constraints and column types forbid the change, as a hex editor can.
 pub(crate) fn execute_without_constraints(database: &Connection, sql: &str) -> rusqlite::Result<()> {
-    database.execute_batch(
+    database.execute_batch(&format!(
         "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; PRAGMA writable_schema = ON;
          CREATE TEMP TABLE strict AS SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '% STRICT';
-         UPDATE sqlite_schema SET sql = replace(replace(sql, ', STRICT', ''), ') STRICT', ')')
-         WHERE name IN (SELECT name FROM strict);
-         PRAGMA writable_schema = RESET",
-    )?;
+         {WITHOUT_STRICT}; PRAGMA writable_schema = RESET"
+    ))?;
     database.execute_batch(sql)?;
     database.execute_batch(
         "PRAGMA writable_schema = ON;

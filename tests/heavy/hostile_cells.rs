@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::command::{Run, command};
-use crate::support::{OPENINGS, directory_in_memory};
+use crate::support::{OPENINGS, WITHOUT_STRICT, directory_in_memory};
 use rusqlite::{Connection, params_from_iter, types::Value};
 use tempfile::TempDir;
 
@@ -164,17 +164,17 @@ impl Bases {
         fs::copy(at("base.db"), at("loose.db")).expect("a copy");
         let loose = Connection::open(at("loose.db")).expect("a database");
         loose
-            .execute_batch(
+            .execute_batch(&format!(
                 "PRAGMA writable_schema = ON;
                  UPDATE sqlite_schema SET sql = replace(replace(replace(replace(sql, ' IS NOT NULL', ' NOTNULL'), ' NOT NULL', ''),
                          ' TEXT', ''), ' ANY', '')
                  WHERE type = 'table';
-                 UPDATE sqlite_schema SET sql = replace(replace(sql, ', STRICT', ''), ') STRICT', ')') WHERE type = 'table';
+                 {WITHOUT_STRICT};
                  UPDATE sqlite_schema SET sql = replace(sql, ' UNIQUE', '') WHERE type = 'index';
                  PRAGMA writable_schema = RESET; VACUUM;
                  -- So that rows are added through SQL.
                  CREATE INDEX own ON game_position (fen);",
-            )
+            ))
             .expect("another schema");
         let bases = Self { directory };
         // A case that changes no row would test nothing.

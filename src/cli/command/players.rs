@@ -1,7 +1,6 @@
 //! `pgndex players`: lists the players of a database, or changes which names belong to one player.
 
-use std::fs::File;
-use std::io::{Read as _, Write};
+use std::io::Write;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use pgndex::query::{
     AliasError, Aliases, LeftOut, ListedPlayer, ListedPlayers, PlayersQuery, SpellingGames, SuggestedAlias,
     choose_name, similar_names, suggest_aliases,
 };
+use pgndex::read_start;
 use pgndex::store::{Database, GameFilter, NameFilter, PlayerAlias, WriterLock};
 
 use crate::cli::args::{PlayersArgs, RowFormat};
@@ -305,9 +305,7 @@ fn read_list(path: &Path) -> anyhow::Result<AliasFile> {
     let shown = path.display();
     /// The maximum size of a list, in bytes.
     const MOST: u64 = 64 << 20;
-    let mut text = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(MOST + 1).read_to_end(&mut text))
+    let text = read_start(path, MOST + 1)
         .with_context(|| format!("{shown}: cannot be read; check the path and the permissions"))?;
     if text.len() as u64 > MOST {
         bail!("{shown}: more than {} MiB, too much for a list of names; is this the right file?", MOST >> 20);

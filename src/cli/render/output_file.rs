@@ -1,13 +1,14 @@
 //! Output files for answers and pictures.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use pgndex::board::{Color, MoveCode, Position};
 use pgndex::pgn::starts_tag_pair;
 use pgndex::picture::{Arrow, BoardPicture};
+use pgndex::read_start;
 use pgndex::store::{Database, Error as StoreError, Need, SourceContent, is_disk_full, is_file_of};
 use tempfile::NamedTempFile;
 
@@ -255,11 +256,7 @@ pub(crate) fn is_sqlite(path: &Path) -> bool {
 /// The first bytes of a file; empty if it cannot be read.
 fn head(path: &Path) -> Vec<u8> {
     const MOST: u64 = 1 << 12;
-    let mut head = Vec::new();
-    match File::open(path).and_then(|file| file.take(MOST).read_to_end(&mut head)) {
-        Ok(_) => head,
-        Err(_) => Vec::new(),
-    }
+    read_start(path, MOST).unwrap_or_default()
 }
 
 /// Whether a file that begins with `head` is probably PGN, or is compressed and therefore perhaps PGN. Output

@@ -120,11 +120,6 @@ pub(in crate::store) struct RowTable<B> {
     not_sync: PhantomData<std::cell::Cell<()>>,
 }
 
-/// The name of the virtual table that has the rows of a batch for `table`.
-fn name_of_batch(table: &str) -> rusqlite::Result<CString> {
-    Ok(CString::new(format!("batch_{table}"))?)
-}
-
 /// The SQL that copies the rows of a batch into `table`. `run` has the column for the id of the run, if there
 /// is one.
 fn insertion(table: &str, columns: &[&str], run: &[&str]) -> String {
@@ -137,7 +132,7 @@ fn insertion(table: &str, columns: &[&str], run: &[&str]) -> String {
 impl<B> RowTable<B> {
     /// Registers the table with `connection`. The table has rows only during [`insert`](Self::insert).
     pub(in crate::store) fn register<R: Rows<Batch = B>>(connection: &Connection) -> rusqlite::Result<Self> {
-        let name = name_of_batch(R::TABLE)?;
+        let name = CString::new(format!("batch_{}", R::TABLE))?;
         let slot = Arc::new(Slot(Mutex::new(None)));
         let aux = Arc::into_raw(Arc::clone(&slot)).cast_mut().cast::<c_void>();
         // SAFETY: the handle is open while `connection` is borrowed; SQLite copies the name; the module is

@@ -8,6 +8,7 @@ use crate::board::ShortMove;
 use crate::id::{GameId, Ply};
 use crate::sorted::{SortedMap, distinct};
 use crate::store::block_set::{block_of, game_of};
+use crate::store::cell::DELETED_GAME;
 use crate::store::features::{FeatureBlock, FeatureKind};
 pub(crate) use crate::store::read::features::blocks as feature_blocks;
 use crate::store::read::features::{block_sets, fill_block};
@@ -197,5 +198,5 @@ pub(crate) fn find_unlisted(reader: Reader<'_>) -> rusqlite::Result<()> {
 pub(crate) fn find_deleted(reader: Reader<'_>) -> rusqlite::Result<()> {
     let sql = "SELECT game_id FROM deleted_game WHERE game_id IN (SELECT game_id FROM game)";
     let found = "the game exists, so it must not be listed here";
-    reader.report_rows(SurplusRow, ("deleted_game", &["game_id"]), sql, found)
+    reader.report_rows(SurplusRow, (DELETED_GAME.name, DELETED_GAME.key), sql, found)
 }

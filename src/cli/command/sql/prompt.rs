@@ -1,10 +1,11 @@
 //! The interactive prompt.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
+use pgndex::read_start;
 use pgndex::store::{Catalog, Relation, is_complete};
 use rustyline::error::ReadlineError;
 use rustyline::{CompletionType, Config, Context, Editor, Helper};
@@ -115,9 +116,8 @@ fn open_history(editor: &mut PromptEditor, path: &Path) -> anyhow::Result<()> {
 /// Whether a file is empty, or begins like a history.
 fn is_history(path: &Path) -> bool {
     const BEGINNING: &[u8] = b"#V2\n";
-    let mut found = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(BEGINNING.len() as u64).read_to_end(&mut found));
-    path.is_file() && read.is_ok() && (found.is_empty() || found == BEGINNING)
+    let is_like = |found: Vec<u8>| found.is_empty() || found == BEGINNING;
+    path.is_file() && read_start(path, BEGINNING.len() as u64).is_ok_and(is_like)
 }
 
 fn cannot_write(path: &Path) -> String {
