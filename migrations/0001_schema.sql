@@ -283,7 +283,7 @@ CREATE TABLE game_moves (
 
 -- The levels of the tables `occurrence`, `level_position`, `level_continuation` and `visit_set`. Each level covers the games from its
 -- first game up to the first game of the next level. Adding games writes one level: a new one, or one that takes in the last levels. Rows of
--- older levels stay as they are, except that removing games corrects or deletes their counts. `pgndex optimize` writes one level.
+-- older levels stay as they are, except that removing games corrects or deletes counts. `pgndex optimize` writes one level.
 CREATE TABLE occurrence_level (
     level INTEGER PRIMARY KEY,                  -- game_id of its first game
     CHECK (level BETWEEN 1 AND 4294967295)
@@ -300,7 +300,7 @@ CREATE TABLE occurrence (
     PRIMARY KEY (level, key, game_id, ply)
 ) WITHOUT ROWID, STRICT;
 
--- Removed games that `occurrence` still contains, because their level has not been written again since.
+-- Removed games that `occurrence`, `visit_set` and `game_set` still contain, because their level has not been written again since.
 CREATE TABLE deleted_game (
     game_id INTEGER PRIMARY KEY,
     CHECK (game_id BETWEEN 1 AND 4294967295)
@@ -451,7 +451,7 @@ CREATE TABLE game_column (
 ) STRICT;
 
 -- The games of a block and level that reached a position of `level_position`, by the move they played there. If the position occurred
--- several times in a game, the last move counts.
+-- several times in a game, the last move counts. The sets also contain the games in `deleted_game`.
 CREATE TABLE visit_set (
     level INTEGER NOT NULL,
     block INTEGER NOT NULL,
@@ -463,7 +463,7 @@ CREATE TABLE visit_set (
 ) WITHOUT ROWID, STRICT;
 
 -- The games of a block that have a feature at some point of the main line. A search by description replays only games in these sets, and
--- games that are not in a set of kind 'game', because their features are not recorded.
+-- games that are not in a set of kind 'game', because their features are not recorded. The sets also contain the games in `deleted_game`.
 CREATE TABLE game_set (
     block INTEGER NOT NULL,
     kind  TEXT NOT NULL,                        -- the kind of feature, with the meaning of `value`:

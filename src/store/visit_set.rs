@@ -105,16 +105,8 @@ impl Visits {
     }
 }
 
-/// Encodes the visits of a block: for each move, in ascending order, its bits and the set of games that
-/// played it.
-pub(crate) fn pack_block(mut visits: Vec<(u16, PlayedMove)>) -> Vec<u8> {
-    visits.sort_unstable_by_key(|&(number, played)| (played, number));
-    let mut bytes = Vec::new();
-    pack_moves(visits.into_iter(), &mut Vec::new(), &mut bytes);
-    bytes
-}
-
-/// Encodes visits of a block, which must be sorted by move, then game.
+/// Encodes visits of a block, which must be sorted by move, then game: for each move, its bits and the set of
+/// games that played it.
 fn pack_moves(visits: impl Iterator<Item = (u16, PlayedMove)>, numbers: &mut Vec<u16>, bytes: &mut Vec<u8>) {
     let mut visits = visits.peekable();
     while let Some((number, played)) = visits.next() {

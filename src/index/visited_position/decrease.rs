@@ -9,8 +9,6 @@ use crate::id::Level;
 use crate::index::visited_position::{CountedGame, KnownOutcomes, opened, to_json};
 use crate::index::{Error, Progress, Result};
 use crate::parallel;
-use crate::sorted::insert;
-use crate::store::block_set::block_of;
 use crate::store::read::occurrence::visit::LevelGames;
 use crate::store::row::{GameId, GameList, LISTED_GAMES, ResultCounts};
 use crate::store::visit_set::PlayedMove;
@@ -22,8 +20,6 @@ struct Decrease {
     counts: ResultCounts,
     unfinished: u32,
     moves: Vec<(MoveCode, ResultCounts)>,
-    /// The blocks of the removed games that reached the position.
-    blocks: Vec<u32>,
     /// Whether too few games are left. Then the rows are removed.
     goes: bool,
     /// The lists of the best-rated and of the latest games, as JSON, if a listed game is removed.
@@ -34,8 +30,7 @@ struct Decrease {
 }
 
 impl Decrease {
-    fn count(&mut self, played: Option<MoveCode>, id: GameId, game: CountedGame) {
-        insert(&mut self.blocks, block_of(id).0);
+    fn count(&mut self, played: Option<MoveCode>, game: CountedGame) {
         if game.result() == GameResult::Unknown {
             self.unfinished += 1;
             return;
@@ -57,7 +52,6 @@ impl Decrease {
     fn absorb(&mut self, other: &Self) {
         self.counts.add(&other.counts);
         self.unfinished += other.unfinished;
-        other.blocks.iter().for_each(|&block| insert(&mut self.blocks, block));
         for (code, counts) in &other.moves {
             self.counts_of(*code).add(counts);
         }
@@ -72,8 +66,6 @@ pub(crate) struct Decreases {
     visited: Vec<(LevelGames, PositionKey, Decrease)>,
     /// The number of positions of the removed games.
     pub(crate) positions: u64,
-    /// The removed games.
-    games: GameSet,
 }
 
 /// The input for computing decreases.
@@ -90,7 +82,7 @@ pub(crate) struct Removed<'r> {
 impl Decreases {
     /// Computes the decreases from the positions of the removed games.
     pub(crate) fn compute(removed: Removed<'_>) -> Result<Self> {
-        let mut all = Self { games: removed.games.clone(), ..Self::default() };
+        let mut all = Self::default();
         if removed.games.is_empty() {
             return Ok(all);
         }
@@ -119,13 +111,10 @@ impl Decreases {
         for (level, key, decrease) in self.visited.iter().take_while(|&&(level, ..)| stay(level)) {
             progress.check()?;
             let at = (level.level, *key);
-            let Decrease { counts, unfinished, moves, blocks, goes, lists, years } = decrease;
+            let Decrease { counts, unfinished, moves, goes, lists, years } = decrease;
             if *goes {
                 loader.remove_visited(*level, *key)?;
                 continue;
-            }
-            for &block in blocks {
-                loader.remove_visits(at, block, &self.games)?;
             }
             loader.decrease_visited(at, counts, *unfinished)?;
             for (code, counts) in moves {
@@ -217,7 +206,7 @@ impl WorkerState<'_> {
             // A game that a user deleted cannot be subtracted, because its data is gone.
             let Some(counted) = counted else { continue };
             for (&key, &code) in &last_moves {
-                decreases.entry(key).or_default().count(code, game, counted);
+                decreases.entry(key).or_default().count(code, counted);
             }
         }
         Ok((decreases, positions))

@@ -12,6 +12,7 @@ use crate::store::block_games::BlockGames;
 use crate::store::block_set::{block_of, decode_whole, games_of};
 use crate::store::cell::{Cells, GAME_POSITION, GAME_SET};
 use crate::store::features::{BlockSets, FeatureBlock, FeatureKind, FeatureRows, each_set};
+use crate::store::read::occurrence::visit::deleted_games;
 
 /// The games of a block that can match a query: games in the sets, and games whose features are unknown.
 pub(crate) struct FeatureMatches {
@@ -30,13 +31,15 @@ impl FeatureMatches {
         let mut known = BlockGames::default();
         let all_games = (block, FeatureKind::Game);
         visit_sets(connection, all_games, 0..=0, &|_| true, |_, number| known.insert(number))?;
+        let unknown = known.others();
+        known.keep(&deleted_games(connection, block)?.others());
         let mut matching = known.clone();
         if !known.is_empty() {
             matching.keep(&query.answer(&mut |kind, values, is_wanted, games| {
                 visit_sets(connection, (block, kind), values, is_wanted, |_, number| games.insert(number))
             })?);
         }
-        Ok(Self { matching, unknown: known.others() })
+        Ok(Self { matching, unknown })
     }
 }
 

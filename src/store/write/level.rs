@@ -73,12 +73,13 @@ impl Database {
 
 impl BulkLoader<'_> {
     /// Makes `level` the last level: removes the rows of this level and of all later levels from the tables
-    /// of visited positions, and the removed games of these levels from `deleted_game`. The rows of
-    /// `occurrence` are replaced separately.
+    /// of visited positions, and the removed games of these levels from `game_set` and `deleted_game`. The
+    /// rows of `occurrence` are replaced separately.
     ///
     /// # Errors
     /// Errors of SQLite.
     pub(crate) fn set_last_level(&self, level: Level) -> Result<()> {
+        self.remove_deleted_from_sets(level)?;
         for table in ["visit_set", "level_continuation", "level_position", "occurrence_level"] {
             self.execute(WRITE_LEVELS, &format!("DELETE FROM {table} WHERE level >= ?1"), [level.0])?;
         }

@@ -237,7 +237,6 @@ impl BulkLoader<'_> {
         if !leaving.games.is_empty() {
             self.execute("record the removed games", KEEP_NUMBER, [])?;
         }
-        self.remove_from_sets(leaving.games)?;
         let Reason::RemovedRows(removed_rows) = leaving.reason else {
             return self.remove_games(leaving.games, rows);
         };

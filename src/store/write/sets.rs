@@ -1,15 +1,16 @@
-//! Updates the table `game_column` when games are added or removed, and the table `game_set` when games are
-//! removed.
+//! Updates the table `game_column` when games are added or removed, and the table `game_set` when levels with
+//! removed games are written again.
 
 use rusqlite::{Connection, Row};
 
-use crate::store::block_games::BlockGames;
+use crate::id::Level;
 use crate::store::block_set::{block_of, games_of};
-use crate::store::cell::{Cells, GAME_COLUMN};
+use crate::store::cell::{Cells, GAME_COLUMN, read_rows};
 use crate::store::error::Result;
 use crate::store::game_column::{ColumnBuilder, StoredColumns, places};
 use crate::store::game_set::GameSet;
 use crate::store::read::game_column::BlockColumns;
+use crate::store::read::occurrence::visit::deleted_games;
 use crate::store::row::virtual_table::{Cell, Rows as _};
 use crate::store::row::{GameRow, HeaderBatch};
 use crate::store::write::bulk::BulkLoader;
@@ -85,19 +86,13 @@ impl BulkLoader<'_> {
         })
     }
 
-    /// Removes games from all sets of `game_set`.
-    pub(super) fn remove_from_sets(&self, games: &GameSet) -> Result<()> {
+    /// Removes the games in `deleted_game` from the sets of all blocks with removed games from `level` on.
+    pub(super) fn remove_deleted_from_sets(&self, level: Level) -> Result<()> {
         self.run("remove games from table game_set", |connection| {
-            let mut games = games.iter().map(block_of).peekable();
-            while let Some((block, number)) = games.next() {
-                let mut gone = BlockGames::default();
-                gone.insert(number);
-                while let Some((_, number)) = games.next_if(|game| game.0 == block) {
-                    gone.insert(number);
-                }
-                remove_from_block(connection, block, &gone)?;
-            }
-            Ok(())
+            let blocks = "SELECT DISTINCT game_id / 65536 FROM deleted_game WHERE game_id >= ?1";
+            let blocks = read_rows(&mut connection.prepare(blocks)?, [level.0], |row| row.get(0))?;
+            let remove = |block| remove_from_block(connection, block, &deleted_games(connection, block)?);
+            blocks.into_iter().try_for_each(remove)
         })
     }
 }

@@ -5,13 +5,10 @@ use rusqlite::params;
 
 use crate::board::{MoveCode, PositionKey};
 use crate::id::{GameId, Level};
-use crate::store::block_set::{block_of, game_of};
-use crate::store::cell::{Cells, VISIT_SET};
+use crate::store::block_set::block_of;
 use crate::store::error::Result;
-use crate::store::game_set::GameSet;
 use crate::store::read::occurrence::visit::LevelGames;
 use crate::store::row::ResultCounts;
-use crate::store::visit_set::{for_each_visit, pack_block};
 use crate::store::write::bulk::BulkLoader;
 
 const ACTION: &str = "correct the visited positions";
@@ -115,43 +112,14 @@ impl BulkLoader<'_> {
         blocks.try_for_each(|block| self.execute(ACTION, sql, params![level.0, block, key.as_i64()]))
     }
 
-    /// Stores the games of a block of a level that reached a visited position. `games` is in stored form. If
-    /// `games` is empty, removes the row of the block instead.
+    /// Stores the games of a block of a level that reached a visited position. `games` is in stored form.
     pub(crate) fn put_visits(
         &self,
         (level, key): (Level, PositionKey),
         block: u32,
         games: &[u8],
     ) -> Result<()> {
-        if games.is_empty() {
-            let sql = "DELETE FROM visit_set WHERE level = ?1 AND block = ?2 AND key = ?3";
-            return self.execute(ACTION, sql, params![level.0, block, key.as_i64()]);
-        }
-        let sql = "INSERT OR REPLACE INTO visit_set (level, block, key, games) VALUES (?1, ?2, ?3, ?4)";
+        let sql = "INSERT INTO visit_set (level, block, key, games) VALUES (?1, ?2, ?3, ?4)";
         self.execute("write table visit_set", sql, params![level.0, block, key.as_i64(), games])
-    }
-
-    /// Removes the games in `removed` from the stored games of a block that reached a visited position.
-    pub(crate) fn remove_visits(
-        &self,
-        at: (Level, PositionKey),
-        block: u32,
-        removed: &GameSet,
-    ) -> Result<()> {
-        let sql = "SELECT games FROM visit_set WHERE level = ?1 AND block = ?2 AND key = ?3";
-        let mut left = Vec::new();
-        self.run("read table visit_set", |connection| {
-            let mut statement = connection.prepare_cached(sql)?;
-            let mut rows = statement.query(params![at.0.0, block, at.1.as_i64()])?;
-            if let Some(row) = rows.next()? {
-                for_each_visit(Cells::new(row, VISIT_SET).get("games")?, |number, played| {
-                    if !removed.contains(game_of(block, number)) {
-                        left.push((number, played));
-                    }
-                });
-            }
-            Ok(())
-        })?;
-        self.put_visits(at, block, &pack_block(left))
     }
 }

@@ -6,14 +6,14 @@ use rusqlite::Connection;
 
 use crate::board::ShortMove;
 use crate::id::{GameId, Ply};
-use crate::sorted::{SortedMap, distinct};
+use crate::sorted::{SortedMap, distinct, sort};
 use crate::store::block_set::{block_of, game_of};
 use crate::store::cell::DELETED_GAME;
 use crate::store::features::{FeatureBlock, FeatureKind};
 pub(crate) use crate::store::read::features::blocks as feature_blocks;
 use crate::store::read::features::{block_sets, fill_block};
-use crate::store::read::occurrence::visit::played_at;
-use crate::store::visit_set::{PlayedMove, pack_block};
+use crate::store::read::occurrence::visit::{deleted_games, played_at};
+use crate::store::visit_set::{PlayedMove, for_each_visit};
 use crate::store::write::fill::{blocks_with_games, columns_of_games};
 use crate::store::{Cells, GAME_COLUMN, GAME_SET, OCCURRENCE, VISIT_SET, read_rows};
 use crate::verify::FindingKind::{MissingRow, SurplusRow, WrongValue};
@@ -110,19 +110,16 @@ pub(crate) fn compare_visits(
     for &block in blocks {
         let mut rows = statement.query([level, block, key])?;
         let Some(row) = rows.next()? else { continue };
-        let games: &[u8] = Cells::new(row, VISIT_SET).get("games")?;
-        match visits.remove(&block).map(pack_block) {
-            None => findings.about(
-                SurplusRow,
-                VISITS,
-                row_id(block),
-                "no game of the block and level reached the position",
-            ),
-            Some(expected) if games != expected => {
-                let found = "column `games` does not contain the games of the block that reached the position, with their moves";
-                findings.about(WrongValue, VISITS, row_id(block), found);
-            }
-            Some(_) => {}
+        let expected = visits.remove(&block).unwrap_or_default();
+        if has_visits(connection, block as u32, Cells::new(row, VISIT_SET).get("games")?, &expected)? {
+            continue;
+        }
+        if expected.is_empty() {
+            let found = "no game of the block and level reached the position";
+            findings.about(SurplusRow, VISITS, row_id(block), found);
+        } else {
+            let found = "column `games` does not contain the games of the block that reached the position, with their moves";
+            findings.about(WrongValue, VISITS, row_id(block), found);
         }
     }
     for (block, _) in visits {
@@ -131,9 +128,32 @@ pub(crate) fn compare_visits(
     Ok(())
 }
 
+/// Whether the visits of a block in stored form are the expected visits, which are in the order of the games.
+/// Removed games stay in the stored form until their level is written again.
+fn has_visits(
+    connection: &Connection,
+    block: u32,
+    stored: &[u8],
+    expected: &[(u16, PlayedMove)],
+) -> rusqlite::Result<bool> {
+    let mut visits = Vec::new();
+    let is_valid = for_each_visit(stored, |number, played| visits.push((number, played)));
+    let mut deleted = connection.prepare_cached("SELECT 1 FROM deleted_game WHERE game_id = ?1")?;
+    let mut left = Vec::new();
+    for visit in visits {
+        if expected.binary_search(&visit).is_ok() || !deleted.exists([game_of(block, visit.0).0])? {
+            left.push(visit);
+        }
+    }
+    sort(&mut left);
+    Ok(is_valid && !stored.is_empty() && left == expected)
+}
+
 /// Compares the rows of `game_set` for a block with the positions of its games.
 pub(crate) fn compare_features(reader: Reader<'_>, block: u32) -> rusqlite::Result<()> {
     let Reader { connection, findings } = reader;
+    // Removed games stay in the sets until their level is written again.
+    let deleted = deleted_games(connection, block)?;
     let stored = block_sets(connection, "main", block)?;
     let known = stored.get(&(FeatureKind::Game, 0)).cloned().unwrap_or_default();
     let mut made = FeatureBlock::default();
@@ -142,7 +162,12 @@ pub(crate) fn compare_features(reader: Reader<'_>, block: u32) -> rusqlite::Resu
         let row = feature_row((block, kind, value));
         findings.about(SurplusRow, FEATURES, row, "no game of the block has this feature");
     };
-    let mut stored = stored.into_iter().peekable();
+    let without_deleted = |(set, mut games): (_, Vec<u16>)| {
+        let is_invalid = games.is_empty();
+        games.retain(|&number| !deleted.contains(number));
+        (is_invalid || !games.is_empty()).then_some((set, games))
+    };
+    let mut stored = stored.into_iter().filter_map(without_deleted).peekable();
     made.take(|kind, value, games| {
         while let Some((key, _)) = stored.next_if(|(key, _)| *key < (kind, value)) {
             surplus(key);

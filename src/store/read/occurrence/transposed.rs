@@ -9,7 +9,9 @@ use crate::store::game_column::{ColumnSource as _, Condition, DATE, RESULT, Test
 use crate::store::read::game_column::{BlockColumns, ColumnError, if_known};
 use crate::store::read::occurrence::reached::ExploreTarget;
 use crate::store::read::occurrence::tally::Games;
-use crate::store::read::occurrence::visit::{LevelGames, for_each_visit_set, has_occurrences, last_block};
+use crate::store::read::occurrence::visit::{
+    LevelGames, deleted_games, for_each_visit_set, has_occurrences, last_block,
+};
 use crate::store::row::virtual_table::Cell;
 use crate::store::row::{day_number, year_of};
 use crate::store::visit_set::for_each_visit_within;
@@ -138,8 +140,7 @@ impl ExploreTarget<'_> {
         let finished = finished();
         let mut columns = BlockColumns::new(self.database.connection(), 0);
         let in_block = |block| {
-            let mut games = BlockGames::default();
-            games.fill();
+            let mut games = deleted_games(self.database.connection(), block)?.others();
             // Nearly always, all games in the sets have a result. Then the column `result` need not be read.
             if unfinished > 0 {
                 columns.turn_to(block);

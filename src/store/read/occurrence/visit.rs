@@ -5,8 +5,9 @@ use rusqlite::{Connection, params};
 use crate::board::{MoveCode, PositionKey};
 use crate::id::{GameId, Level, Ply};
 use crate::store::Result;
-use crate::store::block_set::block_of;
-use crate::store::cell::{Cells, GAME_POSITION, VISIT_SET};
+use crate::store::block_games::BlockGames;
+use crate::store::block_set::{block_of, games_of};
+use crate::store::cell::{Cells, DELETED_GAME, GAME_POSITION, VISIT_SET};
 use crate::store::write::level::levels;
 
 /// Data about a position in a level that can change when games are removed.
@@ -56,6 +57,17 @@ fn last_game(connection: &Connection) -> rusqlite::Result<GameId> {
 /// The block of the last game; 0 if there are no games.
 pub(crate) fn last_block(connection: &Connection) -> rusqlite::Result<u32> {
     Ok(block_of(last_game(connection)?).0)
+}
+
+/// The removed games of a block that `occurrence`, `visit_set` and `game_set` can still contain.
+pub(crate) fn deleted_games(connection: &Connection, block: u32) -> rusqlite::Result<BlockGames> {
+    let mut deleted = BlockGames::default();
+    let sql = "SELECT game_id FROM deleted_game WHERE game_id BETWEEN ?1 AND ?2";
+    DELETED_GAME.each(connection, sql, games_of(block), |cells| {
+        deleted.insert(block_of(GameId(cells.get("game_id")?)).1);
+        Ok(())
+    })?;
+    Ok(deleted)
 }
 
 /// Calls `see` for each row of `visit_set` with this level and key. Passes the number of the row's block, and
