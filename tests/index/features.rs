@@ -8,7 +8,7 @@ use pgndex::board::{
     Description, Ending, Material, MaterialSignature, MoveCode, MovePattern, Pattern, PawnStructure, Piece,
     PieceKind, Special,
 };
-use pgndex::index::{Progress, Removal, remove, repair};
+use pgndex::index::{Progress, Removal, optimize, remove, repair};
 use pgndex::query::{AllHits, FindQuery, FindTarget, PositionSequence, Step};
 use pgndex::store::row::GameId;
 use pgndex::store::{Database, GameFilter, HitOrder, Lines};
@@ -96,10 +96,16 @@ fn sets_grow_and_shrink_with_their_blocks() {
         assert_sets_match_rows(&copy, "added");
         let gone = [1, 2, 53, 65_533, 65_536, 65_540].map(GameId).to_vec();
         remove(&database, &Removal::Games(gone), &options, &Progress::default()).expect("removed");
+        // Removed games stay in the sets until their level is written again.
+        assert_eq!(findings(&database), []);
+        let rewrite = |database: &Path| optimize(database, &options, &Progress::default()).expect("rewritten");
         fs::copy(&database, &copy).expect("copied");
+        rewrite(&copy);
         assert_sets_match_rows(&copy, "removed");
         remove(&database, &Removal::Sources(vec![path("b.pgn")]), &options, &Progress::default())
             .expect("removed");
+        assert_eq!(findings(&database), []);
+        rewrite(&database);
         assert_eq!(count("SELECT max(block) FROM game_set"), 0);
         assert_sets_match_rows(&database, "a source removed");
     }

@@ -10,9 +10,8 @@ use crate::id::GameId;
 use crate::store::FeatureQuery;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{block_of, decode_whole, games_of};
-use crate::store::cell::{Cells, GAME_POSITION, GAME_SET};
+use crate::store::cell::{Cells, DELETED_GAME, GAME_POSITION, GAME_SET};
 use crate::store::features::{BlockSets, FeatureBlock, FeatureKind, FeatureRows, each_set};
-use crate::store::read::occurrence::visit::deleted_games;
 
 /// The games of a block that can match a query: games in the sets, and games whose features are unknown.
 pub(crate) struct FeatureMatches {
@@ -41,6 +40,17 @@ impl FeatureMatches {
         }
         Ok(Self { matching, unknown })
     }
+}
+
+/// The removed games of a block that `occurrence`, `visit_set` and `game_set` can still contain.
+pub(crate) fn deleted_games(connection: &Connection, block: u32) -> rusqlite::Result<BlockGames> {
+    let mut deleted = BlockGames::default();
+    let sql = "SELECT game_id FROM deleted_game WHERE game_id BETWEEN ?1 AND ?2";
+    DELETED_GAME.each(connection, sql, games_of(block), |cells| {
+        deleted.insert(block_of(GameId(cells.get("game_id")?)).1);
+        Ok(())
+    })?;
+    Ok(deleted)
 }
 
 /// Reads the sets of this kind whose value is in the range `values` and is accepted by `is_wanted`. Calls

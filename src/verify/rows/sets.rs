@@ -11,8 +11,8 @@ use crate::store::block_set::{block_of, game_of};
 use crate::store::cell::DELETED_GAME;
 use crate::store::features::{FeatureBlock, FeatureKind};
 pub(crate) use crate::store::read::features::blocks as feature_blocks;
-use crate::store::read::features::{block_sets, fill_block};
-use crate::store::read::occurrence::visit::{deleted_games, played_at};
+use crate::store::read::features::{block_sets, deleted_games, fill_block};
+use crate::store::read::occurrence::visit::played_at;
 use crate::store::visit_set::{PlayedMove, for_each_visit};
 use crate::store::write::fill::{blocks_with_games, columns_of_games};
 use crate::store::{Cells, GAME_COLUMN, GAME_SET, OCCURRENCE, VISIT_SET, read_rows};
@@ -94,7 +94,7 @@ pub(crate) fn compare_visits(
     for places in places.chunk_by(|(game, _), (next, _)| game == next) {
         let mut last = None;
         for &(game, ply) in places {
-            if let Some(code) = played_at(connection, game, ply, |_, code| code)? {
+            if let Some(code) = played_at(connection, game, ply)? {
                 last = Some(code.or(last.flatten()));
             }
         }

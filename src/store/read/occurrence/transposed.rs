@@ -6,12 +6,11 @@ use crate::store::block_games::BlockGames;
 use crate::store::block_set::block_of;
 use crate::store::cell::GAME;
 use crate::store::game_column::{ColumnSource as _, Condition, DATE, RESULT, Test};
+use crate::store::read::features::deleted_games;
 use crate::store::read::game_column::{BlockColumns, ColumnError, if_known};
 use crate::store::read::occurrence::reached::ExploreTarget;
 use crate::store::read::occurrence::tally::Games;
-use crate::store::read::occurrence::visit::{
-    LevelGames, deleted_games, for_each_visit_set, has_occurrences, last_block,
-};
+use crate::store::read::occurrence::visit::{LevelGames, for_each_visit_set, has_occurrences, last_block};
 use crate::store::row::virtual_table::Cell;
 use crate::store::row::{day_number, year_of};
 use crate::store::visit_set::for_each_visit_within;

@@ -5,9 +5,8 @@ use rusqlite::{Connection, params};
 use crate::board::{MoveCode, PositionKey};
 use crate::id::{GameId, Level, Ply};
 use crate::store::Result;
-use crate::store::block_games::BlockGames;
-use crate::store::block_set::{block_of, games_of};
-use crate::store::cell::{Cells, DELETED_GAME, GAME_POSITION, VISIT_SET};
+use crate::store::block_set::block_of;
+use crate::store::cell::{Cells, GAME_POSITION, VISIT_SET};
 use crate::store::write::level::levels;
 
 /// Data about a position in a level that can change when games are removed.
@@ -59,17 +58,6 @@ pub(crate) fn last_block(connection: &Connection) -> rusqlite::Result<u32> {
     Ok(block_of(last_game(connection)?).0)
 }
 
-/// The removed games of a block that `occurrence`, `visit_set` and `game_set` can still contain.
-pub(crate) fn deleted_games(connection: &Connection, block: u32) -> rusqlite::Result<BlockGames> {
-    let mut deleted = BlockGames::default();
-    let sql = "SELECT game_id FROM deleted_game WHERE game_id BETWEEN ?1 AND ?2";
-    DELETED_GAME.each(connection, sql, games_of(block), |cells| {
-        deleted.insert(block_of(GameId(cells.get("game_id")?)).1);
-        Ok(())
-    })?;
-    Ok(deleted)
-}
-
 /// Calls `see` for each row of `visit_set` with this level and key. Passes the number of the row's block, and
 /// the games in stored form. Returns `None` if there is no such row.
 pub(crate) fn for_each_visit_set<E: From<rusqlite::Error>>(
@@ -91,17 +79,14 @@ pub(crate) fn for_each_visit_set<E: From<rusqlite::Error>>(
     Ok(found)
 }
 
-/// Calls `see` with the FEN of a position of a game and the move played there, and returns the result of
-/// `see`. Returns `None` if the position has no row.
-pub(crate) fn played_at<T>(
+/// The move that a game played at a ply, if any. Returns `None` if the position has no row.
+pub(crate) fn played_at(
     connection: &Connection,
     game: GameId,
     ply: Ply,
-    see: impl FnOnce(&str, Option<MoveCode>) -> T,
-) -> rusqlite::Result<Option<T>> {
-    let sql = "SELECT game_id, ply, move_code, fen FROM game_position WHERE game_id = ?1 AND ply = ?2";
+) -> rusqlite::Result<Option<Option<MoveCode>>> {
+    let sql = "SELECT game_id, ply, move_code FROM game_position WHERE game_id = ?1 AND ply = ?2";
     GAME_POSITION.first(connection, sql, [game.0, ply.0], |cells| {
-        let code = cells.get::<Option<u32>>("move_code")?.map(MoveCode::from_stored);
-        Ok(see(cells.get("fen")?, code))
+        Ok(cells.get::<Option<u32>>("move_code")?.map(MoveCode::from_stored))
     })
 }
