@@ -63,12 +63,12 @@ mod help {
           -V, --version
                   Print version
 
-        Answers go to standard output. Notes, progress and errors go to standard error. The variable
-        PGNDEX_DB names the database for commands that only read. PGNDEX_THREADS sets the number of threads.
+        Answers go to standard output; notes, progress and errors to standard error. PGNDEX_DB names the
+        database for commands that only read, PGNDEX_THREADS the number of threads.
 
-        Exit status: 0 means done (also if nothing was found), 1 failed, 2 wrong usage. 3 means done, but
-        some games or files could not be read completely. 4 means that another program is writing the
-        database. 130 means stopped by Ctrl-C, 143 by SIGTERM; `serve` and `watch` end with 0 then.
+        Exit status: 0 done (also if nothing was found), 1 failed, 2 wrong usage. 3: done, but some games or
+        files could not be read completely. 4: another program is writing the database. 130: stopped by
+        Ctrl-C, 143: by SIGTERM; `serve` and `watch` end with 0 then.
 
         Examples:
           pgndex index games.db *.pgn *.pgn.zst           index PGN files into a new database
@@ -149,14 +149,13 @@ mod help {
               --reread
                   Read all indexed PGN files again, and replace the database.
                   
-                  Use this to add data that an older pgndex or a run with other options did not store, such
-                  as annotations.
+                  This adds what an older pgndex or other options did not store.
 
               --drop-missing
                   With --reread: drop the games of files that cannot be read in full.
                   
-                  This means files that are missing, unreadable or shorter than before. Without this option
-                  such a file is an error.
+                  Without this option, a file that is missing, unreadable or shorter than before is an
+                  error.
 
               --dry-run
                   Read and replay the games, but write no database
@@ -181,8 +180,8 @@ mod help {
               --shard <N>
                   With --parquet: shard number.
                   
-                  If several commands write into the same directory, give each command a different number.
-                  The number becomes the upper 32 bits of each game_id.
+                  Commands that write into the same directory need different numbers. The number becomes the
+                  upper 32 bits of each game_id.
                   
                   [default: 0]
 
@@ -216,23 +215,22 @@ mod help {
                   [default: skip, or the database's setting]
 
                   Possible values:
-                  - keep:  Keep all games, and do not look for duplicates
+                  - keep:  Keep all games
                   - skip:  Skip games with the same moves, players, date and result; the table `duplicate`
-                    lists each skipped game with the game that it repeats
+                    lists them
                   - moves: Also skip games of 20 plies or more with the same moves, even if players, date or
                     result differ
 
               --continuation-threshold <GAMES>
                   Precompute move statistics for positions reached by at least this many games.
                   
-                  `explore` can show them immediately. [default: 64, or the database's setting]
+                  `explore` shows them immediately. [default: 64, or the database's setting]
 
               --layout <LAYOUT>
                   How to store positions.
                   
-                  open stores the FEN of each position. compact stores only moves, in about a third of the
-                  space, and computes the positions when they are read. Answers and SQL are the same.
-                  [default: open, or the database's layout]
+                  compact takes about a third of the space. Answers and SQL are the same. [default: open, or
+                  the database's layout]
 
                   Possible values:
                   - open:    A row for each position, with its FEN
@@ -251,15 +249,14 @@ mod help {
               --openings <FILE>
                   Names of openings: a file, or a directory of files.
                   
-                  A TSV file (columns eco, name, pgn), a Scid .eco file, or a PGN file with ECO and Opening
-                  tags. [default: Lichess's names, or the database's setting]
+                  TSV (columns eco, name, pgn), Scid's .eco, or PGN with ECO and Opening tags. [default:
+                  Lichess's names, or the database's setting]
 
               --encoding <LABEL>
                   Encoding of the files, such as windows-1251.
                   
-                  A label of the WHATWG standard, such as koi8-r, utf-16le or gbk. auto is UTF-8, and
-                  Windows-1252 for each byte that is not valid UTF-8. A byte order mark overrides this
-                  option. [default: auto, or the database's setting]
+                  A label of the WHATWG standard. auto is UTF-8, and Windows-1252 for invalid bytes. A byte
+                  order mark overrides this option. [default: auto, or the database's setting]
 
         Resources:
           -j, --threads <N>
@@ -282,8 +279,7 @@ mod help {
           -q, --quiet
                   Show no progress and no summary.
                   
-                  Errors are still shown. `verify` still prints its result, and `repair` what it could not
-                  restore.
+                  Errors, the result of `verify` and what `repair` could not restore are still shown.
 
               --log-format <FORMAT>
                   Format of notes, errors and progress on standard error.
@@ -296,12 +292,10 @@ mod help {
               --json
                   Print one JSON object at the end, instead of the summary
 
-        Archives (zstd, gzip, bzip2, zip) are recognised by their first bytes and unpacked in memory. A
-        temporary file is needed only if no game begins within tens of MiB of text. In a zip archive all
-        .pgn files are read. UTF-16 is read too.
+        Archives are zstd, gzip, bzip2 or zip; of a zip archive all .pgn files are read.
 
-        If a game or a file cannot be read, the run reports it and continues. All problems are in the table
-        `problem`. If some games or files could not be read completely, the exit status is 3; if no file
+        If a game or a file cannot be read, the run reports it and continues; the table `problem` lists all
+        problems. If some games or files could not be read completely, the exit status is 3; if no file
         could be read, it is 1.
 
         Examples:
@@ -345,9 +339,8 @@ mod help {
           -h, --help
                   Print help (see a summary with '-h')
 
-        Games are counted by result, year, rating and opening. Openings are counted by name; if no game has
-        one, by the PGN's ECO code. A game counts twice among the ratings, once for each player. JSON lists
-        every source and every run.
+        If no game has an opening name, openings are counted by the PGN's ECO code. JSON lists every source
+        and every run.
 
         Examples:
           pgndex info games.db --sizes
@@ -375,7 +368,7 @@ mod help {
           -f, --format <FORMAT>
                   Output format.
                   
-                  json is one object per line. pgn is PGN's export format.
+                  json is one object per line.
                   
                   [default: table]
                   [possible values: table, json, pgn]
@@ -416,19 +409,16 @@ mod help {
                   [possible values: auto, always, never]
 
               --svg <FILE>
-                  Write a picture of the board to this file, as SVG.
-                  
-                  With --flip, Black is at the bottom.
+                  Write a picture of the board to this file, as SVG
 
               --overwrite
                   Replace the file if it exists
 
         The line below a board shows the balance of material in pawns: + for White, - for Black, or equal.
-        The picture of --svg shows one position of one game: the position at --ply, or the last one.
+        --svg draws one position of one game: at --ply, or the last one.
 
-        In JSON, `key` is the position's key, a signed 64-bit integer. jq and JavaScript round such numbers:
-        use `key_hex` there. UCI shows castling as the king's move (e1g1); in Chess960 games, as the king
-        taking its rook (e1h1). If moves of a game are missing, its PGN has the tag "Truncated".
+        In JSON, jq and JavaScript round `key`: use `key_hex` there. If moves are missing, the PGN has the
+        tag "Truncated".
 
         Examples:
           pgndex game games.db 42 --ply 24,end     with the board after ply 24 and after the last
@@ -460,14 +450,14 @@ mod help {
           -f, --format <FORMAT>
                   Output format: table, box, csv, json, md or line.
                   
-                  json, also called jsonl, is one object per line; `jq -s` makes an array of them.
+                  json (or jsonl) is one object per line.
                   
                   [default: table]
 
           -p, --param <NAME=VALUE>
                   A value for the parameter :NAME of the statements.
                   
-                  Give the option once for each parameter. Values that look like numbers are numbers; quote
+                  Repeat the option for each parameter. Values that look like numbers are numbers; quote
                   them ('42') for text.
 
               --write
@@ -482,9 +472,8 @@ mod help {
           -h, --help
                   Print help (see a summary with '-h')
 
-        Start with the views `games`, `moves` and `positions`. Rows are printed as they are found. NULL is
-        printed as nothing (null in json), and a BLOB as hexadecimal digits. jq and JavaScript round keys,
-        which are 64-bit numbers: use key_hex(key) there.
+        Start with the views `games`, `moves` and `positions`. NULL is printed as nothing (null in json),
+        and a BLOB as hexadecimal digits. jq and JavaScript round keys: use key_hex(key) there.
 
         Between statements, lines that begin with a dot are commands: .tables, .schema [TABLE], .mode
         FORMAT, .headers on|off, .parameter, .output [FILE], .timer on|off, .help, .quit. The run ends at
@@ -522,8 +511,7 @@ mod help {
           -q, --quiet
                   Show no progress and no summary.
                   
-                  Errors are still shown. `verify` still prints its result, and `repair` what it could not
-                  restore.
+                  Errors, the result of `verify` and what `repair` could not restore are still shown.
 
               --log-format <FORMAT>
                   Format of notes, errors and progress on standard error.
@@ -536,9 +524,8 @@ mod help {
               --json
                   Print one JSON object at the end, instead of the summary
 
-        The copy is a snapshot. It is written under another name beside TO, synced to disk, and renamed in
-        one step. If games are added meanwhile, copying starts again, at most twice; after that, writers
-        wait. Ctrl-C leaves nothing behind.
+        The copy is a snapshot, and appears when it is complete. If games are added meanwhile, copying
+        starts again, at most twice; after that, writers wait.
 
         Examples:
           pgndex backup games.db /backup/games.db
@@ -614,21 +601,19 @@ mod help {
                   The position as a FEN.
                   
                   Missing fields mean White to move, no castling and no en passant. The counters are
-                  ignored. Only `explore` and `key` have a default, the start position.
+                  ignored. `explore` and `key` use the start position by default.
 
               --moves <MOVES>
                   Moves from the start position: "1. e4 c5 2. Nf3".
                   
-                  Lower-case letters, chess symbols and the piece letters of other languages work too.
+                  Lower-case letters, chess symbols and piece letters of other languages work too.
 
               --play <MOVES>
                   The same moves in UCI notation: e2e4,c7c5
 
         Boards and pictures:
               --svg <FILE>
-                  Write a picture of the board to this file, as SVG.
-                  
-                  With --flip, Black is at the bottom.
+                  Write a picture of the board to this file, as SVG
 
               --overwrite
                   Replace the file if it exists
@@ -636,8 +621,7 @@ mod help {
               --flip
                   Draw the picture with Black at the bottom
 
-        The key is the Polyglot Zobrist hash of the canonical FEN. The database stores it as a signed 64-bit
-        integer.
+        The key is the Polyglot hash of the canonical FEN, stored as a signed 64-bit integer.
 
         Examples:
           pgndex key "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1"

@@ -15,19 +15,19 @@ use crate::cli::error::wrong_value;
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("target").args(["output", "parquet"]))]
 #[command(after_long_help = "\
-Without filters all games are written. PGN is written in the export format of the PGN standard, with all annotations unless --plain is given. A game with missing moves \
-has the tag Truncated. csv has a row for each game, with its moves. epd has the full-move number, the half-move clock, game and ply, and the \
-move played. csv-positions has the move played, the result, the ratings, and the PGN's evaluation, converted to White's point of view.
+Without filters all games are written. pgn is PGN's export format, with all annotations unless --plain is \
+given. A game with missing moves has the tag Truncated. csv has a row for each game, with its moves. epd has \
+the full-move number, the half-move clock, game and ply, and the move played. csv-positions has the move \
+played, the result, the ratings, and the PGN's evaluation from White's point of view.
 
-With a description of positions (--ending, --move and so on), the games that have a matching position are written. The formats fen, epd \
-and csv-positions then write one position per game, the one that `find` shows. Without a description, these formats write all \
+With a description (--ending, --move and so on), games with a matching position are written. fen, epd and \
+csv-positions then write one position per game, the one that `find` shows. Otherwise they write all \
 positions, or those chosen by --ply or --last.
 
-With --sample, each game has the same chance, and so does each position within a game. The same seed chooses the same positions from the \
-same database.
+With --sample, each game has the same chance, and so does each position within a game.
 
-The file appears when it is complete. If no game matches, no file is written, an existing file stays unchanged, and the exit status is \
-0 with a note.
+The file appears when it is complete. If no game matches, no file is written or changed, and the exit status \
+is 0.
 
 Examples:
   pgndex export games.db -f pgn --player carlsen --since 2019 --output carlsen.pgn
@@ -44,12 +44,12 @@ pub(crate) struct ExportArgs {
     pub(crate) plain: bool,
     /// Write clocks, times and evaluations as [%clk], [%emt] and [%eval].
     ///
-    /// This replaces whatever form the PGN had.
+    /// This replaces the PGN's own form.
     #[arg(long, hide_short_help = true, conflicts_with = "plain")]
     pub(crate) normalize: bool,
     /// Order of the games.
     ///
-    /// By their numbers, by the players' mean rating (highest first), or by date (latest first).
+    /// rating is the players' mean rating, highest first; date begins with the latest.
     #[arg(long, value_name = "ORDER", value_parser = order(), default_value = "game", conflicts_with = "sql")]
     pub(crate) sort: HitOrder,
     /// Number of games to write; 0 for all
@@ -65,8 +65,8 @@ pub(crate) struct ExportArgs {
     pub(crate) evaluated: bool,
     /// Choose this many positions at random, at most one per game.
     ///
-    /// --per-game allows more. With a description of positions, only the position that `find` shows for each game can be
-    /// chosen. Positions are written in the order in which they are chosen.
+    /// --per-game allows more. With a description, only the position that `find` shows for a game can be
+    /// chosen.
     #[arg(long, value_name = "N", conflicts_with_all = ["sort", "limit"], value_parser = within(1..=u64::MAX))]
     sample: Option<u64>,
     /// With --sample: at most this many positions per game, up to 100
@@ -166,7 +166,7 @@ impl ExportArgs {
 pub(crate) struct ExportFormatArgs {
     /// Games: pgn, csv; positions: fen, epd, csv-positions.
     ///
-    /// Positions are written one per line.
+    /// Each position is one line.
     #[arg(long, short, value_enum)]
     pub(crate) format: Option<ExportFormat>,
     /// Write the tables of the games into this directory, as Parquet

@@ -24,8 +24,8 @@ pub(crate) const WHICH: &str = "Which games";
 pub(crate) struct FilterArgs {
     /// White's name, or the beginning of one of its words.
     ///
-    /// Letter case, accents and blanks around commas do not matter. Initials match given names, and first and last name
-    /// may come in either order. With '=NAME', the name must be exact.
+    /// Letter case, accents and blanks around commas do not matter. Initials match given names, and first and
+    /// last name may come in either order. '=NAME' must match exactly.
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) white: Option<NameFilter>,
     /// Black's name
@@ -45,12 +45,12 @@ pub(crate) struct FilterArgs {
     pub(crate) elo_max: Option<u16>,
     /// Played on this date or later: 2021, 2021.06 or 2021-06-30.
     ///
-    /// A game whose month or day is unknown matches if it could have been played on or after this date.
+    /// A game with an unknown month or day matches if it could have been played then.
     #[arg(help_heading = WHICH, long, value_name = "DATE")]
     pub(crate) since: Option<DatePrefix>,
     /// Played on this date or earlier; a year or month counts in full.
     ///
-    /// A game whose month or day is unknown matches if it could have been played on or before this date.
+    /// A game with an unknown month or day matches if it could have been played then.
     #[arg(help_heading = WHICH, long, value_name = "DATE")]
     pub(crate) until: Option<DatePrefix>,
     /// Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
@@ -64,23 +64,18 @@ pub(crate) struct FilterArgs {
     pub(crate) site: Option<NameFilter>,
     /// Words of the opening's name, such as "sicilian najdorf".
     ///
-    /// Beginnings of words match too. pgndex determines the opening from the game's positions and
-    /// ignores the tags.
+    /// Beginnings of words match too. The opening follows from the game's positions, not from its tags.
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) opening: Option<NameFilter>,
-    /// The tag ECO: B90, B9 for B90 to B99, or a range B90-C19.
-    ///
-    /// This is the column eco.
+    /// The tag ECO: B90, B9 for B90 to B99, or a range B90-C19
     #[arg(help_heading = WHICH, long, value_name = "CODE", value_parser = eco)]
     pub(crate) eco: Option<EcoRange>,
-    /// The ECO code that pgndex determined from the game's positions.
-    ///
-    /// The tag ECO is ignored. This is the column opening_eco.
+    /// The ECO code that pgndex determined from the game's positions
     #[arg(help_heading = WHICH, long, value_name = "CODE", value_parser = eco, hide_short_help = true)]
     pub(crate) opening_eco: Option<EcoRange>,
     /// Class of the time control, as defined by Lichess, such as blitz.
     ///
-    /// One of ultraBullet, bullet, blitz, rapid, classical, correspondence. Repeat the option to accept several.
+    /// Repeat the option to accept several.
     #[arg(help_heading = WHICH, long, value_name = "SPEED", value_parser = one_of(Speed::ALL.map(|speed| (speed.as_str(), speed))), ignore_case = true)]
     pub(crate) speed: Vec<Speed>,
     /// The tag TimeControl, such as 180+2

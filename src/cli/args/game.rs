@@ -11,12 +11,11 @@ use crate::cli::args::{BOARDS, BoardArgs, PictureArgs, within};
 /// Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-The line below a board shows the balance of material in pawns: + for White, - for Black, or equal. The picture of --svg shows one position \
-of one game: the position at --ply, or the last one.
+The line below a board shows the balance of material in pawns: + for White, - for Black, or equal. --svg \
+draws one position of one game: at --ply, or the last one.
 
-In JSON, `key` is the position's key, a signed 64-bit integer. jq and JavaScript round such numbers: use `key_hex` there. UCI shows \
-castling as the king's move (e1g1); in Chess960 games, as the king taking its rook (e1h1). If moves of a game are missing, its PGN has the \
-tag \"Truncated\".
+In JSON, jq and JavaScript round `key`: use `key_hex` there. If moves are missing, the PGN has the tag \
+\"Truncated\".
 
 Examples:
   pgndex game games.db 42 --ply 24,end     with the board after ply 24 and after the last
@@ -33,7 +32,7 @@ pub(crate) struct GameArgs {
     pub(crate) games: Vec<RangeInclusive<u32>>,
     /// Output format.
     ///
-    /// json is one object per line. pgn is PGN's export format.
+    /// json is one object per line.
     #[arg(long, short, value_enum, default_value = "table")]
     pub(crate) format: GameFormat,
     /// Leave out comments, glyphs, variations, clocks and evaluations

@@ -21,11 +21,11 @@ use crate::cli::args::{
     override_usage = "pgndex index [OPTIONS] <DB> <PGN>...\n       pgndex index [OPTIONS] --reread <DB>\n       pgndex index [OPTIONS] --parquet <DIR> <PGN>...\n       pgndex index [OPTIONS] --dry-run <PGN>..."
 )]
 #[command(after_long_help = "\
-Archives (zstd, gzip, bzip2, zip) are recognised by their first bytes and unpacked in memory. A temporary file is \
-needed only if no game begins within tens of MiB of text. In a zip archive all .pgn files are read. UTF-16 is read too.
+Archives are zstd, gzip, bzip2 or zip; of a zip archive all .pgn files are read.
 
-If a game or a file cannot be read, the run reports it and continues. All problems are in the table `problem`. If some games or \
-files could not be read completely, the exit status is 3; if no file could be read, it is 1.
+If a game or a file cannot be read, the run reports it and continues; the table `problem` lists all \
+problems. If some games or files could not be read completely, the exit status is 3; if no file could be \
+read, it is 1.
 
 Examples:
   pgndex index games.db twic/ lichess_db_*.pgn.zst   a directory, and archives as they are
@@ -51,12 +51,12 @@ pub(crate) struct IndexArgs {
     pub(crate) parquet_layout: ParquetLayoutArgs,
     /// Read all indexed PGN files again, and replace the database.
     ///
-    /// Use this to add data that an older pgndex or a run with other options did not store, such as annotations.
+    /// This adds what an older pgndex or other options did not store.
     #[arg(long, conflicts_with_all = ["inputs", "dry_run", "overwrite"])]
     pub(crate) reread: bool,
     /// With --reread: drop the games of files that cannot be read in full.
     ///
-    /// This means files that are missing, unreadable or shorter than before. Without this option such a file is an error.
+    /// Without this option, a file that is missing, unreadable or shorter than before is an error.
     #[arg(hide_short_help = true, long, requires = "reread")]
     pub(crate) drop_missing: bool,
     /// Fail on any error or warning, and leave the database unchanged
@@ -98,14 +98,14 @@ pub(crate) struct DatabaseSettingsArgs {
     duplicates: Option<Duplicates>,
     /// Precompute move statistics for positions reached by at least this many games.
     ///
-    /// `explore` can show them immediately. [default: 64, or the database's setting]
+    /// `explore` shows them immediately. [default: 64, or the database's setting]
     #[arg(help_heading = STORED, long, value_name = "GAMES", value_parser = within(1..=u32::MAX))]
     #[arg(hide_short_help = true)]
     continuation_threshold: Option<u32>,
     /// How to store positions.
     ///
-    /// open stores the FEN of each position. compact stores only moves, in about a third of the space, and computes
-    /// the positions when they are read. Answers and SQL are the same. [default: open, or the database's layout]
+    /// compact takes about a third of the space. Answers and SQL are the same. [default: open, or the
+    /// database's layout]
     #[arg(help_heading = STORED, long, value_name = "LAYOUT", value_parser = layouts())]
     layout: Option<Layout>,
     /// Which annotations to store.
@@ -115,14 +115,14 @@ pub(crate) struct DatabaseSettingsArgs {
     annotations: Option<Annotations>,
     /// Names of openings: a file, or a directory of files.
     ///
-    /// A TSV file (columns eco, name, pgn), a Scid .eco file, or a PGN file with ECO and Opening tags.
-    /// [default: Lichess's names, or the database's setting]
+    /// TSV (columns eco, name, pgn), Scid's .eco, or PGN with ECO and Opening tags. [default: Lichess's
+    /// names, or the database's setting]
     #[arg(help_heading = STORED, long, value_name = "FILE")]
     openings: Option<PathBuf>,
     /// Encoding of the files, such as windows-1251.
     ///
-    /// A label of the WHATWG standard, such as koi8-r, utf-16le or gbk. auto is UTF-8, and Windows-1252 for each byte
-    /// that is not valid UTF-8. A byte order mark overrides this option. [default: auto, or the database's setting]
+    /// A label of the WHATWG standard. auto is UTF-8, and Windows-1252 for invalid bytes. A byte order mark
+    /// overrides this option. [default: auto, or the database's setting]
     #[arg(help_heading = STORED, long, value_name = "LABEL", value_parser = encoding)]
     encoding: Option<EncodingArg>,
 }
@@ -195,11 +195,10 @@ pub(crate) enum OnProblemArg {
 /// The parser for the rule for games that repeat an earlier game.
 fn duplicates() -> impl TypedValueParser<Value = Duplicates> {
     described_one_of([
-        ("keep", "Keep all games, and do not look for duplicates", Duplicates::Keep),
+        ("keep", "Keep all games", Duplicates::Keep),
         (
             "skip",
-            "Skip games with the same moves, players, date and result; the table `duplicate` lists each skipped game with the game \
-             that it repeats",
+            "Skip games with the same moves, players, date and result; the table `duplicate` lists them",
             Duplicates::Skip,
         ),
         (
@@ -232,12 +231,11 @@ fn encoding(label: &str) -> Result<EncodingArg, String> {
 /// Watch a directory and add the games of new files
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-The command scans for the files that `pgndex index games.db incoming/` would read, and adds all ready files in one transaction. \
-It ignores files whose names begin with a dot or end in .part, .tmp, .partial or .crdownload. Nothing is added twice after a restart. A \
-file that cannot be read is reported once, and again when it has changed.
+The command adds the files that `pgndex index games.db incoming/` would read. Files that are ready at the \
+same time are added in one transaction. It ignores names that begin with a dot or end in .part, .tmp, \
+.partial or .crdownload.
 
-Ctrl-C or SIGTERM ends the command with status 0. Games that are being added at that moment are added at the next start. systemd is \
-notified with READY=1, STATUS, STOPPING=1 and WATCHDOG=1 (Type=notify).
+Ctrl-C or SIGTERM ends the command with status 0; the next start repeats an incomplete addition.
 
 Examples:
   pgndex watch games.db incoming/
@@ -249,9 +247,7 @@ pub(crate) struct WatchArgs {
     /// Directory to watch, with its subdirectories
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// Seconds that a file must stay unchanged before it is read.
-    ///
-    /// Its size and its modification time are compared.
+    /// Seconds that a file must stay unchanged before it is read
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = within(0..=86_400_u64))]
     pub(crate) settle: u64,
     /// Seconds between two scans of the directory
@@ -259,7 +255,8 @@ pub(crate) struct WatchArgs {
     pub(crate) interval: u64,
     /// Add the files that are ready, and exit.
     ///
-    /// If files have just changed, the command waits once for them, unless that takes more than a minute. The exit status is that of `index`.
+    /// The command waits once, up to a minute, for recently changed files. The exit status is that of
+    /// `index`.
     #[arg(long)]
     pub(crate) once: bool,
     #[command(flatten)]

@@ -61,12 +61,11 @@ pub(super) fn layouts() -> impl TypedValueParser<Value = Layout> {
 
 /// Notes and examples of `pgndex optimize`.
 const OPTIMIZE: &str = "\
-Each run stores its games as a separate part, so that adding games takes no longer in a large database than in a small one. pgndex also \
-merges these parts from time to time. `optimize` merges all of them, and drops the positions of removed games. Answers are the same before \
-and after; look-ups are a little quicker afterwards.
+Each run adds its games as a separate part. `optimize` merges all parts, and drops the positions of removed \
+games. Answers stay the same; look-ups become a little quicker.
 
-The work is one transaction: after a crash, either all of it is done or none of it. If more than a tenth of the file is then free, the file \
-is rewritten without its free pages. This temporarily needs free space: up to the file's size in its directory, \
+After a crash, either all of the work is done or none. If more than a tenth of the file is free at the end, \
+the file is rewritten without its free pages. This temporarily needs up to the file's size in its directory, \
 and as much again in --temp-dir.
 
 Examples:
@@ -75,13 +74,13 @@ Examples:
 
 /// Notes and examples of `pgndex repair`.
 pub(super) const REPAIR: &str = "\
-The command recomputes all data that is derived from the games and positions: which games have a position, the counts for `explore`, \
-totals. It removes rows that refer to missing games or sources, and names that no game has. If all games of a PGN file are missing, \
-but `remove` did not remove them, the file can be indexed again. Games, their moves and their annotations stay unchanged; only \
-references to missing names are set to NULL.
+The command recomputes all data derived from games and positions, such as the counts for `explore`. It \
+removes rows that refer to missing games or sources, and names that no game has. References to missing names \
+become NULL; otherwise games, moves and annotations stay unchanged. If all games of a PGN file are missing, \
+but `remove` did not remove them, the file can be indexed again.
 
-The command works on a copy, which replaces the database at the end. This temporarily needs as much space again. After a crash the \
-database is unchanged. A file that the disk damaged cannot be repaired: index its games again.
+The command works on a copy, which needs as much space again and replaces the database at the end. A file \
+that the disk damaged cannot be repaired: index its games again.
 
 Examples:
   pgndex verify games.db                   list what is wrong
@@ -107,8 +106,7 @@ pub(crate) struct OptimizeArgs {
     pub(crate) work: MaintenanceArgs,
     /// Convert the database to this layout.
     ///
-    /// Answers and SQL stay the same. pgndex writes a new file next to the database, then replaces the database
-    /// with it.
+    /// Answers and SQL stay the same. A new file replaces the database at the end.
     #[arg(long, value_name = "LAYOUT", value_parser = layouts())]
     pub(crate) layout: Option<Layout>,
 }
@@ -116,15 +114,14 @@ pub(crate) struct OptimizeArgs {
 /// Remove games from a database and correct all counts
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-The games are removed in one transaction: after a crash, either all of them are removed or none. Numbers of removed games are not \
-used again. The database file does not shrink, and may grow; games that are added later use its free pages. --shrink makes it smaller.
+Numbers of removed games are not used again. The file does not shrink, and may grow; games that are added \
+later use its free pages. --shrink makes it smaller.
 
-When a game is removed, a duplicate that `index` skipped is added with a new number. This requires that the duplicate's file \
-is unchanged; text added at the end does not matter. With --games, a second transaction then removes such a duplicate too, \
-if it matches the filters. With --sql it stays.
+Duplicates of removed games that `index` skipped are added, if their files are unchanged except for text at \
+the end. With --games, duplicates that match the filters are removed too.
 
-A file that was removed with --source can be indexed again. Games that were removed with --games or --sql are not added again when their \
-file grows. If a different file contains the same game, indexing that file adds the game again. An identical copy of the original file is recognised and skipped.
+A file removed with --source can be indexed again. Games removed with --games or --sql are not added again \
+from their file or an identical copy. Another file with the same game adds it again.
 
 Examples:
   pgndex remove games.db --source old.pgn                     all games of a file
@@ -136,8 +133,7 @@ pub(crate) struct RemoveArgs {
     pub(crate) database: PathBuf,
     /// Remove the games that the filters choose.
     ///
-    /// Without --games, give --source or --sql. --source removes all games of a PGN file, and the database forgets
-    /// the file.
+    /// Without --games, --source removes all games of a PGN file, and the database forgets the file.
     #[arg(help_heading = WHICH, long, requires = "FilterArgs")]
     pub(crate) games: bool,
     /// Remove the games whose game_id is in the query's first column
@@ -150,9 +146,8 @@ pub(crate) struct RemoveArgs {
     pub(crate) dry_run: bool,
     /// Rewrite the file afterwards without its free pages.
     ///
-    /// Positions of removed games that are still stored are dropped first. Rewriting temporarily needs free
-    /// space: up to the file's size in its directory, and as much again in --temp-dir. Without filters,
-    /// `remove --shrink` removes no games.
+    /// This also drops stored positions of removed games. It temporarily needs up to the file's size in its
+    /// directory, and as much again in --temp-dir. Without filters, no games are removed.
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) shrink: bool,
     #[command(flatten)]
@@ -164,8 +159,8 @@ pub(crate) struct RemoveArgs {
 /// Copy a database, while others continue to read and write it
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-The copy is a snapshot. It is written under another name beside TO, synced to disk, and renamed in one step. If games are added \
-meanwhile, copying starts again, at most twice; after that, writers wait. Ctrl-C leaves nothing behind.
+The copy is a snapshot, and appears when it is complete. If games are added meanwhile, copying starts again, \
+at most twice; after that, writers wait.
 
 Examples:
   pgndex backup games.db /backup/games.db
@@ -187,12 +182,13 @@ pub(crate) struct BackupArgs {
 /// Check whether a database is sound; changes and repairs nothing
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Pages, links between tables, row counts and totals are checked in full. Equally large samples of games, positions and \
-duplicates are checked more closely. Sampled games are replayed and compared with their PGN files. The counts that `explore` \
-prints for sampled positions are computed again. Sampled duplicates are compared with the games that they repeat. A PGN file that \
-has changed or is missing causes a note; it does not count as damage.
+Pages, links between tables, row counts and totals are checked in full; games, positions and duplicates by \
+samples. Sampled games are replayed and compared with their PGN files, duplicates with the games that they \
+repeat. The counts of `explore` for sampled positions are computed again. A PGN file that has changed or is \
+missing causes only a note.
 
-For Parquet files, every byte is checked against the manifest, position_game is compared with game_position, and games are replayed.
+For Parquet files, every byte is checked against the manifest, position_game is compared with game_position, \
+and games are replayed.
 
 Exit status: 0 if the database is sound, 1 if it is not or could not be checked.
 
@@ -208,8 +204,6 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "DIR", value_parser = directory(), conflicts_with = "no_sources")]
     pub(crate) parquet: Option<PathBuf>,
     /// Number of games, positions and duplicates to check closely
-    ///
-    /// Games are replayed, positions counted again, and duplicates compared.
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = within(0..=u32::MAX))]
     pub(crate) sample: u32,
     /// Check all games, positions and duplicates closely
@@ -235,7 +229,7 @@ const MESSAGES: &str = "Messages";
 pub(crate) struct LogArgs {
     /// Show no progress and no summary.
     ///
-    /// Errors are still shown. `verify` still prints its result, and `repair` what it could not restore.
+    /// Errors, the result of `verify` and what `repair` could not restore are still shown.
     #[arg(help_heading = MESSAGES, long, short)]
     pub(crate) quiet: bool,
     /// Format of notes, errors and progress on standard error.

@@ -48,8 +48,8 @@ pub(crate) struct ParquetLayoutArgs {
     pub(crate) partition_by: PartitionByArg,
     /// With --parquet: shard number.
     ///
-    /// If several commands write into the same directory, give each command a different number. The number
-    /// becomes the upper 32 bits of each game_id.
+    /// Commands that write into the same directory need different numbers. The number becomes the upper 32
+    /// bits of each game_id.
     #[arg(hide_short_help = true)]
     #[arg(help_heading = PARQUET, long, value_name = "N", requires = "parquet", default_value_t = 0)]
     #[arg(value_parser = within(0..=99_999_u32))]

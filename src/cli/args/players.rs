@@ -13,9 +13,9 @@ use crate::cli::args::{FilterArgs, RowFormat, one_of, within};
 /// Show a player's record, openings, lines, endings and opponents
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Points are those that the player scored, with either side. The performance follows FIDE's table. It uses games with a result against \
-opponents with a known rating. All players whose name matches are counted; '=NAME' means one only. Lines are the most frequent moves with \
-each side, from the start position. A game counts once in each kind of ending that it reached, as with `find --ending`.
+Points are the player's, with either side. The performance follows FIDE's table, and uses games with a \
+result against rated opponents. All players whose name matches are counted; '=NAME' means one only. A game \
+counts once in each kind of ending that it reached.
 
 Examples:
   pgndex player games.db carlsen --since 2020 --speed blitz
@@ -38,15 +38,14 @@ pub(crate) struct PlayerArgs {
     pub(crate) depth: u32,
     /// Show moves played in at least this percentage of the games.
     ///
-    /// Each side has lines of its own: the percentage is of the player's games with White, or of those with
-    /// Black. A move also needs at least two games.
+    /// The percentage is of the player's games with the same side. A move also needs at least two games.
     #[arg(hide_short_help = true, long, value_name = "PERCENT", default_value_t = 5, value_parser = within(0..=100_u32))]
     pub(crate) least_share: u32,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
     /// Output format.
     ///
-    /// json is one object, md is Markdown. html is a page with charts and boards, in one file. It needs no network and
+    /// json is one object, md is Markdown. html is one file with charts and boards. It needs no network and
     /// can be printed on A4.
     #[arg(long, short, value_enum, default_value = "table")]
     pub(crate) format: PlayerFormat,
@@ -74,8 +73,8 @@ pub(crate) enum PlayerFormat {
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("change").multiple(false))]
 #[command(after_long_help = "\
-Merged names are one player in all look-ups and counts. The games keep the names of the PGN. Give a name in full, or enough of it to match \
-only one name. =NAME may also be a name that no game has yet.
+Merged names are one player in all look-ups and counts. The games keep the names of the PGN. Give enough of \
+a name to match only one. =NAME may also be a name that no game has yet.
 
 Examples:
   pgndex players games.db korchnoi
@@ -98,7 +97,7 @@ pub(crate) struct PlayersArgs {
     pub(crate) aliases: Option<PathBuf>,
     /// Undo a merge: separate all of this player's names again.
     ///
-    /// If NAME is not the name under which the player is listed, only NAME is separated.
+    /// If NAME is an alias, only NAME is separated.
     #[arg(long, value_name = "NAME", group = "change", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) split: Option<String>,
     /// Write all merged names as CSV, in the form that --aliases reads
@@ -106,7 +105,7 @@ pub(crate) struct PlayersArgs {
     pub(crate) export_aliases: bool,
     /// Write names that probably belong to the same player, as CSV.
     ///
-    /// The list has the form that --aliases reads. Check it before you use it.
+    /// Check the list before you give it to --aliases.
     #[arg(long, group = "change")]
     pub(crate) suggest: bool,
     /// Order of players.
@@ -136,9 +135,9 @@ fn player_order() -> impl TypedValueParser<Value = PlayerOrder> {
 /// Compare a repertoire with the games: scores, and opponent moves without an answer
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-A repertoire is a PGN file: its lines are the games with all their variations. Transpositions are recognised. At each position a game \
-counts once, with its last move there. Points are those of the repertoire's side. A move that leads back to a position of the repertoire \
-is not a departure. Moves after the end of a line are not checked.
+The lines are the games of the file with all their variations. Transpositions are recognised: a move that \
+leads back to a position of the repertoire is not a departure. At each position a game counts once, with its \
+last move there. Points are those of the repertoire's side. Moves after the end of a line are not checked.
 
 Examples:
   pgndex repertoire games.db mine.pgn --white \"Carlsen, Magnus\"
@@ -163,7 +162,7 @@ pub(crate) struct RepertoireArgs {
     pub(crate) least_games: u32,
     /// Show missing moves with at least this percentage.
     ///
-    /// The percentage is of the games that reached the position. --least-games applies too.
+    /// The percentage is of the games with the position. --least-games applies too.
     #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = within(0..=100_u32))]
     pub(crate) least_share: u32,
     /// Number of lines or moves in each list; 0 for all
@@ -171,7 +170,7 @@ pub(crate) struct RepertoireArgs {
     pub(crate) limit: u32,
     /// Number of games to list that followed the repertoire.
     ///
-    /// The latest games come first.
+    /// The latest come first.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = within(0..=10_000_u32))]
     pub(crate) games: u32,
     /// List games that followed the repertoire for at least this many half-moves

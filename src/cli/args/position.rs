@@ -18,13 +18,13 @@ pub(crate) const POSITION: &str = "Position";
 pub(crate) struct PositionArgs {
     /// The position as a FEN.
     ///
-    /// Missing fields mean White to move, no castling and no en passant. The counters are ignored. Only
-    /// `explore` and `key` have a default, the start position.
+    /// Missing fields mean White to move, no castling and no en passant. The counters are ignored. `explore`
+    /// and `key` use the start position by default.
     #[arg(help_heading = POSITION, long, value_name = "FEN", alias = "position")]
     pub(crate) fen: Option<String>,
     /// Moves from the start position: "1. e4 c5 2. Nf3".
     ///
-    /// Lower-case letters, chess symbols and the piece letters of other languages work too.
+    /// Lower-case letters, chess symbols and piece letters of other languages work too.
     #[arg(help_heading = POSITION, long, value_name = "MOVES")]
     pub(crate) moves: Option<String>,
     /// The same moves in UCI notation: e2e4,c7c5
@@ -123,9 +123,7 @@ pub(crate) struct BoardArgs {
 /// A picture of a position.
 #[derive(Args, Debug)]
 pub(crate) struct PictureArgs {
-    /// Write a picture of the board to this file, as SVG.
-    ///
-    /// With --flip, Black is at the bottom.
+    /// Write a picture of the board to this file, as SVG
     #[arg(help_heading = BOARDS, long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
     /// Replace the file if it exists

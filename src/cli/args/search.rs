@@ -15,14 +15,16 @@ use crate::cli::error::{WrongValue, wrong_value};
 /// Find the games that reached a position, or any games
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Two positions are the same if placement, side to move, castling rights and en passant are the same. The moves that led to the position \
-do not matter, nor do the two counters of a FEN. A game has one row for each time it reached the position. Without a position, each game that passes the filters has one row; games without positions are left out.
+Positions are the same if placement, side to move, castling rights and en passant are the same. A game has \
+one row for each time it reached the position. Without a position, each game with positions that passes the \
+filters has one row.
 
-All conditions of a description must hold in the same position. With a description, a game has one row, with its first matching position. \
-With --for, this is the first of the consecutive positions. With --then, it is the position that matches the last description.
+All conditions of a description must hold in the same position. A game then has one row, with its first \
+matching position. With --for, this is the first of the consecutive positions; with --then, the position \
+that matches the last description.
 
-With --variations, the column `line` gives the number of the variation, in the order of the game's text; 0 is the main line. --sort rating and \
---sort date put unfinished games (result *) after all others.
+With --variations, the column `line` has the number of the variation in the game's text; 0 is the main line. \
+--sort rating and --sort date put unfinished games (result *) last.
 
 Examples:
   pgndex find games.db --moves \"1. d4 f5\" --elo-min 2600 --since 2010 --sort rating
@@ -41,7 +43,7 @@ pub(crate) struct FindArgs {
     pub(crate) filter: FilterArgs,
     /// Order of the rows.
     ///
-    /// By game number, by mean rating of the players (highest first), or by date (latest first).
+    /// rating is the players' mean rating, highest first; date begins with the latest.
     #[arg(long, value_name = "ORDER", value_parser = order(), default_value = "game")]
     pub(crate) sort: HitOrder,
     /// Number of rows to show; 0 for all
@@ -68,8 +70,8 @@ pub(crate) struct FindTargetArgs {
     pub(crate) position: PositionArgs,
     /// The positions most similar to this FEN, one per game.
     ///
-    /// Positions with the same pawns and material come first, then all others. Each of these two groups begins with
-    /// the most similar positions.
+    /// Positions with the same pawns and material come first, then all others; each group begins with the
+    /// most similar.
     #[arg(help_heading = POSITION, long, value_name = "FEN", conflicts_with_all = ["fen", "moves", "play", "variations", "sort"])]
     pub(crate) like: Option<String>,
     #[command(flatten)]
@@ -89,15 +91,11 @@ pub(crate) enum FindFormat {
 /// Show what was played from a position, and with what results
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Each game counts once, whatever moves led to the position. If a game reached the position several times, only the move that it played \
-there last counts. Games without a result are not counted. Each bar shows the shares of White's wins, draws and Black's wins; \
-with --ascii as '#', '=' and '.'.
+Each game counts once, with the last move that it played in the position. Games without a result are not \
+counted. Bars show the shares of White's wins, draws and Black's wins; with --ascii as '#', '=' and '.'.
 
-If a position has no opening name, pgndex shows that of the last position before it that has one. For a position given by moves, a line shows how \
-many games reached it by transposition. The picture of --svg has arrows for the most frequent moves; wider arrows mean more games.
-
-The counts of frequent positions are stored in the database. Other positions have few games, which are counted on demand. Ctrl-C stops \
-the command.
+A position without an opening name has that of the last named position before it. For a position given by \
+moves, a line shows how many games reached it by transposition.
 
 Examples:
   pgndex explore games.db --moves \"1. e4 c5\" --player carlsen --side black
@@ -111,8 +109,7 @@ pub(crate) struct ExploreArgs {
     pub(crate) position: PositionArgs,
     /// Also count moves in variations, in a separate column.
     ///
-    /// The column shows in how many games a variation contains the move, including games without a result. The other
-    /// columns count only games that played the move.
+    /// The column counts games with the move in a variation, including games without a result.
     #[arg(long)]
     pub(crate) variations: bool,
     /// Number of moves, the most frequent first; 0 for all
@@ -129,14 +126,13 @@ pub(crate) struct ExploreArgs {
     pub(crate) openings: Option<PathBuf>,
     /// Show results from this side's view.
     ///
-    /// The results are the score, the opponents' mean rating and the performance. With --player: only games in which
-    /// the player had this side.
+    /// With --player: only games in which the player had this side.
     #[arg(long, value_name = "SIDE", value_parser = side())]
     pub(crate) side: Option<Color>,
     /// Compare with the games that pass these filters.
     ///
-    /// The command's own filters do not apply to these games; --side does. Write the filters as one quoted argument,
-    /// such as "--since 2020"; "" means all games.
+    /// The command's own filters do not apply to these games; --side does. Write one quoted argument, such as
+    /// "--since 2020"; "" means all games.
     #[arg(long, value_name = "FILTERS", allow_hyphen_values = true, conflicts_with_all = ["variations", "svg"])]
     pub(crate) versus: Option<String>,
     /// Add a table by year: games, and the moves played most
@@ -144,7 +140,7 @@ pub(crate) struct ExploreArgs {
     pub(crate) history: bool,
     /// Show a tree of moves of this depth in half-moves, at most 40.
     ///
-    /// A position is expanded only once. Other moves that lead to this position show a reference to it.
+    /// Each position is expanded once; other moves to it show a reference.
     #[arg(long, value_name = "N", value_parser = within(1..=40_u32), conflicts_with_all = ["versus", "variations", "limit", "top", "recent", "svg"])]
     pub(crate) depth: Option<u32>,
     /// With --depth: show only moves played in at least this percentage of the tree's games
@@ -154,8 +150,8 @@ pub(crate) struct ExploreArgs {
     pub(crate) filter: FilterArgs,
     /// Output format.
     ///
-    /// json is one object in the format of Lichess's opening explorer. csv has only the moves, or with --history only
-    /// the years. dot is a tree for Graphviz.
+    /// json is one object, as in Lichess's opening explorer. csv has the moves, or with --history the years.
+    /// dot is a tree for Graphviz.
     #[arg(long, short, value_enum, default_value = "table")]
     pub(crate) format: ExploreFormat,
     /// Draw the position

@@ -105,8 +105,8 @@ fn read_plies(text: &str) -> Result<RangeInclusive<u32>, String> {
 struct Options {
     /// Pieces on squares: a FEN's placement with wildcards.
     ///
-    /// '?' is anything, '!' any piece, 'A' a white piece, 'a' a black piece, [QR] one of these, '*' any number of
-    /// squares. Add w or b at the end to give the side to move.
+    /// '?' is anything, '!' any piece, 'A' a white piece, 'a' a black piece, [QR] one of these, '*' any
+    /// number of squares. A final w or b gives the side to move.
     #[arg(long, value_name = "PLACEMENT", help_heading = DESCRIPTION)]
     pattern: Vec<String>,
     /// The remaining pieces, White's first: KRPvKR, KRP-KR or KRPKR
@@ -120,24 +120,23 @@ struct Options {
     ending: Vec<Ending>,
     /// The move played from the position, such as "Qxh7#".
     ///
-    /// Omitted parts match anything. "Qx" is any capture by a queen, "?xR" any capture of a rook, "e4" any pawn move
-    /// to e4. "+" is any move that gives check or mate, "=N" any promotion to a knight.
+    /// "Qx" is any capture by a queen, "?xR" any capture of a rook, "e4" any pawn move to e4. "+" is any
+    /// check or mate, "=N" any promotion to a knight.
     #[arg(long = "move", value_name = "MOVE", help_heading = DESCRIPTION)]
     played: Vec<String>,
     /// At least this many consecutive positions must match.
     ///
-    /// Use this to leave out games that match only briefly, such as in the middle of an exchange. A position
-    /// that does not match restarts the count.
+    /// This leaves out games that match only briefly, such as in an exchange.
     #[arg(long = "for", value_name = "PLIES", value_parser = within(1..=u32::MAX), help_heading = DESCRIPTION)]
     lasting: Vec<u32>,
     /// Only positions at these plies: 20, 20-40, -40 or 60-.
     ///
-    /// In `export` this works without a description too.
+    /// `export` allows this without a description too.
     #[arg(long = "ply", value_name = "PLIES", value_parser = read_plies, allow_hyphen_values = true, help_heading = DESCRIPTION)]
     plies: Vec<RangeInclusive<u32>>,
     /// Put this between two descriptions to match them one after the other.
     ///
-    /// A position must match the first description, and a later position of the same game must match the second.
+    /// A later position of the same game must match the second description.
     #[arg(long, num_args = 0, default_missing_value = "true", help_heading = DESCRIPTION)]
     then: Vec<bool>,
     /// Also match with the colours reversed

@@ -12,9 +12,9 @@ use crate::cli::args::{one_of, within};
 /// Serve databases over HTTP: a page, Lichess's explorer API, and pgndex's own API
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-By default, only programs on this machine can connect; --listen changes that. The server never changes the contents of a database. If it \
-has permission to write to the file, it uses a write-ahead log, so that games can be added while it runs. Added games appear immediately. \
-On Ctrl-C or SIGTERM it finishes open requests and exits. /health and /metrics are for monitoring.
+By default, only programs on this machine can connect; --listen changes that. The server never changes the \
+contents of a database. Games can be added meanwhile, and appear immediately. On Ctrl-C or SIGTERM it \
+finishes open requests and exits. /health and /metrics are for monitoring.
 
 Examples:
   pgndex serve games.db               then open http://127.0.0.1:9002 in a browser
@@ -34,7 +34,7 @@ pub(crate) struct ServeArgs {
     allow_host: Vec<String>,
     /// Require the token in this file.
     ///
-    /// The token must have at least 16 characters. Clients send it as a bearer token, or as the password in HTTP basic
+    /// It has at least 16 characters. Clients send it as a bearer token, or as the password in HTTP basic
     /// authentication, with any user name.
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
@@ -46,7 +46,7 @@ pub(crate) struct ServeArgs {
     cors: bool,
     /// Threads that answer requests, at most 64 [default: one per processor, from 2 to 16].
     ///
-    /// In addition, two threads serve searches, two serve SQL, and eight serve exports.
+    /// In addition, searches and SQL have two threads each, exports eight.
     #[arg(hide_short_help = true, long, short = 'j', value_name = "N", value_parser = within(1..=64_u16))]
     threads: Option<u16>,
     /// Seconds that a request may take

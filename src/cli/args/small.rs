@@ -10,8 +10,8 @@ use crate::cli::args::{BOARDS, PictureArgs, PositionArgs, RowFormat};
 /// Show the contents of a database
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Games are counted by result, year, rating and opening. Openings are counted by name; if no game has one, by the PGN's ECO code. A game \
-counts twice among the ratings, once for each player. JSON lists every source and every run.
+If no game has an opening name, openings are counted by the PGN's ECO code. JSON lists every source and \
+every run.
 
 Examples:
   pgndex info games.db --sizes
@@ -43,7 +43,7 @@ pub(crate) enum InfoFormat {
 /// Show the key and the canonical FEN of a position
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-The key is the Polyglot Zobrist hash of the canonical FEN. The database stores it as a signed 64-bit integer.
+The key is the Polyglot hash of the canonical FEN, stored as a signed 64-bit integer.
 
 Examples:
   pgndex key \"rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1\"

@@ -10,12 +10,12 @@ use crate::cli::args::RowFormat;
 /// Run SQL, or show a prompt for it
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Start with the views `games`, `moves` and `positions`. Rows are printed as they are found. NULL is printed as nothing (null in json), \
-and a BLOB as hexadecimal digits. jq and JavaScript round keys, which are 64-bit numbers: use key_hex(key) there.
+Start with the views `games`, `moves` and `positions`. NULL is printed as nothing (null in json), and a BLOB \
+as hexadecimal digits. jq and JavaScript round keys: use key_hex(key) there.
 
-Between statements, lines that begin with a dot are commands: .tables, .schema [TABLE], .mode FORMAT, .headers on|off, .parameter, \
-.output [FILE], .timer on|off, .help, .quit. The run ends at the first error. With --write each \
-statement is committed at once, except between BEGIN and COMMIT.
+Between statements, lines that begin with a dot are commands: .tables, .schema [TABLE], .mode FORMAT, \
+.headers on|off, .parameter, .output [FILE], .timer on|off, .help, .quit. The run ends at the first error. \
+With --write each statement is committed at once, except between BEGIN and COMMIT.
 
 Examples:
   pgndex sql games.db .schema                          the tables and views, explained
@@ -35,12 +35,13 @@ pub(crate) struct SqlArgs {
     pub(crate) file: Option<PathBuf>,
     /// Output format: table, box, csv, json, md or line.
     ///
-    /// json, also called jsonl, is one object per line; `jq -s` makes an array of them.
+    /// json (or jsonl) is one object per line.
     #[arg(short, long, value_enum, default_value = "table")]
     pub(crate) format: SqlFormat,
     /// A value for the parameter :NAME of the statements.
     ///
-    /// Give the option once for each parameter. Values that look like numbers are numbers; quote them ('42') for text.
+    /// Repeat the option for each parameter. Values that look like numbers are numbers; quote them ('42') for
+    /// text.
     #[arg(short = 'p', long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
     pub(crate) parameters: Vec<(String, Value)>,
     /// Allow changes; no other program can write the database meanwhile
