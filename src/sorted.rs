@@ -134,7 +134,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         &self.0[start..end.max(start)]
     }
 
-    /// Whether the map contains a key.
+    /// Whether the map contains this key.
     pub fn contains_key<Q: Ord + ?Sized>(&self, key: &Q) -> bool
     where
         K: Borrow<Q>,

@@ -227,8 +227,8 @@ impl Position {
         Err(error)
     }
 
-    /// Finds the legal move for a text, as [`resolve`](Self::resolve) does, and plays it. Returns its code
-    /// with the check bit.
+    /// Finds the legal move for a text, as [`resolve`](Self::resolve) does, and plays it. Returns the move's
+    /// code with the correct check bit.
     ///
     /// # Errors
     /// The errors of `resolve`; after an error, the position is unchanged.

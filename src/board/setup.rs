@@ -282,8 +282,9 @@ impl Setup {
     }
 
     /// The side with more than sixteen pieces, and the number of its pieces; `None` if there is no such side.
-    /// If both sides have more than sixteen, returns the side with more pieces. No game leads to such a
-    /// position, but a game can start from it if each side has at most 32 pieces.
+    /// If both sides have more than sixteen, returns the side with more pieces; if the numbers are equal,
+    /// Black. No game leads to such a position, but a game can start from it if each side has at most 32
+    /// pieces.
     #[must_use]
     pub fn crowded(&self) -> Option<(Color, usize)> {
         let count = |color| (color, self.pieces().filter(|(_, piece)| piece.color() == color).count());

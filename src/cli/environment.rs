@@ -39,7 +39,7 @@ pub(crate) fn apply(command: Command) -> Command {
                 "database" | "databases" if reads => DATABASE,
                 _ => return arg,
             };
-            // clap would use the value of an empty variable as an empty argument.
+            // clap would take an empty variable as an empty argument.
             if std::env::var_os(variable).is_some_and(|value| value.is_empty()) {
                 return arg;
             }

@@ -121,7 +121,7 @@ fn add_hint_on_missing(error: &mut clap::Error, command: &str, words: &[String])
             format!("'{command}' needs the database on the command line; it does not use {variable}"),
         );
     }
-    // clap uses a single value as the database.
+    // If only one value is given, clap takes it as the database.
     let given = words.get(2).filter(|word| !word.starts_with('-'));
     if let Some(given) = given.filter(|word| !lacks_database && cannot_be_database(command, word)) {
         let quote = if given.contains(' ') { "\"" } else { "" };

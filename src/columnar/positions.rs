@@ -66,7 +66,7 @@ impl AllGames<'_> {
         files.finish()
     }
 
-    /// All games as jobs: directory by directory, in the order of game ids within each directory.
+    /// All games, divided into jobs: directory by directory, in the order of game ids within each directory.
     fn jobs(&self) -> impl Iterator<Item = Job> + Send {
         let date = |game: &GameId| self.options.partition_by.of(self.games.of(*game));
         let mut games: Vec<GameId> = self.moves.games().collect();

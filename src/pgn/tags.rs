@@ -8,8 +8,8 @@ use super::text::{BOM, decode, is_blank, line_length};
 /// The number of bytes after an offset that are read to decide whether a game begins there.
 pub const LOOK_AHEAD: usize = 16 << 10;
 
-/// The maximum number of bytes from the start of a tag pair up to the opening quote of its value. Also the
-/// maximum length of a damaged tag pair, in bytes.
+/// The maximum number of bytes before the value of a tag pair, including a byte order mark. Also the maximum
+/// length, in bytes, of a tag pair without quotes and of a damaged tag pair.
 const MOST_HEAD: usize = 1 << 10;
 
 /// The maximum number of brackets that open a tag pair.

@@ -60,9 +60,11 @@ pub struct TextFlaw {
 }
 
 impl TextFlaw {
-    /// Finds the first problem of a text. A text has a problem if it contains both multi-byte UTF-8
-    /// characters and bytes that are not UTF-8, if it is not UTF-8 and probably not Windows-1252 either, or
-    /// if it is UTF-8 and contains U+FFFD.
+    /// Finds the first problem of a text. A text has a problem in three cases:
+    ///
+    /// - It contains both multi-byte UTF-8 characters and bytes that are not UTF-8.
+    /// - It is not UTF-8, and is probably not Windows-1252 either.
+    /// - It is UTF-8 and contains U+FFFD.
     #[must_use]
     pub fn find(bytes: &[u8]) -> Option<Self> {
         if bytes.is_ascii() {

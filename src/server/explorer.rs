@@ -18,8 +18,8 @@ const POSITION: &[Param] = &[
     Param::text("fen", "The position as a FEN; default the start position"),
     Param::text("play", "Moves played from that position, in UCI notation, separated by commas"),
     Param::number("moves", "Maximum number of moves; default 12"),
-    Param::number("topGames", "Number of listed games with the highest mean rating, at most 15"),
-    Param::number("recentGames", "Number of listed latest games, at most 15"),
+    Param::number("topGames", "Maximum number of games in the list of top-rated games, at most 15"),
+    Param::number("recentGames", "Maximum number of games in the list of latest games, at most 15"),
     Param::text(
         "variant",
         "The variant: standard (the default), chess960, fromPosition and other names of Lichess",

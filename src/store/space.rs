@@ -72,7 +72,7 @@ pub(crate) fn refusal(path: &Path) -> Option<io::Error> {
     std::fs::File::open("/dev/null").err().or_else(refused)
 }
 
-/// Why the system does not let this user read a file; `None` if unknown.
+/// Always `None`: this build does not determine why a file cannot be read.
 #[cfg(not(all(unix, feature = "index")))]
 pub(crate) fn refusal(_: &Path) -> Option<io::Error> {
     None

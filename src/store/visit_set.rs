@@ -174,7 +174,7 @@ mod tests {
         let mut found = Vec::new();
         for (block, bytes) in visits.blocks() {
             assert!(for_each_visit(bytes, |number, played| found.push((game_of(block, number), played))));
-            // A block that ends within a set is reported.
+            // A block that is cut off within a set is invalid.
             assert!((1..bytes.len()).any(|end| !for_each_visit(&bytes[..end], |_, _| {})));
         }
         found.sort_unstable();

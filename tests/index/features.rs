@@ -98,7 +98,8 @@ fn sets_grow_and_shrink_with_their_blocks() {
         remove(&database, &Removal::Games(gone), &options, &Progress::default()).expect("removed");
         // Removed games stay in the sets until their level is written again.
         assert_eq!(findings(&database), []);
-        let rewrite = |database: &Path| optimize(database, &options, &Progress::default()).expect("rewritten");
+        let rewrite =
+            |database: &Path| optimize(database, &options, &Progress::default()).expect("rewritten");
         fs::copy(&database, &copy).expect("copied");
         rewrite(&copy);
         assert_sets_match_rows(&copy, "removed");

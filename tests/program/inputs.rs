@@ -53,7 +53,7 @@ fn standard_input_is_read_like_a_file() {
         assert_eq!(summary["input_bytes"], GAMES.len(), "{what}");
         assert!(contents(&workspace, "in.db") == expected, "{what}");
     }
-    let gone = "pgndex: note: -: was standard input, which cannot be read again, so the games indexed from it could not be checked against it\n";
+    let gone = "pgndex: note: -: was standard input, which cannot be read again, so the games indexed from this source could not be checked\n";
     assert_eq!(workspace.run(&["verify", "in.db"]).stderr, gone);
     let Run { status, stderr: err, .. } =
         run_with_input(workspace.command(&["index", "-q", "--overwrite", "in.db", "-"]), b"");

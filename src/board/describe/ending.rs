@@ -136,7 +136,7 @@ impl Endings {
         self.0 == 0
     }
 
-    /// Whether the set contains a kind.
+    /// Whether the set contains this kind.
     #[must_use]
     pub const fn contains(self, kind: Ending) -> bool {
         self.0 >> kind as u16 & 1 == 1

@@ -55,7 +55,7 @@ pub(crate) struct PlayerArgs {
     /// Replace the file if it exists
     #[arg(long, requires = "output")]
     pub(crate) overwrite: bool,
-    /// Print the time taken on standard error
+    /// Print the elapsed time to standard error
     #[arg(long, hide_short_help = true)]
     pub(crate) timing: bool,
 }
@@ -183,7 +183,7 @@ pub(crate) struct RepertoireArgs {
     /// json is one array, csv has the lines only.
     #[arg(long, short, value_enum, default_value = "table")]
     pub(crate) format: RowFormat,
-    /// Print the time taken on standard error
+    /// Print the elapsed time to standard error
     #[arg(long, hide_short_help = true)]
     pub(crate) timing: bool,
 }

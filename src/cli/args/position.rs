@@ -49,8 +49,8 @@ impl PositionArgs {
 /// position.
 ///
 /// # Errors
-/// If the FEN is not that of a legal position, if the text of moves contains no move, or if a move cannot be
-/// played.
+/// If the FEN is not that of a legal position, if there are no moves, if the moves cannot be read as one line,
+/// if a move cannot be played, or if the FEN or the moves belong to an unsupported variant.
 pub(crate) fn read_position(args: &PositionArgs) -> anyhow::Result<PositionQuery> {
     let of_option = |option| {
         move |error: PositionError| {
@@ -84,7 +84,7 @@ fn begins_with_black(moves: &str) -> bool {
 /// Reads a FEN.
 ///
 /// # Errors
-/// If the text is not a FEN of a legal position.
+/// If the text is not a FEN of a legal position, or belongs to an unsupported variant.
 pub(crate) fn read_fen(fen: &str) -> Result<PositionQuery, WrongValue> {
     PositionQuery::from_fen(fen).map_err(|error| {
         WrongValue(match fen.trim() {

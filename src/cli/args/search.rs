@@ -57,7 +57,7 @@ pub(crate) struct FindArgs {
     /// json is one object per line, pgn the games themselves.
     #[arg(long, short, value_enum, default_value = "table")]
     pub(crate) format: FindFormat,
-    /// Print the time taken on standard error
+    /// Print the elapsed time to standard error
     #[arg(long, hide_short_help = true)]
     pub(crate) timing: bool,
 }
@@ -143,7 +143,7 @@ pub(crate) struct ExploreArgs {
     /// Each position is expanded once; other moves to it show a reference.
     #[arg(long, value_name = "N", value_parser = within(1..=40_u32), conflicts_with_all = ["versus", "variations", "limit", "top", "recent", "svg"])]
     pub(crate) depth: Option<u32>,
-    /// With --depth: show only moves played in at least this percentage of the tree's games
+    /// With --depth: show only moves played in at least this percentage of the games with the first position
     #[arg(hide_short_help = true, long, value_name = "PERCENT", default_value_t = 5, value_parser = within(0..=100_u32), requires = "depth")]
     pub(crate) least_share: u32,
     #[command(flatten)]
@@ -161,7 +161,7 @@ pub(crate) struct ExploreArgs {
     pub(crate) style: BoardArgs,
     #[command(flatten)]
     pub(crate) picture: PictureArgs,
-    /// Print the time taken on standard error
+    /// Print the elapsed time to standard error
     #[arg(long, hide_short_help = true)]
     pub(crate) timing: bool,
 }

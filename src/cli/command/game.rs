@@ -21,8 +21,8 @@ use crate::cli::terminal::note;
 /// contains 0 or an id after the last game. If other ids in a range have no game, only prints a note.
 ///
 /// # Errors
-/// If a game is missing as described above, or the database cannot be read. If the requested picture is not
-/// of a single position, or cannot be written.
+/// If a game is missing as described above, the database cannot be read, or the games cannot be written. If the
+/// requested picture is not of a single position, or cannot be written.
 pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
     if args.board.ascii {
         use_ascii();

@@ -283,9 +283,10 @@ fn options_of(database: &Path) -> anyhow::Result<IndexOptions> {
     })
 }
 
-/// The files that a database was built from, in the order in which they were first read. Unless `drops` is
-/// true, fails if a file with games cannot be read, and sets `options` so that the run fails if a file has
-/// become shorter.
+/// The files that a database was built from, in the order in which they were first read. Fails if data would be
+/// lost (see [`check_own_rows`]), or if no file can be read. Unless `drops` is true, also fails if one file
+/// with games cannot be read, and sets `options` so that the run fails if a file has become shorter. If `drops`
+/// is true, prints a note about each file that cannot be read.
 fn files_of(database: &Path, drops: bool, options: &mut IndexOptions) -> anyhow::Result<Vec<PathBuf>> {
     let known = Database::open_read_only(database)?;
     check_own_rows(&known, database)?;

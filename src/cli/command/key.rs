@@ -11,7 +11,7 @@ use crate::cli::render::{PictureOutput, RowWriter, Value, stdout};
 /// Prints the key and the canonical FEN of a position, and writes its picture if requested.
 ///
 /// # Errors
-/// If the position is not legal or cannot be read, or the picture cannot be written.
+/// If the position is not legal or cannot be read, or the answer or the picture cannot be written.
 pub(crate) fn run(args: &KeyArgs) -> anyhow::Result<()> {
     let query = match args.words.is_empty() {
         true => read_position(&args.position)?,

@@ -31,8 +31,9 @@ struct State {
 /// Copies a database.
 ///
 /// # Errors
-/// If the database cannot be read, the copy cannot be written, an existing copy would be replaced without
-/// `--overwrite`, or the command is stopped.
+/// If the database cannot be read, the copy cannot be written, the copy would replace the database itself or
+/// one of its auxiliary files, an existing copy would be replaced without `--overwrite`, or the command is
+/// stopped.
 pub(crate) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
     let started = Instant::now();
     refuse_standard_output(&args.target)?;

@@ -27,7 +27,8 @@ struct Outcome {
 /// Checks a database or Parquet files, and prints the findings.
 ///
 /// # Errors
-/// If the arguments contradict each other, the files cannot be read at all, or the check is stopped.
+/// If the arguments contradict each other, the files cannot be read at all, the check is stopped, or the result
+/// cannot be written.
 pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
     let Outcome { first, findings, last_line, done, advice } = match &args.parquet {
         #[cfg(feature = "parquet")]
@@ -142,7 +143,7 @@ fn note_sources(report: &Report) {
         }
         let path = printable(&source.path.to_string_lossy());
         note(&format!(
-            "{path}: {}, so the games indexed from it could not be checked against it",
+            "{path}: {}, so the games indexed from this source could not be checked",
             source.message
         ));
     }

@@ -81,9 +81,9 @@ fn snapshot(progress: &Progress) -> Snapshot {
     }
 }
 
-/// Runs work. Meanwhile, a separate thread displays the result of `snapshot`: first after the time `first`,
-/// then at intervals of `every`. After the work, the display is removed if it is a bar, and nothing more is
-/// displayed.
+/// Calls `work` and returns its result. Meanwhile, a separate thread displays the result of `snapshot`: first
+/// after the time `first`, then at intervals of `every`. When `work` is done, the thread removes the display if
+/// it is a bar, and displays nothing more.
 fn run<T>(
     first: Duration,
     every: Duration,

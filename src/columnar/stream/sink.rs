@@ -36,7 +36,7 @@ enum Rows {
     Positions(Box<PositionRows>),
 }
 
-/// Collects the ranks (see `Sample::rank_of`) of the positions that games offer for a sample.
+/// Collects the ranks (see `Sample::rank_of`) of the positions from which a sample is chosen.
 #[derive(Debug)]
 pub(crate) struct RankEncoder {
     of_rows: StreamEncoder,
@@ -250,7 +250,7 @@ impl<F: FnMut(RecordBatch) -> ControlFlow<()>> Sink for StreamSink<F> {
     }
 }
 
-/// Collects in `ranks` the lowest ranks of the positions that games offer for the sample.
+/// Collects in `ranks` the lowest ranks of the positions from which the sample is chosen.
 pub(crate) struct RankSink<'r> {
     encoder: RankEncoder,
     ranks: &'r mut LeastRanks,

@@ -276,9 +276,10 @@ impl<'a> ChunkParser<'a> {
         }
     }
 
-    /// How much of the game could be replayed. When this program exports an incomplete game, it adds a tag
-    /// that states which part is missing. A completely replayed game has the status `Truncated` if it has
-    /// this tag with the value that fits its number of plies.
+    /// Determines how much of the game could be replayed. When this program exports an incomplete game, it adds
+    /// a tag that states which part is missing. A completely replayed game has the status `Truncated` if it has
+    /// this tag with the value that fits its number of plies. A tag whose value does not fit is stored in the
+    /// table `tag`.
     fn status(
         &self,
         header: &mut Header,
@@ -301,7 +302,9 @@ impl<'a> ChunkParser<'a> {
         }
     }
 
-    /// The game's result: the result in the tag or, if the tag has no known result, the result after the moves.
+    /// Determines the game's result: the result in the tag or, if the tag has no known result, the result after
+    /// the moves. Reports a problem if the two results differ, or if no result follows the moves of a
+    /// completely replayed game.
     fn result(
         &mut self,
         tag: Option<GameResult>,

@@ -81,7 +81,8 @@ impl ChunkParser<'_> {
         Ending { status: GameStatus::Skipped, result, result_at, opening: None }
     }
 
-    /// Replays a game: its moves, and the annotations after its result.
+    /// Replays the moves of a game, and reads the annotations after its result. If no move was played, but an
+    /// ignored word may have been a move, the status is `Truncated`.
     fn replay<const ANNOTATED: bool>(&mut self, start: &Position, batch: &mut GameBatch) -> Ending {
         let mut position = start.clone();
         let mut ending = self.replay_moves::<ANNOTATED>(&mut position, batch);

@@ -301,7 +301,8 @@ impl Names {
         Self { ids, hash, last: [players.0, events.0, sites.0], key: Vec::new() }
     }
 
-    /// The id of a name, if it was found or assigned before, or if `known` returns it.
+    /// The id of a name, if it was found or assigned before, or if `known` returns it. An id that `known`
+    /// returns is remembered.
     fn find(
         &mut self,
         table: NameTable,

@@ -150,8 +150,8 @@ pub(crate) fn start(
         read();
         return Ok(receiver);
     }
-    // The thread is not joined, because it can wait for input from a terminal. It ends when it sends a piece
-    // that nobody receives.
+    // The thread is not joined, because it can wait for input from a terminal. If the receiver is dropped, the
+    // thread ends when it sends the next piece.
     std::thread::Builder::new().name("read".into()).spawn(read).map_err(Error::Thread)?;
     Ok(receiver)
 }

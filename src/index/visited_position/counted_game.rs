@@ -24,7 +24,7 @@ impl CountedGame {
     const BLACK_ELO: u32 = 18;
     const DATE: u32 = 34;
 
-    /// Stands for a game that does not exist.
+    /// The value for a game that does not exist.
     pub(crate) const NONE: Self = Self(GameResult::Unknown as u64);
 
     /// A game with this result and these ratings of White and Black, played on a date `YYYY.MM.DD`.
@@ -43,12 +43,12 @@ impl CountedGame {
         )
     }
 
-    /// The counted data of a game; `text` contains the texts of its row.
+    /// The result, ratings and date of a game; `text` contains the texts of its row.
     pub(crate) fn of(row: &GameRow, text: &str) -> Self {
         Self::new(row.result, [row.white_elo, row.black_elo], row.date.map(|date| date.of(text)))
     }
 
-    /// The counted data of a stored game.
+    /// The result, ratings and date of a stored game.
     pub(crate) fn of_outcome(GameOutcome { result, elos, date }: &GameOutcome) -> Self {
         Self::new(*result, *elos, date.as_deref())
     }
@@ -88,7 +88,8 @@ impl CountedGame {
     }
 }
 
-/// The counted data of the games of a level: first the stored games, then the games that the run adds.
+/// The results, ratings and dates of the games of a level: first the stored games, then the games that the run
+/// adds.
 #[derive(Debug)]
 pub(crate) struct CountedGames {
     /// The last id before the games that the run adds.
@@ -167,7 +168,7 @@ impl CountedGames {
         self.counted_games.extend(counted_games);
     }
 
-    /// The counted data of one of the games.
+    /// The result, ratings and date of one of the games.
     #[inline]
     pub(crate) fn of(&self, game: GameId) -> CountedGame {
         if self.is_new(game) {

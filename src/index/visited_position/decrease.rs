@@ -140,7 +140,7 @@ struct LevelDecreases<'r> {
 }
 
 impl LevelDecreases<'_> {
-    /// Computes the decreases that `games`, the removed games of the level, cause. Adds these decreases to
+    /// Computes how much the counts decrease if `games` are removed from the level. Adds these decreases to
     /// `all`.
     fn compute(&self, games: &[GameId], outcomes: &KnownOutcomes<'_>, all: &mut Decreases) -> Result<()> {
         const GAMES_AT_ONCE: usize = 256;

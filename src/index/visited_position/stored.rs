@@ -13,8 +13,8 @@ use crate::store::Snapshot;
 
 impl Run<'_> {
     /// Adds to the partitions the occurrences of the games in `range` (the first and the last id) of the
-    /// database `known`, except games that the run removes. Returns the counted data of the games in `range`,
-    /// except removed games.
+    /// database `known`, except games that the run removes. Returns the results, ratings and dates of the games
+    /// in `range`, except removed games.
     pub(crate) fn scatter_stored(&self, known: &Snapshot, range: [GameId; 2]) -> Result<StoredGames> {
         let starts = known.starts_of_games(range, StoredGames::AT_ONCE)?;
         let (path, next) = (known.path(), AtomicUsize::new(0));

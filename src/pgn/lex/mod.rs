@@ -66,7 +66,7 @@ pub struct Lexer<'a> {
     text: &'a [u8],
     at: usize,
     odd: usize,
-    /// Whether a move has been read.
+    /// Whether a move has been read. In a variation, always true.
     moved: bool,
     /// The offset up to which the lexer has searched in vain for the closing bracket of a [stray opening
     /// bracket](Token::StrayOpening). It does not search the text before this offset again.

@@ -242,8 +242,8 @@ impl Piece {
             ([], []) if self.clock.is_some() => {}
             ([], [moves]) if self.clock.is_some() => self.moves = Some(count(*moves)?),
             ([], [number]) => self.number = *number,
-            // Fractions of a minute (`1/2`, `1/4`, `3/4`), as sites show them: no game has four seconds for
-            // three moves.
+            // Fractions of a minute (`1/2`, `1/4`, `3/4`), as chess sites write them. They do not mean moves
+            // and seconds: no game has four seconds for three moves.
             ([], [part @ (1.0 | 3.0), whole @ (2.0 | 4.0)])
                 if tokens.get(1) == Some(&Token::Slash) && self.moves.is_none() && part < whole =>
             {
@@ -394,8 +394,8 @@ fn number(text: &str, is_after_slash: bool) -> Option<(Token, usize)> {
         if let Some(third) = field(first + 3) {
             let is_clock = whole < 10.0 || (whole % 24.0 == 0.0 && second == 0.0 && third == 0.0);
             let clock = Token::Clock(Time::Surely(whole * 3600.0 + second * 60.0 + third));
-            // `40/90:30:15` is three periods, not one time: times in hours are shorter than ten hours, or are
-            // whole days.
+            // `40/90:30:15` means three periods, not one time: a time with hours has fewer than ten hours, or
+            // is a number of whole days.
             if is_clock || !is_after_slash {
                 return is_clock.then_some((clock, first + 6));
             }
@@ -403,7 +403,7 @@ fn number(text: &str, is_after_slash: bool) -> Option<(Token, usize)> {
             let clock = Token::Clock(Time::Clock(whole * 60.0 + second));
             let end = first + 3;
             let is_before_slash = text[end..].starts_with('/');
-            // `40/40:40/40`, `40/30:15` and `90:30` are two periods.
+            // Each of `40/40:40/40`, `40/30:15` and `90:30` means two periods.
             let are_periods = if is_after_slash {
                 is_before_slash || (whole >= 10.0 && second != 0.0)
             } else {

@@ -17,8 +17,8 @@ const SIDE: Param = Param::new(
 
 const PARAMS: &[Param] = &[
     Param::number("limit", "Maximum number of moves, the most frequent first; 0 (the default): all"),
-    Param::number("top", "Number of listed games with the highest mean rating, at most 15; default 15"),
-    Param::number("recent", "Number of listed latest games, at most 15; default 15"),
+    Param::number("top", "Maximum number of games in the list of top-rated games, at most 15; default 15"),
+    Param::number("recent", "Maximum number of games in the list of latest games, at most 15; default 15"),
     Param::flag("variations", "Also count moves in variations, separately from played moves"),
     SIDE,
     Param::flag("history", "Also count the games by year"),

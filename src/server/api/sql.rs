@@ -14,7 +14,8 @@ use crate::server::route::{Lane, Route, route};
 use crate::store::sql::{is_of_name, words};
 use crate::store::{Catalog, Database, Error, Result};
 
-/// The maximum size of a request in bytes, and the limits of the rows in an answer.
+/// The maximum size, in bytes, of a request and of its statement; and the maximum number and size of the rows
+/// in an answer.
 const STATEMENT: usize = 64 << 10;
 const LIMITS: SqlLimits = SqlLimits { rows: 1000, bytes: 4 << 20 };
 

@@ -39,7 +39,7 @@ fn pack(packer: &mut Compress, bytes: &[u8]) -> Option<Vec<u8>> {
     matches!(status, Ok(Status::StreamEnd)).then_some(packed)
 }
 
-/// The entity tags of answers that the client has.
+/// The value of the header `If-None-Match`: the entity tags of the answers that the client has.
 fn known_tags(headers: &HeaderMap) -> Option<&str> {
     headers.get(IF_NONE_MATCH)?.to_str().ok()
 }

@@ -26,7 +26,7 @@ enum Clauses {
     Any,
     Material(MaterialSignature),
     Ending(Ending),
-    /// A value in one of these ranges.
+    /// Matches games that have a feature of this kind with a value in one of these ranges.
     Values(FeatureKind, Vec<RangeInclusive<i64>>),
     All(Vec<FeatureQuery>),
     Either(Vec<FeatureQuery>),

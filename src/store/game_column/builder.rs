@@ -153,7 +153,7 @@ impl ColumnBuilder {
         done
     }
 
-    /// Sets the columns of a game number to NULL, because the game was removed.
+    /// Sets all columns of a game to NULL, because the game was removed. `number` is its number in the block.
     pub(crate) fn remove(&mut self, number: u16) {
         self.is_changed = true;
         let columns = self.columns.iter_mut().filter(|column| usize::from(number) < column.games.len());

@@ -71,7 +71,7 @@ enum Value<'c> {
     Blob(&'c [u8]),
 }
 
-/// The columns of a record.
+/// The columns of a record that have not been read yet.
 struct Columns<'c> {
     types: &'c [u8],
     values: &'c [u8],

@@ -9,7 +9,7 @@ use crate::store::read::occurrence::hit::rank_sql;
 use crate::store::read::selection::{is_in, json};
 use crate::store::{Database, HitOrder, NameFilter, Named, Result, Selection};
 
-/// The place of a game in an order of games.
+/// The place of a game in a sorted list of games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GameSortKey {
     /// Whether the game has no result.
@@ -22,7 +22,7 @@ pub struct GameSortKey {
 }
 
 impl Database {
-    /// The place of a game in an order; `None` if the game does not exist.
+    /// The place of a game in the order `order`; `None` if the game does not exist.
     ///
     /// # Errors
     /// Errors of SQLite.

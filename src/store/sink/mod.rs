@@ -210,7 +210,7 @@ impl OccurrenceLeaves<'_> {
     }
 }
 
-/// A sink for runs that only check their input: it accepts everything and keeps nothing.
+/// A sink for dry runs: it discards all data.
 #[derive(Debug)]
 pub(crate) struct NullSink;
 

@@ -182,7 +182,7 @@ fn has_deleted(connection: &Connection, level: i64, key: i64) -> rusqlite::Resul
     connection.prepare_cached(sql)?.exists([level, key])
 }
 
-/// Whether two positions of a level share a key.
+/// Whether at least two different positions of a level have this key.
 fn is_shared(connection: &Connection, level: i64, key: i64) -> rusqlite::Result<bool> {
     let sql = "SELECT count(DISTINCT p.fen) > 1 FROM occurrence AS o
                JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply

@@ -32,8 +32,8 @@ const HISTORY_MOVES: usize = 4;
 /// Prints the moves played from a position.
 ///
 /// # Errors
-/// If the position, the filters, the opening names or the database cannot be read, or the picture cannot be
-/// written.
+/// If an argument is invalid, the opening names or the database cannot be read, or the answer or the picture
+/// cannot be written.
 pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
     if args.style.ascii {
         use_ascii();

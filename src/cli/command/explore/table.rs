@@ -141,7 +141,7 @@ pub(super) fn shares(parts: [u32; 3], games: u64) -> Value<'static> {
     (games > 0).then(|| rounded.join("/")).into()
 }
 
-/// The header of the column of [`shares`].
+/// The header of the column that contains the result of [`shares`].
 pub(super) const fn shares_header(side: Option<Color>) -> &'static str {
     if side.is_some() { OF_SIDE[1] } else { OF_BOTH[0] }
 }

@@ -25,7 +25,7 @@ impl<R: BufRead> Script<R> {
         Self { input, lines: 0 }
     }
 
-    /// The next piece; `None` at the end of the script.
+    /// The next statements, or the next command; `None` at the end of the script.
     ///
     /// # Errors
     /// If the script cannot be read, or is not UTF-8 text.

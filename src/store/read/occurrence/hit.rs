@@ -91,8 +91,8 @@ impl HitOrder {
     }
 }
 
-/// The rank of a game in an order, as an SQL expression on a row of `game`: games with smaller ranks come
-/// first. For orders other than [`HitOrder::Game`], the query itself must put games without a result last.
+/// The rank of a game in the order `order`, as an SQL expression on a row of `game`: games with smaller ranks
+/// come first. For orders other than [`HitOrder::Game`], the query itself must put games without a result last.
 pub(crate) const fn rank_sql(order: HitOrder) -> &'static str {
     match order {
         HitOrder::Game => "0",
@@ -172,7 +172,7 @@ impl Database {
         statement.raw_query().next()?.map(read).transpose()
     }
 
-    /// Whether a game has no result, and its rank in an order; `None` if the game does not exist.
+    /// Whether a game has no result, and its rank in the order `order`; `None` if the game does not exist.
     pub(crate) fn rank(&self, game: GameId, order: HitOrder) -> rusqlite::Result<Option<(bool, i64)>> {
         let sql = format!(
             "SELECT game_id, game.result = '*' AS is_unfinished, {} AS place FROM game WHERE game_id = ?1",

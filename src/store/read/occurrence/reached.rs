@@ -43,7 +43,7 @@ pub(super) struct ExploreTarget<'a> {
 }
 
 impl ExploreTarget<'_> {
-    /// The levels that count the position in a row of `level_position`, and the other levels.
+    /// The levels that have a row for the position in `level_position`, and the other levels.
     pub(super) fn levels(&self) -> rusqlite::Result<[Vec<LevelGames>; 2]> {
         let connection = self.database.connection();
         let (mut counted, mut others) = (Vec::new(), Vec::new());

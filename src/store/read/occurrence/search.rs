@@ -419,8 +419,8 @@ impl Database {
         walked.map_err(self.failed("list games"))
     }
 
-    /// Visits the ids of the games of a selection in an order, until `visit` returns `false`. Includes games
-    /// with the status `skipped`.
+    /// Visits the ids of a selection's games in the order `order`, until `visit` returns `false`. Includes
+    /// games with the status `skipped`.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -475,7 +475,8 @@ impl Database {
     }
 }
 
-/// SQL for the ids of a selection's games, in an order. Includes only games for which `condition` holds.
+/// SQL that returns the ids of a selection's games in the order `order`. Only games for which `condition` holds
+/// are included. Each row also has the columns that [`order_sql`] needs.
 fn games_sql(condition: &str, selection: &Selection, order: HitOrder) -> String {
     format!(
         "SELECT game.game_id AS game_id{} FROM game WHERE {condition}{} ORDER BY {}1",
