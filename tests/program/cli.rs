@@ -63,8 +63,9 @@ mod help {
           -V, --version
                   Print version
 
-        Answers go to standard output; notes, progress and errors to standard error. PGNDEX_DB names the
-        database for commands that only read, PGNDEX_THREADS the number of threads.
+        Answers go to standard output; notes, progress and errors to standard error. PGNDEX_DB is the
+        default database of `info`, `find`, `explore`, `export`, `verify` and `serve`; PGNDEX_THREADS is the
+        number of threads.
 
         Exit status: 0 done (also if nothing was found), 1 failed, 2 wrong usage. 3: done, but some games or
         files could not be read completely. 4: another program is writing the database. 130: stopped by
@@ -215,7 +216,7 @@ mod help {
                   [default: skip, or the database's setting]
 
                   Possible values:
-                  - keep:  Keep all games
+                  - keep:  Keep all games, and do not look for duplicates
                   - skip:  Skip games with the same moves, players, date and result; the table `duplicate`
                     lists them
                   - moves: Also skip games of 20 plies or more with the same moves, even if players, date or

@@ -195,7 +195,7 @@ pub(crate) enum OnProblemArg {
 /// The parser for the rule for games that repeat an earlier game.
 fn duplicates() -> impl TypedValueParser<Value = Duplicates> {
     described_one_of([
-        ("keep", "Keep all games", Duplicates::Keep),
+        ("keep", "Keep all games, and do not look for duplicates", Duplicates::Keep),
         (
             "skip",
             "Skip games with the same moves, players, date and result; the table `duplicate` lists them",

@@ -65,8 +65,8 @@ Each run adds its games as a separate part. `optimize` merges all parts, and dro
 games. Answers stay the same; look-ups become a little quicker.
 
 After a crash, either all of the work is done or none. If more than a tenth of the file is free at the end, \
-the file is rewritten without its free pages. This temporarily needs up to the file's size in its directory, \
-and as much again in --temp-dir.
+the file is rewritten without its free pages. This temporarily needs free space: up to the file's size in \
+its directory, and as much again in --temp-dir.
 
 Examples:
   pgndex optimize games.db                    for example after a month of nightly additions
@@ -146,8 +146,8 @@ pub(crate) struct RemoveArgs {
     pub(crate) dry_run: bool,
     /// Rewrite the file afterwards without its free pages.
     ///
-    /// This also drops stored positions of removed games. It temporarily needs up to the file's size in its
-    /// directory, and as much again in --temp-dir. Without filters, no games are removed.
+    /// This also drops stored positions of removed games. It temporarily needs free space: up to the file's
+    /// size in its directory, and as much again in --temp-dir. Without filters, no games are removed.
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) shrink: bool,
     #[command(flatten)]

@@ -43,8 +43,8 @@ pub(crate) use sql::{SqlArgs, SqlFormat, parameter_name, parameter_value, query_
 pub(crate) use value::{FORMAT, RowFormat, formats};
 
 const NOTES: &str = "\
-Answers go to standard output; notes, progress and errors to standard error. PGNDEX_DB names the database \
-for commands that only read, PGNDEX_THREADS the number of threads.
+Answers go to standard output; notes, progress and errors to standard error. PGNDEX_DB is the default \
+database of `info`, `find`, `explore`, `export`, `verify` and `serve`; PGNDEX_THREADS is the number of threads.
 
 Exit status: 0 done (also if nothing was found), 1 failed, 2 wrong usage. 3: done, but some games or files \
 could not be read completely. 4: another program is writing the database. 130: stopped by Ctrl-C, 143: by \

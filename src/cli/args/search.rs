@@ -16,8 +16,8 @@ use crate::cli::error::{WrongValue, wrong_value};
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Positions are the same if placement, side to move, castling rights and en passant are the same. A game has \
-one row for each time it reached the position. Without a position, each game with positions that passes the \
-filters has one row.
+one row for each time it reached the position. Without a position, each game that passes the filters \
+has one row, except games without positions.
 
 All conditions of a description must hold in the same position. A game then has one row, with its first \
 matching position. With --for, this is the first of the consecutive positions; with --then, the position \
