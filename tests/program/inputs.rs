@@ -221,7 +221,7 @@ fn names_may_be_any_bytes() {
         let (status, _, stderr) = run(&["verify"]);
         assert_eq!((status, stderr.lines().count()), (0, 1), "{stderr}");
         assert!(
-            stderr.contains("no longer exists, so the games indexed from it could not be checked"),
+            stderr.contains("no longer exists, so the games indexed from this source could not be checked"),
             "{stderr}"
         );
     }

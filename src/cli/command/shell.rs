@@ -206,11 +206,7 @@ fn environment(command: &Command) -> Vec<Entry> {
     let writes = |format: &str| is_program || formats.iter().any(|known| known.starts_with(format));
     let is_any_of = |names: &[&str]| is_program || names.contains(&command.get_name());
     let entries = [
-        (
-            reads(DATABASE),
-            DATABASE,
-            "The database for commands that only read, if none is given on the command line.",
-        ),
+        (reads(DATABASE), DATABASE, "The database, if none is given on the command line."),
         (reads(THREADS), THREADS, "The number of threads, if --threads is not given."),
         (has("quiet"), NO_PROGRESS, "If it is set and not 0, no progress is shown."),
         (
