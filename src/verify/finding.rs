@@ -189,7 +189,7 @@ impl Finding {
                 .and_then(|(_, place)| place.split_once('.'))
                 .is_some_and(|(table, _)| REBUILT.contains(&table)),
             FindingKind::Unreadable => REBUILT.contains(&self.table),
-            FindingKind::DanglingLink => self.column != Some("import_id"),
+            FindingKind::DanglingLink => true,
             FindingKind::MissingRow if self.table == "game" => true,
             // Of these tables, only counts are computed again.
             FindingKind::WrongValue if ["import", "source"].contains(&self.table) => false,

@@ -332,3 +332,20 @@ fn games_of_an_unknown_source_are_kept_and_can_be_removed() {
     assert_eq!(count(&place.database(), "game"), games);
     place.assert_sound();
 }
+
+/// Runs whose rows were deleted get rows again, so games can be added.
+#[test]
+fn missing_runs_are_added_again() {
+    let place = Workspace::new();
+    for (name, date) in [("c.pgn", "[Date \"3"), ("d.pgn", "[Date \"4")] {
+        fs::write(place.path(name), GAMES.replace("[Date \"1", date)).expect("written");
+    }
+    place.index("games.db", &["c.pgn"]);
+    place.change("DELETE FROM import");
+    assert!(place.verify().findings.repairable > 0);
+    place.repair();
+    place.assert_sound();
+    assert_eq!(count(&place.database(), "import WHERE finished_at NOT NULL AND program_version = 'unknown'"), 2);
+    place.index("games.db", &["d.pgn"]);
+    place.assert_sound();
+}

@@ -24,6 +24,15 @@ const NAME_UNKNOWN: &str = "INSERT INTO source (source_id, path, import_id)
      SELECT source_id, 'unknown source ' || source_id, min(import_id) FROM game
      WHERE source_id NOT IN (SELECT source_id FROM source) GROUP BY source_id";
 
+/// Creates a row for each missing run of games, sources or duplicates, with the options in `setting`. Other
+/// statements set its counts.
+const ADD_RUNS: &str = "INSERT INTO import (import_id, started_at, finished_at, program_version, options)
+     SELECT import_id, ifnull(min(indexed_at), strftime('%Y-%m-%dT%H:%M:%SZ', 'now')), max(indexed_at), 'unknown',
+         (SELECT json_group_object(name, CAST(value AS TEXT)) FROM setting WHERE name IN ('annotations', 'duplicates', 'encoding'))
+     FROM (SELECT import_id FROM game UNION SELECT import_id FROM source UNION SELECT import_id FROM duplicate)
+     LEFT JOIN source USING (import_id)
+     WHERE import_id NOT IN (SELECT import_id FROM import) GROUP BY import_id";
+
 /// Removes rows that refer to missing games or sources. Rows with NULL instead of a reference stay, because
 /// `NOT IN` is not true for NULL.
 const REMOVE: [&str; 6] = [
@@ -158,7 +167,7 @@ impl Build {
     }
 
     /// Removes rows that refer to missing games or sources, names that no game uses, and sources whose games
-    /// are all missing or to which no row refers. Adds rows for missing sources of games. Replaces references
+    /// are all missing or to which no row refers. Adds rows for missing sources of games, and for missing runs. Replaces references
     /// to missing names, openings and original games with NULL. Rebuilds `game_column` and `game_set`. Clears
     /// `occurrence` and the tables of visited positions. Recounts the plies of games, and the games, problems
     /// and duplicates of sources and runs.
@@ -171,6 +180,7 @@ impl Build {
         let positions = (self.layout() == Layout::Open).then_some("game_position");
         let tables = HeaderBatch::SIDE_TABLES.iter().map(|table| table.name).chain(positions);
         let (sources, unknown_sources) = (changed(FORGET_EMPTIED)?, changed(NAME_UNKNOWN)?);
+        changed(ADD_RUNS)?;
         let mut counts = RepairCounts { sources, unknown_sources, ..RepairCounts::default() };
         for table in tables {
             let sql = format!("DELETE FROM {table} WHERE game_id NOT IN (SELECT game_id FROM game)");
