@@ -167,7 +167,7 @@ impl Finding {
     /// games.
     fn is_repairable(&self) -> bool {
         /// Tables of which `repair` writes all rows again.
-        const REBUILT: [&str; 9] = [
+        const REBUILT: [&str; 10] = [
             "deleted_game",
             "game_column",
             "game_set",
@@ -176,6 +176,7 @@ impl Finding {
             "occurrence",
             "occurrence_level",
             "position_game",
+            "position_key",
             "visit_set",
         ];
         /// Tables of which `repair` corrects counts and removes rows.

@@ -440,6 +440,20 @@ fn damage_is_found_and_reported() {
     }
 }
 
+/// A repair restores constants. It says that it does not check everything.
+#[test]
+fn constants_are_written_again() {
+    let workspace = workspace(FAMOUS);
+    let changed = Connection::open(workspace.path("compact.db")).expect("a database");
+    let change = "DELETE FROM position_key WHERE place > 9; DELETE FROM opening";
+    execute_without_constraints(&changed, change).expect("changed");
+    drop(changed);
+    let repaired = workspace.run(&["repair", "compact.db"]);
+    assert!(repaired.stderr.contains("not checked: run `pgndex verify compact.db`"), "{repaired:?}");
+    let verified = workspace.run(&["verify", "compact.db"]);
+    assert!(!verified.stdout.contains("position_key") && verified.stdout.contains("opening"), "{verified:?}");
+}
+
 #[test]
 fn the_layout_stays_when_files_are_read_again() {
     let workspace = workspace(FAMOUS);

@@ -79,12 +79,16 @@ removes rows that refer to missing games or sources, and names that no game has.
 become NULL; otherwise games, moves and annotations stay unchanged. If all games of a PGN file are missing, \
 but `remove` did not remove them, the file can be indexed again.
 
+Rows that follow from no other rows are neither checked nor changed, such as annotations, openings, settings \
+and problems. Run `pgndex verify` afterwards: it checks all rows, and says what to do about wrong ones.
+
 The command works on a copy, which needs as much space again and replaces the database at the end. A file \
 that the disk damaged cannot be repaired: index its games again.
 
 Examples:
   pgndex verify games.db                   list what is wrong
-  pgndex repair games.db";
+  pgndex repair games.db
+  pgndex verify games.db                   check the result";
 
 /// Arguments of a command that works on a whole database.
 #[derive(Args, Debug)]

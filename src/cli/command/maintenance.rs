@@ -163,11 +163,11 @@ pub(crate) fn repair(args: &MaintenanceArgs) -> anyhow::Result<Status> {
             changes.map(|(verb, count, noun)| format!("{verb} {}; ", counted(*count, noun))).collect();
         format!(
             "{changes}rebuilt all tables derived from the games, such as `occurrence`, with move statistics for {}; took {:.1} s\n\
-             {}: {}; check the result with `pgndex verify`",
+             {database}: {}; annotations, openings, settings and problems were not checked: run `pgndex verify {database}`",
             counted(visited_positions, "position"),
             elapsed.as_secs_f64(),
-            printable(&args.database.to_string_lossy()),
             bytes(file_bytes),
+            database = printable(&args.database.to_string_lossy()),
         )
     })?;
     Ok(if broken.is_empty() { Status::Done } else { Status::Unsound })

@@ -12,6 +12,7 @@ use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::layout::Layout;
 use crate::store::lock::WriterLock;
 use crate::store::row::HeaderBatch;
+use crate::store::schema::{schema_of, version_of};
 use crate::store::write::build::{Build, BuildOptions};
 use crate::store::write::features::rebuild_sets;
 use crate::store::write::fill::fill_columns;
@@ -168,8 +169,8 @@ impl Build {
 
     /// Removes rows that refer to missing games or sources, names that no game uses, and sources whose games
     /// are all missing or to which no row refers. Adds rows for missing sources of games, and for missing runs. Replaces references
-    /// to missing names, openings and original games with NULL. Rebuilds `game_column` and `game_set`. Clears
-    /// `occurrence` and the tables of visited positions. Recounts the plies of games, and the games, problems
+    /// to missing names, openings and original games with NULL. Rebuilds `game_column`, `game_set` and
+    /// `position_key`. Clears `occurrence` and the tables of visited positions. Recounts the plies of games, and the games, problems
     /// and duplicates of sources and runs.
     ///
     /// # Errors
@@ -191,6 +192,9 @@ impl Build {
         counts.ply_counts = sum(&COUNT_PLIES)?;
         counts.names = sum(&REMOVE_NAMES)?;
         sum(&CLEAR_LEVELS)?;
+        if self.layout() == Layout::Compact {
+            self.run(write_constants)?;
+        }
         sum(&COUNT)?;
         sum(&RECOUNT)?;
         counts.sources += changed(FORGET)?;
@@ -262,6 +266,19 @@ impl Build {
     fn run<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
         work(self.connection()).map_err(|source| Error::sqlite(self.target(), "repair the database", source))
     }
+}
+
+/// Writes the constants of `position_key` again.
+fn write_constants(connection: &Connection) -> rusqlite::Result<()> {
+    let fresh = schema_of(version_of(connection)?, Layout::Compact)?;
+    connection.execute("DELETE FROM position_key", [])?;
+    let mut insert = connection.prepare("INSERT INTO position_key VALUES (?1, ?2, ?3)")?;
+    let mut constants = fresh.prepare("SELECT letter, place, value FROM position_key")?;
+    let mut rows = constants.query([])?;
+    while let Some(row) = rows.next()? {
+        insert.execute(params![row.get::<_, String>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?])?;
+    }
+    Ok(())
 }
 
 /// Stores the first moves of a game (at most `most`) in `codes`. Returns the key of the game's start
