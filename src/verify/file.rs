@@ -13,6 +13,7 @@ use crate::source::TextEncoding;
 use crate::store::cell::REMOVED_GAME;
 use crate::store::row::{HeaderBatch, SideTable, StoredId};
 use crate::store::sql::words;
+use crate::store::write::repair::LEAST_LAST_GAME;
 use crate::store::{
     self, Cells, Database, LEVEL_CONTINUATION, LEVEL_POSITION, Layout, OPENING, VISIT_SET, schema_of,
     version_of,
@@ -369,6 +370,24 @@ pub(crate) fn removed_games(reader: Reader<'_>) -> rusqlite::Result<()> {
                               UNION ALL SELECT source_id, byte_offset FROM duplicate)";
     let table = (REMOVED_GAME.name, REMOVED_GAME.key);
     reader.report_rows(SurplusRow, table, sql, "the game still exists")
+}
+
+/// Reports the numbers of removed games in `setting` if they do not agree with each other or with other tables.
+pub(crate) fn removed_settings(Reader { connection, findings }: Reader<'_>) -> rusqlite::Result<()> {
+    for (name, least) in
+        [("removed_games", "SELECT count(*) AS least FROM removed_game"), ("last_game", LEAST_LAST_GAME)]
+    {
+        let sql = format!(
+            "SELECT least, value FROM ({least}) LEFT JOIN setting ON name = ?1 WHERE least > ifnull(value, 0)"
+        );
+        for_each_row(connection, &sql, [name], &mut |row| {
+            let (least, found): (i64, Value) = (row.get(0)?, row.get(1)?);
+            let (expected, found) = (format!("at least {least}"), format_value((&found).into()));
+            findings.wrong(WrongCount, "setting", RowId::new([("name", name)]), "value", expected, found);
+            Ok(())
+        })?;
+    }
+    Ok(())
 }
 
 /// Whether `found` is the same definition as `expected`, or a table that has additional columns. The

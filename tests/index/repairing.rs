@@ -345,7 +345,41 @@ fn missing_runs_are_added_again() {
     assert!(place.verify().findings.repairable > 0);
     place.repair();
     place.assert_sound();
-    assert_eq!(count(&place.database(), "import WHERE finished_at NOT NULL AND program_version = 'unknown'"), 2);
+    assert_eq!(
+        count(&place.database(), "import WHERE finished_at NOT NULL AND program_version = 'unknown'"),
+        2
+    );
     place.index("games.db", &["d.pgn"]);
+    place.assert_sound();
+}
+
+/// Without them, the number of a removed game could be given to another game.
+#[test]
+fn the_numbers_of_removed_games_are_checked() {
+    let place = Workspace::new();
+    let last = count(&place.database(), "game");
+    for game in [2, last] {
+        let games = vec![GameId(u32::try_from(game).expect("a small number"))];
+        remove(&place.database(), &Removal::Games(games), &place.options, &Progress::default())
+            .expect("removed");
+        for change in [
+            "UPDATE setting SET value = 1 WHERE name = 'last_game'",
+            "DELETE FROM setting WHERE name = 'last_game'",
+            "DELETE FROM setting WHERE name = 'removed_games'",
+            "UPDATE setting SET value = 0 WHERE name = 'removed_games'",
+        ] {
+            place.assert_sound();
+            place.change(change);
+            let findings = place.verify().findings;
+            assert!(
+                findings.total() > 0 && findings.repairable == findings.total(),
+                "{change}: {findings:#?}"
+            );
+            place.repair();
+        }
+    }
+    // The repair emptied `deleted_game`.
+    let kept = number(&open(&place.database()), "SELECT value FROM setting WHERE name = 'last_game'");
+    assert_eq!(kept, last);
     place.assert_sound();
 }

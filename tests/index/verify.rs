@@ -265,6 +265,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
             "missing-row position_game key ",
             "surplus-row deleted_game game_id 9: the game exists, so it must not be listed here",
             "wrong-count import import_id 1: distinct_positions is ",
+            "wrong-count setting name 'last_game': value is NULL, expected at least 9",
         ],
     ),
     (

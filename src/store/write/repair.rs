@@ -110,13 +110,25 @@ const CLEAR_LEVELS: [&str; 6] = [
     "DELETE FROM level_position",
 ];
 
+/// The least possible value of the setting 'last_game', according to the number of removed games, the games and
+/// `deleted_game`; 0 if the setting need not exist. All numbers up to the last one belong to a game, to a
+/// removed game, or to a game that was read again.
+pub(crate) const LEAST_LAST_GAME: &str =
+    "SELECT min(max(removed, iif(games + removed > last, games + removed, 0), deleted), 4294967295) AS least
+     FROM (SELECT
+         ifnull((SELECT CAST(value AS INTEGER) FROM setting WHERE name = 'removed_games'), 0) AS removed,
+         (SELECT count(*) FROM game) AS games,
+         (SELECT ifnull(max(game_id), 0) FROM game) AS last,
+         (SELECT ifnull(max(game_id), 0) FROM deleted_game) AS deleted)";
+
 /// If the database has only one run, sets its number of distinct positions. If the number of removed games is
-/// less than the number of unused game ids before the last game, raises it to this number.
+/// less than the number of unused game ids before the last game, or of rows of `removed_game`, raises it.
 const TOTALS: [&str; 2] = [
     "UPDATE import SET distinct_positions = (SELECT count(DISTINCT key) FROM game_position)
      WHERE (SELECT count(*) FROM import) = 1",
     "INSERT INTO setting (name, value)
-     SELECT 'removed_games', (SELECT ifnull(max(game_id), 0) - count(*) FROM game) WHERE true
+     SELECT 'removed_games',
+         max((SELECT ifnull(max(game_id), 0) - count(*) FROM game), (SELECT count(*) FROM removed_game)) WHERE true
      ON CONFLICT DO UPDATE SET value = iif(typeof(value) = 'integer', max(value, excluded.value), excluded.value)",
 ];
 
@@ -191,6 +203,11 @@ impl Build {
         counts.cleared = sum(&CLEAR)?;
         counts.ply_counts = sum(&COUNT_PLIES)?;
         counts.names = sum(&REMOVE_NAMES)?;
+        sum(&TOTALS)?;
+        changed(&format!(
+            "INSERT INTO setting (name, value) SELECT 'last_game', least FROM ({LEAST_LAST_GAME}) WHERE least > 0
+             ON CONFLICT DO UPDATE SET value = iif(typeof(value) = 'integer', max(value, excluded.value), excluded.value)"
+        ))?;
         sum(&CLEAR_LEVELS)?;
         if self.layout() == Layout::Compact {
             self.run(write_constants)?;
@@ -198,7 +215,6 @@ impl Build {
         sum(&COUNT)?;
         sum(&RECOUNT)?;
         counts.sources += changed(FORGET)?;
-        sum(&TOTALS)?;
         self.run(fill_columns)?;
         self.run(rebuild_sets)?;
         Ok(counts)
