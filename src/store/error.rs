@@ -15,7 +15,7 @@ use crate::store::cell::WrongCell;
 use crate::store::pages::BtreeError;
 use crate::store::row::GameId;
 use crate::store::schema_version::SchemaVersion;
-use crate::store::space::{Need, Size, is_disk_full};
+use crate::store::space::{Need, Size, is_disk_full, is_file_size_limited};
 use crate::store::sql::SqlLocation;
 
 /// An error of a database. Most messages say what to do next.
@@ -335,9 +335,12 @@ impl Error {
         };
         let kind = match code {
             ErrorCode::DiskFull => return Self::disk_full(path, source),
-            // If the limit of the file size is reached, SQLite reports a plain write error. If the
-            // shared-memory file of a write-ahead log cannot grow because the disk is full, SQLite reports
-            // `IOERR_SHMSIZE`.
+            // If the limit of the file size is reached, SQLite reports a plain write error without the reason.
+            ErrorCode::SystemIoFailure if extended == ffi::SQLITE_IOERR_WRITE && is_file_size_limited() => {
+                return Self::disk_full(path, io::Error::from(io::ErrorKind::FileTooLarge));
+            }
+            // A used-up quota is a plain write error, too. If the shared-memory file of a write-ahead log
+            // cannot grow because the disk is full, SQLite reports `IOERR_SHMSIZE`.
             ErrorCode::SystemIoFailure
                 if [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_SHMSIZE].contains(&extended) =>
             {

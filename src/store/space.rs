@@ -62,6 +62,18 @@ pub fn free_bytes(_: &Path) -> Option<u64> {
     None
 }
 
+/// Whether the size of files that this process writes is limited (`ulimit -f`).
+#[cfg(all(unix, feature = "index"))]
+pub(crate) fn is_file_size_limited() -> bool {
+    rustix::process::getrlimit(rustix::process::Resource::Fsize).current.is_some()
+}
+
+/// Whether the size of files that this process writes is limited.
+#[cfg(not(all(unix, feature = "index")))]
+pub(crate) fn is_file_size_limited() -> bool {
+    false
+}
+
 /// Why the system does not let this user read a file; `None` if the file can be read, or if the reason is
 /// unknown. This function does not open the file: closing it would release the locks that SQLite holds on it.
 #[cfg(all(unix, feature = "index"))]

@@ -163,10 +163,10 @@ fn a_stopped_copy_leaves_no_file() {
     assert_eq!(workspace.names(), before);
 }
 
-/// A limit on the file size simulates a full disk.
+/// SQLite does not report that the limit of the file size is the reason.
 #[cfg(unix)]
 #[test]
-fn a_full_disk_is_reported_with_the_space_needed() {
+fn a_limit_of_file_size_is_reported_with_the_space_needed() {
     let workspace = counting();
     let shell = |limit: u32| {
         let mut command = std::process::Command::new("bash");
@@ -177,6 +177,10 @@ fn a_full_disk_is_reported_with_the_space_needed() {
     };
     let (status, reported) = shell(10 << 10);
     assert_eq!(status, Some(1), "{reported}");
-    assert!(reported.contains("no space left to write it (about 31 MiB is needed, and "), "{reported}");
+    assert!(
+        reported
+            .contains("a file of this size is not allowed here (about 31 MiB is needed); raise the limit"),
+        "{reported}"
+    );
     assert_eq!(workspace.names(), ["games.db", "games.pgn"]);
 }

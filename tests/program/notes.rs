@@ -538,18 +538,18 @@ fn a_limit_of_file_size_is_an_error_that_names_the_file() {
         let output = command.env("PGNDEX", env!("CARGO_BIN_EXE_pgndex")).output().expect("bash runs");
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
-    // The errors of SQLite do not give the reason.
-    for (work, expected) in [
-        ("export games.db -f pgn -o out.pgn", "out.pgn: a file of this size is not allowed here (more than "),
-        ("index new.db games.pgn", "no space left to write it (about "),
-        ("index --duplicates keep games.db games.pgn other.pgn", "no space left to write it (about "),
-        ("remove games.db --games --result 1-0", "no space left to write it (up to "),
-        ("remove games.db --shrink", "no space left to write it (up to "),
-        ("optimize games.db", "no space left to write it (up to "),
-        ("repair games.db", "no space left to write it (about "),
+    for (work, needed) in [
+        ("export games.db -f pgn -o out.pgn", "more than"),
+        ("index new.db games.pgn", "about"),
+        ("index --duplicates keep games.db games.pgn other.pgn", "about"),
+        ("remove games.db --games --result 1-0", "up to"),
+        ("remove games.db --shrink", "up to"),
+        ("optimize games.db", "up to"),
+        ("repair games.db", "about"),
     ] {
         let (status, reported) = shell(&format!("\"$PGNDEX\" {work}"));
-        assert!(status == Some(1) && reported.contains(expected), "{work}: {reported}");
+        let expected = format!(": a file of this size is not allowed here ({needed} ");
+        assert!(status == Some(1) && reported.contains(&expected), "{work}: {reported}");
         assert!(reported.contains("iB is needed"), "{work}: {reported}");
     }
     let (status, reported) = shell("\"$PGNDEX\" export games.db -f pgn > out.txt");
