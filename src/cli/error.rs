@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use pgndex::columnar;
 use pgndex::index::Error as IndexError;
 use pgndex::query::Error as QueryError;
-use pgndex::store::{Error as StoreError, ErrorKind, FilterError, Need, Size, free_bytes};
+use pgndex::store::{Error as StoreError, ErrorKind, FilterError, FreeSize, Need, Size, free_bytes};
 use pgndex::verify::Error as VerifyError;
 
 /// An argument has an invalid value, although clap accepted it.
@@ -233,11 +233,16 @@ fn directory_written(path: &Path) -> PathBuf {
     path.ancestors().find(|directory| directory.is_dir()).unwrap_or(Path::new(".")).to_owned()
 }
 
-/// The space needed, and the free space in a directory, as text. An unknown value is omitted.
+/// The space needed, and the free space in a directory, as text. An unknown or wrong value is omitted.
 fn space_needed(need: Option<Need>, directory: &Path) -> String {
+    let free = free_bytes(directory);
+    // The disk was full, so an estimate below the free space is too low.
+    let need = need.filter(|need| match *need {
+        Need::About(bytes) | Need::UpTo(bytes) => free.is_none_or(|free| free < bytes),
+        Need::MoreThan(_) => true,
+    });
     let need = need.map(|need| format!("{need} is needed"));
-    let free =
-        free_bytes(directory).map(|free| format!("{} is free in {} now", Size(free), directory.display()));
+    let free = free.map(|free| format!("{} is free in {} now", FreeSize(free), directory.display()));
     let parts: Vec<_> = need.into_iter().chain(free).collect();
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", and ")) }
 }
@@ -266,7 +271,7 @@ fn of_index(error: &IndexError) -> Option<String> {
              one for temporary files with --temp-dir{}",
             directory.display(),
             Size(*needed),
-            Size(*free),
+            FreeSize(*free),
             compact.map_or_else(String::new, |bytes| {
                 format!(". With --layout compact, the database takes about {}", Size(bytes))
             })
@@ -319,6 +324,15 @@ mod tests {
         assert!(is_closed_pipe(&csv::Error::from(broken()).into()));
         assert!(is_closed_pipe(&serde_json::Error::io(broken()).into()));
         assert!(!is_closed_pipe(&io::Error::other("full").into()));
+    }
+
+    #[test]
+    fn a_full_disk_needs_more_than_is_free() {
+        let text = |need| space_needed(Some(need), Path::new("."));
+        for [enough, too_much] in [[1, u64::MAX].map(Need::About), [1, u64::MAX].map(Need::UpTo)] {
+            assert!(!text(enough).contains("needed"), "{}", text(enough));
+            assert!(text(too_much).contains(" is needed"), "{}", text(too_much));
+        }
     }
 
     fn directory() -> PathBuf {
@@ -383,10 +397,10 @@ mod tests {
         there: the database is damaged; restore a backup, or build it again with `pgndex index --overwrite`
         there: the database is damaged; restore a backup, or build it again with `pgndex index --overwrite`
         --sql: the first column must contain game numbers (game_id), but contains NULL
-        there: cannot use a temporary file here (about 3 MiB is needed); free some space, or choose another place with --temp-dir
+        there: cannot use a temporary file here (about 3072 KiB is needed); free some space, or choose another place with --temp-dir
         there: cannot use a temporary file here; check the permissions, or choose another place with --temp-dir
         wrong; stopped, because there are more errors than --max-problems 2 allows; nothing was written to the database
-        there: about 2 MiB is needed here, but only 1 MiB is free; free some space, choose another place for the database, or one for temporary files with --temp-dir. With --layout compact, the database takes about 500 KiB
+        there: about 2048 KiB is needed here, but only 1024 KiB is free; free some space, choose another place for the database, or one for temporary files with --temp-dir. With --layout compact, the database takes about 500 KiB
         there: was built with another list of opening names, which cannot be changed; omit --openings to keep it, or index everything again with --overwrite
         there: was built with --continuation-threshold 4, which cannot be changed to 5; omit the option to keep 4, or index everything again with --overwrite
         there: contains less than when it was indexed (games: 2 now, 3 then; bytes of text: 500 now, 700 then), so games would be lost; nothing was written. Restore the file, or index the existing files into another database; --drop-missing drops the games

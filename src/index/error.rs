@@ -11,7 +11,7 @@ use crate::id::Ply;
 use crate::index::Estimate;
 use crate::sort;
 use crate::source::shown_path;
-use crate::store::space::{Need, Size, is_disk_full};
+use crate::store::space::{FreeSize, Need, Size, is_disk_full};
 use crate::store::{self, Layout, SourceContent};
 
 /// The result of a run, or of a part of a run.
@@ -51,7 +51,7 @@ pub enum Error {
     /// There is not enough space for the output of the run.
     #[error(
         "{}: about {} is needed here, but only {} is free; free some space, or choose another place for the database \
-         or for temporary files{}", directory.display(), Size(*needed), Size(*free), compact_fits(*compact)
+         or for temporary files{}", directory.display(), Size(*needed), FreeSize(*free), compact_fits(*compact)
     )]
     Space {
         /// The directory.

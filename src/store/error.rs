@@ -15,7 +15,7 @@ use crate::store::cell::WrongCell;
 use crate::store::pages::BtreeError;
 use crate::store::row::GameId;
 use crate::store::schema_version::SchemaVersion;
-use crate::store::space::{Need, Size, is_disk_full, is_file_size_limited};
+use crate::store::space::{FreeSize, Need, Size, is_disk_full, is_file_size_limited};
 use crate::store::sql::SqlLocation;
 
 /// An error of a database. Most messages say what to do next.
@@ -151,7 +151,7 @@ pub enum ErrorKind {
     /// The directory does not have enough free space for a copy of a database.
     #[error(
         "{} is needed here, but only {} is free; free some space, or choose another disk",
-        Size(*needed), Size(*free)
+        Size(*needed), FreeSize(*free)
     )]
     Space {
         /// Bytes needed.

@@ -89,7 +89,7 @@ pub use row::{ImportTotals, NewImport, SourceDigest, SourceTotals};
 pub use schema::{APPLICATION_ID, PAGE_SIZE, migrate};
 pub(crate) use schema::{provide_exp, schema_of, version_of};
 pub use schema_version::SchemaVersion;
-pub use space::{Need, Size, free_bytes, is_disk_full};
+pub use space::{FreeSize, Need, Size, free_bytes, is_disk_full};
 pub use sql::{SqlLocation, is_complete};
 #[cfg(feature = "index")]
 pub use write::backup::BackupProgress;

@@ -25,18 +25,31 @@ impl fmt::Display for Need {
     }
 }
 
-/// Formats a number of bytes for messages: in MiB, or in KiB below one MiB, rounded up.
+/// Formats a number of bytes for messages: in MiB, or in KiB below 10 MiB, rounded up.
 #[derive(Clone, Copy, Debug)]
 pub struct Size(pub u64);
 
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const MIB: u64 = 1 << 20;
-        match self.0 {
-            bytes if bytes < MIB => write!(f, "{} KiB", bytes.div_ceil(1 << 10)),
-            bytes => write!(f, "{} MiB", bytes.div_ceil(MIB)),
-        }
+        let (unit, name) = unit(self.0);
+        write!(f, "{} {name}", self.0.div_ceil(unit))
     }
+}
+
+/// Formats a number of free bytes like [`Size`], but rounded down. So it looks smaller than any greater size.
+#[derive(Clone, Copy, Debug)]
+pub struct FreeSize(pub u64);
+
+impl fmt::Display for FreeSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (unit, name) = unit(self.0);
+        write!(f, "{} {name}", self.0 / unit)
+    }
+}
+
+/// The unit in which a message shows a number of bytes, with at least two significant digits.
+const fn unit(bytes: u64) -> (u64, &'static str) {
+    if bytes < 10 << 20 { (1 << 10, "KiB") } else { (1 << 20, "MiB") }
 }
 
 /// Whether an error of the system means that no space is left: the disk is full, a quota is used up, or a
@@ -88,4 +101,20 @@ pub(crate) fn refusal(path: &Path) -> Option<io::Error> {
 #[cfg(not(all(unix, feature = "index")))]
 pub(crate) fn refusal(_: &Path) -> Option<io::Error> {
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn free_space_looks_smaller_than_needed_space() {
+        for (free, needed, texts) in [
+            (1_228_800, 1_228_801, ["1200 KiB", "1201 KiB"]),
+            (10_485_759, 10_485_760, ["10239 KiB", "10 MiB"]),
+            (12_000_000, 12_000_001, ["11 MiB", "12 MiB"]),
+        ] {
+            assert_eq!([FreeSize(free).to_string(), Size(needed).to_string()], texts);
+        }
+    }
 }
