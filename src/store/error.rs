@@ -127,6 +127,9 @@ pub enum ErrorKind {
         /// The maximum length of a name, in bytes.
         most: usize,
     },
+    /// SQLite would take the database for the log or journal of another database, and delete it.
+    #[error("a name that ends with -wal, -shm or -journal is for SQLite's own files; choose another name")]
+    ReservedName,
     /// The directory of a database is missing, or no file can be created in it.
     #[error("{problem}; {advice}, or choose another directory")]
     Directory {

@@ -20,6 +20,9 @@ const LOCK: &str = ".lock";
 /// beside the database have longer names than the database.
 const MOST_NAME: usize = 255 - (1 + MARK.len() + "-headers-journal".len());
 
+/// Suffixes that SQLite adds to the name of a database, for its log and its journal.
+const SQLITE_SUFFIXES: [&[u8]; 3] = [b"-wal", b"-shm", b"-journal"];
+
 /// The right to write a database: a lock file beside it, which this process has locked through the operating
 /// system. If the process dies, the system releases the lock.
 #[derive(Debug)]
@@ -36,7 +39,7 @@ impl WriterLock {
     /// [`ErrorKind::Busy`] if the lock is held already (this function never waits), [`ErrorKind::Directory`]
     /// if the directory is missing or not writable, [`ErrorKind::NotAFile`] if `target` is a directory or a
     /// link to a missing file, ends with a separator, or has no file name, [`ErrorKind::LongName`] if its
-    /// name is too long, [`Error::DiskFull`], [`ErrorKind::Io`].
+    /// name is too long, [`ErrorKind::ReservedName`] if SQLite uses its name, [`Error::DiskFull`], [`ErrorKind::Io`].
     pub fn acquire(target: &Path) -> Result<Self> {
         // If `target` is a link, the lock file and the temporary files are beside the file that the link
         // points to. A temporary file is later renamed to the database; this rename must not cross file
@@ -57,6 +60,9 @@ impl WriterLock {
         };
         if name.len() > MOST_NAME {
             return Err(ErrorKind::LongName { most: MOST_NAME }.at(&target));
+        }
+        if SQLITE_SUFFIXES.iter().any(|suffix| name.as_encoded_bytes().ends_with(suffix)) {
+            return Err(ErrorKind::ReservedName.at(&target));
         }
         let file = lock(&target, &beside(&target, LOCK))?;
         held().push(target.clone());
@@ -146,7 +152,7 @@ pub fn is_file_of(database: &Path, path: &Path) -> bool {
     let (database, path) = (resolved(database), resolved(path));
     let (Some(name), Some(other)) = (database.file_name(), path.file_name()) else { return false };
     let after = |begin: &OsStr| other.as_encoded_bytes().strip_prefix(begin.as_encoded_bytes());
-    let is_named_so = after(name).is_some_and(|rest| matches!(rest, b"" | b"-wal" | b"-shm" | b"-journal"))
+    let is_named_so = after(name).is_some_and(|rest| rest.is_empty() || SQLITE_SUFFIXES.contains(&rest))
         || after(&side_name(name, "")).is_some();
     is_named_so && directory_of(&database) == directory_of(&path)
 }

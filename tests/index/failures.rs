@@ -188,6 +188,16 @@ fn a_target_with_a_long_name() {
     }
 }
 
+/// SQLite deletes files with these names when it writes `x.db`.
+#[test]
+fn a_target_with_the_name_of_a_log() {
+    let place = Workspace::new();
+    for name in ["x.db-wal", "x.db-shm", "x.db-journal"] {
+        let error = place.fail(name, "in.pgn", &options());
+        assert!(place.message(&error).contains("choose another name"), "{}", place.message(&error));
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn names_that_are_not_utf_8() {
