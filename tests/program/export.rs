@@ -583,3 +583,22 @@ fn quotes_and_backslashes_in_tags_are_escaped() {
     let exported = workspace.ok(&["export", "games.db", "--format", "pgn"]);
     assert!(exported.contains(tags), "{exported}");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_followed() {
+    use std::os::unix::fs::symlink;
+    let workspace = Workspace::new().indexed(BLUNDER).with("real.txt", "old");
+    for (file, link) in [("missing.txt", "dangling.txt"), ("real.txt", "link.txt")] {
+        symlink(file, workspace.path(link)).expect("a link");
+    }
+    let export = |link| workspace.run(&["export", "games.db", "-f", "csv", "--overwrite", "-o", link]);
+    let refused = export("dangling.txt");
+    assert!(
+        refused.status == 1 && refused.stderr.contains("dangling.txt: a link to a missing file;"),
+        "{refused:?}"
+    );
+    assert_eq!(export("link.txt").status, 0);
+    assert!(workspace.path("link.txt").is_symlink());
+    assert!(std::fs::read_to_string(workspace.path("real.txt")).expect("a file").contains("game_id"));
+}

@@ -56,6 +56,9 @@ impl OutputFile {
     ) -> anyhow::Result<Self> {
         check(path, existing, database, instead)?;
         let shown = path.display();
+        // The file that a link points to is replaced, not the link.
+        let target = if path.is_symlink() { path.canonicalize()? } else { path.to_owned() };
+        let path = &*target;
         let directory = directory(path);
         let mut builder = tempfile::Builder::new();
         builder.prefix(".pgndex-export-");
@@ -206,6 +209,7 @@ pub(crate) fn check(
         Ok(_) if is_sqlite(path) => {
             bail!("{shown}: is an SQLite database, which this command does not replace; name another file")
         }
+        Err(_) if path.is_symlink() => bail!("{shown}: a link to a missing file; {instead}"),
         Err(_) if !directory(path).is_dir() => {
             bail!("{shown}: its directory does not exist; create it first")
         }
