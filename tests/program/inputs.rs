@@ -119,6 +119,8 @@ fn a_named_pipe_is_read_like_a_file() {
     fs::write(workspace.path("pipe"), gzip(GAMES.as_bytes())).unwrap();
     assert!(child.wait().unwrap().success());
     assert_eq!(contents(&workspace, "a.db")[0].split(' ').next().unwrap(), GAMES.len().to_string());
+    let verified = workspace.run(&["verify", "a.db"]).stderr;
+    assert!(verified.starts_with("pgndex: note: pipe: is not a regular file, so "), "{verified}");
 }
 
 #[cfg(unix)]

@@ -56,9 +56,10 @@ impl Verdict {
     fn of(error: &source::Error) -> Self {
         match error {
             source::Error::Missing { path } => {
-                let is_input = path.as_os_str() == "-";
-                let message = if is_input {
+                let message = if path.as_os_str() == "-" {
                     "was standard input, which cannot be read again"
+                } else if path.exists() {
+                    "is not a regular file"
                 } else {
                     "no longer exists"
                 };
