@@ -146,16 +146,24 @@ impl<'a> GameWriter<'a> {
     }
 }
 
-/// The length in bytes of the word at the start of a comment. A command is one word, because many programs
-/// expect it on one line.
+/// The length in bytes of the word at the start of a comment, with the words after it that cannot begin a line.
+/// A command is one word, because many programs expect it on one line.
 fn word_length(text: &str) -> usize {
     let length = |text: &str| text.find(' ').unwrap_or(text.len());
-    if text.starts_with("[%")
-        && let Some(end) = text.find(']')
-    {
-        return end + length(&text[end..]);
+    let command = if text.starts_with("[%") { text.find(']').unwrap_or(0) } else { 0 };
+    let mut end = command + length(&text[command..]);
+    while let Some(next) = text[end..].strip_prefix(' ').filter(|next| !can_begin_line(next)) {
+        end += 1 + length(next);
     }
-    length(text)
+    end
+}
+
+/// Whether a line of a comment can begin with this text. Programs ignore lines that begin with `%`, and can take
+/// `[` and a letter for the first tag pair of the next game.
+fn can_begin_line(text: &str) -> bool {
+    let is_tag =
+        text.strip_prefix('[').is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()));
+    !is_tag && !text.starts_with('%')
 }
 
 /// The sign of a NAG, such as `!?` for 5, if it has one.
@@ -189,4 +197,24 @@ pub const fn nag_sign(nag: u32) -> Option<&'static str> {
         146 => "N",
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_of_a_comment_begins_like_an_escape_or_a_tag_pair() {
+        for length in 1..100 {
+            let comment =
+                format!("{} 5 %, 6 [Event \"x\"] [%cal Ga1a2] %a %b [x] y", "a ".repeat(length) + "b");
+            let mut text = String::new();
+            let mut game = GameWriter::new(&mut text);
+            game.comment(&comment);
+            game.finish(GameResult::Unknown);
+            assert!(!text.contains("\n%") && !text.contains("\n[E") && !text.contains("\n[x"), "{text}");
+            assert!(text.lines().all(|line| line.len() < 80), "{text}");
+            assert_eq!(text.split_whitespace().collect::<Vec<_>>().join(" "), format!("{{{comment}}} *"));
+        }
+    }
 }
