@@ -158,7 +158,6 @@ impl Check<'_> {
         }
         // The total is limited, because damaged rows of `import` can contain any values.
         let positions = count("SELECT CAST(min(total(positions), 1e18) AS INTEGER) FROM import")?;
-        self.progress.expect_rows(2 * positions);
         self.blocks = sets::feature_blocks(connection)?;
         self.levels = levels(connection)?;
         self.sources = Sources::read(connection)?;
@@ -170,7 +169,19 @@ impl Check<'_> {
             self.openings.entry(cells.get(0)?).or_default().push((cells.get(1)?, cells.get(2)?));
             Ok(())
         })?;
-        count("SELECT count(*) FROM level_position")
+        let visited = count("SELECT count(*) FROM level_position")?;
+        let visits =
+            count("SELECT CAST(min(total(games + unfinished), 1e18) AS INTEGER) FROM level_position")?;
+        let (passes, sampled) = match self.options.sample {
+            Sample::All => (3, visited),
+            Sample::Some(most) => (2, visited.min(most.into())),
+        };
+        // All positions are read twice, with `Sample::All` also for the sets of features, and again for each
+        // further part of the visited positions.
+        let rows = (passes + sampled / AT_ONCE as u64).saturating_mul(positions);
+        let visits = u128::from(visits) * u128::from(sampled) / u128::from(visited.max(1));
+        self.progress.expect_rows(rows.saturating_add(visits as u64));
+        Ok(visited)
     }
 
     /// Does all jobs, which together read everything once.
@@ -227,7 +238,7 @@ impl Check<'_> {
                 self.guard("position_game", RowId::new([("key", range[0])]), scanned)?.is_some()
             }
             Job::Sets(block) => {
-                let checked = sets::compare_features(self.reader(connection), *block);
+                let checked = sets::compare_features(self.reader(connection), *block, self.progress);
                 self.guard(sets::FEATURES, RowId::new([("block", i64::from(*block))]), checked)?.is_some()
             }
             Job::Duplicates(piece) => {
@@ -322,7 +333,9 @@ impl Check<'_> {
         self.spread(pool, &parts, |connection, keys| {
             keys.iter().try_for_each(|&key| {
                 let compared = sets::compare_visits(self.reader(connection), key, &blocks);
-                self.guard("visit_set", visited_row(key.0, key.1), compared).map(drop)
+                let visits = self.guard("visit_set", visited_row(key.0, key.1), compared)?;
+                self.progress.add_rows(visits.unwrap_or_default());
+                Ok(())
             })
         })
     }

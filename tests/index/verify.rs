@@ -1148,6 +1148,18 @@ fn another_text_at_the_offset_of_a_game_is_reported() {
     }
 }
 
+/// Progress reaches 100 % only at the end.
+#[test]
+fn all_rows_are_expected() {
+    let place = Workspace::new(GAMES.repeat(3), 2);
+    let progress = Progress::default();
+    let options = VerifyOptions { sample: Sample::All, ..VerifyOptions::default() };
+    let report = verify(&place.database(), &options, &progress).unwrap();
+    let visits = place.number("SELECT sum(games + unfinished) FROM level_position");
+    assert_eq!(progress.total_rows(), 3 * report.positions + visits.cast_unsigned());
+    assert_eq!(progress.rows(), progress.total_rows());
+}
+
 #[test]
 fn verify_can_be_stopped() {
     let place = Workspace::new(GAMES, 3);

@@ -118,12 +118,13 @@ pub(crate) fn each_block_set(
     })
 }
 
-/// Adds to `block` the games of block `number` for which `is_wanted` returns true. Computes their features
-/// from their rows in `game_position`; a game with an unreadable row is not added.
+/// Adds to `block` the games of block `number` for which `is_wanted`, called with their numbers of rows in
+/// `game_position`, returns true. Computes their features from these rows; a game with an unreadable row is not
+/// added.
 pub(crate) fn fill_block(
     connection: &Connection,
     number: u32,
-    is_wanted: impl Fn(u16) -> bool,
+    is_wanted: impl Fn(u16, u64) -> bool,
     block: &mut FeatureBlock,
 ) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
@@ -132,25 +133,26 @@ pub(crate) fn fill_block(
     )?;
     let mut rows = statement.query(games_of(number))?;
     let mut passed = FeatureRows::default();
-    let mut push = |passed: &mut FeatureRows, (number, is_readable): (u16, bool)| {
+    let mut push = |passed: &mut FeatureRows, (number, is_readable): (u16, bool), rows: u64| {
         passed.finish(|seen| {
-            if is_readable && is_wanted(number) {
+            if is_readable && is_wanted(number, rows) {
                 block.push(number, seen);
             }
         });
     };
-    let mut current: Option<(u16, bool)> = None;
+    let (mut current, mut rows_of_game) = (None::<(u16, bool)>, 0);
     while let Some(row) = rows.next()? {
         let number = block_of(GameId(row.get(0)?)).1;
         if current.is_none_or(|(last, _)| last != number)
             && let Some(last) = current.replace((number, true))
         {
-            push(&mut passed, last);
+            push(&mut passed, last, std::mem::take(&mut rows_of_game));
         }
         // A game with the status `skipped` has no positions.
         if matches!(row.get_ref(1)?, ValueRef::Null) {
             continue;
         }
+        rows_of_game += 1;
         let cells = Cells::new(row, GAME_POSITION);
         match (cells.get::<&str>(2), cells.get::<Option<u32>>(3)) {
             (Ok(fen), Ok(code)) => passed.observe(fen.as_bytes(), code.map(MoveCode::from_stored)),
@@ -158,7 +160,7 @@ pub(crate) fn fill_block(
         }
     }
     if let Some(last) = current {
-        push(&mut passed, last);
+        push(&mut passed, last, rows_of_game);
     }
     Ok(())
 }

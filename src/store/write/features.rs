@@ -156,7 +156,7 @@ pub(super) fn rebuild_sets(connection: &Connection) -> rusqlite::Result<()> {
     let mut writer = FeatureSetWriter::default();
     for block in blocks_with_games(connection)? {
         writer.number = block;
-        fill_block(connection, block, |_| true, &mut writer.block)?;
+        fill_block(connection, block, |_, _| true, &mut writer.block)?;
         writer.write(connection)?;
     }
     Ok(())

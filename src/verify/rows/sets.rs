@@ -18,7 +18,7 @@ use crate::store::write::fill::{blocks_with_games, columns_of_games};
 use crate::store::{Cells, GAME_COLUMN, GAME_SET, OCCURRENCE, VISIT_SET, read_rows};
 use crate::verify::FindingKind::{MissingRow, SurplusRow, WrongValue};
 use crate::verify::rows::{LevelKey, Reader, visited_row};
-use crate::verify::{Collector, RowId};
+use crate::verify::{Collector, Progress, RowId};
 
 pub(crate) const FEATURES: &str = GAME_SET.name;
 const COLUMNS: &str = GAME_COLUMN.name;
@@ -77,12 +77,12 @@ pub(crate) fn visited_keys(connection: &Connection) -> rusqlite::Result<Vec<Leve
 }
 
 /// Compares the rows of `visit_set` for a position in a level with the games of the level that reached the
-/// position. Reads only the rows of `blocks`.
+/// position. Reads only the rows of `blocks`. Returns the number of these games.
 pub(crate) fn compare_visits(
     reader: Reader<'_>,
     (level, key): LevelKey,
     blocks: &[i64],
-) -> rusqlite::Result<()> {
+) -> rusqlite::Result<u64> {
     let Reader { connection, findings } = reader;
     let mut visits: SortedMap<i64, Vec<(u16, PlayedMove)>> = SortedMap::new();
     let sql = "SELECT level, key, game_id, ply FROM occurrence WHERE level = ?1 AND key = ?2
@@ -104,6 +104,7 @@ pub(crate) fn compare_visits(
             visits.entry(block.into()).push((number, played));
         }
     }
+    let games = visits.values().map(|visits| visits.len() as u64).sum();
     let row_id = |block: i64| visited_row(level, key).and("block", block);
     let sql = "SELECT level, block, key, games FROM visit_set WHERE level = ?1 AND block = ?2 AND key = ?3";
     let mut statement = connection.prepare_cached(sql)?;
@@ -125,7 +126,7 @@ pub(crate) fn compare_visits(
     for (block, _) in visits {
         findings.about(MissingRow, VISITS, row_id(block), "the row is missing");
     }
-    Ok(())
+    Ok(games)
 }
 
 /// Whether the visits of a block in stored form are the expected visits, which are in the order of the games.
@@ -150,14 +151,18 @@ fn has_visits(
 }
 
 /// Compares the rows of `game_set` for a block with the positions of its games.
-pub(crate) fn compare_features(reader: Reader<'_>, block: u32) -> rusqlite::Result<()> {
+pub(crate) fn compare_features(reader: Reader<'_>, block: u32, progress: &Progress) -> rusqlite::Result<()> {
     let Reader { connection, findings } = reader;
     // Removed games stay in the sets until their level is written again.
     let deleted = deleted_games(connection, block)?;
     let stored = block_sets(connection, "main", block)?;
     let known = stored.get(&(FeatureKind::Game, 0)).cloned().unwrap_or_default();
     let mut made = FeatureBlock::default();
-    fill_block(connection, block, |number| known.binary_search(&number).is_ok(), &mut made)?;
+    let is_known = |number, rows| {
+        progress.add_rows(rows);
+        known.binary_search(&number).is_ok()
+    };
+    fill_block(connection, block, is_known, &mut made)?;
     let surplus = |(kind, value)| {
         let row = feature_row((block, kind, value));
         findings.about(SurplusRow, FEATURES, row, "no game of the block has this feature");
