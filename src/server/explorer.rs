@@ -17,9 +17,9 @@ use crate::store::{Database, DatePrefix, GameFilter, Lines, ListLengths, NameFil
 const POSITION: &[Param] = &[
     Param::text("fen", "The position as a FEN; default the start position"),
     Param::text("play", "Moves played from that position, in UCI notation, separated by commas"),
-    Param::number("moves", "Maximum number of moves; default 12"),
-    Param::number("topGames", "Maximum number of games in the list of top-rated games, at most 15"),
-    Param::number("recentGames", "Maximum number of games in the list of latest games, at most 15"),
+    Param::number("moves", 0..=u32::MAX, "Maximum number of moves; default 12"),
+    Param::number("topGames", 0..=15, "Maximum number of games in the list of top-rated games"),
+    Param::number("recentGames", 0..=15, "Maximum number of games in the list of latest games"),
     Param::text(
         "variant",
         "The variant: standard (the default), chess960, fromPosition and other names of Lichess",

@@ -104,7 +104,7 @@ fn parameter(param: &Param) -> Value {
     let words = |words: &[&str]| json!({ "type": "string", "enum": words });
     let schema = match param.kind {
         ParamType::Text => json!({ "type": "string" }),
-        ParamType::Number => json!({ "type": "integer", "minimum": 0 }),
+        ParamType::Number(least, most) => json!({ "type": "integer", "minimum": least, "maximum": most }),
         ParamType::Flag => json!({ "type": "boolean" }),
         ParamType::OneOf(those) => words(those),
         ParamType::Texts => json!({ "type": "array", "items": { "type": "string" } }),

@@ -52,20 +52,10 @@ impl Call {
         self.text(name).map_or(Ok(None), |text| parsed(name, text.parse()))
     }
 
-    /// An integer from 0 to `most`; `None` if the parameter is missing or empty.
-    pub(super) fn number(&self, name: &str, most: u32) -> Result<Option<u32>, Problem> {
-        self.within(name, 0..=most)
-    }
-
-    /// An integer within a range; `None` if the parameter is missing or empty.
-    pub(super) fn within(&self, name: &str, range: RangeInclusive<u32>) -> Result<Option<u32>, Problem> {
-        let read = |text: &str| {
-            let number = text.parse::<u32>().ok().filter(|number| range.contains(number));
-            let (least, most) = (range.start(), range.end());
-            number
-                .ok_or_else(|| Problem::parameter(name, format!("not a whole number from {least} to {most}")))
-        };
-        self.text(name).map(read).transpose()
+    /// An integer; `None` if the parameter is missing or empty. [`Param::check`] compares it with the bounds
+    /// of its parameter.
+    pub(super) fn number<T: FromStr>(&self, name: &str) -> Option<T> {
+        self.text(name)?.parse().ok()
     }
 
     /// The side that the parameter `side` names.
@@ -105,7 +95,8 @@ pub(super) enum ParamType {
     Text,
     /// Can be given several times.
     Texts,
-    Number,
+    /// An integer from the first to the second number.
+    Number(u32, u32),
     Flag,
     OneOf(&'static [&'static str]),
     /// Can be given several times.
@@ -121,16 +112,16 @@ impl Param {
         Self::new(name, ParamType::Text, what)
     }
 
-    pub(super) const fn number(name: &'static str, what: &'static str) -> Self {
-        Self::new(name, ParamType::Number, what)
+    pub(super) const fn number(name: &'static str, range: RangeInclusive<u32>, what: &'static str) -> Self {
+        Self::new(name, ParamType::Number(*range.start(), *range.end()), what)
     }
 
     pub(super) const fn flag(name: &'static str, what: &'static str) -> Self {
         Self::new(name, ParamType::Flag, what)
     }
 
-    /// Fails if the request has an unknown parameter, a value that is not among the words of its parameter,
-    /// or two values of a parameter that may be given only once.
+    /// Fails if the request has an unknown parameter, a value that is not among the words or numbers of its
+    /// parameter, or two values of a parameter that may be given only once.
     pub(super) fn check(groups: &[&[Self]], call: &Call) -> Result<(), Problem> {
         let known = || groups.iter().copied().flatten();
         for (at, (name, value)) in call.query.iter().enumerate() {
@@ -144,6 +135,12 @@ impl Param {
                 && call.query.iter().any(|(other, _)| other == THEN);
             if is_again && !matches!(param.kind, ParamType::Texts | ParamType::AnyOf(_)) && !is_of_step {
                 return Err(Problem::parameter(name, "given twice, but allowed only once; remove one"));
+            }
+            if let ParamType::Number(least, most) = param.kind
+                && !value.is_empty()
+                && !value.parse().is_ok_and(|number| (least..=most).contains(&number))
+            {
+                return Err(Problem::parameter(name, format!("not a whole number from {least} to {most}")));
             }
             if let ParamType::OneOf(words) | ParamType::AnyOf(words) = param.kind
                 && !value.is_empty()
@@ -213,7 +210,7 @@ pub(super) const TARGET: &[Param] = &[
     Param::text("structure", "A FEN with the same pawns; its other pieces are ignored"),
     Param::text("ending", "The kind of ending, such as rook or opposite-bishops"),
     Param::text("move", "The move played from the position, such as Qxh7#"),
-    Param::number("for", "The number of consecutive positions that must match; default 1"),
+    Param::number("for", 1..=u32::MAX, "The number of consecutive positions that must match; default 1"),
     Param::text("ply", "Match only positions after this number of half-moves: 20, 20-40, -40 or 60-"),
     Param::flag(THEN, "Separates two descriptions: later in the game, the second one must match"),
     Param::flag("either", "Also match positions with the colours reversed"),
@@ -281,11 +278,7 @@ fn step(words: &[&(String, String)]) -> Result<Step, Problem> {
                 description.ending = parsed(name, ending)?;
             }
             "move" => description.played = parsed(name, MovePattern::parse(value))?,
-            "for" => {
-                let number = value.parse().ok().filter(|&number| number > 0);
-                step.lasting =
-                    number.ok_or_else(|| Problem::parameter(name, "not a whole number of at least 1"))?;
-            }
+            "for" => step.lasting = value.parse().unwrap_or(step.lasting),
             _ => {
                 const WRONG: &str = "not a ply or a range of plies; write 20, 20-40, -40 or 60-";
                 step.plies = plies(value).ok_or_else(|| Problem::parameter(name, WRONG))?;
@@ -312,6 +305,7 @@ fn plies(text: &str) -> Option<RangeInclusive<u32>> {
     (range.start() <= range.end() && !(first.is_empty() && last.is_empty())).then_some(range)
 }
 
+const MAX_ELO: u32 = u16::MAX as u32;
 const SPEEDS: &[&str] = &["ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence"];
 const RESULTS: &[&str] = &["1-0", "0-1", "1/2-1/2", "draw", "*"];
 
@@ -328,8 +322,8 @@ pub(super) const FILTER: &[Param] = &[
         "opponent",
         "The name of player's opponent; only together with player, or with name in /api/player",
     ),
-    Param::number("eloMin", "Both players are rated this or higher"),
-    Param::number("eloMax", "Both players are rated this or lower"),
+    Param::number("eloMin", 0..=MAX_ELO, "Both players are rated this or higher"),
+    Param::number("eloMax", 0..=MAX_ELO, "Both players are rated this or lower"),
     Param::text("since", "Played in this year, month or day (2021, 2021.06, 2021-06-30) or later"),
     Param::text("until", "Played in this year, month or day or earlier"),
     Param::new("result", ParamType::OneOf(RESULTS), "The result; draw is the same as 1/2-1/2"),
@@ -348,8 +342,8 @@ pub(super) const FILTER: &[Param] = &[
     ),
     Param::text("timeControl", "The time control as written in the PGN, such as 180+2"),
     Param::text("termination", "How the game ended, as written in the PGN"),
-    Param::number("pliesMin", "The game has this many half-moves or more"),
-    Param::number("pliesMax", "The game has this many half-moves or fewer"),
+    Param::number("pliesMin", 0..=u32::MAX, "The game has this many half-moves or more"),
+    Param::number("pliesMax", 0..=u32::MAX, "The game has this many half-moves or fewer"),
     Param::flag("withEvals", "The game has engine evaluations"),
     Param::new(
         "source",
@@ -369,18 +363,14 @@ pub(super) fn filter(call: &Call) -> Result<GameFilter, Problem> {
 /// Like [`filter`]. If `player` is given, only games of this player match.
 pub(super) fn filter_of_player(call: &Call, player: Option<NameFilter>) -> Result<GameFilter, Problem> {
     let (player, opponent) = players(call, player)?;
-    let rating = |name| {
-        let number = call.number(name, u16::MAX.into())?;
-        Ok::<_, Problem>(number.and_then(|number| u16::try_from(number).ok()))
-    };
     let text = |name| call.text(name).map(str::to_owned);
     let filter = GameFilter {
         white: call.read("white")?,
         black: call.read("black")?,
         player,
         opponent,
-        elo_min: rating("eloMin")?,
-        elo_max: rating("eloMax")?,
+        elo_min: call.number("eloMin"),
+        elo_max: call.number("eloMax"),
         since: call.read("since")?,
         until: call.read("until")?,
         result: call.text("result").and_then(|result| match result {
@@ -395,8 +385,8 @@ pub(super) fn filter_of_player(call: &Call, player: Option<NameFilter>) -> Resul
         speeds: call.all("speed").filter_map(Speed::named).collect(),
         time_control: text("timeControl"),
         termination: text("termination"),
-        plies_min: call.number("pliesMin", u32::MAX)?,
-        plies_max: call.number("pliesMax", u32::MAX)?,
+        plies_min: call.number("pliesMin"),
+        plies_max: call.number("pliesMax"),
         with_evals: call.flag("withEvals")?,
         sources: call.all("source").map(Into::into).collect(),
         variant: text("variant"),

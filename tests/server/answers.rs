@@ -161,6 +161,7 @@ fn statistics_names_openings_and_problems() {
     let counted: u64 =
         openings["openings"].as_array().unwrap().iter().map(|one| one["games"].as_u64().unwrap()).sum();
     assert_eq!(counted + openings["unnamed"]["games"].as_u64().unwrap(), 53);
+    assert_eq!(server.json("/api/openings?limit=0"), openings);
     assert_eq!(server.json("/api/statistics?player=fischer")["games"], 5);
     assert_eq!(server.json("/api/names?prefix=fisch")["names"], json!(["Fischer, Robert James"]));
     assert_eq!(server.json("/api/sources")["sources"][0]["games"], 53);
@@ -209,6 +210,8 @@ fn unreadable_requests_are_reported_with_a_hint() {
         ("/api/games?since=2020-13", 400, "not a date"),
         ("/api/games?limit=0", 400, "from 1 to 500"),
         ("/api/games?limit=501", 400, "from 1 to 500"),
+        ("/api/player?name=fischer&limit=0", 400, "from 1 to 1000"),
+        ("/api/names?limit=0", 400, "from 1 to 100"),
         ("/api/games?sort=beauty", 400, "game, rating, date"),
         ("/api/games?cursor=1.x", 400, "nextCursor"),
         ("/api/games?white=a&white=b", 400, "given twice"),

@@ -16,18 +16,23 @@ const SIDE: Param = Param::new(
 );
 
 const PARAMS: &[Param] = &[
-    Param::number("limit", "Maximum number of moves, the most frequent first; 0 (the default): all"),
-    Param::number("top", "Maximum number of games in the list of top-rated games, at most 15; default 15"),
-    Param::number("recent", "Maximum number of games in the list of latest games, at most 15; default 15"),
+    Param::number(
+        "limit",
+        0..=u32::MAX,
+        "Maximum number of moves, the most frequent first; 0 (the default): all",
+    ),
+    Param::number("top", 0..=15, "Maximum number of games in the list of top-rated games; default 15"),
+    Param::number("recent", 0..=15, "Maximum number of games in the list of latest games; default 15"),
     Param::flag("variations", "Also count moves in variations, separately from played moves"),
     SIDE,
     Param::flag("history", "Also count the games by year"),
 ];
 
 const TREE: &[Param] = &[
-    Param::number("depth", "Depth of the tree in half-moves, at most 40; default 4"),
+    Param::number("depth", 0..=40, "Depth of the tree in half-moves, at most 40; default 4"),
     Param::number(
         "leastShare",
+        0..=100,
         "Return moves played in at least this percentage of the games with the first position; default 5",
     ),
     SIDE,
@@ -52,14 +57,13 @@ fn describe(call: &Call, database: &Database) -> Result<Answer, Problem> {
 }
 
 fn explore(call: &Call, database: &Database) -> Result<Answer, Problem> {
-    let length = |name, most: u8| {
-        let number = call.number(name, most.into())?;
-        Ok::<_, Problem>(number.map_or(most, |number| number as u8))
-    };
     let lines = if call.flag("variations")? { Lines::All } else { Lines::Main };
-    let top = length("top", ListLengths::MAX.top)?;
-    let lists = ListLengths { top, recent: length("recent", ListLengths::MAX.recent)? };
-    let limit = call.number("limit", u32::MAX)?.filter(|&limit| limit > 0);
+    let ListLengths { top, recent } = ListLengths::MAX;
+    let lists = ListLengths {
+        top: call.number("top").unwrap_or(top),
+        recent: call.number("recent").unwrap_or(recent),
+    };
+    let limit = call.number("limit").filter(|&limit| limit > 0);
     let with_history = call.flag("history")?;
     with_query(call, database, |explore| {
         let explore = ExploreQuery { lines, lists, limit, ..*explore };
@@ -69,9 +73,9 @@ fn explore(call: &Call, database: &Database) -> Result<Answer, Problem> {
 }
 
 fn tree(call: &Call, database: &Database) -> Result<Answer, Problem> {
-    let depth = call.number("depth", 40)?.unwrap_or(4);
-    let least_share = call.number("leastShare", 100)?.unwrap_or(5);
-    with_query(call, database, |explore| Answer::json(&explore.tree(depth, least_share.into())?))
+    let depth = call.number("depth").unwrap_or(4);
+    let least_share = call.number("leastShare").unwrap_or(5);
+    with_query(call, database, |explore| Answer::json(&explore.tree(depth, least_share)?))
 }
 
 /// Builds the query for the position, the games and the side of a request, and passes it to `answer`.

@@ -12,7 +12,7 @@ use crate::store::{self, Database, GameAnnotations, HitOrder, Selection};
 
 const PARAMS: &[Param] = &[
     SORT,
-    Param::number("limit", "Maximum number of games; 0 (the default): all"),
+    Param::number("limit", 0..=u32::MAX, "Maximum number of games; 0 (the default): all"),
     Param::flag("plain", "Export only moves, without annotations"),
 ];
 
@@ -46,7 +46,7 @@ impl Chosen {
             target,
             selection: database.select(&filter(call)?)?,
             order: order(call.text("sort")),
-            limit: call.number("limit", u32::MAX)?.filter(|&limit| limit > 0),
+            limit: call.number("limit").filter(|&limit| limit > 0),
             is_plain: call.flag("plain")?,
         })
     }

@@ -24,7 +24,7 @@ pub(super) const SORT: Param = Param::new(
 
 const PARAMS: &[Param] = &[
     SORT,
-    Param::number("limit", "Number of games on a page, from 1 to 500; default 50"),
+    Param::number("limit", 1..=500, "Number of games on a page, from 1 to 500; default 50"),
     Param::text("cursor", "nextCursor of the previous page; without it, the first page"),
     Param::flag("variations", "Also search the variations of games for the position or description"),
 ];
@@ -70,7 +70,7 @@ struct Page<'h> {
 fn games(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let target = target(call)?;
     let selection = database.select(&filter(call)?)?;
-    let limit = call.within("limit", 1..=500)?.unwrap_or(50);
+    let limit = call.number("limit").unwrap_or(50);
     let lines = if call.flag("variations")? { Lines::All } else { Lines::Main };
     if lines == Lines::All && matches!(&target, FindTarget::Sequence(sequence) if sequence.asks_for_moves()) {
         return Err(Problem::parameter("move", "matches only played moves; leave out variations"));

@@ -14,8 +14,6 @@ use crate::store::{Database, NameFilter, Named};
 
 /// The maximum size of a repertoire, in bytes.
 const REPERTOIRE: usize = 4 << 20;
-/// The maximum number of entries in each list.
-const LISTED: u32 = 1000;
 
 /// The maximum number of players listed if a filter's name matches several.
 pub(super) const NAMED: usize = 6;
@@ -24,7 +22,7 @@ const KINDS: &[&str] = &["player", "event", "site", "opening"];
 const NAMES: &[Param] = &[
     Param::new("kind", ParamType::OneOf(KINDS), "The kind of names; default player"),
     Param::text("prefix", "The beginning of the name or of one of its words; without it, all names match"),
-    Param::number("limit", "Maximum number of names, at most 100; default 10"),
+    Param::number("limit", 1..=100, "Number of names, from 1 to 100; default 10"),
 ];
 
 const PLAYER: &[Param] = &[
@@ -34,11 +32,13 @@ const PLAYER: &[Param] = &[
     ),
     Param::number(
         "limit",
-        "Maximum number of openings, opponents and wins in each list, at most 1,000; default 10",
+        1..=1000,
+        "Maximum number of openings, opponents and wins in each list, from 1 to 1,000; default 10",
     ),
-    Param::number("depth", "Length of the opening lines in half-moves, at most 40; default 6"),
+    Param::number("depth", 0..=40, "Length of the opening lines in half-moves, at most 40; default 6"),
     Param::number(
         "leastShare",
+        0..=100,
         "Return moves played in at least this percentage of the player's games with the same side; default 5",
     ),
 ];
@@ -51,19 +51,23 @@ const REPERTOIRE_PARAMS: &[Param] = &[
     ),
     Param::number(
         "leastGames",
+        0..=u32::MAX,
         "Return moves outside the repertoire if at least this many games played them; default 2",
     ),
     Param::number(
         "leastShare",
+        0..=100,
         "Return moves outside the repertoire if at least this percentage of the games with the position played them; default 5",
     ),
-    Param::number("limit", "Maximum number of moves in each list, at most 1,000; default 1,000"),
+    Param::number("limit", 1..=1000, "Maximum number of moves in each list, from 1 to 1,000; default 1,000"),
     Param::number(
         "games",
+        0..=1000,
         "Maximum number of games to list (the latest that followed the repertoire), at most 1,000; default 5",
     ),
     Param::number(
         "leastPlies",
+        0..=u32::MAX,
         "List games that followed the repertoire for at least this many half-moves; default 8",
     ),
 ];
@@ -88,9 +92,9 @@ fn player(call: &Call, database: &Database) -> Result<Answer, Problem> {
         database,
         name: &name,
         selection: &selection,
-        limit: call.number("limit", LISTED)?.unwrap_or(10) as usize,
-        depth: call.number("depth", 40)?.unwrap_or(6),
-        least_share: call.number("leastShare", 100)?.unwrap_or(5).into(),
+        limit: call.number("limit").unwrap_or(10),
+        depth: call.number("depth").unwrap_or(6),
+        least_share: call.number("leastShare").unwrap_or(5),
     };
     Answer::json(&query.answer()?)
 }
@@ -110,11 +114,11 @@ fn repertoire(call: &Call, database: &Database) -> Result<Answer, Problem> {
         database,
         book: &book,
         selection: &selection,
-        least_games: call.number("leastGames", u32::MAX)?.unwrap_or(2).into(),
-        least_share: call.number("leastShare", 100)?.unwrap_or(5).into(),
-        limit: call.number("limit", LISTED)?.unwrap_or(LISTED) as usize,
-        games: call.number("games", LISTED)?.unwrap_or(5) as usize,
-        least_plies: call.number("leastPlies", u32::MAX)?.unwrap_or(8),
+        least_games: call.number("leastGames").unwrap_or(2),
+        least_share: call.number("leastShare").unwrap_or(5),
+        limit: call.number("limit").unwrap_or(1000),
+        games: call.number("games").unwrap_or(5),
+        least_plies: call.number("leastPlies").unwrap_or(8),
     };
     match query.answer() {
         Ok(repertoires) => Answer::json(&repertoires),
@@ -141,8 +145,12 @@ fn names(call: &Call, database: &Database) -> Result<Answer, Problem> {
         Some("opening") => Named::Opening,
         _ => Named::Player,
     };
-    let limit = call.number("limit", 100)?.unwrap_or(10);
-    Answer::json(&find_names(database, named, call.text("prefix").unwrap_or_default(), limit as usize)?)
+    Answer::json(&find_names(
+        database,
+        named,
+        call.text("prefix").unwrap_or_default(),
+        call.number("limit").unwrap_or(10),
+    )?)
 }
 
 fn fitting(call: &Call, database: &Database) -> Result<Answer, Problem> {

@@ -8,17 +8,14 @@ use crate::server::request::{Call, FILTER, Param, ParamType, filter};
 use crate::server::route::{Lane, Route, route};
 use crate::store::{Database, PROBLEM_KINDS, ProblemPage, SourceInfo};
 
-/// The maximum number of openings or problems in an answer.
-const MOST: u32 = 5000;
-
 const OPENINGS: &[Param] =
-    &[Param::number("limit", "Maximum number of openings, at most 5,000; default 5,000")];
+    &[Param::number("limit", 0..=u32::MAX, "Maximum number of openings; 0 (the default): all")];
 
 const PROBLEM: &[Param] = &[
     Param::new("kind", ParamType::OneOf(PROBLEM_KINDS), "Return only problems of this kind"),
     Param::new("severity", ParamType::OneOf(&["warning", "error"]), "Return only problems of this severity"),
-    Param::number("limit", "Number of problems on a page, from 1 to 5,000; default 100"),
-    Param::number("cursor", "nextCursor of the previous page; without it, the first page"),
+    Param::number("limit", 1..=5000, "Number of problems on a page, from 1 to 5,000; default 100"),
+    Param::number("cursor", 0..=u32::MAX, "nextCursor of the previous page; without it, the first page"),
 ];
 
 pub(super) const ROUTES: &[Route] = &[
@@ -52,8 +49,8 @@ fn sources(_: &Call, database: &Database) -> Result<Answer, Problem> {
 
 fn problems(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let page = ProblemPage {
-        after: call.number("cursor", u32::MAX)?.unwrap_or(0).into(),
-        limit: call.within("limit", 1..=MOST)?.unwrap_or(100),
+        after: call.number("cursor").unwrap_or(0),
+        limit: call.number("limit").unwrap_or(100),
         kind: call.text("kind"),
         severity: call.text("severity"),
     };
@@ -67,6 +64,6 @@ fn statistics(call: &Call, database: &Database) -> Result<Answer, Problem> {
 
 fn openings(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let selection = database.select(&filter(call)?)?;
-    let limit = call.number("limit", MOST)?.unwrap_or(MOST);
-    Answer::json(&OpeningList::read(database, &selection, limit as usize)?)
+    let limit = call.number("limit").filter(|&limit| limit > 0);
+    Answer::json(&OpeningList::read(database, &selection, limit.unwrap_or(usize::MAX))?)
 }
