@@ -168,6 +168,15 @@ fn years_without_games_in_between_are_listed() {
 }
 
 #[test]
+fn the_moves_of_years_are_the_first_of_the_table() {
+    let games =
+        ["h3", "e4", "d4", "c4", "a4"].map(|played| format!("[Result \"1-0\"]\n\n1. {played} 1-0\n\n"));
+    let workspace = Workspace::for_command(&["explore", "games.db"]).built(&games.concat());
+    let rows = workspace.ok(&["--history", "--format", "csv"]);
+    assert!(rows.starts_with("year,games,games_of_year,white,draws,black,a2a4,c2c4,d2d4,e2e4\n"), "{rows}");
+}
+
+#[test]
 fn a_tree_shows_each_position_once() {
     let workspace = orders();
     insta::assert_snapshot!(workspace.ok(&["--depth", "3", "--least-share", "0"]), @"

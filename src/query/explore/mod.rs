@@ -475,7 +475,7 @@ impl ExploreQuery<'_> {
     /// The games with a result that reached the position, by year, the first year first, unknown years last.
     /// A year without such games is included if it lies between years with such games, and has other games
     /// that pass the filters and have a result. Each year lists the same moves: at most `most_moves`, the
-    /// most frequent over all years.
+    /// most frequent over all years; equally frequent ones in the order of the table of moves.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -501,7 +501,7 @@ impl ExploreQuery<'_> {
             *totals.entry(code) += games;
         }
         let mut codes = Vec::from_iter(totals);
-        sort_by_key(&mut codes, |&(code, games)| (Reverse(games), code));
+        sort_by_key(&mut codes, |&(code, games)| (Reverse(games), position.uci(code).to_string()));
         codes.truncate(most_moves);
         let known = || years.keys().filter_map(|year| *year);
         let (first, last) = (known().min(), known().max());
