@@ -2,7 +2,7 @@
 
 use pgndex::board::GameResult;
 use pgndex::pgn::Speed;
-use pgndex::store::GameFilter;
+use pgndex::store::{GameFilter, read_result};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -70,8 +70,7 @@ fn wrong(name: &str, text: &str, error: impl std::fmt::Display) -> PyErr {
 }
 
 fn result(text: &str) -> PyResult<GameResult> {
-    let result = if text == "draw" { Some(GameResult::Draw) } else { GameResult::parse(text.as_bytes()) };
-    result.ok_or_else(|| wrong("result", text, "not a result; write 1-0, 0-1, 1/2-1/2, draw or *"))
+    read_result(text).map_err(|error| wrong("result", text, error))
 }
 
 /// Parses the name of a speed, or a list of such names.

@@ -6,11 +6,11 @@ use std::str::FromStr;
 
 use axum::body::Bytes;
 
-use crate::board::{Color, Ending, GameResult, MaterialSignature, MovePattern, Pattern, PawnStructure};
+use crate::board::{Color, Ending, MaterialSignature, MovePattern, Pattern, PawnStructure};
 use crate::pgn::Speed;
 use crate::query::{FindTarget, PositionQuery, PositionSequence, Step};
 use crate::server::answer::Problem;
-use crate::store::{FilterError, GameFilter, NameFilter, nearest};
+use crate::store::{FilterError, GameFilter, NameFilter, nearest, read_result};
 
 /// The parameter that separates two descriptions of positions.
 const THEN: &str = "then";
@@ -121,10 +121,12 @@ impl Param {
     }
 
     /// Fails if the request has an unknown parameter, a value that is not among the words or numbers of its
-    /// parameter, or two values of a parameter that may be given only once.
-    pub(super) fn check(groups: &[&[Self]], call: &Call) -> Result<(), Problem> {
+    /// parameter, or two values of a parameter that may be given only once. Changes the letter case of words
+    /// to that of the table.
+    pub(super) fn check(groups: &[&[Self]], call: &mut Call) -> Result<(), Problem> {
         let known = || groups.iter().copied().flatten();
-        for (at, (name, value)) in call.query.iter().enumerate() {
+        for at in 0..call.query.len() {
+            let (name, value) = &call.query[at];
             let Some(param) = known().find(|param| param.name == *name) else {
                 return Err(unknown(name, known().map(|param| param.name)));
             };
@@ -144,9 +146,10 @@ impl Param {
             }
             if let ParamType::OneOf(words) | ParamType::AnyOf(words) = param.kind
                 && !value.is_empty()
-                && !words.contains(&value.as_str())
             {
-                return Err(Problem::parameter(name, format!("not one of these: {}", words.join(", "))));
+                let word = words.iter().find(|word| word.eq_ignore_ascii_case(value));
+                let wrong = || Problem::parameter(name, format!("not one of these: {}", words.join(", ")));
+                call.query[at].1 = (*word.ok_or_else(wrong)?).to_owned();
             }
         }
         Ok(())
@@ -199,6 +202,16 @@ pub(super) fn played_from(fen: Option<&str>, play: &str) -> Result<PositionQuery
     start.then_uci(play).map_err(|error| Problem::position("play", &error))
 }
 
+const ENDINGS: [&str; Ending::ALL.len()] = {
+    let mut names = [""; Ending::ALL.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = Ending::ALL[at].as_str();
+        at += 1;
+    }
+    names
+};
+
 /// The parameters of a search, in addition to those of a position.
 pub(super) const TARGET: &[Param] = &[
     Param::text("like", "Find the positions nearest to this FEN, the nearest first"),
@@ -208,7 +221,7 @@ pub(super) const TARGET: &[Param] = &[
     ),
     Param::text("material", "All pieces on the board, White's first: KRPvKR, KRP-KR or KRPKR"),
     Param::text("structure", "A FEN with the same pawns; its other pieces are ignored"),
-    Param::text("ending", "The kind of ending, such as rook or opposite-bishops"),
+    Param::new("ending", ParamType::OneOf(&ENDINGS), "The kind of ending"),
     Param::text("move", "The move played from the position, such as Qxh7#"),
     Param::number("for", 1..=u32::MAX, "The number of consecutive positions that must match; default 1"),
     Param::text("ply", "Match only positions after this number of half-moves: 20, 20-40, -40 or 60-"),
@@ -271,12 +284,7 @@ fn step(words: &[&(String, String)]) -> Result<Step, Problem> {
             "pattern" => description.pattern = parsed(name, Pattern::parse(value))?,
             "material" => description.material = parsed(name, MaterialSignature::parse(value))?,
             "structure" => description.structure = parsed(name, PawnStructure::from_fen(value.as_bytes()))?,
-            "ending" => {
-                let ending = Ending::ALL.into_iter().find(|ending| ending.as_str() == value);
-                let names = || Ending::ALL.map(Ending::as_str).join(", ");
-                let ending = ending.ok_or_else(|| format!("not one of these: {}", names()));
-                description.ending = parsed(name, ending)?;
-            }
+            "ending" => description.ending = Ending::ALL.into_iter().find(|ending| ending.as_str() == value),
             "move" => description.played = parsed(name, MovePattern::parse(value))?,
             "for" => step.lasting = value.parse().unwrap_or(step.lasting),
             _ => {
@@ -307,7 +315,6 @@ fn plies(text: &str) -> Option<RangeInclusive<u32>> {
 
 const MAX_ELO: u32 = u16::MAX as u32;
 const SPEEDS: &[&str] = &["ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence"];
-const RESULTS: &[&str] = &["1-0", "0-1", "1/2-1/2", "draw", "*"];
 
 /// The parameters of the filter, named like the command-line options, but in camel case.
 pub(super) const FILTER: &[Param] = &[
@@ -326,7 +333,7 @@ pub(super) const FILTER: &[Param] = &[
     Param::number("eloMax", 0..=MAX_ELO, "Both players are rated this or lower"),
     Param::text("since", "Played in this year, month or day (2021, 2021.06, 2021-06-30) or later"),
     Param::text("until", "Played in this year, month or day or earlier"),
-    Param::new("result", ParamType::OneOf(RESULTS), "The result; draw is the same as 1/2-1/2"),
+    Param::text("result", "The result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none"),
     Param::text("event", "The event's name, or the beginning of one of its words"),
     Param::text("site", "The site's name, or the beginning of one of its words"),
     Param::text(
@@ -373,10 +380,7 @@ pub(super) fn filter_of_player(call: &Call, player: Option<NameFilter>) -> Resul
         elo_max: call.number("eloMax"),
         since: call.read("since")?,
         until: call.read("until")?,
-        result: call.text("result").and_then(|result| match result {
-            "draw" => Some(GameResult::Draw),
-            _ => GameResult::parse(result.as_bytes()),
-        }),
+        result: call.text("result").map_or(Ok(None), |text| parsed("result", read_result(text)))?,
         event: call.read("event")?,
         site: call.read("site")?,
         opening: call.read("opening")?,

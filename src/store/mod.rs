@@ -53,7 +53,7 @@ pub(crate) use lock::directory_of;
 pub use lock::{WriterLock, is_file_of, remove_temporary_files};
 pub use read::annotation::{GameAnnotations, PositionAnnotations, StoredVariation};
 pub(crate) use read::annotation::{MOST_DEPTH, game_annotations};
-pub use read::filter::{DatePrefix, EcoRange, FilterError};
+pub use read::filter::{DatePrefix, EcoRange, FilterError, read_result};
 pub(crate) use read::game::game_record;
 pub use read::game::{
     ComparedGame, GameMarks, GameOutcome, GameProblem, GameRecord, GameSummary, OpeningName, StoredPosition,

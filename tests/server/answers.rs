@@ -127,6 +127,16 @@ fn pages_list_every_game_once_and_in_order() {
         }
     }
     assert_eq!(pages(&server, "", 20).len(), 53);
+    // Letter case and spelling do not matter, as on the command line.
+    for (one, other) in [
+        ("speed=blitz", "speed=BLITZ"),
+        ("ending=rook", "ending=Rook"),
+        ("result=1/2-1/2", "result=1/2"),
+        ("result=draw", "result=DRAW"),
+        ("sort=date", "sort=DATE"),
+    ] {
+        assert_eq!(pages(&server, other, 500), pages(&server, one, 500), "{other}");
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::{NonEmptyStringValueParser, TypedValueParser};
 use pgndex::board::GameResult;
 use pgndex::pgn::Speed;
-use pgndex::store::{DatePrefix, EcoRange, FilterError, GameFilter, HitOrder, NameFilter};
+use pgndex::store::{DatePrefix, EcoRange, FilterError, GameFilter, HitOrder, NameFilter, read_result};
 
 use crate::cli::args::{one_of, within};
 use crate::cli::error::{WrongValue, wrong_value};
@@ -54,7 +54,7 @@ pub(crate) struct FilterArgs {
     #[arg(help_heading = WHICH, long, value_name = "DATE")]
     pub(crate) until: Option<DatePrefix>,
     /// Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
-    #[arg(help_heading = WHICH, long, value_name = "RESULT", value_parser = result)]
+    #[arg(help_heading = WHICH, long, value_name = "RESULT", value_parser = read_result)]
     pub(crate) result: Option<GameResult>,
     /// The event's name, or the beginning of one of its words
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
@@ -115,13 +115,6 @@ pub(crate) fn eco(text: &str) -> Result<EcoRange, String> {
         true => format!("{error}; to use a file of opening names, give --openings FILE"),
         false => error.to_string(),
     })
-}
-
-pub(crate) fn result(text: &str) -> Result<GameResult, &'static str> {
-    match text {
-        "draw" => Ok(GameResult::Draw),
-        _ => GameResult::parse(text.as_bytes()).ok_or("not a result; write 1-0, 0-1, 1/2-1/2, draw or *"),
-    }
 }
 
 impl FilterArgs {

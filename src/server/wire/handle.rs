@@ -243,7 +243,7 @@ async fn answer(
     let query = form_urlencoded::parse(head.uri.query().unwrap_or_default().as_bytes());
     let mut call = Call { query: query.into_owned().collect(), path, body: Bytes::new() };
     if !route.is_lenient {
-        Param::check(route.params, &call)?;
+        Param::check(route.params, &mut call)?;
     }
     // Until the request body has arrived, the connection counts as idle.
     client.wait();

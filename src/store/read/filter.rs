@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::board::GameResult;
+
 /// Why a filter on games, or the text of one of its values, is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -19,6 +21,9 @@ pub enum FilterError {
         /// The number of days of the month.
         days: u32,
     },
+    /// The text is not a result.
+    #[error("not a result; write 1-0, 0-1, 1/2-1/2, draw or *")]
+    Result,
     /// The text is neither an ECO code nor a range of ECO codes.
     #[error("not an ECO code; write B90, B9 for B90 to B99, or B90-C19")]
     Eco,
@@ -55,6 +60,15 @@ pub enum FilterError {
         /// The last date.
         until: DatePrefix,
     },
+}
+
+/// Parses a result, also `draw`.
+///
+/// # Errors
+/// [`FilterError::Result`]
+pub fn read_result(text: &str) -> Result<GameResult, FilterError> {
+    let draw = text.eq_ignore_ascii_case("draw").then_some(GameResult::Draw);
+    draw.or_else(|| GameResult::parse(text.as_bytes())).ok_or(FilterError::Result)
 }
 
 /// A date, a month or a year as text: `YYYY.MM.DD`, `YYYY.MM` or `YYYY`.
