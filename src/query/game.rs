@@ -85,8 +85,7 @@ pub(super) fn replay_variation(
 
 /// Passes the games with numbers in `ranges` to `visit`, each after replaying it successfully. Returns the
 /// first requested number that is missing; `None` if there is none. 0 and numbers after the last game are
-/// always missing. A number in a gap between games counts as missing only if it is the only number of its
-/// range.
+/// always missing. A number in a gap between games counts as missing only if its range has no game.
 ///
 /// # Errors
 /// Errors of SQLite, [`Error::Damaged`], and errors of `visit`.
@@ -120,9 +119,9 @@ pub fn visit_games<E: From<Error>>(
             }
             next = game.checked_add(1);
         }
-        // In a range of several numbers, a missing number is ignored, because gaps are normal: removed games
-        // leave gaps, and so does an incomplete game that was read again later.
-        if first == last && !is_found {
+        // In a range with games, a missing number is ignored, because gaps are normal: removed games leave
+        // gaps, and so does an incomplete game that was read again later.
+        if !is_found {
             missing.get_or_insert(first);
         }
     }

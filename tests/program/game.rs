@@ -404,10 +404,22 @@ fn existing_games_are_printed_before_a_missing_one_is_reported() {
     let run = sample.run(&["game", "games.db", "4-6", "--format", "pgn"]);
     assert_eq!(run.status, 0);
     assert!(
-        run.stderr.contains("note: 1 of the requested numbers has no game: games can be removed"),
+        run.stderr
+            .contains("note: games.db: 1 of the requested numbers has no game: 5; games can be removed"),
         "{}",
         run.stderr
     );
+    change(&sample, "PRAGMA foreign_keys = OFF; DELETE FROM game WHERE game_id IN (6, 7, 8)");
+    let run = sample.run(&["game", "games.db", "4-9"]);
+    assert!(
+        run.stderr.contains("games.db: 4 of the requested numbers have no game: 5, 6, 7, …; games"),
+        "{}",
+        run.stderr
+    );
+    insta::assert_snapshot!(json(&sample, &["5-8"]), @"
+
+    pgndex: error: games.db: no game 5; it was removed, or got a new number when its file was read again (use `pgndex find`)
+    ");
     for games in ["x", "5-3", "-", "1-", "4294967296"] {
         let run = sample.run(&["game", "games.db", "--", games]);
         assert_eq!(run.status, 2, "{games}");

@@ -1,7 +1,6 @@
 //! `pgndex game`: prints games as score sheets, as JSON or as PGN.
 
 use std::io::{self, Write};
-use std::ops::RangeInclusive;
 
 use anyhow::Context as _;
 use pgndex::board::{MoveCode, Position};
@@ -17,8 +16,8 @@ use crate::cli::render::{
 };
 use crate::cli::terminal::note;
 
-/// Prints the requested games that exist. Then fails if an id requested alone has no game, or if a range
-/// contains 0 or an id after the last game. If other ids in a range have no game, only prints a note.
+/// Prints the requested games that exist. Then fails if a range has no game, or contains 0 or an id after the
+/// last game. If other ids have no game, only prints a note.
 ///
 /// # Errors
 /// If a game is missing as described above, the database cannot be read, or the games cannot be written. If the
@@ -51,9 +50,9 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
         text: String::new(),
         is_first: true,
     };
-    let mut found = 0;
+    let mut found = Vec::new();
     let missing = visit_games(&database, args.games.iter().cloned(), |record| {
-        found += 1;
+        found.push(record.summary.game.0);
         sheets.write(record)
     })?;
     sheets.out.flush()?;
@@ -66,18 +65,30 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
             Err(ErrorKind::NoSuchGame { game, last }.at(&args.database).into())
         }
         None => {
-            let given = |range: &RangeInclusive<u32>| u64::from(range.end() - range.start()) + 1;
-            let unused = args.games.iter().map(given).sum::<u64>() - found;
-            if unused > 0 {
-                let have = if unused == 1 { "has" } else { "have" };
-                note(&format!(
-                    "{unused} of the requested numbers {have} no game: games can be removed, or get other numbers \
-                     when they are read again"
-                ));
-            }
+            note_gaps(args, found);
             Ok(())
         }
     }
+}
+
+/// Prints a note if some of the requested numbers have no game. `found` are the numbers of the printed games,
+/// in the order of the requested numbers.
+fn note_gaps(args: &GameArgs, found: Vec<u32>) {
+    let mut found = found.into_iter().peekable();
+    let given = args.games.iter().cloned().flatten();
+    let missing =
+        Vec::from_iter(given.filter(|game| found.next_if_eq(game).is_none()).map(|game| game.to_string()));
+    if missing.is_empty() {
+        return;
+    }
+    let (have, more) =
+        (if missing.len() == 1 { "has" } else { "have" }, if missing.len() > 3 { ", …" } else { "" });
+    let (count, first) = (missing.len(), missing[..missing.len().min(3)].join(", "));
+    note(&format!(
+        "{}: {count} of the requested numbers {have} no game: {first}{more}; games can be removed, or get other \
+         numbers when they are read again",
+        args.database.display()
+    ));
 }
 
 struct Sheets<'a> {
