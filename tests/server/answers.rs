@@ -304,7 +304,8 @@ fn requests_with_a_wrong_method_get_the_allowed_one() {
             "POST",
         ),
         ("POST", "/api/databases", "Use GET", "GET,HEAD"),
-        ("DELETE", "/api/games", "use GET", "GET,HEAD"),
+        ("DELETE", "/api/games", "Use GET", "GET,HEAD"),
+        ("PUT", "/api/sql", "Use POST", "POST"),
     ] {
         let answer = server.request(method, target, &[], "");
         assert_eq!(answer.status, 405, "{method} {target}");

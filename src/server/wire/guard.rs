@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use axum::http::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN};
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, Method, Uri};
+use axum::http::{HeaderMap, Uri};
 
 use super::connection::Origin;
 use crate::parallel::lock;
@@ -104,14 +104,6 @@ impl Guard {
             return Ok(());
         }
         Err(Problem::new(403, "foreign origin", "Web pages of other hosts may not send this request."))
-    }
-
-    /// Refuses unsupported methods.
-    pub(super) fn check_method(method: &Method) -> Result<(), Problem> {
-        match *method {
-            Method::GET | Method::HEAD | Method::POST | Method::OPTIONS => Ok(()),
-            _ => Err(Problem::wrong_method("The server is read-only; use GET.")),
-        }
     }
 }
 

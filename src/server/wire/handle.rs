@@ -21,7 +21,6 @@ use tokio::sync::oneshot;
 use super::app::{App, DESCRIPTION};
 use super::connection::Connection;
 use super::encoding::{any_known, known, whole};
-use super::guard::Guard;
 use super::log::Entry;
 use super::stream_body::{StreamBody, reason, with_guard};
 use crate::query;
@@ -159,7 +158,6 @@ fn check(app: &App, client: &Connection, request: &Request, is_open: bool) -> Re
     let (uri, headers) = (request.uri(), request.headers());
     app.guard.check_host(uri, headers)?;
     check_size(uri, headers)?;
-    Guard::check_method(request.method())?;
     let is_safe = matches!(*request.method(), Method::GET | Method::HEAD);
     if !(is_safe || is_open) {
         app.guard.check_origin(headers)?;
