@@ -1,5 +1,7 @@
 //! Attacks against the server, and what stops them.
 
+use std::io::{Read as _, Write as _};
+use std::net::Shutdown;
 use std::time::{Duration, Instant};
 
 use crate::server::serving::{Answer, Serving, directory_of_famous_games, talkative};
@@ -372,6 +374,27 @@ fn huge_and_unusual_requests_are_refused() {
     let answer = server.get(&format!("/api/games?{}=1", "x".repeat(59_000)));
     assert!(answer.status == 400 && answer.body.len() < 2000, "{}: {}", answer.status, answer.body.len());
     assert_eq!(server.get("/lichess").status, 200);
+}
+
+#[test]
+fn malformed_and_incomplete_bodies_are_reported() {
+    let server = Serving::famous(&[]);
+    for (header, body) in [
+        ("Transfer-Encoding: chunked", "zz\r\n"),
+        ("Transfer-Encoding: chunked", "5\r\n{"),
+        ("Content-Length: 50", "{\"sq"),
+    ] {
+        let mut stream = server.connect();
+        let head =
+            format!("POST /api/sql HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{header}\r\n\r\n");
+        stream.write_all((head + body).as_bytes()).unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes);
+        let answer = Answer::read(&bytes);
+        assert_eq!(answer.status, 400, "{body}: {}", answer.body);
+        assert!(answer.body.contains("ended too early, or its chunks are malformed"), "{}", answer.body);
+    }
 }
 
 #[test]

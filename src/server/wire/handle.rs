@@ -1,5 +1,7 @@
 //! Handles requests: passes them to the threads of the pools, and sends the answers.
 
+use std::error::Error;
+use std::iter::successors;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -274,14 +276,22 @@ async fn answer(
 
 async fn read_body(route: &Route, body: Body) -> Result<Bytes, Problem> {
     let most = route.body.map_or(0, |(most, _)| most);
-    let too_large = |detail| Problem::new(413, "request too large", detail);
+    let too_large = || {
+        let detail = format!("The body of this request can have at most {most} bytes.");
+        Problem::new(413, "request too large", detail)
+    };
     if body.size_hint().lower() > most as u64 {
-        return Err(too_large(format!("The body of this request can have at most {most} bytes.")));
+        return Err(too_large());
     }
     match tokio::time::timeout(BODY_TIME, to_bytes(body, most)).await {
-        // The body is too long although the request's header did not say so, or the client has disconnected.
-        Ok(read) => read.map_err(|_| {
-            too_large(format!("The request body ended too early, or has more than {most} bytes."))
+        Ok(read) => read.map_err(|error| {
+            let mut causes = successors(Some(&error as &dyn Error), |&error| error.source());
+            if causes.any(|error| error.is::<hyper::Error>()) {
+                let detail = "The request body ended too early, or its chunks are malformed; send it again.";
+                return Problem::new(400, "wrong request", detail);
+            }
+            // The header of the request did not give the length.
+            too_large()
         }),
         Err(_) => {
             let detail = format!("The request body did not arrive within {} s.", BODY_TIME.as_secs());
