@@ -75,7 +75,13 @@ fn games(call: &Call, database: &Database) -> Result<Answer, Problem> {
     if lines == Lines::All && matches!(&target, FindTarget::Sequence(sequence) if sequence.asks_for_moves()) {
         return Err(Problem::parameter("move", "matches only played moves; leave out variations"));
     }
-    let order = order(call.text("sort"));
+    let sort = call.text("sort");
+    if matches!(target, FindTarget::Like(_)) && (sort.is_some() || lines == Lines::All) {
+        let name = if sort.is_some() { "sort" } else { "variations" };
+        let detail = "leave it out: like searches played moves, and lists the nearest positions first";
+        return Err(Problem::parameter(name, detail));
+    }
+    let order = order(sort);
     let cursor: Option<Cursor> = call.read("cursor")?;
     let mut rest = selection.clone();
     if let Some(place) = cursor.and_then(|cursor| cursor.place) {

@@ -177,7 +177,7 @@ class Search {
     if (meaning === "pattern") more.pattern = text("pattern");
     else if (this.#squares.size > 0) more[meaning] = placementOf(this.#squares) + (meaning === "like" ? ` ${text("turn")} - -` : "");
     if (meaning === "structure" && more.structure) more.structure = more.structure.replace(/[^Pp/\d]/g, "1").replace(/\d+/g, (run) => String([...run].reduce((sum, digit) => sum + Number(digit), 0)));
-    if (meaning === "like") for (const name of ["material", "ending", "move", "ply", "for", "either", "mirror"]) delete more[name];
+    if (meaning === "like") for (const name of ["material", "ending", "move", "ply", "for", "either", "mirror", "sort"]) more[name] = null;
     go(changed(more));
     const { results } = this.#parts;
     if (results.getBoundingClientRect().top > window.innerHeight - 80) results.scrollIntoView({ block: "start" });
