@@ -1183,6 +1183,13 @@ mod key {
     }
 
     #[test]
+    fn assumptions_about_moves_are_printed() {
+        let sample = Workspace::new();
+        let key = sample.ok(&["key", "--moves", "1. e4 e5 2. nf3"]);
+        assert!(key.ends_with("\nchanged  letter case changed: nf3 to Nf3\n"), "{key}");
+    }
+
+    #[test]
     fn quotes_and_move_counters_are_optional() {
         let sample = Workspace::new();
         let words = ["key", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR", "w", "KQkq", "-"];

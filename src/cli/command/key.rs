@@ -27,7 +27,7 @@ pub(crate) fn run(args: &KeyArgs) -> anyhow::Result<()> {
 
 fn write(query: &PositionQuery, format: RowFormat) -> anyhow::Result<()> {
     let (key, fen) = (query.position.key(), query.position.canonical_fen());
-    let changes: Vec<_> = query.changes.iter().map(ToString::to_string).collect();
+    let changes = query.assumptions();
     if format == RowFormat::Csv {
         let mut rows = RowWriter::stdout(format, &["key", "integer", "fen", "changes"])?;
         rows.row(&[
