@@ -228,6 +228,9 @@ fn pgn_has_each_game_once() {
     let sample = odd();
     let pgn = sample.ok(&["--fen", START, "--format", "pgn"]);
     assert_eq!(pgn.matches("[Event ").count(), 3);
+    let run = sample.run_with(&["--fen", START, "--format", "pgn", "--limit", "3"]);
+    assert_eq!(run.stdout.matches("[Event ").count(), 2);
+    insta::assert_snapshot!(run.stderr, @"pgndex: note: 2 games written; 5 occurrences in 3 games, 3 shown; --limit 0 shows all");
     assert!(pgn.starts_with("[Event \"Club \\\"Réti\\\" \\\\ final\"]\n"), "{pgn}");
     assert!(pgn.contains("\n1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 1/2-1/2\n"), "{pgn}");
 }

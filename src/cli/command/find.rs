@@ -367,6 +367,7 @@ impl<'a> Printer<'a> {
     /// in the last line. In other formats, it is in a note on standard error, which is printed only if
     /// further hits are not shown.
     fn finish(self, total: Option<&Total>, offset: u32) -> anyhow::Result<()> {
+        let is_pgn = matches!(self.out, Printed::Pgn { .. });
         match self.out {
             Printed::EmptyTable(_) => {}
             Printed::Table(rows) => return rows.finish(|_| total.map(|total| total_text(total, offset))),
@@ -374,7 +375,10 @@ impl<'a> Printer<'a> {
             Printed::Json(mut out) | Printed::Pgn { mut out, .. } => out.flush()?,
         }
         if let Some(total) = total.filter(|total| total.is_more) {
-            note(&total_text(total, offset));
+            // Several occurrences can be in one game, which is written once.
+            let is_shorter = is_pgn && total.games < total.occurrences;
+            let written = if is_shorter { counted(total.games, "game") + " written; " } else { String::new() };
+            note(&(written + &total_text(total, offset)));
         }
         Ok(())
     }
