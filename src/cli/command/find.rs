@@ -377,7 +377,8 @@ impl<'a> Printer<'a> {
         if let Some(total) = total.filter(|total| total.is_more) {
             // Several occurrences can be in one game, which is written once.
             let is_shorter = is_pgn && total.games < total.occurrences;
-            let written = if is_shorter { counted(total.games, "game") + " written; " } else { String::new() };
+            let written =
+                if is_shorter { counted(total.games, "game") + " written; " } else { String::new() };
             note(&(written + &total_text(total, offset)));
         }
         Ok(())

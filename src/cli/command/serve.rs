@@ -9,6 +9,7 @@ use anyhow::{Context as _, bail};
 use pgndex::server::{Error, Server};
 
 use crate::cli::args::ServeArgs;
+use crate::cli::error::wrong_value;
 use crate::cli::render::stdout;
 use crate::cli::terminal::{Notifier, note, stop_on_signal};
 
@@ -30,7 +31,10 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
         None => None,
     };
     let server = match Server::bind(args.options(token)) {
-        Err(error @ Error::Public { .. }) => bail!("{error}: --token-file FILE, or --public"),
+        Err(error @ Error::Public { .. }) => {
+            return Err(wrong_value(format!("{error}: --token-file FILE, or --public")));
+        }
+        Err(error @ Error::HostName { .. }) => return Err(wrong_value(format!("--allow-host: {error}"))),
         Err(error @ (Error::ShortToken { .. } | Error::TokenOfLines)) => {
             let path = args.token_file.as_deref().unwrap_or(Path::new(""));
             bail!("{}: {error}", path.display())
