@@ -493,6 +493,10 @@ fn a_sample_prints_its_seed_and_the_shortfall() {
     insta::assert_snapshot!(workspace.failure(&["--format", "fen", "--sample", "3", "--sql", "SELECT 4294967295"]), @"
     pgndex: error: games.db: no game 4294967295; the highest number is 5
     ");
+    for option in [["--shard", "7"], ["--partition-by", "year"]] {
+        let refused = workspace.stderr_of(2, &[&["--format", "pgn"], &option[..]].concat());
+        assert!(refused.contains("cannot be used with"), "{refused}");
+    }
     insta::assert_snapshot!(workspace.stderr_of(2, &["--format", "pgn", "--ply", "3"]), @"
     pgndex: error: --ply chooses positions, but pgn, csv and --parquet write whole games; use --format fen, epd or csv-positions, or describe the positions, for example with --ending
     ");

@@ -167,7 +167,7 @@ pub(crate) struct ExportFormatArgs {
     /// Games: pgn, csv; positions: fen, epd, csv-positions.
     ///
     /// Each position is one line.
-    #[arg(long, short, value_enum)]
+    #[arg(long, short, value_enum, conflicts_with = "ParquetLayoutArgs")]
     pub(crate) format: Option<ExportFormat>,
     /// Write the tables of the games into this directory, as Parquet
     #[arg(long, value_name = "DIR", value_parser = directory())]

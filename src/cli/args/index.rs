@@ -52,7 +52,7 @@ pub(crate) struct IndexArgs {
     /// Read all indexed PGN files again, and replace the database.
     ///
     /// This adds what an older pgndex or other options did not store.
-    #[arg(long, conflicts_with_all = ["inputs", "dry_run", "overwrite"])]
+    #[arg(long, conflicts_with_all = ["inputs", "dry_run", "overwrite", "ParquetLayoutArgs"])]
     pub(crate) reread: bool,
     /// With --reread: drop the games of files that cannot be read in full.
     ///
@@ -63,7 +63,7 @@ pub(crate) struct IndexArgs {
     #[arg(help_heading = WRONG, long)]
     pub(crate) strict: bool,
     /// Read and replay the games, but write no database
-    #[arg(long, conflicts_with = "layout")]
+    #[arg(long, conflicts_with_all = ["layout", "ParquetLayoutArgs"])]
     pub(crate) dry_run: bool,
     /// Write all problems to this file as JSON, one object per line
     #[arg(help_heading = WRONG, long, value_name = "FILE")]
