@@ -95,10 +95,10 @@ pub(crate) fn note_similar(
     {
         let merge = [near.as_str(), &found].map(shell_word).join(" ");
         note(&format!(
-            "{} matches {} (\"{}\"), and \"{}\" has {}; if this is the same player: pgndex players {} --merge {merge}",
+            "{} matches \"{}\" ({}), and \"{}\" has {}; if this is the same player: pgndex players {} --merge {merge}",
             option(field),
-            counted(found_games, "game"),
             printable(&found),
+            counted(found_games, "game"),
             printable(&near),
             counted(near_games, "game"),
             shell_word(&database.path().to_string_lossy()),

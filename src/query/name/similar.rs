@@ -197,7 +197,7 @@ pub struct SimilarPlayer {
     pub field: &'static str,
     /// The name that the filter matches and that `near` is similar to.
     pub found: String,
-    /// The number of games of all players that the filter matches, on either side.
+    /// The number of games of the player with the name `found`, on either side.
     pub found_games: u64,
     /// The similar name, which the filter does not match.
     pub near: String,
@@ -285,8 +285,8 @@ fn similar_player(database: &Database, known: &KnownPlayers) -> store::Result<Op
     if known.is_exact || known.ids.len() > MOST_SPELLINGS {
         return Ok(None);
     }
-    let found_games = database.count_player_games(&known.ids)?;
-    if found_games > MOST_GAMES {
+    let matching_games = database.count_player_games(&known.ids)?;
+    if matching_games > MOST_GAMES {
         return Ok(None);
     }
     let found = database.player_names(&known.ids)?;
@@ -307,15 +307,17 @@ fn similar_player(database: &Database, known: &KnownPlayers) -> store::Result<Op
             left > 0 && like.len() < MOST_LIKE
         })?;
     }
+    let games_of = |name: &str| {
+        let ids = database.players(&NameFilter::Exactly(name.to_owned()))?;
+        database.count_player_games(&ids.into_iter().map(NameId).collect::<Vec<_>>())
+    };
     let mut best: Option<SimilarPlayer> = None;
     for (near, index) in like {
-        let ids: Vec<_> =
-            database.players(&NameFilter::Exactly(near.clone()))?.into_iter().map(NameId).collect();
-        let near_games = database.count_player_games(&ids)?;
-        let least =
-            best.as_ref().map_or((TIMES * found_games).max(found_games + MORE), |best| best.near_games + 1);
-        if near_games >= least {
+        let near_games = games_of(&near)?;
+        let least = (TIMES * matching_games).max(matching_games + MORE);
+        if near_games >= best.as_ref().map_or(least, |best| best.near_games + 1) {
             let found = found[index].clone();
+            let found_games = games_of(&found)?;
             best = Some(SimilarPlayer { field: known.field, found, found_games, near, near_games });
         }
     }
