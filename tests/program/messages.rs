@@ -152,3 +152,12 @@ fn an_unknown_event_is_searched_among_the_sites() {
     let message = workspace.stderr_of(0, &["find", "a.db", "--site", "london"]);
     assert!(!message.contains("--event"), "{message}");
 }
+
+#[test]
+fn an_eco_code_given_as_an_opening_is_searched_as_a_code() {
+    let workspace = Workspace::new().with("a.pgn", "1. e4 e5 2. Nf3 Nc6 3. Bb5 *\n");
+    workspace.stdout_of(&["index", "--quiet", "a.db", "a.pgn"]);
+    let message = workspace.stderr_of(0, &["find", "a.db", "--opening", "C60"]);
+    let reported = "no opening has a name that matches \"C60\" (--opening); --opening-eco matches 1 game\n";
+    assert!(message.contains(reported), "{message}");
+}

@@ -33,8 +33,8 @@ pub struct SimilarNames {
     /// Up to three similar names, the most similar first. Among equally similar names, those that match at an
     /// earlier word come first.
     pub near: Vec<String>,
-    /// The field in which games have the name, if the filter's event is the name of a site, or the reverse.
-    /// Otherwise missing.
+    /// The field in which games have the name, if the filter's event is the name of a site, or the reverse, or
+    /// if the filter's opening is an ECO code. Otherwise missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elsewhere: Option<OtherField>,
 }
@@ -43,7 +43,7 @@ pub struct SimilarNames {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OtherField {
-    /// The field: `event` or `site`.
+    /// The field: `event`, `site` or `opening_eco`.
     pub field: &'static str,
     /// Number of games that match the name in this field.
     pub games: u64,
@@ -59,20 +59,26 @@ pub fn similar_names(database: &Database, selection: &Selection) -> store::Resul
         .map(|name| {
             let sign = if matches!(name.filter, NameFilter::Exactly(_)) { "=" } else { "" };
             let wanted = format!("{sign}{}", name.filter.text());
-            let (near, elsewhere) = (near(database, name)?, other_field(database, name)?);
+            let elsewhere = other_field(database, name)?;
+            let is_code = name.named == Named::Opening && elsewhere.is_some();
+            let near = if is_code { Vec::new() } else { near(database, name)? };
             Ok(SimilarNames { field: name.field, named: name.named, wanted, near, elsewhere })
         })
         .collect()
 }
 
 /// Looks up the name of an event among the sites, or the reverse, because people search for tournaments by
-/// place.
+/// place. If the name of an opening is an ECO code, looks up the code.
 fn other_field(database: &Database, unknown: &UnknownName) -> store::Result<Option<OtherField>> {
     let name = Some(unknown.filter.clone());
     let (field, filter) = match unknown.named {
         Named::Event => ("site", GameFilter { site: name, ..GameFilter::default() }),
         Named::Site => ("event", GameFilter { event: name, ..GameFilter::default() }),
-        Named::Player | Named::Opening => return Ok(None),
+        Named::Opening => match unknown.filter.text().parse() {
+            Ok(code) => ("opening_eco", GameFilter { opening_eco: Some(code), ..GameFilter::default() }),
+            Err(_) => return Ok(None),
+        },
+        Named::Player => return Ok(None),
     };
     let selection = database.select(&filter)?;
     let is_known = selection.unknown_names().is_empty();
