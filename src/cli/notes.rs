@@ -109,15 +109,16 @@ pub(crate) fn note_similar(
 
 /// Call this function only if no game passes all filters. For each filter, counts the games that pass all
 /// other filters, and prints this number unless it is 0. If a position is given, only games that reached the
-/// position are counted. `option` returns the option of a field. A field for which `option` returns `None` is
-/// omitted, because the user cannot remove its filter.
+/// position are counted; if `finished` is true, only those with a result. `option` returns the option of a
+/// field. A field for which `option` returns `None` is omitted, because the user cannot remove its filter.
 pub(crate) fn note_without_one(
     database: &Database,
     filter: &GameFilter,
     position: Option<&Position>,
+    finished: bool,
     option: impl Fn(&str) -> Option<String>,
 ) -> anyhow::Result<()> {
-    let found = without_one_filter(database, filter, position)?;
+    let found = without_one_filter(database, filter, position, finished)?;
     // Both names can be values of --player, so the option does not say which of them is meant.
     let has_two_names = filter.opponent.is_some() && option("player").is_some();
     let describe = |without: &WithoutFilter| {

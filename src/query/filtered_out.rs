@@ -17,7 +17,7 @@ pub struct WithoutFilter {
 
 /// For a filter that no game passes: omits one field at a time, and counts the games that pass the other
 /// fields. Returns the fields without which some games pass, most games first. With a position, only games
-/// that reached it are counted.
+/// that reached it are counted; if `finished` is true, only those with a result, unless no game has one.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -25,6 +25,7 @@ pub fn without_one_filter(
     database: &Database,
     filter: &GameFilter,
     position: Option<&Position>,
+    finished: bool,
 ) -> store::Result<Vec<WithoutFilter>> {
     let mut found = Vec::new();
     for (field, others) in without_each(filter) {
@@ -34,7 +35,10 @@ pub fn without_one_filter(
             Some(position) => {
                 let (key, fen, lists) = (position.key(), position.canonical_fen(), ListLengths::NONE);
                 let explored = database.explore(key, &fen, &selection, lists.into())?;
-                explored.results.games() + explored.unfinished
+                match explored.results.games() {
+                    games if finished && games > 0 => games,
+                    games => games + explored.unfinished,
+                }
             }
         };
         if games > 0 {

@@ -362,7 +362,7 @@ fn filtered_games_are_counted() {
     insta::assert_snapshot!(run.stderr, @r#"
     pgndex: note: no player has a name that matches "nobody" (--player)
     pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq -
-    pgndex: note: there would be 3 games without --player
+    pgndex: note: there would be 2 games without --player
     "#);
 }
 

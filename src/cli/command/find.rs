@@ -168,9 +168,9 @@ fn note_nothing(find: &FindQuery<'_>, filter: &GameFilter) -> anyhow::Result<()>
             note_alternatives(find.database, filter, filter_option)?;
         }
         _ if filters_given(filter) < 2 => {}
-        (NoHits::NoGame { .. }, _) => note_without_one(find.database, filter, None, as_given)?,
+        (NoHits::NoGame { .. }, _) => note_without_one(find.database, filter, None, false, as_given)?,
         (NoHits::FilteredOut { .. }, FindTarget::Position(query)) => {
-            note_without_one(find.database, filter, Some(&query.position), as_given)?;
+            note_without_one(find.database, filter, Some(&query.position), false, as_given)?;
         }
         _ => {}
     }

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
         note_unknown(&unknown, named);
         if unknown.is_empty() {
             note("no game of this player passes the filters");
-            note_without_one(&database, &filter, None, |field| {
+            note_without_one(&database, &filter, None, false, |field| {
                 (field != "player").then(|| filter_option(field))
             })?;
         }

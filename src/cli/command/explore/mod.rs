@@ -142,7 +142,7 @@ fn note_no_games(args: &ExploreArgs, explore: &ExploreQuery<'_>, filter: &GameFi
     if note_alternatives(explore.database, filter, |field| args.option(field))? {
         return Ok(());
     }
-    note_without_one(explore.database, filter, Some(&explore.query.position), |field| {
+    note_without_one(explore.database, filter, Some(&explore.query.position), true, |field| {
         Some(args.option(field))
     })
 }
