@@ -297,9 +297,11 @@ fn step(words: &[&(String, String)]) -> Result<Step, Problem> {
         return Ok(step);
     }
     // The step has only `for` or `ply` but no description, or nothing is given before or after `then`.
-    let name = words.first().map_or(THEN, |(name, _)| name.as_str());
-    let detail = "needs a description of positions: pattern, material, structure, ending or move";
-    Err(Problem::parameter(name, detail))
+    const DESCRIPTION: &str = "a description of positions: pattern, material, structure, ending or move";
+    Err(match words.first() {
+        Some((name, _)) => Problem::parameter(name, format!("needs {DESCRIPTION}")),
+        None => Problem::parameter(THEN, format!("give before and after each then {DESCRIPTION}")),
+    })
 }
 
 fn parsed<T, E: Display>(name: &str, value: Result<T, E>) -> Result<Option<T>, Problem> {

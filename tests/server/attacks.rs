@@ -266,12 +266,14 @@ fn sql_is_limited_in_time_and_size() {
     }
     let rows = server.sql(&format!("{FOR_EVER} x FROM n")).json();
     assert_eq!((rows["rows"].as_array().unwrap().len(), &rows["truncated"]), (1000, &true.into()));
-    for sql in [
-        "SELECT randomblob(1000000000)",
-        "SELECT printf('%.*c', 1000000000, 'x')",
-        "SELECT hex(zeroblob(200000))",
+    for (sql, limit) in [
+        ("SELECT randomblob(1000000000)", "100000 bytes"),
+        ("SELECT printf('%.*c', 1000000000, 'x')", "100000 bytes"),
+        ("SELECT hex(zeroblob(200000))", "100000 bytes"),
+        ("SELECT 'x' LIKE printf('%.*c', 101, 'x')", "100 bytes"),
     ] {
-        assert_eq!(server.sql(sql).status, 400, "{sql}");
+        let answer = server.sql(sql);
+        assert!(answer.status == 400 && answer.body.contains(limit), "{sql}: {}", answer.body);
     }
     let long = server.sql(&format!("{FOR_EVER} hex(zeroblob(40000)) FROM n"));
     assert!(long.status == 504 || long.body.len() < 10 << 20, "{}", long.body.len());

@@ -22,6 +22,8 @@ const LIMITS: SqlLimits = SqlLimits { rows: 1000, bytes: 4 << 20 };
 /// The maximum size of a value in bytes. SQLite cannot interrupt a function call; with values of this size, an
 /// allowed function takes about a tenth of a second at most.
 const LONGEST: i32 = 100_000;
+/// The maximum size of a pattern of LIKE or GLOB in bytes.
+const PATTERN: i32 = 100;
 
 /// SQLite's limits for users' statements.
 const SIZES: [(Limit, i32); 10] = [
@@ -32,7 +34,7 @@ const SIZES: [(Limit, i32); 10] = [
     (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 50),
     (Limit::SQLITE_LIMIT_VDBE_OP, 250_000),
     (Limit::SQLITE_LIMIT_ATTACHED, 0),
-    (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100),
+    (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, PATTERN),
     (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 1),
     (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
 ];
@@ -154,8 +156,8 @@ fn plain(word: &str) -> String {
     if is_plain { inner.to_ascii_lowercase() } else { format!("\"{}", inner.to_ascii_lowercase()) }
 }
 
-/// The message for a user whose statement the authorizer refused; `None` if `message` reports another error.
-/// `words` are the words of the statement.
+/// The message for a user whose statement the authorizer refused or that exceeds a limit; `None` if `message`
+/// reports another error. `words` are the words of the statement.
 fn refused(message: &str, words: &[&str]) -> Option<String> {
     // Only the first line is the message. Further lines can show where the error is.
     let message = message.lines().next().unwrap_or_default();
@@ -177,6 +179,12 @@ fn refused(message: &str, words: &[&str]) -> Option<String> {
         None if message.starts_with("not authorized") => {
             "Only one statement that reads tables and views can be run here: SELECT, VALUES, WITH or EXPLAIN."
                 .to_owned()
+        }
+        None if message.starts_with("string or blob too big") => {
+            format!("A string or blob can have at most {LONGEST} bytes; select a part of it, for example with substr.")
+        }
+        None if message.starts_with("LIKE or GLOB pattern too complex") => {
+            format!("A pattern of LIKE or GLOB can have at most {PATTERN} bytes; write a shorter one.")
         }
         None => return None,
     })
