@@ -178,11 +178,10 @@ impl Read for FixedSizeReader {
     }
 }
 
-/// The text of an input in this format.
+/// The text of an input in this format, not yet converted to UTF-8.
 fn unpack(input: Input, form: Form, options: DecodeOptions, path: &Path) -> Result<Box<dyn Read + Send>> {
     Ok(match form {
-        Form::Text => Box::new(input),
-        Form::Utf16(encoding) => Box::new(Transcoder::new(input, encoding)),
+        Form::Text | Form::Utf16(_) => Box::new(input),
         Form::Zstd => {
             let text = frames::decoder(input, options.window());
             Box::new(text.map_err(|error| Error::io(path, error))?)

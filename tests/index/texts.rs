@@ -626,9 +626,11 @@ fn files_in_other_encodings_are_read_as_utf_8() {
         .map(|letter| u8::try_from(u32::from(letter)).unwrap_or_else(|_| (u32::from(letter) - 0x350) as u8))
         .collect();
     let utf_16: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    // A byte order mark overrides the named encoding.
+    let marked: Vec<u8> = format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect();
     // In GBK, the second byte of a character may have the value of a bracket.
     let gbk = b"[White \"\x81]\x81\x7d\"]\n\n1. e4 {\x81\x7d} *\n";
-    let files: [(&str, &[u8], &str); 4] = [
+    let files: [(&str, &[u8], &str); 6] = [
         ("windows-1251", &cyrillic, "\u{41a}\u{430}\u{440}\u{43f}\u{43e}\u{432}"),
         ("utf-16be", &utf_16, "\u{41a}\u{430}\u{440}\u{43f}\u{43e}\u{432}"),
         (
@@ -636,6 +638,8 @@ fn files_in_other_encodings_are_read_as_utf_8() {
             text.as_bytes(),
             "\u{420}\u{459}\u{420}\u{b0}\u{421}\u{402}\u{420}\u{457}\u{420}\u{455}\u{420}\u{406}",
         ),
+        ("utf-16le", &marked, "\u{41a}\u{430}\u{440}\u{43f}\u{43e}\u{432}"),
+        ("windows-1251", &marked, "\u{41a}\u{430}\u{440}\u{43f}\u{43e}\u{432}"),
         ("gbk", gbk, "\u{4e5a}\u{4e87}"),
     ];
     for (label, bytes, white) in files {

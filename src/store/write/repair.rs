@@ -180,10 +180,10 @@ impl Build {
     }
 
     /// Removes rows that refer to missing games or sources, names that no game uses, and sources whose games
-    /// are all missing or to which no row refers. Adds rows for missing sources of games, and for missing runs. Replaces references
-    /// to missing names, openings and original games with NULL. Rebuilds `game_column`, `game_set` and
-    /// `position_key`. Clears `occurrence` and the tables of visited positions. Recounts the plies of games, and the games, problems
-    /// and duplicates of sources and runs.
+    /// are all missing or to which no row refers. Adds rows for missing sources of games, and for missing
+    /// runs. Replaces references to missing names, openings and original games with NULL. Rebuilds
+    /// `game_column`, `game_set` and `position_key`. Clears `occurrence` and the tables of visited positions.
+    /// Recounts the plies of games, and the games, problems and duplicates of sources and runs.
     ///
     /// # Errors
     /// Errors of SQLite.
