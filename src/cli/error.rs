@@ -289,6 +289,7 @@ fn of_index(error: &IndexError) -> Option<String> {
              {threshold}, {REBUILD}",
             database.display()
         ),
+        IndexError::OtherEncoding { .. } => return other_encoding(error),
         IndexError::Shrunk { .. } => format!(
             "{error}. Restore the file, or index the existing files into another database; --drop-missing drops the games"
         ),
@@ -310,6 +311,16 @@ fn of_index(error: &IndexError) -> Option<String> {
         ),
         _ => return None,
     })
+}
+
+fn other_encoding(error: &IndexError) -> Option<String> {
+    let IndexError::OtherEncoding { database, path, given, encoding } = error else { return None };
+    let (database, path) = (database.display(), path.display());
+    Some(format!(
+        "{path}: was indexed with --encoding {encoding}, not {given}, so nothing was added. Omit the option to keep {encoding}. To read \
+         all files again: pgndex index --reread --encoding {given} {database}. To read this file again, first remove it: \
+         pgndex remove {database} --source {path}"
+    ))
 }
 
 #[cfg(test)]
@@ -371,6 +382,12 @@ mod tests {
             }),
             Box::new(IndexError::OtherOpenings { database: directory() }),
             Box::new(IndexError::OtherThreshold { database: directory(), given: 5, threshold: 4 }),
+            Box::new(IndexError::OtherEncoding {
+                database: directory(),
+                path: "a.pgn".into(),
+                given: "windows-1251",
+                encoding: "auto",
+            }),
             Box::new(IndexError::Shrunk {
                 had: SourceContent { path: directory(), games: 3, bytes: Some(700) },
                 games: 2,
@@ -403,6 +420,7 @@ mod tests {
         there: about 2048 KiB is needed here, but only 1024 KiB is free; free some space, choose another place for the database, or one for temporary files with --temp-dir. With --layout compact, the database takes about 500 KiB
         there: was built with another list of opening names, which cannot be changed; omit --openings to keep it, or index everything again with --overwrite
         there: was built with --continuation-threshold 4, which cannot be changed to 5; omit the option to keep 4, or index everything again with --overwrite
+        a.pgn: was indexed with --encoding auto, not windows-1251, so nothing was added. Omit the option to keep auto. To read all files again: pgndex index --reread --encoding windows-1251 there. To read this file again, first remove it: pgndex remove there --source a.pgn
         there: contains less than when it was indexed (games: 2 now, 3 then; bytes of text: 500 now, 700 then), so games would be lost; nothing was written. Restore the file, or index the existing files into another database; --drop-missing drops the games
         cannot start another thread; use fewer threads (--threads)
         1 error in the input: a.pgn:1:2: wrong. --strict allows no errors or warnings, so nothing was written to the database. Without --strict, pgndex keeps everything that it can read, and lists the problems in the table `problem`

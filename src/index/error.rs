@@ -96,6 +96,22 @@ pub enum Error {
         /// The layout of the database.
         layout: Layout,
     },
+    /// A file that the database has was indexed in an encoding other than the requested one.
+    #[error(
+        "{}: was indexed in the encoding {encoding}, not {given}, so nothing was added; keep {encoding}, or read all files of the \
+         database again in {given}",
+        shown_path(path)
+    )]
+    OtherEncoding {
+        /// The database.
+        database: PathBuf,
+        /// The file.
+        path: PathBuf,
+        /// The requested encoding.
+        given: &'static str,
+        /// The encoding in which the file was indexed.
+        encoding: &'static str,
+    },
     /// The worker threads could not be started.
     #[error("cannot start the worker threads; use fewer threads")]
     Threads(#[source] rayon::ThreadPoolBuildError),

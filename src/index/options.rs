@@ -56,6 +56,9 @@ pub struct IndexOptions {
     /// The encoding of all sources without a byte order mark; `None`: UTF-8, or Windows-1252 for bytes that are
     /// not valid UTF-8.
     pub encoding: Option<TextEncoding>,
+    /// Whether a file that the database already has is read in the encoding in which it was indexed. If not,
+    /// it is an error if that encoding differs from `encoding`.
+    pub any_encoding: bool,
     /// Which annotations are stored.
     pub annotations: Annotations,
     /// The aliases of players for a new database.
@@ -214,6 +217,7 @@ impl Default for IndexOptions {
             openings: OpeningBook::built_in(),
             chunk_size: 1 << 20,
             encoding: None,
+            any_encoding: true,
             annotations: Annotations::default(),
             player_aliases: Vec::new(),
             at_least: Vec::new(),

@@ -26,6 +26,11 @@ impl TextEncoding {
         Encoding::for_label_no_replacement(label.as_bytes()).map(Self)
     }
 
+    /// The name of an encoding, or [`AUTO`](Self::AUTO).
+    pub(crate) fn name_or_auto(encoding: Option<Self>) -> &'static str {
+        encoding.map_or(Self::AUTO, Self::name)
+    }
+
     /// The name of the encoding in the standard, which is one of its labels.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -82,6 +82,7 @@ pub use read::removal::{SkippedDuplicate, SkippedSource};
 pub(crate) use read::selection::RowFilter;
 pub use read::selection::{GameFilter, KnownPlayers, Selection, UnknownName};
 pub use read::snapshot::{NameTable, Snapshot};
+pub(crate) use read::source::GIVEN_ENCODING;
 pub use read::source::{KnownSource, KnownSources, Tail};
 pub use read::sql_query::{Catalog, Query, QueryRows, Relation, RelationKind, Statements, nearest};
 pub use read::statistics::{GameCharts, GameCounts, GameStatistics, OpeningCount, PlayedOpening, TreeSize};

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::command::Run;
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, json as json_of};
 use serde_json::{Value, json};
 
 const TWO_GAMES: &str = "\
@@ -1137,6 +1137,36 @@ fn rereading_does_not_drop_games_of_a_shorter_file() {
     workspace.failure(&["index", "--reread", "games.db"]);
     workspace.stdout_of(&["index", "--quiet", "--reread", "--drop-missing", "games.db"]);
     assert_eq!(games(&workspace), 1);
+}
+
+#[test]
+fn a_known_file_keeps_its_encoding() {
+    let old = b"[White \"\xca\xe0\xf0\"]\n\n1. e4 *\n\n";
+    let repeated = "[White \"A\"]\n[Black \"B\"]\n\n1. d4 *\n";
+    let workspace = Workspace::new().with("a.pgn", repeated).with("b.pgn", old);
+    workspace.stdout_of(&["index", "--quiet", "games.db", "a.pgn"]);
+    workspace.stdout_of(&["index", "--quiet", "--encoding", "windows-1251", "games.db", "b.pgn"]);
+    let index = ["index", "--json", "games.db", "b.pgn"];
+    assert_eq!(json_of(&workspace.stdout_of(&index))["known_sources"], 1);
+    // The new part is read in the same encoding, and so is a skipped duplicate in it.
+    let grown = [&old[..], b"[White \"\xd2\xe0\xeb\xfc\"]\n\n1. c4 *\n\n", repeated.as_bytes()].concat();
+    workspace.write("b.pgn", grown);
+    assert_eq!(json_of(&workspace.stdout_of(&index))["games"], 1);
+    let white = "SELECT ifnull(white, '?') FROM games";
+    assert_eq!(
+        workspace.rows("games.db", white),
+        ["A", "\u{41a}\u{430}\u{440}", "\u{422}\u{430}\u{43b}\u{44c}"]
+    );
+    assert!(workspace.ok(&["verify", "games.db"]).contains("3 compared with the source"));
+    assert_eq!(
+        json_of(&workspace.stdout_of(&["remove", "--json", "games.db", "--source", "a.pgn"]))["returned"],
+        1
+    );
+    // An unchanged file in another encoding is an error, because it would give the same games again.
+    let message = workspace.failure(&["index", "--encoding", "auto", "games.db", "b.pgn"]);
+    assert!(message.contains("b.pgn: was indexed with --encoding windows-1251, not auto"), "{message}");
+    assert!(message.contains("--reread --encoding auto"), "{message}");
+    assert_eq!(workspace.number("games.db", "SELECT count(*) FROM game"), 3);
 }
 
 #[test]

@@ -170,6 +170,7 @@ impl DatabaseSettingsArgs {
             duplicates: self.duplicates.unwrap_or(before.duplicates),
             annotations: self.annotations.unwrap_or(before.annotations),
             encoding: self.encoding.map_or(before.encoding, |given| given.0),
+            any_encoding: self.encoding.is_none(),
             ..options
         }
     }

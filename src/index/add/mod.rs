@@ -13,7 +13,7 @@ use crate::index::run::{Intake, Run};
 use crate::index::visited_position::{Decreases, Removed};
 use crate::index::{Duplicates, Error, IndexOptions, Phase, Progress, Reports, Result, Summary};
 use crate::opening::OpeningBook;
-use crate::source::{self, DecodeOptions, Opened, SearchObserver as _, SourceFile, Sources};
+use crate::source::{self, DecodeOptions, Opened, SearchObserver as _, SourceFile, Sources, TextEncoding};
 use crate::store::row::SourceId;
 use crate::store::sink::{AddedPages, Replaced};
 use crate::store::write::level::games_to_merge;
@@ -36,9 +36,8 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     known.check_tables()?;
     known.check_numbers()?;
     known.check_counts()?;
-    let decode = DecodeOptions { threads: plan.options.threads, memory: plan.options.memory };
     let files = std::mem::take(&mut plan.sources.files);
-    let selection = Selection::of(files, &known, decode, progress)?;
+    let selection = Selection::of(files, &known, plan.options, progress)?;
     let last_source = known.last_source()?;
     let import = ImportId(known.last_import()?.0 + 1);
     drop(known);
@@ -198,17 +197,17 @@ impl Selection {
     fn of(
         files: Vec<source::Result<SourceFile>>,
         known: &Snapshot,
-        decode: DecodeOptions,
+        options: &IndexOptions,
         progress: &Progress,
     ) -> Result<Self> {
         let sources = known.sources()?;
         let mut selection = Self::default();
-        for file in files {
+        for mut file in files {
             if progress.looked_at(1, 0).is_break() {
                 return Err(Error::Stopped);
             }
-            let state = match &file {
-                Ok(file) => FileState::of(file, &sources, decode, progress),
+            let state = match &mut file {
+                Ok(file) => Self::compare(file, &sources, (options, progress), known.path())?,
                 Err(_) => FileState::New,
             };
             match (state, file) {
@@ -224,6 +223,40 @@ impl Selection {
             }
         }
         Ok(selection)
+    }
+
+    /// Compares a file with the texts in the database. If it is known in the encoding in which it was
+    /// indexed, sets this encoding, because its text would be another one otherwise.
+    fn compare<'k>(
+        file: &mut SourceFile,
+        known: &'k KnownSources,
+        (options, progress): (&IndexOptions, &Progress),
+        database: &Path,
+    ) -> Result<FileState<'k>> {
+        let decode = DecodeOptions { threads: options.threads, memory: options.memory };
+        let state = FileState::of(file, known, decode, progress);
+        let encoding = known.latest(&file.path).map(|source| source.encoding.as_deref());
+        let encoding = encoding.map(|name| name.and_then(TextEncoding::parse));
+        let Some(encoding) = encoding.filter(|&encoding| encoding != options.encoding) else {
+            return Ok(state);
+        };
+        if matches!(state, FileState::Unchanged) {
+            return Ok(state);
+        }
+        let as_indexed = file.clone().in_encoding(encoding);
+        match FileState::of(&as_indexed, known, decode, progress) {
+            FileState::Rewritten(_) | FileState::New => Ok(state),
+            _ if !options.any_encoding => Err(Error::OtherEncoding {
+                database: database.to_owned(),
+                path: file.path.clone(),
+                given: TextEncoding::name_or_auto(options.encoding),
+                encoding: TextEncoding::name_or_auto(encoding),
+            }),
+            known => {
+                *file = as_indexed;
+                Ok(known)
+            }
+        }
     }
 
     fn add(&mut self, file: source::Result<SourceFile>, start: SourceStart) {

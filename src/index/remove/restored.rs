@@ -26,7 +26,6 @@ pub struct LostDuplicates {
 pub(crate) struct ReadOptions {
     pub(crate) duplicates: Duplicates,
     pub(crate) annotations: Annotations,
-    encoding: Option<TextEncoding>,
     /// Whether games with errors were omitted.
     pub(crate) leaves_out: bool,
 }
@@ -39,7 +38,6 @@ impl ReadOptions {
         Self {
             duplicates: Duplicates::parse(word("duplicates")).unwrap_or_default(),
             annotations: Annotations::parse(word("annotations")).unwrap_or_default(),
-            encoding: TextEncoding::parse(word("encoding")),
             leaves_out: word("on_problem") == OnProblem::Skip.as_str(),
         }
     }
@@ -152,7 +150,7 @@ fn same_file(
         return Err("it could not be read completely when it was indexed".to_owned());
     };
     let file = finder.find(&source.path).map_err(|error| error.full_message())?;
-    let file = file.in_encoding(ReadOptions::of(&source.options).encoding);
+    let file = file.in_encoding(source.encoding.as_deref().and_then(TextEncoding::parse));
     let mut text = Text::open(&file, options)?;
     let mut hasher = blake3::Hasher::new();
     let mut offset = 0;

@@ -246,7 +246,7 @@ impl<'r> Run<'r> {
             settings: [
                 (Duplicates::SETTING, self.options.duplicates.as_str()),
                 (Annotations::SETTING, self.options.annotations.as_str()),
-                (TextEncoding::SETTING, self.options.encoding.map_or(TextEncoding::AUTO, TextEncoding::name)),
+                (TextEncoding::SETTING, TextEncoding::name_or_auto(self.options.encoding)),
             ],
             sources: self.intake.ids().zip(&self.intake.sources.files).map(source).collect(),
         }

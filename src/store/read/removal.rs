@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 use crate::id::{GameId, ImportId, SourceId};
 use crate::sorted::sort_by_key;
 use crate::store::cell::{DUPLICATE, GAME, IMPORT, SOURCE};
+use crate::store::read::source::GIVEN_ENCODING;
 use crate::store::{Database, ErrorKind, GameSet, Result, Snapshot};
 
 /// A reading of a file in which games were skipped as duplicates.
@@ -24,6 +25,8 @@ pub struct SkippedSource {
     /// The options of the run that read the file: a JSON object. Empty if the table `import` has no row for
     /// the run.
     pub options: String,
+    /// The name of the text's encoding, as given to the run that read its beginning; `None` if none was given.
+    pub encoding: Option<String>,
     /// The games that [`Snapshot::skipped_duplicates`] found, in the order of their offsets.
     pub games: Vec<SkippedDuplicate>,
 }
@@ -125,7 +128,12 @@ fn skipped_source(
     let sql = "SELECT import_id, options FROM import WHERE import_id = ?1";
     let options =
         IMPORT.first(connection, sql, [import.0], |cells| cells.get("options"))?.unwrap_or_default();
-    Ok(Some(SkippedSource { id, path, text, import, options, games }))
+    let sql = format!(
+        "SELECT {GIVEN_ENCODING} FROM source WHERE path = (SELECT path FROM source WHERE source_id = ?1)
+             AND source_id <= ?1 AND first_byte = 0 ORDER BY source_id DESC LIMIT 1"
+    );
+    let encoding = SOURCE.first(connection, &sql, [id.0], |cells| cells.get(0))?.flatten();
+    Ok(Some(SkippedSource { id, path, text, import, options, encoding, games }))
 }
 
 impl Database {

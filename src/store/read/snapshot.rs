@@ -18,7 +18,7 @@ use crate::store::layout::{Layout, read_quickly};
 use crate::store::read::game_column::{BlockColumns, Outcomes, if_known};
 use crate::store::read::occurrence::hit::listed_games;
 use crate::store::read::occurrence::visit::{LevelGames, for_each_visit_set, level_games};
-use crate::store::read::source::READINGS;
+use crate::store::read::source::{GIVEN_ENCODING, READINGS};
 use crate::store::row::{GameId, NameId, Ply, SourceId};
 use crate::store::schema::schema_of;
 use crate::store::visit_set::{PlayedMove, for_each_visit};
@@ -401,24 +401,27 @@ impl Snapshot {
     /// # Errors
     /// Errors of SQLite.
     pub fn sources(&self) -> Result<KnownSources> {
-        let sql = "WITH left_out AS (
+        let sql = format!(
+            "WITH left_out AS (
                 SELECT source_id, count(*) AS left_out FROM (
                     SELECT source_id, game_number FROM problem WHERE game_id IS NULL AND game_number IS NOT NULL
                     EXCEPT SELECT source_id, game_number FROM duplicate WHERE game_id IS NULL)
                 GROUP BY source_id),
             removed AS (SELECT source_id, count(*) AS removed FROM removed_game GROUP BY source_id)
             SELECT source_id, path, first_byte, bytes, digest,
-                games + duplicates + ifnull(left_out, 0) + ifnull(removed, 0), ifnull(last_game, 0)
+                games + duplicates + ifnull(left_out, 0) + ifnull(removed, 0), ifnull(last_game, 0), {GIVEN_ENCODING}
             FROM source LEFT JOIN left_out USING (source_id) LEFT JOIN removed USING (source_id)
-            WHERE digest IS NOT NULL ORDER BY source_id";
+            WHERE digest IS NOT NULL ORDER BY source_id"
+        );
         let mut sources = KnownSources::default();
-        let read = SOURCE.each(&self.connection, sql, [], |cells| {
+        let read = SOURCE.each(&self.connection, &sql, [], |cells| {
             let reading = KnownSource {
                 id: SourceId(cells.get(0)?),
                 bytes: cells.get(3)?,
                 digest: cells.get(4)?,
                 games: cells.get(5)?,
                 last_game: cells.get(6)?,
+                encoding: cells.get(7)?,
                 before: None,
             };
             sources.add(cells.get(1)?, cells.get(2)?, reading);

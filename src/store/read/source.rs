@@ -24,6 +24,8 @@ pub struct KnownSource {
     /// The offset, in bytes, of the last game found by this reading and the readings that it continues; 0 if
     /// no game was found.
     pub last_game: u64,
+    /// The name of the text's encoding, as given to the run that read its beginning; `None` if none was given.
+    pub encoding: Option<String>,
     /// The index in [`KnownSources`] of the file's earlier reading, if this reading continues it.
     pub(super) before: Option<usize>,
 }
@@ -50,6 +52,7 @@ impl KnownSources {
         if let Some(before) = reading.before.map(|before| &self.readings[before]) {
             reading.games += before.games;
             reading.last_game = reading.last_game.max(before.last_game);
+            reading.encoding.clone_from(&before.encoding);
         }
         self.texts.insert((reading.bytes, reading.digest.clone()));
         self.lengths.insert(reading.bytes);
@@ -102,6 +105,11 @@ pub struct Tail {
     /// The last game found, if the database has it.
     pub game: Option<GameId>,
 }
+
+/// SQL for the encoding that was given to the run of a row of `source`; NULL if none was given.
+pub(crate) const GIVEN_ENCODING: &str =
+    "(SELECT CASE WHEN json_valid(options) THEN json_extract(options, '$.encoding') END FROM import
+      WHERE import.import_id = source.import_id)";
 
 /// SQL that returns the ids of readings in the JSON array `?1`, one per row.
 pub(crate) const READINGS: &str = "SELECT value AS source_id FROM json_each(?1)";

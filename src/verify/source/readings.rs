@@ -12,7 +12,7 @@ use crate::parallel::lock;
 use crate::sorted::sort_by_key;
 use crate::source::{self, Finder, Mapped, SourceFile, TextEncoding};
 use crate::store::row::StoredId;
-use crate::store::{Cells, SOURCE, read_rows};
+use crate::store::{Cells, GIVEN_ENCODING, SOURCE, read_rows};
 use crate::verify::rows::{StoredGame, for_each_row};
 use crate::verify::{Progress, SourceNote, SourceState};
 
@@ -108,20 +108,17 @@ impl Sources {
     pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Self> {
         let mut sources = Self { annotations: annotations(connection)?, ..Self::default() };
         let mut latest: HashMap<PathBuf, usize> = HashMap::new();
-        let sql = "SELECT source_id, path, first_byte, bytes, digest,
-                (SELECT CASE WHEN json_valid(options) THEN json_extract(options, '$.encoding') END FROM import
-                 WHERE import.import_id = source.import_id)
-            FROM source ORDER BY source_id";
-        for_each_row(connection, sql, [], &mut |row| {
+        let sql = format!(
+            "SELECT source_id, path, first_byte, bytes, digest, {GIVEN_ENCODING} FROM source ORDER BY source_id"
+        );
+        for_each_row(connection, &sql, [], &mut |row| {
             let cells = Cells::new(row, SOURCE);
             let [id, first_byte, bytes] = [0, 2, 3].map(|column| cells.get::<Option<i64>>(column));
             let id = StoredId::from(id?.unwrap_or_default());
             let path: PathBuf = cells.get(1)?;
             let bytes = bytes?.and_then(|bytes| u64::try_from(bytes).ok());
+            let begun = latest.get(&path).copied().filter(|_| !matches!(first_byte, Ok(Some(0))));
             let encoding = row.get_ref(5)?.as_str_or_null().ok().flatten().and_then(TextEncoding::parse);
-            let begun = latest.get(&path).copied().filter(|&chain: &usize| {
-                !matches!(first_byte, Ok(Some(0))) && sources.chains[chain].encoding == encoding
-            });
             let chain = begun.unwrap_or_else(|| {
                 let (path, rows) = (path.clone(), Vec::new());
                 let (file, verdicts) = (OnceLock::new(), OnceLock::new());
