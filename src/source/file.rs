@@ -22,6 +22,8 @@ pub struct SourceFile {
     /// The offset at which reading starts, in bytes of the file's text. An earlier run has read the text
     /// before this offset.
     pub first_byte: u64,
+    /// Whether that run has reported damage of the file.
+    pub(crate) is_damage_known: bool,
     /// Restricts reading to games that begin in this range of the file's (compressed) bytes; `None` for all
     /// games.
     pub(super) range: Option<Range<u64>>,
@@ -38,7 +40,17 @@ pub struct SourceFile {
 impl SourceFile {
     pub(super) fn new(path: &Path, bytes: Option<u64>, place: Location) -> Self {
         let path = path.to_owned();
-        Self { path, bytes, first_byte: 0, range: None, place, form: Form::Text, encoding: None, window: 0 }
+        Self {
+            path,
+            bytes,
+            first_byte: 0,
+            is_damage_known: false,
+            range: None,
+            place,
+            form: Form::Text,
+            encoding: None,
+            window: 0,
+        }
     }
 
     /// A file that is not in a zip archive; it can be compressed.

@@ -186,6 +186,32 @@ fn the_rest_of_a_cut_archive_is_read_when_it_is_complete() {
     }
 }
 
+/// The damage is an end without text, or garbage in the middle.
+#[test]
+fn damage_of_an_archive_whose_text_is_known_is_reported_once() {
+    let text = GAMES.as_bytes();
+    let begun = |mut archive: Vec<u8>, more: Vec<u8>| {
+        archive.extend(&more[..8]);
+        archive
+    };
+    let frames = text.chunks(text.len() / 2 + 1).map(|piece| zstd_frame(piece, true)).collect::<Vec<_>>();
+    for (what, whole, damaged) in [
+        ("zstd", zstd_frame(text, true), begun(zstd_frame(text, true), zstd_frame(text, true))),
+        ("bzip2", bzip2(text, 3000), begun(bzip2(text, 3000), bzip2(text, 3000))),
+        ("zstd, garbage", frames.concat(), frames.join(&b"garbage!"[..])),
+    ] {
+        let place = Workspace::new();
+        let games = place.add(whole, &options()).games;
+        let first = place.add(&damaged, &options());
+        assert_eq!((first.games, first.damaged.len()), (0, 1), "{what}");
+        assert_eq!(place.number("SELECT count(*) FROM problem WHERE kind = 'damaged-archive'"), 1, "{what}");
+        let again = place.add(&damaged, &options());
+        assert_eq!((again.known_sources, again.damaged.len()), (1, 0), "{what}");
+        assert_eq!(place.number("SELECT count(*) FROM game"), games, "{what}");
+        assert_whole(&place.database());
+    }
+}
+
 /// Games lost in the damaged part stay lost, and what follows is read as if all had been read at once.
 #[test]
 fn an_archive_grows_after_a_damaged_frame() {

@@ -46,7 +46,8 @@ impl Report<'_> {
         let summary = self.summary;
         let Some(target) = self.target else { return self.write_dry_run(out) };
         let name = printable(&target.display().to_string());
-        if summary.added && summary.games == 0 && summary.known_sources > 0 && summary.bytes == 0 {
+        let has_problems = summary.problems.iter().next().is_some();
+        if summary.added && summary.known_sources > 0 && summary.bytes == 0 && !has_problems {
             let known = match summary.known_sources {
                 1 => "this file".to_owned(),
                 sources => format!("all {}", counted(sources, "file")),
@@ -97,7 +98,7 @@ impl Report<'_> {
             return writeln!(out, "\n  next: pgndex verify --parquet {word}");
         }
         writeln!(out, "\n  next: pgndex info {word}")?;
-        if summary.problems.iter().next().is_some() && self.problems.is_none() {
+        if has_problems && self.problems.is_none() {
             writeln!(out, "        {}", problem_query(target))?;
         }
         Ok(())

@@ -278,7 +278,7 @@ impl Selection {
             (place, games) = (growth.last_game, tail.games);
             self.again.push((self.files.len(), tail));
         }
-        file.first_byte = place.offset;
+        (file.first_byte, file.is_damage_known) = (place.offset, source.is_damaged);
         let games = u32::try_from(games).unwrap_or(u32::MAX);
         self.add(Ok(file), SourceStart { games, lines: place.lines, columns: place.columns });
         Ok(())
@@ -312,12 +312,15 @@ impl<'k> FileState<'k> {
             last_game: source.last_game,
         });
         let mut survey = GrowthCheck::new(reading, longest);
-        if !read(file, decode, progress, &mut survey) {
-            return Self::New;
-        }
+        let Some(is_damaged) = read(file, decode, progress, &mut survey) else { return Self::New };
         let (whole, beginning) = survey.finish();
+        // The file is read although it has no new text, so that its damage is reported once.
+        let is_new_damage = is_damaged
+            && earlier.is_some_and(|source| !source.is_damaged)
+            && matches!(beginning, Some(PrefixCheck::Same(_)));
         if let Some((bytes, digest)) = whole.map(|(bytes, digest)| (bytes, digest.to_hex()))
             && known.has_text(bytes, digest)
+            && !is_new_damage
         {
             return Self::Unchanged;
         }
@@ -332,14 +335,14 @@ impl<'k> FileState<'k> {
     }
 }
 
-/// Reads the text of a file until the check is done. Returns `false` if the check has no result, because no
-/// text can be read or the run is stopped.
+/// Reads the text of a file until the check is done. Returns whether the file is damaged; `None` if the check
+/// has no result, because no text can be read or the run is stopped.
 fn read(
     file: &SourceFile,
     options: DecodeOptions,
     progress: &Progress,
     survey: &mut GrowthCheck<'_>,
-) -> bool {
+) -> Option<bool> {
     const PIECE: usize = 1 << 20;
     let mut decoded = match source::open(file) {
         Ok(Opened::Mapped(map)) => {
@@ -350,13 +353,10 @@ fn read(
                 survey.take(piece);
                 map.release(index * PIECE..index * PIECE + piece.len());
             }
-            return !progress.is_stopped();
+            return (!progress.is_stopped()).then_some(false);
         }
-        Ok(Opened::Packed(packed)) => match packed.decode(options) {
-            Ok(decoded) => decoded,
-            Err(_) => return false,
-        },
-        Err(_) => return false,
+        Ok(Opened::Packed(packed)) => packed.decode(options).ok()?,
+        Err(_) => return None,
     };
     let (mut text, mut has_text, mut is_damaged) = (Vec::new(), false, false);
     while !survey.is_done() && !progress.is_stopped() {
@@ -372,5 +372,5 @@ fn read(
             Err(_) => is_damaged = true,
         }
     }
-    (has_text || !is_damaged) && !progress.is_stopped()
+    ((has_text || !is_damaged) && !progress.is_stopped()).then_some(is_damaged)
 }

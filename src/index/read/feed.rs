@@ -93,8 +93,12 @@ impl<'s> Feed<'s> {
             }
             Ok((Opened::Packed(packed), file)) => {
                 let path = shown_path(&file.path);
-                self.open =
-                    Some(Open::Stream(stream::start(packed, path, file.first_byte, self.options.clone())?));
+                self.open = Some(Open::Stream(stream::start(
+                    packed,
+                    path,
+                    (file.first_byte, file.is_damage_known),
+                    self.options.clone(),
+                )?));
             }
             Err(message) => {
                 self.ends.push(SourceEnd::default());

@@ -106,12 +106,12 @@ pub(crate) struct SourceEnd {
     pub(crate) is_damaged: bool,
 }
 
-/// Starts to decode a source and to cut its text into chunks, from byte `first_byte` of the text on. `path` is
-/// used in messages.
+/// Starts to decode a source and to cut its text into chunks, from byte `first_byte` of the text on; says
+/// whether damage before it has been reported. `path` is used in messages.
 pub(crate) fn start(
     packed: Packed,
     path: String,
-    first_byte: u64,
+    (first_byte, is_damage_known): (u64, bool),
     options: CutOptions,
 ) -> Result<Receiver<Piece>> {
     /// The maximum number of chunks that wait for a worker.
@@ -123,6 +123,7 @@ pub(crate) fn start(
             decoded,
             path,
             first_byte,
+            is_damage_known,
             options,
             pieces,
             hasher: blake3::Hasher::new(),
@@ -161,6 +162,8 @@ struct Cutter {
     path: String,
     /// The offset in the source's text at which cutting begins.
     first_byte: u64,
+    /// Whether an earlier run has reported the damage before this offset.
+    is_damage_known: bool,
     options: CutOptions,
     pieces: Sender<Piece>,
     hasher: blake3::Hasher,
@@ -254,7 +257,7 @@ impl Cutter {
         self.end()
     }
 
-    /// Skips the text that an earlier run read. Damage in this text is not reported, because that run
+    /// Skips the text that an earlier run read. Damage in this text is reported only if no earlier run
     /// reported it.
     fn pass_known(&mut self) -> Cut {
         const PIECE: u64 = 1 << 20;
@@ -271,7 +274,10 @@ impl Cutter {
             match read {
                 Ok(0) => break,
                 Ok(_) => {}
-                Err(_) if self.offset < self.first_byte => self.is_damaged = true,
+                Err(_) if self.offset < self.first_byte && self.is_damage_known => self.is_damaged = true,
+                Err(error) if self.offset < self.first_byte => {
+                    self.damage(self.decoded.describe(&error, self.offset))?;
+                }
                 Err(error) => self.meet_damage(&error)?,
             }
         }
@@ -469,7 +475,7 @@ mod tests {
         let read = |file: &crate::source::Result<crate::source::SourceFile>| {
             let Opened::Packed(packed) = open(file.as_ref().unwrap()).unwrap() else { panic!("an archive") };
             // If a thread decoded the text, its pieces would not have arrived yet.
-            let receiver = start(packed, "a".into(), 0, options.clone()).unwrap();
+            let receiver = start(packed, "a".into(), (0, false), options.clone()).unwrap();
             let pieces: Vec<Piece> = std::iter::from_fn(|| receiver.try_recv().ok()).collect();
             assert!(
                 matches!(pieces.last(), Some(Piece::End(SourceEnd { digest: Some(_), .. }))),

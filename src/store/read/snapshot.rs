@@ -409,7 +409,8 @@ impl Snapshot {
                 GROUP BY source_id),
             removed AS (SELECT source_id, count(*) AS removed FROM removed_game GROUP BY source_id)
             SELECT source_id, path, first_byte, bytes, digest,
-                games + duplicates + ifnull(left_out, 0) + ifnull(removed, 0), ifnull(last_game, 0), {GIVEN_ENCODING}
+                games + duplicates + ifnull(left_out, 0) + ifnull(removed, 0), ifnull(last_game, 0), {GIVEN_ENCODING},
+                indexed_at IS NULL
             FROM source LEFT JOIN left_out USING (source_id) LEFT JOIN removed USING (source_id)
             WHERE digest IS NOT NULL ORDER BY source_id"
         );
@@ -422,6 +423,7 @@ impl Snapshot {
                 games: cells.get(5)?,
                 last_game: cells.get(6)?,
                 encoding: cells.get(7)?,
+                is_damaged: cells.get::<i64>(8)? == 1,
                 before: None,
             };
             sources.add(cells.get(1)?, cells.get(2)?, reading);

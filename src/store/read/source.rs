@@ -24,6 +24,8 @@ pub struct KnownSource {
     /// The offset, in bytes, of the last game found by this reading and the readings that it continues; 0 if
     /// no game was found.
     pub last_game: u64,
+    /// Whether the file was damaged.
+    pub is_damaged: bool,
     /// The name of the text's encoding, as given to the run that read its beginning; `None` if none was given.
     pub encoding: Option<String>,
     /// The index in [`KnownSources`] of the file's earlier reading, if this reading continues it.
