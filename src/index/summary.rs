@@ -50,6 +50,8 @@ pub struct Summary {
     pub added: bool,
     /// Sources that were not read, because the database already has them.
     pub known_sources: u64,
+    /// How many of the known sources had no games when they were read.
+    pub known_gameless: u64,
     /// The sources that were read as new, because they no longer begin with the text read before: a sentence
     /// each.
     pub rewritten: Vec<String>,

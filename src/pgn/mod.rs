@@ -25,6 +25,7 @@ pub use move_numbers::{Eval, MoveNumbers, time, winning_chances};
 pub use reader::{FrameProblem, MOST_TAGS, Reader};
 pub use split::{LOOK_BACK, boundary_in, chunks, next_boundary};
 pub use tags::{LOOK_AHEAD, TagPair, starts_tag_pair};
+pub(crate) use text::skip_blanks;
 pub use text::{TextFlaw, decode};
 pub use time_control::{Speed, TimeControl};
 pub use value::GameFacts;

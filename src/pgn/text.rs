@@ -151,7 +151,7 @@ pub(super) fn has_blank_line(blanks: &[u8]) -> bool {
 
 /// The offset of the first byte from `at` on that is neither blank nor part of a byte order mark.
 #[must_use]
-pub(super) fn skip_blanks(text: &[u8], mut at: usize) -> usize {
+pub(crate) fn skip_blanks(text: &[u8], mut at: usize) -> usize {
     loop {
         at += text[at..].iter().take_while(|&&byte| is_blank(byte)).count();
         if !text[at..].starts_with(BOM) {

@@ -54,9 +54,7 @@ fn old() -> Vec<u8> {
 
 #[test]
 fn files_without_games_are_not_an_error() {
-    for text in
-        ["", "\n", " \r\n\t\n\n", "\u{feff}", "% a comment\n", "; nothing here\n", "* 1-0 *", "\0\0\0\0"]
-    {
+    for text in ["", "\n", " \r\n\t\n\n", "\u{feff}", "% a comment\n", "; nothing here\n", "\0\0\0\0"] {
         let options = options();
         let place = Workspace::new();
         fs::write(place.path("empty.pgn"), text).unwrap();
@@ -66,6 +64,8 @@ fn files_without_games_are_not_an_error() {
         let database = open(&place.path("out.db"));
         assert_eq!(number(&database, "SELECT count(*) FROM source WHERE indexed_at NOTNULL"), 1);
     }
+    let results = Indexed::new("1-0\n0-1\n*\n");
+    assert_eq!(column::<String>(&results.open(), "SELECT kind FROM problem"), ["no-game"]);
     let junk = Indexed::new("Dear Sir,\n\nplease find no games here.\n");
     assert_sound(&junk.database(), &junk.summary);
     assert_eq!(junk.summary.games, 0);

@@ -289,6 +289,8 @@ fn a_file_with_text_and_no_game_is_reported_and_changes_the_status() {
     let workspace = workspace.with("a.pgn", [TWO_GAMES, "\n% the end\nThat was all.\n"].concat());
     let run = workspace.run(&["index", "-q", "a.db", "a.pgn", "page.pgn"]);
     assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+    let known = workspace.run(&["index", "a.db", "page.pgn"]).stderr;
+    assert_eq!(known, "nothing to add: a.db already contains this file, which has no games\n");
 }
 
 /// Files that were downloaded instead of games, each with the expected message.

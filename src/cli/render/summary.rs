@@ -33,6 +33,20 @@ fn stages(stages: &Stages) -> [(&'static str, Duration); 5] {
     ]
 }
 
+/// The sources that the database already has, as text.
+fn known_sources(summary: &Summary) -> String {
+    let known = match summary.known_sources {
+        1 => "this file".to_owned(),
+        sources => format!("all {}", counted(sources, "file")),
+    };
+    let gameless = match (summary.known_sources, summary.known_gameless) {
+        (_, 0) => String::new(),
+        (1, _) => ", which has no games".to_owned(),
+        (_, gameless) => format!("; without games: {}", counted(gameless, "file")),
+    };
+    format!("{known}{gameless}")
+}
+
 impl Report<'_> {
     /// The summary as text.
     pub(crate) fn text(self) -> String {
@@ -48,11 +62,7 @@ impl Report<'_> {
         let name = printable(&target.display().to_string());
         let has_problems = summary.problems.iter().next().is_some();
         if summary.added && summary.known_sources > 0 && summary.bytes == 0 && !has_problems {
-            let known = match summary.known_sources {
-                1 => "this file".to_owned(),
-                sources => format!("all {}", counted(sources, "file")),
-            };
-            return writeln!(out, "nothing to add: {name} already contains {known}");
+            return writeln!(out, "nothing to add: {name} already contains {}", known_sources(summary));
         }
         writeln!(
             out,
@@ -233,6 +243,7 @@ mod tests {
         Summary {
             added: false,
             known_sources: 0,
+            known_gameless: 0,
             rewritten: Vec::new(),
             parquet_files: 0,
             file_bytes: 312_345_678,

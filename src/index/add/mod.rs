@@ -41,7 +41,7 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     let last_source = known.last_source()?;
     let import = ImportId(known.last_import()?.0 + 1);
     drop(known);
-    let Selection { files, starts, again, known_sources, rewritten } = selection;
+    let Selection { files, starts, again, known_sources, known_gameless, rewritten } = selection;
     let replaced = replaced(&again, last_source);
     let options = settled(plan.options, &database)?;
     let sources = Sources { files, ..Sources::default() };
@@ -72,7 +72,7 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
         ));
     }
     summary.stages.sync = syncing.elapsed();
-    summary.known_sources = known_sources;
+    (summary.known_sources, summary.known_gameless) = (known_sources, known_gameless);
     summary.rewritten = rewritten.iter().map(|(path, what)| rewritten_note(path, what, &options)).collect();
     summary.file_bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
     summary.elapsed = started.elapsed();
@@ -188,6 +188,8 @@ struct Selection {
     again: Vec<(usize, Tail)>,
     /// The number of files that are ignored because the database has their whole text.
     known_sources: u64,
+    /// How many of them had no games when they were read.
+    known_gameless: u64,
     /// Files that no longer begin with the text that was read before, each with a description of the
     /// difference.
     rewritten: Vec<(PathBuf, String)>,
@@ -211,7 +213,12 @@ impl Selection {
                 Err(_) => FileState::New,
             };
             match (state, file) {
-                (FileState::Unchanged, _) => selection.known_sources += 1,
+                (FileState::Unchanged, file) => {
+                    let earlier = file.ok().and_then(|file| sources.latest(&file.path));
+                    let is_gameless = earlier.is_some_and(|source| source.games == 0 && source.bytes > 0);
+                    selection.known_sources += 1;
+                    selection.known_gameless += u64::from(is_gameless);
+                }
                 (FileState::Grown(source, growth), Ok(file)) => {
                     selection.add_grown(file, (&sources, source), &growth, known)?;
                 }

@@ -5,6 +5,7 @@ use crate::index::game::{GameBatch, ReadGame, Signature};
 use crate::index::number::Originals;
 use crate::index::visited_position::CountedGames;
 use crate::index::{Error, KeyHash, ProblemKind, Result, SpillMap};
+use crate::pgn::skip_blanks;
 use crate::source::other_text;
 use crate::store::row::{DuplicateKind, DuplicateRow, GameId, NameId, SourceId, Text};
 use crate::store::sink::Takes;
@@ -20,7 +21,8 @@ pub(crate) struct SourceCount {
     has_text_outside: bool,
     /// Whether any text of the source was read.
     has_text: bool,
-    /// A message about the kind of text, if the beginning of the source shows that it is not PGN.
+    /// A message about the text in case that the source has no game, according to its beginning. `None` if
+    /// the source is empty or begins with a comment.
     other_text: Option<&'static str>,
 }
 
@@ -30,6 +32,9 @@ impl SourceCount {
         self.totals.games + self.totals.duplicates + self.left_out
     }
 }
+
+/// The message about a source that has other text, but no games.
+const NO_GAMES: &str = "no games; is it PGN?";
 
 /// How many games and lines precede the first byte to read. Earlier runs have read the text before this byte.
 #[derive(Clone, Copy, Debug, Default)]
@@ -150,7 +155,8 @@ impl Sequencer {
         let count = &mut self.sources[(source.0 - self.last_source.0) as usize - 1];
         count.has_text |= !text.is_empty();
         if begins {
-            count.other_text = other_text(text);
+            let may_lack_games = matches!(text.get(skip_blanks(text, 0)), None | Some(b'{' | b';' | b'%'));
+            count.other_text = other_text(text).or((!may_lack_games).then_some(NO_GAMES));
         }
     }
 
@@ -165,7 +171,7 @@ impl Sequencer {
         } else if is_stream && !count.has_text {
             Some("is empty; did the program that writes to it fail?")
         } else {
-            has_text_alone.then(|| count.other_text.unwrap_or("no games; is it PGN?"))
+            has_text_alone.then(|| count.other_text.unwrap_or(NO_GAMES))
         }
     }
 
