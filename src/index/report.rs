@@ -47,17 +47,19 @@ impl Reports {
             file.as_ref().map_or_else(source::Error::path, |file| &file.path).to_owned()
         };
         let paths: Vec<PathBuf> = sources.files.iter().map(path).collect();
-        let create = |path: &Option<PathBuf>, other: Option<PathBuf>, beginning| {
-            let Some(path) = path else { return Ok(None) };
+        let check = |path: &Option<PathBuf>, other: Option<PathBuf>, beginning| {
+            let Some(path) = path else { return Ok(()) };
             if database.is_some_and(|database| is_file_of(database, path)) {
                 return Err(Error::ReportInUse { path: path.clone() });
             }
             let used = paths.iter().map(PathBuf::as_path).chain(other.as_deref());
-            Output::create(path, used, beginning).map(Some)
+            check_output(path, used, beginning)
         };
-        let problems = create(&options.problems, None, Some(PROBLEM_BEGINNING))?;
+        check(&options.problems, None, Some(PROBLEM_BEGINNING))?;
         // A file of rejected games looks like any other PGN file, so only an empty file is replaced.
-        let rejects = create(&options.rejects, options.problems.clone(), None)?;
+        check(&options.rejects, options.problems.clone(), None)?;
+        let create = |path: &Option<PathBuf>| path.as_deref().map(Output::create).transpose();
+        let (problems, rejects) = (create(&options.problems)?, create(&options.rejects)?);
         let most_errors = options.most_errors;
         Ok(Self { problems, rejects, most_errors, paths, last_source, ..Self::default() })
     }
@@ -158,22 +160,8 @@ struct Output {
 }
 
 impl Output {
-    /// Creates a file. An existing file is replaced only if it is empty or has this beginning.
-    fn create<'p>(
-        path: &Path,
-        mut used: impl Iterator<Item = &'p Path>,
-        beginning: Option<&[u8]>,
-    ) -> Result<Self> {
-        let failed = |source| Error::Report { path: path.to_owned(), source };
-        let real = fs::canonicalize(path).ok().filter(|real| real.is_file());
-        let is_same = |other: &Path| other == path || real.is_some() && fs::canonicalize(other).ok() == real;
-        if used.any(is_same) {
-            return Err(Error::ReportInUse { path: path.to_owned() });
-        }
-        if real.is_some_and(|real| !is_replaceable(&real, beginning)) {
-            return Err(Error::ReportExists { path: path.to_owned(), lists_problems: beginning.is_some() });
-        }
-        let file = File::create(path).map_err(failed)?;
+    fn create(path: &Path) -> Result<Self> {
+        let file = File::create(path).map_err(|source| Error::Report { path: path.to_owned(), source })?;
         Ok(Self { path: path.to_owned(), file: Some(BufWriter::new(file)) })
     }
 
@@ -189,6 +177,31 @@ impl Output {
             Err(source) => Err(Error::Report { path: self.path.clone(), source }),
         }
     }
+}
+
+/// Checks a path for an output file, before any file is created. An existing file must be empty or have this
+/// beginning.
+fn check_output<'p>(
+    path: &Path,
+    mut used: impl Iterator<Item = &'p Path>,
+    beginning: Option<&[u8]>,
+) -> Result<()> {
+    let real = real_path(path).filter(|real| real.is_file() || !real.exists());
+    let is_same = |other: &Path| other == path || real.is_some() && real_path(other) == real;
+    if used.any(is_same) {
+        return Err(Error::ReportInUse { path: path.to_owned() });
+    }
+    if real.is_some_and(|real| real.exists() && !is_replaceable(&real, beginning)) {
+        return Err(Error::ReportExists { path: path.to_owned(), lists_problems: beginning.is_some() });
+    }
+    Ok(())
+}
+
+/// The canonical path of a file, which need not exist.
+fn real_path(path: &Path) -> Option<PathBuf> {
+    let new =
+        || Some(fs::canonicalize(std::path::absolute(path).ok()?.parent()?).ok()?.join(path.file_name()?));
+    fs::canonicalize(path).ok().or_else(new)
 }
 
 /// Whether a file can be read, and is empty or begins with these bytes.
