@@ -97,7 +97,13 @@ pub(crate) fn store_error<'e>(error: &'e (dyn std::error::Error + 'static)) -> O
 /// The message of an error for users of the command line: it names options instead of settings of the
 /// library.
 pub(crate) fn message(error: &(dyn Error + 'static)) -> String {
-    with_options(error).unwrap_or_else(|| error.to_string())
+    naming_options(&with_options(error).unwrap_or_else(|| error.to_string()))
+}
+
+/// A text of the library about the input, with the names of options.
+pub(crate) fn naming_options(text: &str) -> String {
+    text.replace("the option encoding", "--encoding")
+        .replace("allow more memory,", "allow more memory (--memory),")
 }
 
 fn with_options(error: &(dyn Error + 'static)) -> Option<String> {
@@ -394,6 +400,8 @@ mod tests {
                 bytes: 500,
             }),
             Box::new(IndexError::Thread(io::Error::other("too many"))),
+            Box::new(IndexError::NoSource("a.pgn: set the option encoding to gbk".to_owned())),
+            Box::new(IndexError::NoSource("a.zst: allow more memory, or unpack it first".to_owned())),
             Box::new(IndexError::Strict { first: "a.pgn:1:2: wrong".to_owned(), errors: 1, warnings: 0 }),
             Box::new(WrongValue(rating.into())),
             Box::new(WrongValue(length.into())),
@@ -423,6 +431,8 @@ mod tests {
         a.pgn: was indexed with --encoding auto, not windows-1251, so nothing was added. Omit the option to keep auto. To read all files again: pgndex index --reread --encoding windows-1251 there. To read this file again, first remove it: pgndex remove there --source a.pgn
         there: contains less than when it was indexed (games: 2 now, 3 then; bytes of text: 500 now, 700 then), so games would be lost; nothing was written. Restore the file, or index the existing files into another database; --drop-missing drops the games
         cannot start another thread; use fewer threads (--threads)
+        nothing to index: a.pgn: set --encoding to gbk
+        nothing to index: a.zst: allow more memory (--memory), or unpack it first
         1 error in the input: a.pgn:1:2: wrong. --strict allows no errors or warnings, so nothing was written to the database. Without --strict, pgndex keeps everything that it can read, and lists the problems in the table `problem`
         the lowest rating, 2, is above the highest, 1; swap --elo-min and --elo-max
         the smallest number of half-moves, 2, is above the greatest, 1; swap --plies-min and --plies-max

@@ -333,7 +333,7 @@ const NO_GAMES: [(&str, &[u8], &str); 10] = [
     (
         "utf16.pgn",
         b"[\0E\0v\0e\0n\0t\0 \0\"\0a\0\"\0]\0\n\0\n\x001\0.\0 \0e\x004\0 \0*\0",
-        "every second byte is NUL, so this is probably UTF-16; set the option encoding to utf-16le",
+        "every second byte is NUL, so this is probably UTF-16; set --encoding to utf-16le",
     ),
 ];
 

@@ -9,7 +9,7 @@ use pgndex::store::row::{GameId, GameStatus};
 use pgndex::store::{Database, ErrorKind, GameAnnotations, GameProblem, GameRecord};
 
 use crate::cli::args::{BoardPly, GameArgs, GameFormat};
-use crate::cli::error::wrong_value;
+use crate::cli::error::{naming_options, wrong_value};
 use crate::cli::render::{
     Cell, PictureOutput, TableWriter, counted, printable, shown, sql_command, stdout, use_ascii, write_json,
     write_sheet,
@@ -224,7 +224,7 @@ fn write_problems(out: &mut dyn Write, record: &GameRecord, problems: &[GameProb
             Cell::number(problem.ply.map_or_else(String::new, |ply| ply.0.to_string())),
             Cell::text(&problem.severity),
             Cell::text(&problem.kind),
-            Cell::text(&problem.message),
+            Cell::text(&naming_options(&problem.message)),
         ])?;
     }
     table.finish()?;

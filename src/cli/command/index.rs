@@ -17,7 +17,7 @@ use pgndex::store::row::Severity;
 use pgndex::store::{Database, SourceContent};
 
 use crate::cli::args::{IndexArgs, OnProblemArg};
-use crate::cli::error::{AT_FIRST_ERROR, wrong_value};
+use crate::cli::error::{AT_FIRST_ERROR, naming_options, wrong_value};
 use crate::cli::render::{
     Done, Report, bytes, counted, is_sqlite, printable, problem_query, refuse_file_of, refuse_standard_output,
 };
@@ -191,7 +191,7 @@ fn stoppable_progress(args: &IndexArgs, skips: Arc<AtomicBool>) -> anyhow::Resul
 /// Prints the result of a run.
 fn report_outcome(args: &IndexArgs, summary: &Summary) -> anyhow::Result<()> {
     for source in summary.unreadable.iter().chain(&summary.damaged).chain(&summary.gameless) {
-        log::complain(source);
+        log::complain(&naming_options(source));
     }
     if !args.report.log.quiet {
         summary.rewritten.iter().for_each(|note| log::note(note));

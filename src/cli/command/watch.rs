@@ -16,6 +16,7 @@ use pgndex::store::{Database, FileId};
 
 use crate::cli::args::WatchArgs;
 use crate::cli::command::index::{first_error, status};
+use crate::cli::error::naming_options;
 use crate::cli::render::{Done, counted, printable, refuse_standard_output};
 use crate::cli::report::Status;
 use crate::cli::terminal::{
@@ -191,7 +192,7 @@ impl Watch<'_> {
                 }
             }
             Err(Error::NoSource(reason)) => {
-                complain(&reason);
+                complain(&naming_options(&reason));
                 self.status = Status::Lossy;
             }
             Err(Error::Stopped) => {
@@ -232,7 +233,7 @@ impl Watch<'_> {
 
     fn report_summary(&self, summary: &Summary) {
         for source in summary.unreadable.iter().chain(&summary.damaged).chain(&summary.gameless) {
-            complain(source);
+            complain(&naming_options(source));
         }
         first_error(summary, Some(&self.args.database), None).iter().for_each(|text| complain(text));
         summary.rewritten.iter().chain(&summary.log_left).for_each(|text| note(text));

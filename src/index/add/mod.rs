@@ -242,7 +242,8 @@ impl Selection {
     ) -> Result<FileState<'k>> {
         let decode = DecodeOptions { threads: options.threads, memory: options.memory };
         let state = FileState::of(file, known, decode, progress);
-        let encoding = known.latest(&file.path).map(|source| source.encoding.as_deref());
+        let earlier = known.latest(&file.path).filter(|source| source.games > 0);
+        let encoding = earlier.map(|source| source.encoding.as_deref());
         let encoding = encoding.map(|name| name.and_then(TextEncoding::parse));
         let Some(encoding) = encoding.filter(|&encoding| encoding != options.encoding) else {
             return Ok(state);
