@@ -57,6 +57,7 @@ impl San {
             }
             [b'O' | b'0' | b'o' | b'-' | b'Z' | b'@', ..] => Self::parse_special(token),
             b"null" | b"Null" | b"NULL" => Ok(Self::Null),
+            [0xce | 0xd0, ..] => Self::parse_wide_castling(token),
             _ => Self::parse_general(token),
         }
     }
@@ -73,21 +74,25 @@ impl San {
             b"O-O" | b"0-0" | b"o-o" | b"OO" | b"00" | b"oo" => Ok(Self::Castle { short: true }),
             b"O-O-O" | b"0-0-0" | b"o-o-o" | b"OOO" | b"000" | b"ooo" => Ok(Self::Castle { short: false }),
             b"--" | b"Z0" | b"0000" | b"@@@@" => Ok(Self::Null),
-            [king, 0xe2, 0x80, 0x90..=0x95, rest @ ..] => Self::parse_wide_castling(*king, rest),
-            _ => Err(SanError::Unreadable),
+            _ => Self::parse_wide_castling(token),
         }
     }
 
-    /// Parses castling with Unicode dashes (U+2010 to U+2015); `king` is the byte before the first dash, and
-    /// `rest` the text after it.
+    /// Parses castling with Unicode dashes (U+2010 to U+2015), or with the Cyrillic or Greek letter O.
     #[cold]
-    fn parse_wide_castling(king: u8, rest: &[u8]) -> Result<Self, SanError> {
-        match rest {
-            [rook] if *rook == king => Ok(Self::Castle { short: true }),
-            [rook, 0xe2, 0x80, 0x90..=0x95, last] if [*rook, *last] == [king; 2] => {
-                Ok(Self::Castle { short: false })
-            }
-            _ => Err(SanError::Unreadable),
+    fn parse_wide_castling(token: &[u8]) -> Result<Self, SanError> {
+        let text = std::str::from_utf8(token).map_err(|_| SanError::Unreadable)?;
+        let plain = |letter| match letter {
+            '\u{2010}'..='\u{2015}' => '-',
+            '\u{41e}' | '\u{39f}' => 'O',
+            '\u{43e}' | '\u{3bf}' => 'o',
+            letter => letter,
+        };
+        let word: String = text.chars().map(plain).collect();
+        if word == text || !word.is_ascii() {
+            Err(SanError::Unreadable)
+        } else {
+            Self::parse_special(word.as_bytes())
         }
     }
 

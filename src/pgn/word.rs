@@ -65,11 +65,23 @@ pub fn is_descriptive_move(word: &[u8]) -> bool {
 #[must_use]
 pub fn is_misspelt_move(word: &[u8]) -> bool {
     const LONGEST: usize = 24;
-    if word.len() > LONGEST || !word.iter().any(u8::is_ascii_digit) {
+    if word.len() > LONGEST {
         return false;
     }
-    let letters: Vec<char> = decode(word).chars().collect();
+    let letters: Vec<char> = decode(word).trim_end_matches(['+', '#']).chars().collect();
     let is_foreign = |letter: char| !letter.is_ascii() && letter.is_alphabetic();
+    let is_castling = match letters[..] {
+        // The rest of `0-О`, whose last letter is Cyrillic or Greek.
+        ['\u{41e}' | '\u{39f}'] => true,
+        [king, '-', rook] | [king, '-', rook, '-', _] => king == rook && is_foreign(king),
+        _ => false,
+    };
+    if is_castling {
+        return true;
+    }
+    if !word.iter().any(u8::is_ascii_digit) {
+        return false;
+    }
     let is_file = |at: usize| {
         let is_letter = matches!(letters[at], 'A'..='H' | 'a'..='h') || is_foreign(letters[at]);
         is_letter && matches!(letters.get(at + 1), Some('1'..='8'))

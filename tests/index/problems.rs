@@ -134,9 +134,21 @@ fn second_game(movetext: &str) -> (i64, String, Vec<String>) {
 /// A word that is meant as a move but cannot be read ends the game with an error, whatever comes before it.
 #[test]
 fn lost_moves_are_errors() {
-    for word in
-        ["E4", "NF3", "nf3", "EXD5", "E2-E4", "E2E4", "\u{435}4", "\u{41a}f3", "Sf3", "P-K4", "N-KB3", "Qh9"]
-    {
+    for word in [
+        "E4",
+        "NF3",
+        "nf3",
+        "EXD5",
+        "E2-E4",
+        "E2E4",
+        "\u{435}4",
+        "\u{41a}f3",
+        "Sf3",
+        "P-K4",
+        "N-KB3",
+        "Qh9",
+        "\u{425}-\u{425}",
+    ] {
         for (before, plies) in [("1. ", 0), ("1. e4 ", 1), ("1. e4 e5 2. ", 2)] {
             let found = second_game(&format!("{before}{word} e5 1-0"));
             let problem = format!("unreadable-move|error|{plies}|{word}");

@@ -403,10 +403,14 @@ mod tests {
     }
 
     #[test]
-    fn castling_is_read_with_unicode_dashes() {
-        for text in
-            ["8. O\u{2010}O Ba6", "8.0\u{2013}0 Ba6", "8. o\u{2013}o\u{2013}o Ba6", "8. O\u{2010}O+ Ba6"]
-        {
+    fn castling_is_read_with_unicode_dashes_and_letters() {
+        for text in [
+            "8. O\u{2010}O Ba6",
+            "8.0\u{2013}0 Ba6",
+            "8. o\u{2013}o\u{2013}o Ba6",
+            "8. O\u{2010}O+ Ba6",
+            "8. \u{41e}-\u{41e} Ba6",
+        ] {
             let found = tokens(text);
             assert_eq!(
                 (found.len(), crate::board::Position::is_san(found[0].as_bytes())),

@@ -150,7 +150,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Reads a word that begins with a byte above 127: a figurine move, a sign, a result with `½`, or junk.
+    /// Reads a word that begins with a byte above 127: a figurine move, castling with Cyrillic or Greek letters,
+    /// a sign, a result with `½`, or junk.
     fn high(&mut self) -> Option<Token<'a>> {
         let rest = &self.text[self.at..];
         match rest {
@@ -182,7 +183,12 @@ impl<'a> Lexer<'a> {
                     return Some(token);
                 }
                 let word = self.wide_word();
-                Some(GameResult::parse(word).map_or(Token::Junk(word), Token::Result))
+                let is_castling = || crate::board::Position::is_san(word);
+                Some(match GameResult::parse(word) {
+                    Some(result) => Token::Result(result),
+                    None if is_castling() => Token::Move(word),
+                    None => Token::Junk(word),
+                })
             }
         }
     }
