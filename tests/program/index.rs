@@ -1169,6 +1169,8 @@ fn a_known_file_keeps_its_encoding() {
     let message = workspace.failure(&["index", "--encoding", "auto", "games.db", "b.pgn"]);
     assert!(message.contains("b.pgn: was indexed with --encoding windows-1251, not auto"), "{message}");
     assert!(message.contains("--reread --encoding auto"), "{message}");
+    let message = workspace.failure(&["index", "--reread", "games.db"]);
+    assert!(message.contains("all files are read again in one encoding"), "{message}");
     assert_eq!(workspace.number("games.db", "SELECT count(*) FROM game"), 3);
 }
 

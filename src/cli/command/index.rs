@@ -12,9 +12,9 @@ use pgndex::index::{
     Annotations, DatabaseSettings, Duplicates, Error, Estimate, IndexOptions, OnProblem, Plan, Progress,
     Summary, problem_summary,
 };
-use pgndex::source::has_name_of_games;
+use pgndex::source::{TextEncoding, has_name_of_games};
 use pgndex::store::row::Severity;
-use pgndex::store::{Database, SourceContent};
+use pgndex::store::{Database, KnownSource, Snapshot, SourceContent};
 
 use crate::cli::args::{IndexArgs, OnProblemArg};
 use crate::cli::error::{AT_FIRST_ERROR, naming_options, wrong_value};
@@ -290,6 +290,7 @@ fn options_of(database: &Path) -> anyhow::Result<IndexOptions> {
 fn files_of(database: &Path, drops: bool, options: &mut IndexOptions) -> anyhow::Result<Vec<PathBuf>> {
     let known = Database::open_read_only(database)?;
     check_own_rows(&known, database)?;
+    check_encodings(database, options)?;
     let mut contents = known.source_contents()?;
     let (mut files, mut seen) = (Vec::new(), HashSet::new());
     // A file that had no games is ignored if it is missing: no games can be lost.
@@ -324,6 +325,22 @@ fn files_of(database: &Path, drops: bool, options: &mut IndexOptions) -> anyhow:
         options.at_least = contents;
     }
     Ok(files)
+}
+
+/// Fails if no encoding is given, and a file would be read in another encoding than before.
+fn check_encodings(database: &Path, options: &IndexOptions) -> anyhow::Result<()> {
+    let sources = Snapshot::open(database)?.sources()?;
+    let encoding = options.encoding.map(TextEncoding::name);
+    let is_other = |source: &&KnownSource| source.games > 0 && source.encoding.as_deref() != encoding;
+    match sources.files().find(|(_, source)| is_other(source)).filter(|_| options.any_encoding) {
+        Some((path, source)) => bail!(
+            "{}: was indexed with --encoding {}, but all files are read again in one encoding; name it with --encoding, or \
+             index the files into another database",
+            path.display(),
+            source.encoding.as_deref().unwrap_or(TextEncoding::AUTO)
+        ),
+        None => Ok(()),
+    }
 }
 
 /// Fails if rebuilding the database from its files would add removed games again, or lose data that other

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use crate::sorted::sort;
+use crate::sorted::{sort, sort_by_key};
 use crate::store::cell::SOURCE;
 use crate::store::row::{GameId, SourceId};
 use crate::store::{Database, ErrorKind, Result};
@@ -67,6 +67,13 @@ impl KnownSources {
     #[must_use]
     pub fn latest(&self, path: &Path) -> Option<&KnownSource> {
         self.latest.get(path).map(|&place| &self.readings[place])
+    }
+
+    /// The latest reading of each file, in the order of the readings.
+    pub fn files(&self) -> impl Iterator<Item = (&Path, &KnownSource)> {
+        let mut files: Vec<_> = self.latest.iter().collect();
+        sort_by_key(&mut files, |&(_, place)| *place);
+        files.into_iter().map(|(path, &place)| (path.as_path(), &self.readings[place]))
     }
 
     /// Whether a text with this length, in bytes, and this digest was read.
