@@ -123,8 +123,8 @@ pub(crate) fn note_without_one(
     let has_two_names = filter.opponent.is_some() && option("player").is_some();
     let describe = |without: &WithoutFilter| {
         let condition = match (without.field, option(without.field)?) {
-            ("player", _) if has_two_names => "with only the second of the two names".to_owned(),
-            ("opponent", _) if has_two_names => "with only the first of the two names".to_owned(),
+            ("player", _) if has_two_names => "with the second name alone".to_owned(),
+            ("opponent", _) if has_two_names => "with the first name alone".to_owned(),
             (_, option) => format!("without {option}"),
         };
         Some(format!("{} {condition}", counted(without.games, "game")))

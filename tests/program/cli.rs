@@ -293,7 +293,7 @@ mod help {
               --json
                   Print one JSON object at the end, instead of the summary
 
-        Archives are zstd, gzip, bzip2 or zip; of a zip archive all .pgn files are read.
+        Archives are zstd, gzip, bzip2 or zip. All .pgn files in a zip archive are read.
 
         If a game or a file cannot be read, the run reports it and continues; the table `problem` lists all
         problems. If some games or files could not be read completely, the exit status is 3; if no file
@@ -396,7 +396,7 @@ mod help {
               --ascii
                   Draw boards with letters instead of figurines.
                   
-                  Letters are the default without colours or a UTF-8 locale.
+                  Letters are the default if colours are off or the locale is not UTF-8.
 
               --flip
                   Draw boards with Black at the bottom

@@ -123,7 +123,7 @@ fn moves_come_with_results_and_the_latest_games_below() {
     all      13  100.0 %  69/15/15  ##############===...       1992
     13 games: # White 9 (69.2 %), = draw 2 (15.4 %), . Black 2 (15.4 %)
     ");
-    let note = sample.stderr_of(0, &["--board", "--format", "csv"]);
+    let note = sample.run_with(&["--board", "--format", "csv"]).stderr;
     insta::assert_snapshot!(note, @"pgndex: note: the board is drawn above tables only, not in json, csv or dot");
     insta::assert_snapshot!(sample.ok(&["--play", "e2e4,e7e5", "--format", "csv"]), @r#"
     uci,san,games,white,draws,black,average_rating,first_year,last_year,eco,opening

@@ -237,7 +237,7 @@ fn a_tree_shows_each_position_once() {
     "#);
     let run = workspace.run_with(&["--format", "dot"]);
     assert_eq!((run.status, run.stdout.as_str()), (2, ""));
-    insta::assert_snapshot!(run.stderr, @"pgndex: error: a tree for Graphviz needs its depth: --depth 4 --format dot");
+    insta::assert_snapshot!(run.stderr, @"pgndex: error: --format dot draws a tree, so give its depth too: --depth 4 --format dot");
     insta::assert_snapshot!(workspace.run_with(&["--moves", "1. f4", "--depth", "3"]).stderr, @"pgndex: note: no game reached this position: rnbqkbnr/pppppppp/8/8/5P2/8/PPPPP1PP/RNBQKBNR b KQkq -");
 }
 

@@ -180,11 +180,11 @@ fn names_that_do_not_occur_are_reported_with_similar_ones() {
     pgndex: note: --player matches 2 players: "Anand, V" (5), "Anand, Akhil" (2); to choose one, write "=Anand, V"
     pgndex: note: no player has a name that matches "Polgra" (the opponent); did you mean "Polgar, Judit" or "Polgar, Sofia"?
     pgndex: note: 8 games reached the position, but none passes the filters
-    pgndex: note: there would be 6 games with only the first of the two names
+    pgndex: note: there would be 6 games with the first name alone
     "#);
     insta::assert_snapshot!(reported(&["--player", "=Kasparov, G", "--player", "=Anand, V"]), @"
     pgndex: note: 8 games reached the position, but none passes the filters
-    pgndex: note: there would be 5 games with only the second of the two names, or 2 games with only the first of the two names
+    pgndex: note: there would be 5 games with the second name alone, or 2 games with the first name alone
     pgndex: note: with two names, only games between these two players are found; if both are names of one player, merge them: pgndex players games.db --merge NAME NAME
     ");
     insta::assert_snapshot!(reported(&["--player", "annad", "--player", "Polgra, J"]), @r#"

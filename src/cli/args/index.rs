@@ -21,7 +21,7 @@ use crate::cli::args::{
     override_usage = "pgndex index [OPTIONS] <DB> <PGN>...\n       pgndex index [OPTIONS] --reread <DB>\n       pgndex index [OPTIONS] --parquet <DIR> <PGN>...\n       pgndex index [OPTIONS] --dry-run <PGN>..."
 )]
 #[command(after_long_help = "\
-Archives are zstd, gzip, bzip2 or zip; of a zip archive all .pgn files are read.
+Archives are zstd, gzip, bzip2 or zip. All .pgn files in a zip archive are read.
 
 If a game or a file cannot be read, the run reports it and continues; the table `problem` lists all \
 problems. If some games or files could not be read completely, the exit status is 3; if no file could be \

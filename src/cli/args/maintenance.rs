@@ -121,8 +121,8 @@ pub(crate) struct OptimizeArgs {
 Numbers of removed games are not used again. The file does not shrink, and may grow; games that are added \
 later use its free pages. --shrink makes it smaller.
 
-Duplicates of removed games that `index` skipped are added, if their files are unchanged except for text at \
-the end. With --games, duplicates that match the filters are removed too.
+If `index` skipped duplicates of a removed game, one of them is added, provided that its file has not changed \
+except for text added at the end. With --games, duplicates that match the filters are removed too.
 
 A file removed with --source can be indexed again. Games removed with --games or --sql are not added again \
 from their file or an identical copy. Another file with the same game adds it again.
@@ -151,7 +151,7 @@ pub(crate) struct RemoveArgs {
     /// Rewrite the file afterwards without its free pages.
     ///
     /// This also drops stored positions of removed games. It temporarily needs free space: up to the file's
-    /// size in its directory, and as much again in --temp-dir. Without filters, no games are removed.
+    /// size in its directory, and as much again in --temp-dir. With --shrink alone, no games are removed.
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) shrink: bool,
     #[command(flatten)]

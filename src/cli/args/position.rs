@@ -107,7 +107,7 @@ pub(crate) const BOARDS: &str = "Boards and pictures";
 pub(crate) struct BoardArgs {
     /// Draw boards with letters instead of figurines.
     ///
-    /// Letters are the default without colours or a UTF-8 locale.
+    /// Letters are the default if colours are off or the locale is not UTF-8.
     #[arg(help_heading = BOARDS, long, hide_short_help = true)]
     pub(crate) ascii: bool,
     /// Draw boards with Black at the bottom

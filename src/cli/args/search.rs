@@ -91,11 +91,12 @@ pub(crate) enum FindFormat {
 /// Show what was played from a position, and with what results
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Each game counts once, with the last move that it played in the position. Games without a result are not \
-counted. Bars show the shares of White's wins, draws and Black's wins; with --ascii as '#', '=' and '.'.
+Each game counts once. If it reached the position several times, only the last move played there counts. \
+Games without a result are not counted. Bars show the shares of White's wins, draws and Black's wins; with \
+--ascii as '#', '=' and '.'.
 
-A position without an opening name has that of the last named position before it. For a position given by \
-moves, a line shows how many games reached it by transposition.
+If a position has no opening name, the name of the last named position before it is shown. For a position \
+given by moves, a line shows how many games reached it by transposition.
 
 Examples:
   pgndex explore games.db --moves \"1. e4 c5\" --player carlsen --side black

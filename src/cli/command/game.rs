@@ -1,6 +1,7 @@
 //! `pgndex game`: prints games as score sheets, as JSON or as PGN.
 
 use std::io::{self, Write};
+use std::ops::RangeInclusive;
 
 use anyhow::Context as _;
 use pgndex::board::{MoveCode, Position};
@@ -50,9 +51,9 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
         text: String::new(),
         is_first: true,
     };
-    let mut found = Vec::new();
+    let mut found = 0;
     let missing = visit_games(&database, args.games.iter().cloned(), |record| {
-        found.push(record.summary.game.0);
+        found += 1;
         sheets.write(record)
     })?;
     sheets.out.flush()?;
@@ -65,30 +66,19 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
             Err(ErrorKind::NoSuchGame { game, last }.at(&args.database).into())
         }
         None => {
-            note_gaps(args, found);
+            let given = |range: &RangeInclusive<u32>| u64::from(range.end() - range.start()) + 1;
+            let unused = args.games.iter().map(given).sum::<u64>() - found;
+            if unused > 0 {
+                let have = if unused == 1 { "has" } else { "have" };
+                note(&format!(
+                    "{}: {unused} of the requested numbers {have} no game: games can be removed, or get other \
+                     numbers when they are read again",
+                    args.database.display()
+                ));
+            }
             Ok(())
         }
     }
-}
-
-/// Prints a note if some of the requested numbers have no game. `found` are the numbers of the printed games,
-/// in the order of the requested numbers.
-fn note_gaps(args: &GameArgs, found: Vec<u32>) {
-    let mut found = found.into_iter().peekable();
-    let given = args.games.iter().cloned().flatten();
-    let missing =
-        Vec::from_iter(given.filter(|game| found.next_if_eq(game).is_none()).map(|game| game.to_string()));
-    if missing.is_empty() {
-        return;
-    }
-    let (have, more) =
-        (if missing.len() == 1 { "has" } else { "have" }, if missing.len() > 3 { ", …" } else { "" });
-    let (count, first) = (missing.len(), missing[..missing.len().min(3)].join(", "));
-    note(&format!(
-        "{}: {count} of the requested numbers {have} no game: {first}{more}; games can be removed, or get other \
-         numbers when they are read again",
-        args.database.display()
-    ));
 }
 
 struct Sheets<'a> {

@@ -53,7 +53,7 @@ pub(crate) fn man(args: &ManArgs) -> anyhow::Result<()> {
         anyhow::bail!("{}: is a file; name a directory", directory.display());
     }
     fs::create_dir_all(directory)
-        .with_context(|| format!("{}: cannot create this directory", directory.display()))?;
+        .with_context(|| format!("{}: cannot create this directory; name another", directory.display()))?;
     // `pgndex help` needs no page: it prints what the other pages contain.
     let mut command = usage::command().disable_help_subcommand(true);
     command.build();

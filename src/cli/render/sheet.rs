@@ -111,7 +111,10 @@ pub(crate) fn write_sheet(
     writeln!(out, "{}", record.summary.result.as_str())?;
     write_curves(out, annotations, first, text_width() + INDENT)?;
     if args.ply.iter().any(|ply| matches!(ply, BoardPly::After(ply) if *ply > plies)) {
-        note(&format!("game {game} has {}; there is no board after that", counted(plies.into(), "ply")));
+        note(&format!(
+            "game {game} has only {}; --ply end draws the last position",
+            counted(plies.into(), "ply")
+        ));
     }
     Ok(())
 }

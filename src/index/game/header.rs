@@ -267,7 +267,9 @@ fn rating(value: &str) -> Result<Option<u16>, Option<&'static str>> {
     match value.trim() {
         "" | "?" | "-" => Ok(None),
         zeros if zeros.bytes().all(|byte| byte == b'0') => Ok(None),
-        digits => digits.parse().map(Some).map_err(|_| Some("the rating cannot be read")),
+        digits => {
+            digits.parse().map(Some).map_err(|_| Some("the rating cannot be read, so it is not stored"))
+        }
     }
 }
 

@@ -285,7 +285,7 @@ impl ChunkParser<'_> {
                 ProblemKind::StrayOpening,
                 "a variation before the first move is not closed: the bracket is ignored",
             ),
-            _ => (ProblemKind::StrayClosing, "a closing bracket without an opening one"),
+            _ => (ProblemKind::StrayClosing, "a closing bracket without an opening one is ignored"),
         };
         self.problem_here(batch, kind, self.reader.token_start(), None, message);
         matches!(kind, ProblemKind::UnclosedComment | ProblemKind::UnclosedVariation)

@@ -28,7 +28,7 @@ pub enum FilterError {
     #[error("not an ECO code; write B90, B9 for B90 to B99, or B90-C19")]
     Eco,
     /// The range ends before it begins.
-    #[error("the range ends before it begins")]
+    #[error("the range is reversed; write the lower code first, as in B90-C19")]
     EmptyRange,
     /// The lower bound of the ratings is greater than the upper bound.
     #[error("the lowest rating, {least}, is above the highest, {most}; swap the two")]

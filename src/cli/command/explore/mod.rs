@@ -175,7 +175,7 @@ fn write_versus(
 }
 
 fn no_depth() -> anyhow::Error {
-    wrong_value("a tree for Graphviz needs its depth: --depth 4 --format dot")
+    wrong_value("--format dot draws a tree, so give its depth too: --depth 4 --format dot")
 }
 
 /// The lengths of the lists of games. Unless lengths are given, tables have shorter lists than JSON.
