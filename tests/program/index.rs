@@ -1157,7 +1157,7 @@ fn a_known_file_keeps_its_encoding() {
     assert_eq!(json_of(&workspace.stdout_of(&index))["games"], 1);
     let white = "SELECT ifnull(white, '?') FROM games";
     assert_eq!(
-        workspace.rows("games.db", white),
+        crate::support::lines(&workspace.connection("games.db"), white),
         ["A", "\u{41a}\u{430}\u{440}", "\u{422}\u{430}\u{43b}\u{44c}"]
     );
     assert!(workspace.ok(&["verify", "games.db"]).contains("3 compared with the source"));
