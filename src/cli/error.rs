@@ -12,6 +12,8 @@ use pgndex::query::Error as QueryError;
 use pgndex::store::{Error as StoreError, ErrorKind, FilterError, FreeSize, Need, Size, free_bytes};
 use pgndex::verify::Error as VerifyError;
 
+use crate::cli::render::shell_word;
+
 /// An argument has an invalid value, although clap accepted it.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
@@ -102,7 +104,7 @@ pub(crate) fn message(error: &(dyn Error + 'static)) -> String {
 
 /// A text of the library about the input, with the names of options.
 pub(crate) fn naming_options(text: &str) -> String {
-    text.replace("the option encoding", "--encoding")
+    text.replace("set the option encoding to", "set --encoding to")
         .replace("allow more memory,", "allow more memory (--memory),")
 }
 
@@ -321,11 +323,12 @@ fn of_index(error: &IndexError) -> Option<String> {
 
 fn other_encoding(error: &IndexError) -> Option<String> {
     let IndexError::OtherEncoding { database, path, given, encoding } = error else { return None };
-    let (database, path) = (database.display(), path.display());
+    let [database, word] = [database, path].map(|path| shell_word(&path.to_string_lossy()));
     Some(format!(
-        "{path}: was indexed with --encoding {encoding}, not {given}, so nothing was added. Omit the option to keep {encoding}. To read \
-         all files again: pgndex index --reread --encoding {given} {database}. To read this file again, first remove it: \
-         pgndex remove {database} --source {path}"
+        "{}: was indexed with --encoding {encoding}, not {given}, so nothing was added. Omit the option to keep {encoding}, or name only \
+         the other files. To read all files again: pgndex index --reread --encoding {given} {database}. To read this file again, first \
+         remove it with all its games: pgndex remove {database} --source {word}",
+        path.display()
     ))
 }
 
@@ -428,7 +431,7 @@ mod tests {
         there: about 2048 KiB is needed here, but only 1024 KiB is free; free some space, choose another place for the database, or one for temporary files with --temp-dir. With --layout compact, the database takes about 500 KiB
         there: was built with another list of opening names, which cannot be changed; omit --openings to keep it, or index everything again with --overwrite
         there: was built with --continuation-threshold 4, which cannot be changed to 5; omit the option to keep 4, or index everything again with --overwrite
-        a.pgn: was indexed with --encoding auto, not windows-1251, so nothing was added. Omit the option to keep auto. To read all files again: pgndex index --reread --encoding windows-1251 there. To read this file again, first remove it: pgndex remove there --source a.pgn
+        a.pgn: was indexed with --encoding auto, not windows-1251, so nothing was added. Omit the option to keep auto, or name only the other files. To read all files again: pgndex index --reread --encoding windows-1251 there. To read this file again, first remove it with all its games: pgndex remove there --source a.pgn
         there: contains less than when it was indexed (games: 2 now, 3 then; bytes of text: 500 now, 700 then), so games would be lost; nothing was written. Restore the file, or index the existing files into another database; --drop-missing drops the games
         cannot start another thread; use fewer threads (--threads)
         nothing to index: a.pgn: set --encoding to gbk

@@ -9,7 +9,7 @@ use pgndex::query::{
 use pgndex::store::{Database, GameFilter, HitCount, Lines, NameFilter, Named, Selection};
 
 use crate::cli::args::filter_option;
-use crate::cli::render::{counted, grouped, printable, sign};
+use crate::cli::render::{counted, grouped, printable, shell_word, sign};
 use crate::cli::terminal::note;
 
 /// The maximum number of players listed for a name.
@@ -239,16 +239,6 @@ pub(crate) fn filters_in_words(filter: &GameFilter) -> Vec<String> {
         ("variant", filter.variant.clone()),
     ];
     conditions.into_iter().filter_map(|(what, value)| Some(format!("{what} {}", value?))).collect()
-}
-
-/// A word for a shell, in quotes if necessary. Characters that are not printable are replaced.
-fn shell_word(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-".contains(letter);
-    match printable(word) {
-        word if !word.is_empty() && word.chars().all(is_plain) => word,
-        word if word.contains(['"', '$', '`', '\\', '!']) => format!("'{}'", word.replace('\'', "'\\''")),
-        word => format!("\"{word}\""),
-    }
 }
 
 /// Prints each position that has the same pieces on the same squares as `position` but was reached by many

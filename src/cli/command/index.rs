@@ -329,18 +329,21 @@ fn files_of(database: &Path, drops: bool, options: &mut IndexOptions) -> anyhow:
 
 /// Fails if no encoding is given, and a file would be read in another encoding than before.
 fn check_encodings(database: &Path, options: &IndexOptions) -> anyhow::Result<()> {
+    if !options.any_encoding {
+        return Ok(());
+    }
     let sources = Snapshot::open(database)?.sources()?;
     let encoding = options.encoding.map(TextEncoding::name);
-    let is_other = |source: &&KnownSource| source.games > 0 && source.encoding.as_deref() != encoding;
-    match sources.files().find(|(_, source)| is_other(source)).filter(|_| options.any_encoding) {
-        Some((path, source)) => bail!(
-            "{}: was indexed with --encoding {}, but all files are read again in one encoding; name it with --encoding, or \
-             index the files into another database",
+    let is_other = |source: &KnownSource| source.games > 0 && source.encoding.as_deref() != encoding;
+    if let Some((path, source)) = sources.files().find(|(_, source)| is_other(source)) {
+        bail!(
+            "{}: was indexed with --encoding {}, but all files are read again in one encoding; give --encoding, or index the files \
+             into another database",
             path.display(),
             source.encoding.as_deref().unwrap_or(TextEncoding::AUTO)
-        ),
-        None => Ok(()),
+        );
     }
+    Ok(())
 }
 
 /// Fails if rebuilding the database from its files would add removed games again, or lose data that other

@@ -12,7 +12,7 @@ use pgndex::store::{Database, Layout, is_file_of};
 use crate::cli::args::{BackupArgs, MaintenanceArgs, OptimizeArgs};
 use crate::cli::render::{
     Copied, Done, Optimized, Repaired, bytes, counted, database_size, duration, printable,
-    refuse_standard_output,
+    refuse_standard_output, shell_word,
 };
 use crate::cli::report::{Status, report_done};
 use crate::cli::terminal::{
@@ -163,11 +163,12 @@ pub(crate) fn repair(args: &MaintenanceArgs) -> anyhow::Result<Status> {
             changes.map(|(verb, count, noun)| format!("{verb} {}; ", counted(*count, noun))).collect();
         format!(
             "{changes}rebuilt all tables derived from the games, such as `occurrence`, with move statistics for {}; took {:.1} s\n\
-             {database}: {}; annotations, openings, settings and problems were not checked: run `pgndex verify {database}`",
+             {database}: {}; annotations, openings, settings and problems were not checked: run `pgndex verify {word}`",
             counted(visited_positions, "position"),
             elapsed.as_secs_f64(),
             bytes(file_bytes),
             database = printable(&args.database.to_string_lossy()),
+            word = shell_word(&args.database.to_string_lossy()),
         )
     })?;
     Ok(if broken.is_empty() { Status::Done } else { Status::Unsound })

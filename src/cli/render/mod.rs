@@ -28,5 +28,5 @@ pub(crate) use summary::{Report, problem_query, sql_command};
 pub(crate) use table::{Cell, Style, TableWriter};
 pub(crate) use text::{
     all_hint, blanks, bounded, brief, bytes, counted, database_size, duration, escaped_json, grouped,
-    percent, printable, printable_lines, rough, sanitized,
+    percent, printable, printable_lines, rough, sanitized, shell_word,
 };

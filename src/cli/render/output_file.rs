@@ -55,10 +55,11 @@ impl OutputFile {
         instead: &str,
     ) -> anyhow::Result<Self> {
         check(path, existing, database, instead)?;
-        let shown = path.display();
         // The file that a link points to is replaced, not the link.
-        let target = if path.is_symlink() { path.canonicalize()? } else { path.to_owned() };
+        let target = if path.is_symlink() { path.canonicalize().ok() } else { None };
+        let target = target.unwrap_or_else(|| path.to_owned());
         let path = &*target;
+        let shown = path.display();
         let directory = directory(path);
         let mut builder = tempfile::Builder::new();
         builder.prefix(".pgndex-export-");
@@ -307,7 +308,7 @@ impl<'a> PictureOutput<'a> {
     ) -> anyhow::Result<Option<Self>> {
         let Some(path) = args.svg.as_deref() else { return Ok(None) };
         if path == Path::new("-") {
-            bail!("--svg -: the answer goes to standard output; {INSTEAD}");
+            return Err(wrong_value(format!("--svg -: the answer goes to standard output; {INSTEAD}")));
         }
         let existing = Existing::from_overwrite(args.overwrite);
         check(path, existing, database, INSTEAD)?;

@@ -1,6 +1,5 @@
 //! Prints the summary of a run.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -8,7 +7,7 @@ use std::time::Duration;
 use pgndex::index::{DuplicateCounts, Stages, Summary};
 use pgndex::store::row::Severity;
 
-use crate::cli::render::{bytes, counted, duration, grouped, printable, rough};
+use crate::cli::render::{bytes, counted, duration, grouped, printable, rough, shell_word};
 
 /// The result of a run.
 #[derive(Clone, Copy, Debug)]
@@ -222,17 +221,7 @@ pub(crate) fn problem_query(database: &Path) -> String {
 /// The command that runs a query on a database. The query must not contain double quotes, `$`, backticks or
 /// backslashes.
 pub(crate) fn sql_command(database: &Path, query: &str) -> String {
-    let name = printable(&database.display().to_string());
-    format!("pgndex sql {} \"{query}\"", shell_word(&name))
-}
-
-/// A word for a shell, in quotes if necessary.
-fn shell_word(word: &str) -> Cow<'_, str> {
-    let plain = |letter: char| letter.is_alphanumeric() || "/._-+,:@%".contains(letter);
-    if !word.is_empty() && !word.starts_with('-') && word.chars().all(plain) {
-        return word.into();
-    }
-    format!("'{}'", word.replace('\'', r"'\''")).into()
+    format!("pgndex sql {} \"{query}\"", shell_word(&database.to_string_lossy()))
 }
 
 #[cfg(test)]

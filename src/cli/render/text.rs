@@ -171,6 +171,16 @@ pub(crate) fn duration(time: Duration) -> String {
     }
 }
 
+/// A word for a shell, in quotes if necessary. Characters that are not printable are replaced.
+pub(crate) fn shell_word(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-".contains(letter);
+    match printable(word) {
+        word if !word.is_empty() && word.chars().all(is_plain) => word,
+        word if word.contains(['"', '$', '`', '\\', '!']) => format!("'{}'", word.replace('\'', "'\\''")),
+        word => format!("\"{word}\""),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

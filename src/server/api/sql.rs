@@ -181,7 +181,7 @@ fn refused(message: &str, words: &[&str]) -> Option<String> {
                 .to_owned()
         }
         None if message.starts_with("string or blob too big") => {
-            format!("A string or blob can have at most {LONGEST} bytes; select a part of it, for example with substr.")
+            format!("A string or blob can have at most {LONGEST} bytes; leave it out, or run the statement with `pgndex sql`.")
         }
         None if message.starts_with("LIKE or GLOB pattern too complex") => {
             format!("A pattern of LIKE or GLOB can have at most {PATTERN} bytes; write a shorter one.")

@@ -277,7 +277,10 @@ async fn answer(
 async fn read_body(route: &Route, body: Body) -> Result<Bytes, Problem> {
     let most = route.body.map_or(0, |(most, _)| most);
     let too_large = || {
-        let detail = format!("The body of this request can have at most {most} bytes.");
+        let detail = match most {
+            0 => "This request must have no body.".to_owned(),
+            most => format!("The body of this request can have at most {most} bytes."),
+        };
         Problem::new(413, "request too large", detail)
     };
     if body.size_hint().lower() > most as u64 {

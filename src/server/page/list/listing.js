@@ -9,7 +9,10 @@ const LISTING = [...FILTERS, ...TARGETS, "sort"];
 
 /** The parameters of an address that determine a list. They stay in order: those after `then` describe a later position of the game. */
 export function listQuery(query = params()) {
-  return new URLSearchParams([...query].filter(([name, value]) => LISTING.includes(name) && (value !== "" || name === "then")));
+  // The server refuses these with `like`, which has its own order and searches the main lines.
+  const refused = query.get("like") ? ["sort", "variations"] : [];
+  const isUsed = (name, value) => LISTING.includes(name) && !refused.includes(name) && (value !== "" || name === "then");
+  return new URLSearchParams([...query].filter(([name, value]) => isUsed(name, value)));
 }
 
 const PAGE = 60;

@@ -34,11 +34,12 @@ export function players(game, link) {
     who(game.white, game.white_elo, game.result === "1-0", "white"), who(game.black, game.black_elo, game.result === "0-1", "black"));
 }
 
-/** Links to the list as files. */
+/** Links to the list as files; null for the nearest positions, which cannot be exported. */
 export function exports() {
   const query = listQuery();
+  if (query.has("like")) return null;
   const to = (kind) => h("a", { href: apiAddress(`/api/export.${kind}`, query), download: `games.${kind}` }, kind.toUpperCase());
-  return h("span", { class: "exports" }, "Save all as ", to("pgn"), " or ", to("csv"));
+  return h("span", { class: "exports" }, " · Save all as ", to("pgn"), " or ", to("csv"));
 }
 
 const SORTS = { game: "No.", rating: "Rating", date: "Date" };
@@ -62,7 +63,7 @@ class Games {
     parts.filters = filterBar();
     parts.where = h("div", {});
     this.#list = new Endless({
-      about: (list) => [h("strong", {}, totalText(list.total)), " · ", exports()],
+      about: (list) => [h("strong", {}, totalText(list.total)), exports()],
       begin: () => {
         const body = h("tbody", {});
         return { body, holder: h("table", { class: "games-table" }, h("caption", { class: "unseen" }, "Games"), h("thead", {}, this.#head()), body) };

@@ -42,7 +42,7 @@ class Search {
       square: (event) => this.#set(event.detail), carry: (event) => this.#carry(event.detail),
     } });
     this.#list = new Endless({
-      about: (list) => [h("strong", {}, totalText(list.total)), " · ", exports(), sortChoice()],
+      about: (list) => [h("strong", {}, totalText(list.total)), exports(), sortChoice()],
       begin: () => {
         const body = h("ol", { class: "hits" });
         return { body, holder: body };
