@@ -81,6 +81,10 @@ impl San {
     /// Parses castling with Unicode dashes (U+2010 to U+2015), or with the Cyrillic or Greek letter O.
     #[cold]
     fn parse_wide_castling(token: &[u8]) -> Result<Self, SanError> {
+        const LONGEST: usize = 16;
+        if token.len() > LONGEST || token.is_ascii() {
+            return Err(SanError::Unreadable);
+        }
         let text = std::str::from_utf8(token).map_err(|_| SanError::Unreadable)?;
         let plain = |letter| match letter {
             '\u{2010}'..='\u{2015}' => '-',
@@ -89,11 +93,7 @@ impl San {
             letter => letter,
         };
         let word: String = text.chars().map(plain).collect();
-        if word == text || !word.is_ascii() {
-            Err(SanError::Unreadable)
-        } else {
-            Self::parse_special(word.as_bytes())
-        }
+        if word.is_ascii() { Self::parse_special(word.as_bytes()) } else { Err(SanError::Unreadable) }
     }
 
     /// Parses a move whose piece is a Unicode chess symbol, U+2654 to U+265F, in the order king, queen, rook,

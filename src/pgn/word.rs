@@ -65,21 +65,20 @@ pub fn is_descriptive_move(word: &[u8]) -> bool {
 #[must_use]
 pub fn is_misspelt_move(word: &[u8]) -> bool {
     const LONGEST: usize = 24;
-    if word.len() > LONGEST {
+    let has_digit = word.iter().any(u8::is_ascii_digit);
+    if word.len() > LONGEST || (!has_digit && word.is_ascii()) {
         return false;
     }
     let letters: Vec<char> = decode(word).trim_end_matches(['+', '#']).chars().collect();
     let is_foreign = |letter: char| !letter.is_ascii() && letter.is_alphabetic();
     let is_castling = match letters[..] {
-        // The rest of `0-О`, whose last letter is Cyrillic or Greek.
-        ['\u{41e}' | '\u{39f}'] => true,
         [king, '-', rook] | [king, '-', rook, '-', _] => king == rook && is_foreign(king),
         _ => false,
     };
     if is_castling {
         return true;
     }
-    if !word.iter().any(u8::is_ascii_digit) {
+    if !has_digit {
         return false;
     }
     let is_file = |at: usize| {

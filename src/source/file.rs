@@ -53,6 +53,11 @@ impl SourceFile {
         }
     }
 
+    /// Whether the file begins with a byte order mark of UTF-16.
+    pub(crate) const fn is_utf_16(&self) -> bool {
+        matches!(self.form, Form::Utf16(_))
+    }
+
     /// A file that is not in a zip archive; it can be compressed.
     pub(super) fn from_file(path: &Path, bytes: u64) -> Self {
         let head = head(path);

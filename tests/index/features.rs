@@ -8,7 +8,7 @@ use pgndex::board::{
     Description, Ending, Material, MaterialSignature, MoveCode, MovePattern, Pattern, PawnStructure, Piece,
     PieceKind, Special,
 };
-use pgndex::index::{Progress, Removal, optimize, remove, repair};
+use pgndex::index::{IndexOptions, Progress, Removal, optimize, remove, repair};
 use pgndex::query::{AllHits, FindQuery, FindTarget, PositionSequence, Step};
 use pgndex::store::row::GameId;
 use pgndex::store::{Database, GameFilter, HitOrder, Lines};
@@ -109,6 +109,38 @@ fn sets_grow_and_shrink_with_their_blocks() {
         rewrite(&database);
         assert_eq!(count("SELECT max(block) FROM game_set"), 0);
         assert_sets_match_rows(&database, "a source removed");
+    }
+}
+
+/// A level has games of two blocks. All games of one block are removed, and then most games of the other.
+#[test]
+fn no_sets_of_an_emptied_block_remain() {
+    for through_sql in [false, true] {
+        for gone in [[65_536..=70_000, 1..=53, 65_531..=65_533], [1..=53, 65_531..=65_535, 65_536..=65_585]] {
+            let directory = directory();
+            let path = |name: &str| directory.path().join(name);
+            let database = path("games.db");
+            let options = IndexOptions { continuation_threshold: 4, ..options() };
+            fs::write(path("a.pgn"), GAMES).expect("written");
+            run(&database, &[path("a.pgn")], &options).expect("indexed");
+            if through_sql {
+                write_through_sql(&database);
+            }
+            let connection = Connection::open(&database).expect("a database");
+            connection.execute("INSERT INTO setting VALUES ('last_game', 65530)", []).expect("a row");
+            drop(connection);
+            fs::write(path("b.pgn"), GAMES.replace("Kasparov", "Kasparow") + "\n" + ODD).expect("written");
+            run(&database, &[path("b.pgn")], &options).expect("added");
+            for ids in gone {
+                let games = Removal::Games(ids.map(GameId).collect());
+                remove(&database, &games, &options, &Progress::default()).expect("removed");
+                let check = VerifyOptions { sample: Sample::All, sources: false, ..VerifyOptions::default() };
+                let report =
+                    verify(&database, &check, &pgndex::verify::Progress::default()).expect("verified");
+                let left = number(&open(&database), "SELECT count(*) FROM game");
+                assert_eq!(report.findings.total(), 0, "{left} games: {:?}", report.findings);
+            }
+        }
     }
 }
 

@@ -248,7 +248,8 @@ impl Selection {
         let Some(encoding) = encoding.filter(|&encoding| encoding != options.encoding) else {
             return Ok(state);
         };
-        if matches!(state, FileState::Unchanged) {
+        // A byte order mark overrides any encoding.
+        if matches!(state, FileState::Unchanged) || file.is_utf_16() {
             return Ok(state);
         }
         let as_indexed = file.clone().in_encoding(encoding);

@@ -189,7 +189,7 @@ fn merge_levels(lock: &WriterLock, options: &IndexOptions, progress: &Progress) 
     progress.watch(database.connection());
     check_known(lock.target(), progress)?;
     database.begin_adding(options.memory / 4)?;
-    let [levels, deleted] = [database.levels()?.len() as u64, database.deleted_games()?];
+    let [levels, deleted] = [database.levels()?.len() as u64, database.count_deleted_games()?];
     if levels > 1 || deleted > 0 {
         RemovalTransaction { database: &database, lock, options, progress }.run(&Chosen::default())?;
     }
@@ -500,7 +500,7 @@ const OPEN_TO_COMPACT: u64 = 4;
 pub fn shrink(target: &Path, options: &IndexOptions, progress: &Progress) -> Result<u64> {
     let lock = WriterLock::acquire(target)?;
     let mut merged = [0; 2];
-    if Database::open(lock.target())?.deleted_games()? > 0 {
+    if Database::open(lock.target())?.count_deleted_games()? > 0 {
         merged = merge_levels(&lock, options, progress)?;
     }
     let database = Database::open(lock.target())?;

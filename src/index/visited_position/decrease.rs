@@ -88,12 +88,16 @@ impl Decreases {
         }
         let known = Snapshot::open_snapshot(removed.target)?;
         let outcomes = KnownOutcomes::new(removed.target);
+        let mut gone = known.deleted_games()?;
+        removed.games.iter().for_each(|game| gone.insert(game));
+        let gone = &gone;
         let mut games = removed.games.iter().peekable();
         for level in known.levels()? {
             let games: Vec<GameId> =
                 std::iter::from_fn(|| games.next_if(|&game| game <= level.last)).collect();
             if !games.is_empty() {
-                let level = LevelDecreases { level, visited: known.visited_keys(level.level)?, removed };
+                let level =
+                    LevelDecreases { level, visited: known.visited_keys(level.level)?, removed, gone };
                 level.compute(&games, &outcomes, &mut all)?;
             }
         }
@@ -137,6 +141,8 @@ struct LevelDecreases<'r> {
     /// The keys that have a row.
     visited: KeySet,
     removed: Removed<'r>,
+    /// The games to remove, and the games that earlier runs removed but that are still in `visit_set`.
+    gone: &'r GameSet,
 }
 
 impl LevelDecreases<'_> {
@@ -263,7 +269,7 @@ impl WorkerState<'_> {
         let outcomes = self.outcomes;
         let mut visits = Vec::new();
         self.of(level.removed)?.for_each_visit(level.level, key, |game, played| {
-            if !level.removed.games.contains(game) {
+            if !level.gone.contains(game) {
                 visits.push((game, played));
             }
         })?;

@@ -8,11 +8,12 @@ use crate::board::{KeySet, MoveCode, Position, PositionKey};
 use crate::id::{ImportId, Level};
 use crate::store::block_set::game_of;
 use crate::store::cell::{
-    Cells, EVENT, GAME, GAME_POSITION, IMPORT, LEVEL_CONTINUATION, LEVEL_POSITION, PLAYER, SETTING, SITE,
-    SOURCE, Table,
+    Cells, DELETED_GAME, EVENT, GAME, GAME_POSITION, IMPORT, LEVEL_CONTINUATION, LEVEL_POSITION, PLAYER,
+    SETTING, SITE, SOURCE, Table,
 };
 use crate::store::database::open_file;
 use crate::store::game_indexes::HASH_BLOCKS;
+use crate::store::game_set::GameSet;
 use crate::store::layout::replayed::Replay;
 use crate::store::layout::{Layout, read_quickly};
 use crate::store::read::game_column::{BlockColumns, Outcomes, if_known};
@@ -293,6 +294,19 @@ impl Snapshot {
             Ok(())
         })?;
         Ok(Some(VisitedCounts { games, listed, years }))
+    }
+
+    /// The removed games that `visit_set` can still contain.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub(crate) fn deleted_games(&self) -> Result<GameSet> {
+        let mut games = GameSet::default();
+        self.each(DELETED_GAME, "SELECT game_id FROM deleted_game", [], |cells| {
+            games.insert(GameId(cells.get("game_id")?));
+            Ok(())
+        })?;
+        Ok(games)
     }
 
     /// Calls `see` with each game in the rows of `visit_set` for a position in a level, and with the last

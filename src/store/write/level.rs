@@ -60,11 +60,11 @@ impl Database {
         levels(self.connection()).map_err(|source| Error::sqlite(self.path(), READ_LEVELS, source))
     }
 
-    /// The number of removed games that can still have rows in `occurrence`.
+    /// The number of removed games that `occurrence`, `visit_set` and `game_set` can still contain.
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub(crate) fn deleted_games(&self) -> Result<u64> {
+    pub(crate) fn count_deleted_games(&self) -> Result<u64> {
         let sql = "SELECT count(*) FROM deleted_game";
         let count = self.connection().query_row(sql, [], |row| row.get::<_, u32>(0));
         count.map(u64::from).map_err(|source| Error::sqlite(self.path(), READ_LEVELS, source))

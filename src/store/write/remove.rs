@@ -68,7 +68,7 @@ const UNCOUNT: [&str; 4] = [
      WHERE gone.import_id = import.import_id",
 ];
 
-/// Records that `occurrence` still contains the removed games.
+/// Records that `occurrence`, `visit_set` and `game_set` still contain the removed games.
 const KEEP_OCCURRENCES: &str = "INSERT OR IGNORE INTO deleted_game SELECT game_id FROM temp.removing";
 
 /// Removes the names of removed games that no remaining game uses.
@@ -93,7 +93,7 @@ const COUNT: &str =
     "INSERT INTO setting (name, value) SELECT 'removed_games', count(*) FROM temp.removing WHERE true
      ON CONFLICT DO UPDATE SET value = value + excluded.value";
 /// Records the greatest id of the removed games, so that it is not used again. A level can still contain
-/// occurrences of these games.
+/// these games.
 const KEEP_NUMBER: &str =
     "INSERT INTO setting (name, value) SELECT 'last_game', max(game_id) FROM temp.removing
      WHERE true ON CONFLICT DO UPDATE SET value = max(value, excluded.value)";
@@ -220,8 +220,8 @@ impl BulkLoader<'_> {
         REMOVE_REPLACED.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))
     }
 
-    /// Removes all rows of the games to remove, except their rows in `occurrence`, and the other data that is
-    /// removed with these games. Does not update the visited positions. Unused names stay until
+    /// Removes the games to remove from all tables except `occurrence`, `visit_set` and `game_set`, and the other
+    /// data that is removed with these games. Does not update the visited positions. Unused names stay until
     /// [`remove_names`](Self::remove_names).
     ///
     /// # Errors

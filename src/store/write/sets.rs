@@ -64,9 +64,19 @@ impl BulkLoader<'_> {
         self.run(WRITE_COLUMNS, |connection| put_columns(connection, columns))
     }
 
-    /// Removes games from the columns.
+    /// Removes games from the columns. If no game of a block is left, also removes its rows of `visit_set`:
+    /// readers of these rows need the columns, and look for the rows only up to the last game.
     pub(super) fn remove_from_columns(&self, games: &GameSet) -> Result<()> {
         self.run(WRITE_COLUMNS, |connection| {
+            let put = |done: &StoredColumns| {
+                put_columns(connection, done)?;
+                let (block, columns) = done;
+                if columns.iter().all(|(_, column)| column.is_none()) {
+                    let sql = "DELETE FROM visit_set WHERE level IN (SELECT level FROM occurrence_level) AND block = ?1";
+                    connection.execute(sql, [block])?;
+                }
+                Ok::<_, rusqlite::Error>(())
+            };
             let mut builder = ColumnBuilder::default();
             let mut current = None;
             for game in games.iter() {
@@ -74,7 +84,7 @@ impl BulkLoader<'_> {
                 if current != Some(block) {
                     current = Some(block);
                     if let Some(done) = builder.take() {
-                        put_columns(connection, &done)?;
+                        put(&done)?;
                     }
                     if let Some(columns) = BlockColumns::new(connection, block).all()? {
                         builder = ColumnBuilder::resume(block, columns);
@@ -82,14 +92,14 @@ impl BulkLoader<'_> {
                 }
                 builder.remove(number);
             }
-            builder.take().map_or(Ok(()), |done| put_columns(connection, &done))
+            builder.take().map_or(Ok(()), |done| put(&done))
         })
     }
 
     /// Removes the games in `deleted_game` from the sets of all blocks with removed games from `level` on.
     pub(super) fn remove_deleted_from_sets(&self, level: Level) -> Result<()> {
         self.run("remove games from table game_set", |connection| {
-            let blocks = "SELECT DISTINCT game_id / 65536 FROM deleted_game WHERE game_id >= ?1";
+            let blocks = "SELECT DISTINCT game_id >> 16 FROM deleted_game WHERE game_id >= ?1";
             let blocks = read_rows(&mut connection.prepare(blocks)?, [level.0], |row| row.get(0))?;
             let remove = |block| remove_from_block(connection, block, &deleted_games(connection, block)?);
             blocks.into_iter().try_for_each(remove)
