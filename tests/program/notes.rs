@@ -208,7 +208,7 @@ fn a_dash_means_standard_output() {
     assert!(!workspace.path("-").exists());
     assert!(
         workspace
-            .failure(&["explore", "games.db", "--svg", "-"])
+            .stderr_of(2, &["explore", "games.db", "--svg", "-"])
             .contains("the answer goes to standard output")
     );
 }

@@ -297,9 +297,6 @@ impl Snapshot {
     }
 
     /// The removed games that `visit_set` can still contain.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
     pub(crate) fn deleted_games(&self) -> Result<GameSet> {
         let mut games = GameSet::default();
         self.each(DELETED_GAME, "SELECT game_id FROM deleted_game", [], |cells| {
