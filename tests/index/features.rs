@@ -70,24 +70,31 @@ fn sets_agree_with_the_rows() {
     }
 }
 
+/// Makes a database of two files. The ids of the games of the second file, `b.pgn`, begin before the border of
+/// two blocks and end after it.
+fn games_of_two_blocks(directory: &Path, through_sql: bool, options: &IndexOptions) -> PathBuf {
+    let path = |name: &str| directory.join(name);
+    let database = path("games.db");
+    fs::write(path("a.pgn"), GAMES).expect("written");
+    run(&database, &[path("a.pgn")], options).expect("indexed");
+    if through_sql {
+        write_through_sql(&database);
+    }
+    let connection = Connection::open(&database).expect("a database");
+    connection.execute("INSERT INTO setting VALUES ('last_game', 65530)", []).expect("a row");
+    drop(connection);
+    fs::write(path("b.pgn"), GAMES.replace("Kasparov", "Kasparow") + "\n" + ODD).expect("written");
+    run(&database, &[path("b.pgn")], options).expect("added");
+    database
+}
+
 #[test]
 fn sets_grow_and_shrink_with_their_blocks() {
     for through_sql in [false, true] {
         let directory = directory();
         let path = |name: &str| directory.path().join(name);
-        let database = path("games.db");
         let options = options();
-        fs::write(path("a.pgn"), GAMES).expect("written");
-        run(&database, &[path("a.pgn")], &options).expect("indexed");
-        if through_sql {
-            write_through_sql(&database);
-        }
-        // The ids of the next games begin before the border of two blocks and end after it.
-        let connection = Connection::open(&database).expect("a database");
-        connection.execute("INSERT INTO setting VALUES ('last_game', 65530)", []).expect("a row");
-        drop(connection);
-        fs::write(path("b.pgn"), GAMES.replace("Kasparov", "Kasparow") + "\n" + ODD).expect("written");
-        run(&database, &[path("b.pgn")], &options).expect("added");
+        let database = games_of_two_blocks(directory.path(), through_sql, &options);
         let count = |sql: &str| number(&open(&database), sql);
         assert_eq!(count("SELECT count(*) FROM game WHERE game_id > 65535"), 53 + 6 - 5);
         assert_eq!(count("SELECT max(block) FROM game_set"), 1);
@@ -118,19 +125,8 @@ fn no_sets_of_an_emptied_block_remain() {
     for through_sql in [false, true] {
         for gone in [[65_536..=70_000, 1..=53, 65_531..=65_533], [1..=53, 65_531..=65_535, 65_536..=65_585]] {
             let directory = directory();
-            let path = |name: &str| directory.path().join(name);
-            let database = path("games.db");
             let options = IndexOptions { continuation_threshold: 4, ..options() };
-            fs::write(path("a.pgn"), GAMES).expect("written");
-            run(&database, &[path("a.pgn")], &options).expect("indexed");
-            if through_sql {
-                write_through_sql(&database);
-            }
-            let connection = Connection::open(&database).expect("a database");
-            connection.execute("INSERT INTO setting VALUES ('last_game', 65530)", []).expect("a row");
-            drop(connection);
-            fs::write(path("b.pgn"), GAMES.replace("Kasparov", "Kasparow") + "\n" + ODD).expect("written");
-            run(&database, &[path("b.pgn")], &options).expect("added");
+            let database = games_of_two_blocks(directory.path(), through_sql, &options);
             for ids in gone {
                 let games = Removal::Games(ids.map(GameId).collect());
                 remove(&database, &games, &options, &Progress::default()).expect("removed");
