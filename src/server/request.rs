@@ -58,6 +58,11 @@ impl Call {
         self.text(name)?.parse().ok()
     }
 
+    /// The parameter `limit`; `None` also for 0, which means all.
+    pub(super) fn limit<T: FromStr + Default + PartialEq>(&self) -> Option<T> {
+        self.number("limit").filter(|limit| *limit != T::default())
+    }
+
     /// The side that the parameter `side` names.
     pub(super) fn side(&self) -> Option<Color> {
         self.text("side").map(|side| if side == "black" { Color::Black } else { Color::White })

@@ -63,7 +63,7 @@ fn explore(call: &Call, database: &Database) -> Result<Answer, Problem> {
         top: call.number("top").unwrap_or(top),
         recent: call.number("recent").unwrap_or(recent),
     };
-    let limit = call.number("limit").filter(|&limit| limit > 0);
+    let limit = call.limit();
     let with_history = call.flag("history")?;
     with_query(call, database, |explore| {
         let explore = ExploreQuery { lines, lists, limit, ..*explore };

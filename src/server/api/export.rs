@@ -46,7 +46,7 @@ impl Chosen {
             target,
             selection: database.select(&filter(call)?)?,
             order: order(call.text("sort")),
-            limit: call.number("limit").filter(|&limit| limit > 0),
+            limit: call.limit(),
             is_plain: call.flag("plain")?,
         })
     }

@@ -64,6 +64,6 @@ fn statistics(call: &Call, database: &Database) -> Result<Answer, Problem> {
 
 fn openings(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let selection = database.select(&filter(call)?)?;
-    let limit = call.number("limit").filter(|&limit| limit > 0);
+    let limit = call.limit();
     Answer::json(&OpeningList::read(database, &selection, limit.unwrap_or(usize::MAX))?)
 }
