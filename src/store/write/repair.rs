@@ -121,16 +121,15 @@ pub(crate) const LEAST_LAST_GAME: &str =
          (SELECT ifnull(max(game_id), 0) FROM game) AS last,
          (SELECT ifnull(max(game_id), 0) FROM deleted_game) AS deleted)";
 
-/// If the database has only one run, sets its number of distinct positions. If the number of removed games is
-/// less than the number of unused game ids before the last game, or of rows of `removed_game`, raises it.
-const TOTALS: [&str; 2] = [
+/// The least possible number of removed games: the number of unused game ids before the last game, or of rows
+/// of `removed_game`.
+const LEAST_REMOVED_GAMES: &str = "SELECT max((SELECT ifnull(max(game_id), 0) - count(*) FROM game),
+         (SELECT count(*) FROM removed_game)) AS least";
+
+/// If the database has only one run, sets its number of distinct positions.
+const COUNT_DISTINCT: &str =
     "UPDATE import SET distinct_positions = (SELECT count(DISTINCT key) FROM game_position)
-     WHERE (SELECT count(*) FROM import) = 1",
-    "INSERT INTO setting (name, value)
-     SELECT 'removed_games',
-         max((SELECT ifnull(max(game_id), 0) - count(*) FROM game), (SELECT count(*) FROM removed_game)) WHERE true
-     ON CONFLICT DO UPDATE SET value = iif(typeof(value) = 'integer', max(value, excluded.value), excluded.value)",
-];
+     WHERE (SELECT count(*) FROM import) = 1";
 
 /// Locks a database, so that other programs cannot write to it until the returned connection is closed.
 pub(super) fn begin_write(path: &Path) -> Result<Connection> {
@@ -203,11 +202,16 @@ impl Build {
         counts.cleared = sum(&CLEAR)?;
         counts.ply_counts = sum(&COUNT_PLIES)?;
         counts.names = sum(&REMOVE_NAMES)?;
-        sum(&TOTALS)?;
-        changed(&format!(
-            "INSERT INTO setting (name, value) SELECT 'last_game', least FROM ({LEAST_LAST_GAME}) WHERE least > 0
-             ON CONFLICT DO UPDATE SET value = iif(typeof(value) = 'integer', max(value, excluded.value), excluded.value)"
-        ))?;
+        changed(COUNT_DISTINCT)?;
+        // Numbers of removed games that are too small are raised. The second one depends on the first.
+        for (name, least, from) in
+            [("removed_games", LEAST_REMOVED_GAMES, 0), ("last_game", LEAST_LAST_GAME, 1)]
+        {
+            changed(&format!(
+                "INSERT INTO setting (name, value) SELECT '{name}', least FROM ({least}) WHERE least >= {from}
+                 ON CONFLICT DO UPDATE SET value = iif(typeof(value) = 'integer', max(value, excluded.value), excluded.value)"
+            ))?;
+        }
         sum(&CLEAR_LEVELS)?;
         if self.layout() == Layout::Compact {
             self.run(write_constants)?;
