@@ -62,46 +62,45 @@ pub(crate) fn for_each_position<E>(
 /// The moves of the games of a batch, except games without positions. The first game of the batch has the id
 /// `first`.
 pub(crate) fn moves_of(batch: &GameBatch, first: GameId) -> impl Iterator<Item = GameMoves<'_>> {
+    let games = (first.0..).map(GameId).zip(replayed(batch));
+    games.filter_map(|(game, replayed)| replayed.map(|(setup, codes)| GameMoves { game, setup, codes }))
+}
+
+/// For each game of a batch: its start position, if this is a set-up position, and its moves. `None` for a
+/// game without positions.
+fn replayed(batch: &GameBatch) -> impl Iterator<Item = Option<(Option<&Position>, &[MoveCode])>> {
     let mut codes = &batch.codes[..];
     let mut setups = batch.setups.iter();
-    let games = (first.0..).map(GameId).zip(&batch.games);
-    games.filter_map(move |(game, &ReadGame { moves, start, .. })| {
+    batch.games.iter().map(move |&ReadGame { moves, start, .. }| {
         let (played, rest) = codes.split_at(moves);
         codes = rest;
-        let setup = match start {
-            Start::Standard => None,
-            Start::Setup => Some(setups.next().expect("one for each game that has one")),
-            Start::Nowhere => return None,
-        };
-        Some(GameMoves { game, setup, codes: played })
+        match start {
+            Start::Standard => Some((None, played)),
+            Start::Setup => Some((Some(setups.next().expect("one for each game that has one")), played)),
+            Start::Nowhere => None,
+        }
     })
 }
 
 /// Computes the features of a batch's games move by move, because each move changes few features.
 pub(crate) fn record_features(batch: &mut GameBatch, standard: &Standard) {
-    let features = &mut batch.headers.features;
+    let mut features = std::mem::take(&mut batch.headers.features);
     features.clear();
     let standard = FeatureTracker::at(&standard.position);
-    let mut codes = &batch.codes[..];
-    let mut setups = batch.setups.iter();
-    for &ReadGame { moves, start, .. } in &batch.games {
-        let (played, rest) = codes.split_at(moves);
-        codes = rest;
-        let mut game = match start {
-            Start::Standard => standard,
-            Start::Setup => FeatureTracker::at(setups.next().expect("one for each game that has one")),
-            Start::Nowhere => {
-                features.push_game(PieceSquares::default());
-                continue;
-            }
+    for game in replayed(batch) {
+        let Some((setup, codes)) = game else {
+            features.push_game(PieceSquares::default());
+            continue;
         };
+        let mut game = setup.map_or(standard, FeatureTracker::at);
         features.push_material(game.material);
         features.push_feature(Feature::pawns(game.pawns));
-        for &code in played {
-            game.make(code, features);
+        for &code in codes {
+            game.make(code, &mut features);
         }
         features.push_game(game.pieces);
     }
+    batch.headers.features = features;
 }
 
 /// The state of a game while it is replayed.
