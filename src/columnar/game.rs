@@ -3,9 +3,8 @@
 
 use std::fmt;
 
-use crate::board::GameResult;
 use crate::id::GameId;
-use crate::store::row::{day_number, month_of, year_of};
+use crate::store::row::{CountedGame, month_of, year_of};
 
 /// The id of a game across all shards: the shard is its upper half.
 pub(super) fn game_id(shard: u32, game: GameId) -> i64 {
@@ -37,12 +36,14 @@ impl PartitionBy {
 
     /// The directory of games with an unknown date.
     pub(super) fn unknown(self) -> DatePartition {
-        self.of(Game::new(GameResult::Unknown, [None; 2], None))
+        self.of(CountedGame::NONE)
     }
 
     /// The directory of a game.
-    pub(super) fn of(self, game: Game) -> DatePartition {
-        let (year, month) = game.year_and_month();
+    pub(super) fn of(self, game: CountedGame) -> DatePartition {
+        let year = year_of(game.day()).unwrap_or(0);
+        // If the year is unknown, the month is 0 too.
+        let month = month_of(game.day()).filter(|_| year > 0).unwrap_or(0);
         match self {
             Self::Nothing => DatePartition(None),
             Self::Year => DatePartition(Some((year, None))),
@@ -65,102 +66,45 @@ impl fmt::Display for DatePartition {
     }
 }
 
-/// Result, ratings and date of a game.
-///
-/// Bits 1..0 are the result, 18..2 White's rating plus one (0: unknown), 35..19 Black's, 58..36 the date. For
-/// a missing game, bit 63 is set and all others are 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Game(u64);
-
-impl Game {
-    const WHITE: u32 = 2;
-    const BLACK: u32 = 19;
-    const DATE: u32 = 36;
-    const NONE: Self = Self(1 << 63);
-
-    pub(super) fn new(result: GameResult, elos: [Option<u16>; 2], date: Option<&str>) -> Self {
-        let [white, black] = elos.map(|elo| elo.map_or(0, |elo| u64::from(elo) + 1));
-        let day = u64::from(date.map_or(0, day_number));
-        Self(result as u64 | white << Self::WHITE | black << Self::BLACK | day << Self::DATE)
-    }
-
-    pub(super) const fn result(self) -> GameResult {
-        match self.0 & 3 {
-            0 => GameResult::White,
-            1 => GameResult::Black,
-            2 => GameResult::Draw,
-            _ => GameResult::Unknown,
-        }
-    }
-
-    /// White's and Black's ratings.
-    pub(super) fn elos(self) -> [Option<u16>; 2] {
-        [Self::WHITE, Self::BLACK].map(|shift| {
-            let elo = ((self.0 >> shift) & 0x1_ffff) as u32;
-            elo.checked_sub(1).and_then(|elo| u16::try_from(elo).ok())
-        })
-    }
-
-    const fn day(self) -> u32 {
-        (self.0 >> Self::DATE) as u32 & 0x7f_ffff
-    }
-
-    pub(super) fn year(self) -> Option<u16> {
-        year_of(self.day())
-    }
-
-    /// The year and the month, 0 if unknown. If the year is unknown, the month is 0 too.
-    fn year_and_month(self) -> (u16, u8) {
-        let year = self.year().unwrap_or(0);
-        (year, month_of(self.day()).filter(|_| year > 0).unwrap_or(0))
-    }
-}
-
 /// All games, indexed by id. Not every id has a game.
 #[derive(Debug, Default)]
-pub(super) struct Games(Vec<Game>);
+pub(super) struct Games(Vec<CountedGame>);
 
 impl Games {
-    pub(super) fn insert(&mut self, id: GameId, game: Game) {
+    pub(super) fn insert(&mut self, id: GameId, game: CountedGame) {
         let index = id.0 as usize;
         if self.0.len() <= index {
-            self.0.resize(index + 1, Game::NONE);
+            self.0.resize(index + 1, CountedGame::NONE);
         }
         self.0[index] = game;
     }
 
     /// The data of a game. For a missing game, the result, the ratings and the date are unknown.
-    pub(super) fn of(&self, id: GameId) -> Game {
-        let found = self.0.get(id.0 as usize).copied().filter(|&game| game != Game::NONE);
-        found.unwrap_or_else(|| Game::new(GameResult::Unknown, [None; 2], None))
+    pub(super) fn of(&self, id: GameId) -> CountedGame {
+        self.0.get(id.0 as usize).copied().unwrap_or(CountedGame::NONE)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::board::GameResult;
+    use crate::store::row::day_number;
 
     #[test]
-    fn game_data_is_restored() {
-        for result in [GameResult::White, GameResult::Black, GameResult::Draw, GameResult::Unknown] {
-            for elos in [[None, None], [Some(0), None], [Some(u16::MAX), Some(2500)]] {
-                for (date, directory) in [
-                    (None, "year=0/month=0/"),
-                    (Some("1992.??.??"), "year=1992/month=0/"),
-                    (Some("????.11.05"), "year=0/month=0/"),
-                    (Some("9999.12.31"), "year=9999/month=12/"),
-                ] {
-                    let game = Game::new(result, elos, date);
-                    assert_eq!((game.result(), game.elos()), (result, elos));
-                    assert_eq!(PartitionBy::Month.of(game).to_string(), directory);
-                    assert_ne!(game, Game::NONE);
-                }
-            }
+    fn games_are_partitioned_by_their_dates() {
+        for (date, directory) in [
+            ("????.??.??", "year=0/month=0/"),
+            ("1992.??.??", "year=1992/month=0/"),
+            ("????.11.05", "year=0/month=0/"),
+            ("9999.12.31", "year=9999/month=12/"),
+        ] {
+            let game = CountedGame::new(GameResult::Draw, [None; 2], day_number(date));
+            let mut games = Games::default();
+            games.insert(GameId(7), game);
+            assert_eq!(PartitionBy::Month.of(games.of(GameId(7))).to_string(), directory);
+            assert_eq!([games.of(GameId(3)), games.of(GameId(99))], [CountedGame::NONE; 2]);
         }
-        let mut games = Games::default();
-        games.insert(GameId(7), Game::new(GameResult::Draw, [None; 2], Some("2020.02.03")));
-        assert_eq!(games.of(GameId(7)).year(), Some(2020));
-        assert_eq!(games.of(GameId(3)).result(), GameResult::Unknown);
-        assert_eq!(games.of(GameId(99)).year(), None);
+        assert_eq!(PartitionBy::Month.unknown().to_string(), "year=0/month=0/");
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::game::Game;
 use super::game_column::{GameColumn, OpeningNames, rows_of};
 use super::moves::EncodedMoves;
 use super::output::Totals;
@@ -11,8 +10,8 @@ use super::schema::{GAME, PROBLEM, SIDE_TABLES, SOURCE};
 use super::writer::Writer;
 use crate::id::{GameId, SourceId};
 use crate::opening::OpeningBook;
-use crate::store::row::HeaderBatch;
 use crate::store::row::virtual_table::Cell;
+use crate::store::row::{CountedGame, HeaderBatch};
 use crate::store::sink::{
     BatchNumber, DuplicateLinks, GameMoves, KeepingSink, NewRun, PositionEncoder, RunTotals, Sink,
     SortedOccurrences, Takes,
@@ -76,8 +75,7 @@ impl Sink for ParquetFiles<'_> {
     fn headers(&mut self, batch: &HeaderBatch) -> Result<()> {
         let Self { writer, game_columns, openings, .. } = self;
         for (row, game) in batch.games.iter().enumerate() {
-            let date = game.date.map(|date| date.of(&batch.text));
-            writer.add_game(game.game, Game::new(game.result, [game.white_elo, game.black_elo], date));
+            writer.add_game(game.game, CountedGame::of(game, &batch.text));
             let cells = game_columns.iter().map(|column| column.cell(batch, row, openings));
             writer.add_row(&GAME, Some(game.game), cells)?;
         }
@@ -106,7 +104,7 @@ impl Sink for ParquetFiles<'_> {
     }
 }
 
-impl<S: SortedOccurrences> KeepingSink<S> for ParquetFiles<'_> {
+impl KeepingSink for ParquetFiles<'_> {
     fn begin(&mut self, run: &NewRun<'_>) -> Result<()> {
         let source =
             |&(id, path, first_byte): &(SourceId, &Path, u64)| (id, (path.display().to_string(), first_byte));
@@ -114,7 +112,7 @@ impl<S: SortedOccurrences> KeepingSink<S> for ParquetFiles<'_> {
         Ok(())
     }
 
-    fn occurrences(&mut self, sorted: &S) -> Result<(), S::Error> {
+    fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
         let sorted = self.writer.write_positions(sorted.pool())?;
         self.totals.distinct_positions = sorted.distinct;
         self.totals.spilled_bytes = sorted.spilled_bytes;
@@ -143,7 +141,7 @@ impl<S: SortedOccurrences> KeepingSink<S> for ParquetFiles<'_> {
         Ok(())
     }
 
-    fn links(
+    fn links<S: SortedOccurrences>(
         &mut self,
         _: &S,
         _: &DuplicateLinks,

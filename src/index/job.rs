@@ -11,6 +11,7 @@ use crate::index::run::{Intake, Run};
 use crate::index::{Estimate, IndexOptions, Phase, Progress, Reports, Result, Summary, add};
 use crate::opening::OpeningBook;
 use crate::store::sink::{FreshPages, NullSink, Sink};
+use crate::store::space::file_size;
 use crate::store::{self, Build, BuildOptions, ErrorKind, Layout, keep_temporary_files_in};
 
 /// Indexes PGN files, and directories of PGN files, into a new or existing database. Creates a [`Plan`] and
@@ -119,7 +120,7 @@ impl Plan<'_> {
         let path = build.target().to_owned();
         build.finish()?;
         summary.stages.sync = syncing.elapsed();
-        summary.file_bytes = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+        summary.file_bytes = file_size(&path);
         summary.elapsed = started.elapsed();
         Ok(summary)
     }

@@ -9,8 +9,9 @@ use crate::index::visited_position::{CountedGames, Decreases, LevelOccurrences};
 use crate::index::{
     Error, IndexOptions, PREFIX_PLIES, Phase, Progress, Reports, Result, pairing_hash, prefix_hash,
 };
-use crate::store::row::{GameId, SourceId};
+use crate::store::row::GameId;
 use crate::store::sink::SortedOccurrences as _;
+use crate::store::space::file_size;
 use crate::store::{
     Build, BulkLoader, Database, Need, RepairCounts, Snapshot, WriterLock, keep_temporary_files_in,
 };
@@ -42,7 +43,7 @@ const MOST_BROKEN: u32 = 1000;
 /// # Errors
 /// If the database cannot be read or written, or the run is [stopped](Progress::stop).
 pub fn repair(target: &Path, options: &IndexOptions, progress: &Progress) -> Result<RepairSummary> {
-    let bytes = std::fs::metadata(target).map_or(0, |metadata| metadata.len());
+    let bytes = file_size(target);
     repair_rows(target, options, progress).map_err(|error| error.with_needed_space(Need::About(bytes)))
 }
 
@@ -72,16 +73,15 @@ fn repair_rows(target: &Path, options: &IndexOptions, progress: &Progress) -> Re
     drop(known);
     let options = IndexOptions { continuation_threshold: threshold, ..options.clone() };
     let plan = Plan::without_sources(&options);
-    let reports = Reports::create(&options, &plan.sources, SourceId(0), Some(build.target()))?;
     let intake = Intake { target: Some(build.path().to_owned()), merged, ..Intake::all(&plan.sources) };
-    let run = Run::new(&plan, intake, progress, started, spill, reports)?;
+    let run = Run::new(&plan, intake, progress, started, spill, Reports::default())?;
     let (mut games, none) = (CountedGames::new(last_game), Decreases::default());
     let level = run.level_to_write(&mut games, true)?;
     build.reopen()?;
     progress.watch(build.connection());
     progress.enter(Phase::Finishing);
     let mut loader = BulkLoader::begin(build.connection(), build.path())?;
-    let sorted = LevelOccurrences::new(run.sorting(level, &games), &none);
+    let sorted = LevelOccurrences::new(&run, level, &games, &none);
     if let Some(level) = level {
         loader.insert_level(level, &sorted)?;
     }
@@ -91,7 +91,7 @@ fn repair_rows(target: &Path, options: &IndexOptions, progress: &Progress) -> Re
     progress.check()?;
     let path = build.target().to_owned();
     build.finish().map_err(Error::from)?;
-    summary.file_bytes = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+    summary.file_bytes = file_size(&path);
     summary.elapsed = started.elapsed();
     Ok(summary)
 }

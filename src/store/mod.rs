@@ -56,7 +56,7 @@ pub(crate) use read::annotation::{MOST_DEPTH, game_annotations};
 pub use read::filter::{DatePrefix, EcoRange, FilterError, read_result};
 pub(crate) use read::game::game_record;
 pub use read::game::{
-    ComparedGame, GameMarks, GameOutcome, GameProblem, GameRecord, GameSummary, OpeningName, StoredPosition,
+    ComparedGame, GameMarks, GameProblem, GameRecord, GameSummary, OpeningName, StoredPosition,
 };
 pub use read::info::{
     DuplicateCount, FoundProblem, ImportInfo, Info, PROBLEM_KINDS, ProblemCount, ProblemPage, SourceContent,

@@ -60,6 +60,11 @@ pub const fn is_disk_full(error: io::ErrorKind) -> bool {
     matches!(error, StorageFull | QuotaExceeded | FileTooLarge)
 }
 
+/// The size of a file, in bytes; 0 if it cannot be determined.
+pub(crate) fn file_size(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |metadata| metadata.len())
+}
+
 /// Bytes that this user can still write to the file system of a directory; `None` if unknown.
 #[cfg(all(unix, feature = "index"))]
 #[must_use]

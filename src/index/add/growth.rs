@@ -2,18 +2,7 @@
 
 use crate::index::read::LineStream;
 use crate::pgn::{LOOK_AHEAD, LOOK_BACK, boundary_in};
-use crate::store::SourceDigest;
-
-/// An earlier reading of a source.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct EarlierReading<'k> {
-    /// The length of the text, in bytes: at least one.
-    pub(crate) bytes: u64,
-    /// The digest of this text.
-    pub(crate) digest: &'k str,
-    /// The offset of the last game in this text, in bytes; 0 if the text has no game.
-    pub(crate) last_game: u64,
-}
+use crate::store::{KnownSource, SourceDigest};
 
 /// A place in the text of a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,22 +27,12 @@ pub(crate) struct Growth {
     pub(crate) continues: bool,
 }
 
-/// Whether the text of a source still begins with the text of an earlier reading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PrefixCheck {
-    /// The source begins with the whole earlier text.
-    Same(Growth),
-    /// The source is at least as long as the earlier text, but begins differently.
-    Other,
-    /// The source is shorter than the earlier text: it has only this number of bytes.
-    Shorter(u64),
-}
-
 /// Compares a text with earlier texts, piece by piece. Keeps only as much of the text as is needed to find
 /// the starts of games.
 #[derive(Debug, Default)]
 pub(crate) struct GrowthCheck<'k> {
-    earlier: Option<EarlierReading<'k>>,
+    /// The latest reading of the source. Its text is not empty.
+    earlier: Option<&'k KnownSource>,
     /// The length, in bytes, of the longest text in the database that can be equal to the checked text;
     /// `None` if there is no such text.
     longest: Option<u64>,
@@ -82,7 +61,7 @@ impl<'k> GrowthCheck<'k> {
     /// Begins to compare a text with an earlier reading, if there is one, and with those texts of the
     /// database that can be equal to the compared text. The longest of them has `longest` bytes; if there are
     /// none, `longest` is `None`.
-    pub(crate) fn new(earlier: Option<EarlierReading<'k>>, longest: Option<u64>) -> Self {
+    pub(crate) fn new(earlier: Option<&'k KnownSource>, longest: Option<u64>) -> Self {
         Self { earlier, longest, ..Self::default() }
     }
 
@@ -108,20 +87,21 @@ impl<'k> GrowthCheck<'k> {
     }
 
     /// Ends the check of a text that was read completely, or until the check [was done](Self::is_done).
-    /// Returns two results: the size and the digest of the text, if the size is at most `longest`; and the
-    /// comparison with the earlier reading, if there is one.
-    pub(crate) fn finish(mut self) -> (Option<(u64, SourceDigest)>, Option<PrefixCheck>) {
+    /// Returns two results: the size and the digest of the text, if the size is at most `longest`; and, if
+    /// there is an earlier reading, how the text continues. If the text does not begin with the whole text of
+    /// that reading, the second result is a description of the difference.
+    pub(crate) fn finish(mut self) -> (Option<(u64, SourceDigest)>, Option<Result<Growth, String>>) {
         if self.is_same == Some(true) && !self.has_next_game {
             self.search(true);
         }
         let may_be_known = self.longest.is_some_and(|longest| self.bytes <= longest);
         let whole = may_be_known.then(|| (self.bytes, self.digest()));
-        let beginning = self.earlier.map(|_| match self.is_same {
-            None => PrefixCheck::Shorter(self.bytes),
-            Some(false) => PrefixCheck::Other,
-            Some(true) => PrefixCheck::Same(self.growth),
+        let growth = self.earlier.map(|earlier| match self.is_same {
+            None => Err(format!("{} bytes of text instead of {}", self.bytes, earlier.bytes)),
+            Some(false) => Err("it begins differently".to_owned()),
+            Some(true) => Ok(self.growth),
         });
-        (whole, beginning)
+        (whole, growth)
     }
 
     fn hash(&mut self, text: &[u8]) {
@@ -134,7 +114,7 @@ impl<'k> GrowthCheck<'k> {
     }
 
     /// Processes a piece that does not extend beyond the length of the earlier text.
-    fn take_known(&mut self, text: &[u8], earlier: EarlierReading<'_>) {
+    fn take_known(&mut self, text: &[u8], earlier: &KnownSource) {
         let at = within(earlier.last_game, self.bytes, text);
         self.lines.pass(&text[..at]);
         if at < text.len() && self.bytes + at as u64 == earlier.last_game {
@@ -201,6 +181,12 @@ mod tests {
         blake3::hash(text).to_hex().to_string()
     }
 
+    fn reading(bytes: u64, digest: &str, last_game: u64) -> KnownSource {
+        let mut reading = KnownSource::default();
+        (reading.bytes, reading.digest, reading.last_game) = (bytes, digest.to_owned(), last_game);
+        reading
+    }
+
     /// The growth, computed from the whole text at once.
     fn plain_growth(text: &[u8], read: usize, last_game: usize) -> Growth {
         let next_game = next_boundary(text, read - 1);
@@ -230,17 +216,17 @@ mod tests {
             // A game does not begin with a line feed.
             let last_game = (0..=last_game).rev().find(|&at| at == 0 || text[at] != b'\n').unwrap_or(0);
             let digest = hex(&text[..read]);
-            let earlier = Some(EarlierReading { bytes: read as u64, digest: &digest, last_game: last_game as u64 });
+            let earlier = reading(read as u64, &digest, last_game as u64);
             for longest in [None, Some(read as u64), Some(u64::MAX)] {
-                let mut survey = GrowthCheck::new(earlier, longest);
+                let mut survey = GrowthCheck::new(Some(&earlier), longest);
                 for piece in text.chunks(size) {
                     survey.take(piece);
                     if survey.is_done() {
                         break;
                     }
                 }
-                let (whole, beginning) = survey.finish();
-                prop_assert_eq!(beginning, Some(PrefixCheck::Same(plain_growth(&text, read, last_game))));
+                let (whole, growth) = survey.finish();
+                prop_assert_eq!(growth, Some(Ok(plain_growth(&text, read, last_game))));
                 let whole = whole.map(|(bytes, digest)| (bytes as usize, digest.to_hex()));
                 let is_short = longest.is_some_and(|longest| text.len() as u64 <= longest);
                 prop_assert_eq!(whole, is_short.then(|| (text.len(), hex(&text))));
@@ -252,16 +238,16 @@ mod tests {
     fn other_texts_are_recognised() {
         let text = b"[Event \"a\"]\n\n1. e4 *\n";
         let digest = hex(&text[..10]);
-        let beginning = |text: &[u8], bytes| {
-            let mut survey =
-                GrowthCheck::new(Some(EarlierReading { bytes, digest: &digest, last_game: 0 }), None);
+        let growth = |text: &[u8], bytes| {
+            let earlier = reading(bytes, &digest, 0);
+            let mut survey = GrowthCheck::new(Some(&earlier), None);
             survey.take(text);
-            survey.finish().1
+            survey.finish().1.unwrap()
         };
-        assert!(matches!(beginning(text, 10), Some(PrefixCheck::Same(_))));
-        assert_eq!(beginning(text, 11), Some(PrefixCheck::Other));
-        assert_eq!(beginning(&text[1..], 10), Some(PrefixCheck::Other));
-        assert_eq!(beginning(&text[..9], 10), Some(PrefixCheck::Shorter(9)));
+        assert!(growth(text, 10).is_ok());
+        assert_eq!(growth(text, 11).unwrap_err(), "it begins differently");
+        assert_eq!(growth(&text[1..], 10).unwrap_err(), "it begins differently");
+        assert_eq!(growth(&text[..9], 10).unwrap_err(), "9 bytes of text instead of 10");
         assert_eq!(GrowthCheck::new(None, None).finish(), (None, None));
     }
 }

@@ -6,16 +6,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::index::add::growth::{EarlierReading, Growth, GrowthCheck, PrefixCheck};
+use crate::index::add::growth::{Growth, GrowthCheck};
 use crate::index::number::SourceStart;
 use crate::index::plan::{Plan, directory, estimate, occurrence_memory};
 use crate::index::run::{Intake, Run};
-use crate::index::visited_position::{Decreases, Removed};
+use crate::index::visited_position::Decreases;
 use crate::index::{Duplicates, Error, IndexOptions, Phase, Progress, Reports, Result, Summary};
 use crate::opening::OpeningBook;
 use crate::source::{self, DecodeOptions, Opened, SearchObserver as _, SourceFile, Sources, TextEncoding};
 use crate::store::row::SourceId;
 use crate::store::sink::{AddedPages, Replaced};
+use crate::store::space::file_size;
 use crate::store::write::level::games_to_merge;
 use crate::store::write::remove::{Reason, RowsToRemove};
 use crate::store::{
@@ -37,12 +38,11 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     known.check_numbers()?;
     known.check_counts()?;
     let files = std::mem::take(&mut plan.sources.files);
-    let selection = Selection::of(files, &known, plan.options, progress)?;
-    let last_source = known.last_source()?;
+    let mut selection = Selection { last_source: known.last_source()?, ..Selection::default() };
+    selection.add_all(files, &known, plan.options, progress)?;
     let import = ImportId(known.last_import()?.0 + 1);
     drop(known);
-    let Selection { files, starts, again, known_sources, known_gameless, rewritten } = selection;
-    let replaced = replaced(&again, last_source);
+    let Selection { files, starts, last_source, tails, replaced, .. } = selection;
     let options = settled(plan.options, &database)?;
     let sources = Sources { files, ..Sources::default() };
     // The estimate does not include sources that the database already has.
@@ -51,10 +51,9 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     let reports = Reports::create(&options, &plan.sources, last_source, Some(lock.target()))?;
     let mut summary = Summary { added: true, ..Summary::default() };
     if !plan.sources.files.is_empty() {
-        let tails: Vec<Tail> = again.into_iter().map(|(_, tail)| tail).collect();
         let target = Some(lock.target().to_owned());
         let removed: GameSet = replaced.iter().map(|replaced| replaced.game).collect();
-        let has_known = known_sources > 0;
+        let has_known = selection.known_sources > 0;
         let intake =
             Intake { target, removed, has_known, starts, last_source, import, ..Intake::all(&plan.sources) };
         let adding = Addition { plan: &plan, database: &database, lock: &lock, progress, started };
@@ -72,9 +71,10 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
         ));
     }
     summary.stages.sync = syncing.elapsed();
-    (summary.known_sources, summary.known_gameless) = (known_sources, known_gameless);
-    summary.rewritten = rewritten.iter().map(|(path, what)| rewritten_note(path, what, &options)).collect();
-    summary.file_bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
+    (summary.known_sources, summary.known_gameless) = (selection.known_sources, selection.known_gameless);
+    let note = |(path, what): &(PathBuf, String)| rewritten_note(path, what, &options);
+    summary.rewritten = selection.rewritten.iter().map(note).collect();
+    summary.file_bytes = file_size(lock.target());
     summary.elapsed = started.elapsed();
     Ok(summary)
 }
@@ -111,8 +111,7 @@ impl Addition<'_> {
         // The minimum size of a row of `occurrence`, in bytes. It limits the assumed number of rows: `rows`
         // comes from the table `import`, which can state more rows than the file can contain.
         const FEWEST_BYTES_A_ROW: u64 = 12;
-        let file_bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
-        let there = rows.min(file_bytes / FEWEST_BYTES_A_ROW);
+        let there = rows.min(file_size(lock.target()) / FEWEST_BYTES_A_ROW);
         let copied = (u128::from(there) * u128::from(merged) / u128::from(last_game.0.max(1))) as u64;
         let memory = occurrence_memory(plan.options, &plan.sources);
         let estimate = plan.estimate.with_copy(copied, database.free_bytes()?, memory);
@@ -121,11 +120,9 @@ impl Addition<'_> {
         let run = Run::new(plan, intake, progress, started, spill, reports)?;
         progress.estimated(&estimate);
         let write = || {
-            let (games, threshold) = (&run.intake.removed, plan.options.continuation_threshold);
-            let (target, pool) = (lock.target(), &run.pool);
-            let decreases = Decreases::compute(Removed { target, games, threshold, pool, progress })?;
+            let decreases = Decreases::compute(&run)?;
             let (positions, reason) = (decreases.positions, Reason::ReadAgain(tails));
-            let leaving = RowsToRemove { games, positions, reason };
+            let leaving = RowsToRemove { games: &run.intake.removed, positions, reason };
             let pages = PageTransaction::begin(database)?;
             let sink = AddedPages::new(database, lock, pages, plan.options.memory / 8, rows, leaving)?;
             run.add(sink, &decreases, replaced)
@@ -140,15 +137,6 @@ fn rewritten_note(path: &Path, what: &str, options: &IndexOptions) -> String {
         Duplicates::Skip | Duplicates::Moves => "games already in the database are skipped as duplicates",
     };
     format!("{} has changed since it was indexed ({what}) and is read as a new file; {games}", path.display())
-}
-
-/// The removed games, each with the source and the offset at which it is read again.
-fn replaced(again: &[(usize, Tail)], last_source: SourceId) -> Vec<Replaced> {
-    let replaced = |(file, Tail { byte_offset, game, .. }): &(usize, Tail)| {
-        let source = SourceId((last_source.0 + 1).saturating_add(u32::try_from(*file).unwrap_or(u32::MAX)));
-        game.map(|game| Replaced { game, source, byte_offset: *byte_offset })
-    };
-    again.iter().filter_map(replaced).collect()
 }
 
 /// The options, but with the layout, the threshold and the openings of the database. Fails if another layout,
@@ -183,9 +171,14 @@ struct Selection {
     files: Vec<source::Result<SourceFile>>,
     /// For each file, how many games and lines precede the first byte to read.
     starts: Vec<SourceStart>,
-    /// Tails of grown files that are read again, each with the index of its file. A tail is the last game
-    /// that an earlier run found, and everything after it.
-    again: Vec<(usize, Tail)>,
+    /// The greatest id of a source in the database. The ids of `files` follow it.
+    last_source: SourceId,
+    /// Tails of grown files that are read again. A tail is the last game that an earlier run found, and
+    /// everything after it.
+    tails: Vec<Tail>,
+    /// The games of these tails that the database has, each with the source and the offset at which it is read
+    /// again.
+    replaced: Vec<Replaced>,
     /// The number of files that are ignored because the database has their whole text.
     known_sources: u64,
     /// How many of them had no games when they were read.
@@ -196,14 +189,14 @@ struct Selection {
 }
 
 impl Selection {
-    fn of(
+    fn add_all(
+        &mut self,
         files: Vec<source::Result<SourceFile>>,
         known: &Snapshot,
         options: &IndexOptions,
         progress: &Progress,
-    ) -> Result<Self> {
+    ) -> Result<()> {
         let sources = known.sources()?;
-        let mut selection = Self::default();
         for mut file in files {
             if progress.looked_at(1, 0).is_break() {
                 return Err(Error::Stopped);
@@ -216,20 +209,20 @@ impl Selection {
                 (FileState::Unchanged, file) => {
                     let earlier = file.ok().and_then(|file| sources.latest(&file.path));
                     let is_gameless = earlier.is_some_and(|source| source.games == 0 && source.bytes > 0);
-                    selection.known_sources += 1;
-                    selection.known_gameless += u64::from(is_gameless);
+                    self.known_sources += 1;
+                    self.known_gameless += u64::from(is_gameless);
                 }
                 (FileState::Grown(source, growth), Ok(file)) => {
-                    selection.add_grown(file, (&sources, source), &growth, known)?;
+                    self.add_grown(file, (&sources, source), &growth, known)?;
                 }
                 (FileState::Rewritten(what), Ok(file)) => {
-                    selection.rewritten.push((file.path.clone(), what));
-                    selection.add(Ok(file), SourceStart::default());
+                    self.rewritten.push((file.path.clone(), what));
+                    self.add(Ok(file), SourceStart::default());
                 }
-                (_, file) => selection.add(file, SourceStart::default()),
+                (_, file) => self.add(file, SourceStart::default()),
             }
         }
-        Ok(selection)
+        Ok(())
     }
 
     /// Compares a file with the texts in the database. If it is known in the encoding in which it was
@@ -285,7 +278,11 @@ impl Selection {
         if growth.continues {
             let tail = known.tail(sources, source)?;
             (place, games) = (growth.last_game, tail.games);
-            self.again.push((self.files.len(), tail));
+            let files = u32::try_from(self.files.len()).unwrap_or(u32::MAX);
+            let source = SourceId((self.last_source.0 + 1).saturating_add(files));
+            let byte_offset = tail.byte_offset;
+            self.replaced.extend(tail.game.map(|game| Replaced { game, source, byte_offset }));
+            self.tails.push(tail);
         }
         (file.first_byte, file.is_damage_known) = (place.offset, source.is_damaged);
         let games = u32::try_from(games).unwrap_or(u32::MAX);
@@ -315,31 +312,22 @@ impl<'k> FileState<'k> {
         if longest.is_none() && earlier.is_none() {
             return Self::New;
         }
-        let reading = earlier.map(|source| EarlierReading {
-            bytes: source.bytes,
-            digest: &source.digest,
-            last_game: source.last_game,
-        });
-        let mut survey = GrowthCheck::new(reading, longest);
+        let mut survey = GrowthCheck::new(earlier, longest);
         let Some(is_damaged) = read(file, decode, progress, &mut survey) else { return Self::New };
-        let (whole, beginning) = survey.finish();
+        let (whole, growth) = survey.finish();
         // The file is read although it has no new text, so that its damage is reported once.
-        let is_new_damage = is_damaged
-            && earlier.is_some_and(|source| !source.is_damaged)
-            && matches!(beginning, Some(PrefixCheck::Same(_)));
+        let is_new_damage =
+            is_damaged && earlier.is_some_and(|source| !source.is_damaged) && matches!(growth, Some(Ok(_)));
         if let Some((bytes, digest)) = whole.map(|(bytes, digest)| (bytes, digest.to_hex()))
             && known.has_text(bytes, digest)
             && !is_new_damage
         {
             return Self::Unchanged;
         }
-        let Some((source, beginning)) = earlier.zip(beginning) else { return Self::New };
-        match beginning {
-            PrefixCheck::Same(growth) => Self::Grown(source, growth),
-            PrefixCheck::Other => Self::Rewritten("it begins differently".to_owned()),
-            PrefixCheck::Shorter(bytes) => {
-                Self::Rewritten(format!("{bytes} bytes of text instead of {}", source.bytes))
-            }
+        match earlier.zip(growth) {
+            None => Self::New,
+            Some((source, Ok(growth))) => Self::Grown(source, growth),
+            Some((_, Err(difference))) => Self::Rewritten(difference),
         }
     }
 }

@@ -14,21 +14,21 @@ use crate::index::game::{
 use crate::index::plan::{Plan, directory};
 use crate::index::run::worker::played_occurrence;
 use crate::index::run::{Intake, Run};
-use crate::index::visited_position::{CountedGames, Decreases, LevelOccurrences, Removed};
+use crate::index::visited_position::{CountedGames, Decreases, LevelOccurrences};
 use crate::index::{Duplicates, Error, IndexOptions, Phase, Progress, RecentSetups, Reports, Result};
-use crate::sort::Scatter;
 use crate::source::Finder;
 use crate::store::pages::BtreeError;
 use crate::store::row::{GameId, SourceId};
 use crate::store::sink::{
-    AddedPages, BatchNumber, DuplicateLinks, KeepingSink, PositionEncoder as _, Sink as _, Takes,
+    AddedPages, BatchNumber, DuplicateLinks, KeepingSink as _, PositionEncoder as _, Sink as _, Takes,
 };
+use crate::store::space::file_size;
 use crate::store::write::remove::{Reason, RemovedRows, RowsToRemove};
 use crate::store::{
     self, Build, BuildOptions, Database, GameFilter, GameSet, HitOrder, ImportId, Layout, Need,
     PageTransaction, Snapshot, WriterLock, keep_temporary_files_in,
 };
-use restored::{RestoredFile, RestoredGames};
+use restored::RestoredGames;
 
 /// What to remove.
 #[derive(Clone, Debug)]
@@ -62,10 +62,6 @@ pub struct RemovalSummary {
     pub free_bytes: u64,
     /// Wall time.
     pub elapsed: Duration,
-    /// The number of transactions committed.
-    rounds: u32,
-    /// Whether the filter must be applied again, because games were restored.
-    needs_another_round: bool,
 }
 
 /// Removes games from the database at `target`, in one transaction: readers see the old state until the
@@ -84,70 +80,34 @@ pub fn remove(
     options: &IndexOptions,
     progress: &Progress,
 ) -> Result<RemovalSummary> {
+    let started = Instant::now();
     // Each page of the database is written to the log at most once, so the log is hardly larger than the
     // database.
-    let bytes = std::fs::metadata(target).map_or(0, |metadata| metadata.len());
-    let mut summary = RemovalSummary::default();
-    let removed = take_all(target, removal, options, progress, &mut summary)
-        .map_err(|error| error.with_needed_space(Need::UpTo(bytes)));
-    match (removed, summary.rounds) {
-        (Ok(()), _) => Ok(summary),
-        (Err(error), 0) => Err(error),
-        (Err(error), _) => Err(summary.incomplete(error)),
+    let bytes = file_size(target);
+    let failed = |error: Error| error.with_needed_space(Need::UpTo(bytes));
+    let lock = WriterLock::acquire(target).map_err(|error| failed(error.into()))?;
+    let opened = OpenedDatabase::open(&lock, options, progress).map_err(failed)?;
+    let mut summary = opened.remove(removal).map_err(failed)?;
+    let mut restored = summary.returned;
+    while restored > 0 && matches!(removal, Removal::Filter(_)) {
+        let again = opened.remove(removal).map_err(|error| summary.before_another_round(failed(error)))?;
+        // The games removed in this round had just been restored.
+        summary.returned = summary.returned.saturating_sub(again.games) + again.returned;
+        summary.lost.extend(again.lost);
+        restored = again.returned;
     }
-}
-
-/// Removes the games. `summary` describes what was committed, even if this function fails later.
-fn take_all(
-    target: &Path,
-    removal: &Removal,
-    options: &IndexOptions,
-    progress: &Progress,
-    summary: &mut RemovalSummary,
-) -> Result<()> {
-    let started = Instant::now();
-    let lock = WriterLock::acquire(target)?;
-    let database = Database::open(lock.target())?;
-    progress.watch(database.connection());
-    check_known(lock.target(), progress)?;
-    // This is necessary even if there is nothing to remove, because a killed run may have left a log.
-    database.begin_adding(options.memory / 4)?;
-    loop {
-        let chosen = Chosen::of(&database, removal)?;
-        if chosen.games.is_empty() && chosen.sources.is_empty() {
-            break;
-        }
-        let taking = RemovalTransaction { database: &database, lock: &lock, options, progress };
-        let done = taking.run(&chosen)?;
-        summary.rounds += 1;
-        if summary.rounds == 1 {
-            (summary.games, summary.plies, summary.sources) = (done.games, done.plies, done.sources);
-        } else {
-            // The games removed in later rounds had just been restored.
-            summary.returned = summary.returned.saturating_sub(done.games);
-        }
-        summary.returned += done.returned;
-        summary.lost.extend(done.lost);
-        summary.needs_another_round = matches!(removal, Removal::Filter(_)) && done.returned > 0;
-        if !summary.needs_another_round {
-            break;
-        }
-    }
-    summary.needs_another_round = false;
-    database.end_adding()?;
-    summary.free_bytes = database.free_bytes()?;
-    summary.file_bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
+    let end = || {
+        opened.database.end_adding()?;
+        Ok(opened.database.free_bytes()?)
+    };
+    let free_bytes = end().map_err(failed);
+    summary.free_bytes = match (summary.games, summary.sources) {
+        (0, 0) => free_bytes?,
+        _ => free_bytes.map_err(|error| error.after(summary.done(), WRITING_BACK, NEXT_RUN))?,
+    };
+    summary.file_bytes = file_size(lock.target());
     summary.elapsed = started.elapsed();
-    Ok(())
-}
-
-/// Fails if a view has the name of a necessary table, if tables disagree about the number of games, or if
-/// `game_position` has rows with greater ids than the last game.
-fn check_known(target: &Path, progress: &Progress) -> Result<()> {
-    let known = Snapshot::open(target)?;
-    progress.watch(known.connection());
-    known.check_tables()?;
-    Ok(known.check_counts()?)
+    Ok(summary)
 }
 
 impl RemovalSummary {
@@ -160,18 +120,14 @@ impl RemovalSummary {
         }
     }
 
-    /// Adds to an error that occurred after a commit what was committed, and how to do the rest.
-    fn incomplete(&self, error: Error) -> Error {
-        if self.needs_another_round {
-            let restored = match self.returned {
-                1 => "1 game skipped earlier as a duplicate was restored".to_owned(),
-                games => format!("{games} games skipped earlier as duplicates were restored"),
-            };
-            let done = format!("{}, and {restored}", self.done());
-            error.after(done, "removing the matching games", "run the same command again")
-        } else {
-            error.after(self.done(), WRITING_BACK, NEXT_RUN)
-        }
+    /// Adds to an error of another round what was committed before, and how to do the rest.
+    fn before_another_round(&self, error: Error) -> Error {
+        let restored = match self.returned {
+            1 => "1 game skipped earlier as a duplicate was restored".to_owned(),
+            games => format!("{games} games skipped earlier as duplicates were restored"),
+        };
+        let done = format!("{}, and {restored}", self.done());
+        error.after(done, "removing the matching games", "run the same command again")
     }
 }
 
@@ -185,13 +141,11 @@ const NEXT_RUN: &str = "nothing is lost, and the next run does this step";
 /// # Errors
 /// The same as for [`remove`].
 fn merge_levels(lock: &WriterLock, options: &IndexOptions, progress: &Progress) -> Result<[u64; 2]> {
-    let database = Database::open(lock.target())?;
-    progress.watch(database.connection());
-    check_known(lock.target(), progress)?;
-    database.begin_adding(options.memory / 4)?;
+    let opened = OpenedDatabase::open(lock, options, progress)?;
+    let database = &opened.database;
     let [levels, deleted] = [database.levels()?.len() as u64, database.count_deleted_games()?];
     if levels > 1 || deleted > 0 {
-        RemovalTransaction { database: &database, lock, options, progress }.run(&Chosen::default())?;
+        opened.change(&Chosen::default())?;
     }
     let merged = [levels, deleted];
     database.end_adding().map_err(|error| after_merge(merged, error.into(), WRITING_BACK, NEXT_RUN))?;
@@ -228,7 +182,7 @@ pub fn removable(target: &Path, removal: &Removal) -> Result<RemovalSummary> {
         sources: chosen.sources.len() as u64,
         returned,
         lost,
-        file_bytes: std::fs::metadata(target).map_or(0, |metadata| metadata.len()),
+        file_bytes: file_size(target),
         free_bytes: database.free_bytes()?,
         elapsed: started.elapsed(),
         ..RemovalSummary::default()
@@ -273,18 +227,40 @@ impl Chosen {
     }
 }
 
-/// One transaction that removes games and sources. If there is nothing to remove, it merges the levels
-/// instead.
-struct RemovalTransaction<'t> {
-    database: &'t Database,
+/// A locked database from which games are removed, or whose levels are merged.
+struct OpenedDatabase<'t> {
+    database: Database,
     lock: &'t WriterLock,
     options: &'t IndexOptions,
     progress: &'t Progress,
 }
 
-impl RemovalTransaction<'_> {
-    /// Runs the transaction. Writes pages directly, if the database allows it.
-    fn run(&self, chosen: &Chosen) -> Result<RemovalSummary> {
+impl<'t> OpenedDatabase<'t> {
+    /// Opens the locked database. Fails if a view has the name of a necessary table, if tables disagree about
+    /// the number of games, or if `game_position` has rows with greater ids than the last game.
+    fn open(lock: &'t WriterLock, options: &'t IndexOptions, progress: &'t Progress) -> Result<Self> {
+        let database = Database::open(lock.target())?;
+        progress.watch(database.connection());
+        let known = Snapshot::open(lock.target())?;
+        progress.watch(known.connection());
+        known.check_tables()?;
+        known.check_counts()?;
+        drop(known);
+        // This is necessary even if there is nothing to change, because a killed run may have left a log.
+        database.begin_adding(options.memory / 4)?;
+        Ok(Self { database, lock, options, progress })
+    }
+
+    /// Removes games and sources in one transaction. Does nothing if there is nothing to remove.
+    fn remove(&self, removal: &Removal) -> Result<RemovalSummary> {
+        let chosen = Chosen::of(&self.database, removal)?;
+        let is_empty = chosen.games.is_empty() && chosen.sources.is_empty();
+        if is_empty { Ok(RemovalSummary::default()) } else { self.change(&chosen) }
+    }
+
+    /// Removes the chosen games and sources in one transaction. If there are none, merges the levels instead.
+    /// Writes pages directly, if the database allows it.
+    fn change(&self, chosen: &Chosen) -> Result<RemovalSummary> {
         match self.attempt(chosen, true) {
             // A user may have written a row that the page code does not support. The second attempt uses
             // SQLite, which decides whether the pages are damaged.
@@ -294,7 +270,7 @@ impl RemovalTransaction<'_> {
     }
 
     fn attempt(&self, chosen: &Chosen, may_write_pages: bool) -> Result<RemovalSummary> {
-        let Self { database, lock, options, progress } = *self;
+        let Self { database, lock, options, progress } = self;
         let Chosen { games, sources } = chosen;
         let target = lock.target();
         progress.enter(Phase::Reading);
@@ -304,17 +280,15 @@ impl RemovalTransaction<'_> {
         let plies = known.plies_of(games)?;
         drop(known);
         let returning = RestoredGames::open(skipped, options, progress)?;
-        let threshold = database.continuation_threshold()?;
         let options = IndexOptions {
-            continuation_threshold: threshold,
+            continuation_threshold: database.continuation_threshold()?,
             openings: database.opening_book()?.into(),
             duplicates: Duplicates::Moves,
-            ..options.clone()
+            ..IndexOptions::clone(options)
         };
         let spill = directory(&options, target);
         keep_temporary_files_in(&spill, database.connection())?;
         let plan = Plan::without_sources(&options);
-        let reports = Reports::create(&options, &plan.sources, SourceId(0), Some(target))?;
         let merges_all = games.is_empty() && sources.is_empty();
         let intake = Intake {
             starts: returning.starts(),
@@ -322,13 +296,10 @@ impl RemovalTransaction<'_> {
             target: Some(target.to_owned()),
             removed: games.clone(),
             merged: if merges_all { rows } else { 0 },
-            has_known: true,
             ..Intake::all(&plan.sources)
         };
-        let run = Run::new(&plan, intake, progress, Instant::now(), spill, reports)?;
-        let pool = &run.pool;
-        let removed = Removed { target, games, threshold, pool, progress };
-        let decreases = Decreases::compute(removed)?;
+        let run = Run::new(&plan, intake, progress, Instant::now(), spill, Reports::default())?;
+        let decreases = Decreases::compute(&run)?;
         let removed_rows = RemovedRows { sources: sources.clone(), returning: returning.places() };
         let reason = if merges_all { Reason::ReadAgain(&[]) } else { Reason::RemovedRows(&removed_rows) };
         let leaving = RowsToRemove { games, positions: decreases.positions, reason };
@@ -354,7 +325,7 @@ impl Run<'_> {
         let mut restored = self.restore_games(&mut sink, returning)?;
         let last_game = restored.before();
         let level = self.level_to_write(&mut restored, !removes)?;
-        let sorted = LevelOccurrences::new(self.sorting(level, &restored), decreases);
+        let sorted = LevelOccurrences::new(self, level, &restored, decreases);
         self.progress.enter(Phase::Sorting);
         sink.occurrences(&sorted)?;
         self.progress.enter(Phase::Finishing);
@@ -363,7 +334,7 @@ impl Run<'_> {
         let links = DuplicateLinks { prefixes: removes, last_game, replaced, user_removes: removes };
         sink.links(&sorted, &links, |loader, freed| self.note_prefixes(loader, last_game, freed))?;
         self.progress.check()?;
-        KeepingSink::<LevelOccurrences<'_>>::finish(sink)?;
+        sink.finish()?;
         Ok(restored.count().into())
     }
 
@@ -372,11 +343,11 @@ impl Run<'_> {
         let mut sequencer = self.sequencer(Takes::Positions)?;
         let standard = Standard::new();
         let mut encoder = sink.encoder();
-        let mut scatter = Scatter::new(&self.partitions, self.scatter_bytes());
+        let mut scatter = self.scatter();
         let (mut setups, mut batch) = (RecentSetups::default(), GameBatch::default());
         // Each restored game is numbered as if its text were a separate source.
         let mut own = SourceId(0);
-        returning.for_each(self.options, |RestoredFile { source, rules, .. }, byte_offset, text| {
+        returning.for_each(self.options, |source, rules, byte_offset, text| {
             self.progress.check()?;
             own.0 += 1;
             let comparison = Comparison { rule: rules.duplicates, hash: self.hash.clone() };
@@ -440,8 +411,7 @@ pub struct OptimizeSummary {
 pub fn optimize(target: &Path, options: &IndexOptions, progress: &Progress) -> Result<OptimizeSummary> {
     const MOST_FREE: u64 = 10;
     let started = Instant::now();
-    let size = || std::fs::metadata(target).map_or(0, |metadata| metadata.len());
-    let bytes_before = size();
+    let bytes_before = file_size(target);
     let lock = WriterLock::acquire(target)?;
     // Each page of the database is written to the log at most once, so the log is hardly larger than the
     // database.
@@ -452,17 +422,16 @@ pub fn optimize(target: &Path, options: &IndexOptions, progress: &Progress) -> R
     let converted =
         convert(lock, options, progress).map_err(|error| failed(error, "converting the database"))?;
     let free_bytes = || Ok::<_, Error>(Database::open_read_only(target)?.free_bytes()?);
-    if free_bytes()?.saturating_mul(MOST_FREE) > size() {
+    if free_bytes()?.saturating_mul(MOST_FREE) > file_size(target) {
         shrink(target, options, progress).map_err(|error| failed(error, "shrinking the file"))?;
     }
-    let (file_bytes, free_bytes) = (size(), free_bytes()?);
     Ok(OptimizeSummary {
         levels,
         dropped_games,
         converted,
         bytes_before,
-        file_bytes,
-        free_bytes,
+        file_bytes: file_size(target),
+        free_bytes: free_bytes()?,
         elapsed: started.elapsed(),
     })
 }
@@ -475,7 +444,7 @@ fn convert(lock: WriterLock, options: &IndexOptions, progress: &Progress) -> Res
     let Some(layout) = options.layout.filter(|&layout| layout != now) else { return Ok(None) };
     progress.enter(Phase::Finishing);
     let options = BuildOptions { overwrite: true, cache_bytes: options.memory / 4, layout };
-    let bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
+    let bytes = file_size(lock.target());
     let needed = match layout {
         Layout::Open => Need::About(bytes.saturating_mul(OPEN_TO_COMPACT)),
         Layout::Compact => Need::UpTo(bytes),
@@ -509,11 +478,10 @@ pub fn shrink(target: &Path, options: &IndexOptions, progress: &Progress) -> Res
     progress.enter(Phase::Finishing);
     // Up to twice the file's size is needed: for the new file, and for the journal or log that is used while
     // the new file is copied over the old one.
-    let bytes = std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len());
-    let vacuum = database.vacuum().map_err(Error::from);
-    vacuum.map_err(|error| {
-        let error = error.with_needed_space(Need::UpTo(2 * bytes));
+    let bytes = file_size(lock.target());
+    database.vacuum().map_err(|error| {
+        let error = Error::from(error).with_needed_space(Need::UpTo(2 * bytes));
         after_merge(merged, error, "shrinking the file", "run the same command again")
     })?;
-    Ok(std::fs::metadata(lock.target()).map_or(0, |metadata| metadata.len()))
+    Ok(file_size(lock.target()))
 }

@@ -47,16 +47,8 @@ impl ReadOptions {
 #[derive(Debug, Default)]
 pub(crate) struct RestoredGames {
     /// The unchanged files, with the games to restore.
-    files: Vec<RestoredFile>,
+    files: Vec<(SourceFile, SkippedSource)>,
     pub(crate) lost: Vec<LostDuplicates>,
-}
-
-/// A file with games to restore, and how to parse them.
-#[derive(Debug)]
-pub(crate) struct RestoredFile {
-    file: SourceFile,
-    pub(crate) source: SkippedSource,
-    pub(crate) rules: ReadOptions,
 }
 
 impl RestoredGames {
@@ -84,10 +76,7 @@ impl RestoredGames {
             let same = same_file(&source, &finder, options, progress);
             progress.check()?;
             match same {
-                Ok(file) => {
-                    let rules = ReadOptions::of(&source.options);
-                    returning.files.push(RestoredFile { file, source, rules });
-                }
+                Ok(file) => returning.files.push((file, source)),
                 Err(reason) => returning.lost.push(lost_duplicates(&source, reason)),
             }
         }
@@ -95,7 +84,7 @@ impl RestoredGames {
     }
 
     fn games(&self) -> impl Iterator<Item = (SourceId, &SkippedDuplicate)> {
-        self.files.iter().flat_map(|file| file.source.games.iter().map(|game| (file.source.id, game)))
+        self.files.iter().flat_map(|(_, source)| source.games.iter().map(|game| (source.id, game)))
     }
 
     /// For each game, the number of games and the number of lines before it in its source.
@@ -113,19 +102,19 @@ impl RestoredGames {
         self.games().map(|(source, game)| (source, game.byte_offset, game.game_number)).collect()
     }
 
-    /// Calls `see` with each game to restore: the file, the offset of the game in the file's text, and the
-    /// game's text.
+    /// Calls `see` with each game to restore: its source, the options with which the source was read, the
+    /// offset of the game in the source's text, and the game's text.
     pub(crate) fn for_each(
         &self,
         options: &IndexOptions,
-        mut see: impl FnMut(&RestoredFile, u64, &[u8]) -> Result<()>,
+        mut see: impl FnMut(&SkippedSource, ReadOptions, u64, &[u8]) -> Result<()>,
     ) -> Result<()> {
-        for restored in &self.files {
-            let file = &restored.file;
+        for (file, source) in &self.files {
+            let rules = ReadOptions::of(&source.options);
             let changed = |message| Error::NoSource(format!("{}: {message}", file.path.display()));
             let mut text = Text::open(file, options).map_err(changed)?;
-            for &SkippedDuplicate { byte_offset, byte_length, .. } in &restored.source.games {
-                see(restored, byte_offset, text.piece(byte_offset, byte_length).map_err(changed)?)?;
+            for &SkippedDuplicate { byte_offset, byte_length, .. } in &source.games {
+                see(source, rules, byte_offset, text.piece(byte_offset, byte_length).map_err(changed)?)?;
             }
         }
         Ok(())

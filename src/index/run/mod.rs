@@ -2,6 +2,7 @@
 
 pub(crate) mod read;
 pub(crate) mod worker;
+mod write;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,24 +11,18 @@ use std::time::Instant;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::id::{GameId, ImportId, Level, SourceId};
-use crate::index::number::{Prefixes, SourceCount, SourceStart};
+use crate::id::{ImportId, SourceId};
+use crate::index::number::{SourceCount, SourceStart};
 use crate::index::plan::{Plan, occurrence_memory};
 use crate::index::read::SourceEnd;
-use crate::index::visited_position::{CountedGames, Decreases, LevelOccurrences, Sorting};
-use crate::index::{
-    Annotations, Duplicates, Error, IndexOptions, KeyHash, Phase, PlayedOccurrence, Progress, Reports,
-    Result, SpillMap, Summary,
-};
+use crate::index::visited_position::CountedGames;
+use crate::index::{Error, IndexOptions, KeyHash, PlayedOccurrence, Progress, Reports, Result, Summary};
 use crate::parallel::lock;
-use crate::sort::Partitions;
-use crate::source::{self, SourceFile, Sources, TextEncoding};
-use crate::store::row::{DuplicateKind, Severity};
-use crate::store::sink::{
-    AddedPages, DuplicateLinks, KeepingSink, NewRun, Replaced, RunTotals, Sink, SortedOccurrences,
-};
-use crate::store::write::level::level_for;
-use crate::store::{BulkLoader, GameSet, ImportTotals, Snapshot, SourceTotals};
+use crate::sort::{Partitions, Scatter};
+use crate::source::{self, Sources};
+use crate::store::GameSet;
+use crate::store::row::Severity;
+use crate::store::sink::Sink;
 
 /// What to read, and with which ids the run continues.
 #[derive(Debug)]
@@ -47,8 +42,7 @@ pub(crate) struct Intake<'s> {
     pub(crate) removed: GameSet,
     /// The approximate number of stored occurrences that the run writes again.
     pub(crate) merged: u64,
-    /// Whether other sources were ignored because the database already has their texts. Also set for
-    /// removals, which read no sources.
+    /// Whether other sources were ignored because the database already has their texts.
     pub(crate) has_known: bool,
 }
 
@@ -132,145 +126,12 @@ impl<'r> Run<'r> {
         Ok(self.summary(&self.read_all(&mut sink)?))
     }
 
-    /// Writes everything through `sink`: reads the sources, sorts the occurrences, and completes all tables.
-    pub(crate) fn fill<S>(&self, mut sink: S) -> Result<Summary>
-    where
-        S: for<'s> KeepingSink<LevelOccurrences<'s>>,
-    {
-        sink.begin(&self.new_run())?;
-        let read = self.read_all(&mut sink)?;
-        let (sorting, none) = (self.sorting(Some(Level::FIRST), &read.counted_games), Decreases::default());
-        self.complete(sink, &read, &LevelOccurrences::new(sorting, &none), Vec::new())
-    }
-
-    /// Like [`fill`](Self::fill), but adds everything to an existing database. `decreases` are the changes
-    /// that removing games makes to the visited positions. `replaced` lists the removed games, and where each
-    /// of them is read again.
-    pub(crate) fn add(
-        &self,
-        mut sink: AddedPages<'_>,
-        decreases: &Decreases,
-        replaced: &[Replaced],
-    ) -> Result<Summary> {
-        KeepingSink::<LevelOccurrences<'_>>::begin(&mut sink, &self.new_run())?;
-        let mut read = self.read_all(&mut sink)?;
-        let clock = Instant::now();
-        let level = self.level_to_write(&mut read.counted_games, false)?;
-        read.counted.stages.read += clock.elapsed();
-        let sorting = self.sorting(level, &read.counted_games);
-        self.complete(sink, &read, &LevelOccurrences::new(sorting, decreases), replaced.to_vec())
-    }
-
-    /// Chooses the level to write in the target. With `merges_all`, this is the first level, which then has
-    /// all games. Otherwise, returns `None` if `games` has no new games. If the level also has stored games,
-    /// adds their occurrences to the partitions, and the games to `games`.
-    pub(crate) fn level_to_write(&self, games: &mut CountedGames, merges_all: bool) -> Result<Option<Level>> {
-        let target = self.intake.target.as_deref().expect("a run on an existing database");
-        let known = Snapshot::open_snapshot(target)?;
-        let (last, count) = (games.before(), games.count());
-        let level = if merges_all {
-            Level::FIRST
-        } else if count == 0 {
-            return Ok(None);
-        } else {
-            let levels: Vec<Level> = known.levels()?.into_iter().map(|games| games.level).collect();
-            level_for(&levels, GameId(last.0.saturating_add(1)), count, self.options.small_level)
-        };
-        let first = GameId(level.0);
-        if first <= last {
-            games.insert_stored(self.scatter_stored(&known, [first, last])?);
-        }
-        Ok(Some(level))
-    }
-
     fn read_all<S: Sink>(&self, sink: &mut S) -> Result<ReadResult> {
         let clock = Instant::now();
         let mut read = self.read(sink)?;
         read.counted.stages.read = clock.elapsed();
         self.check_result(&read)?;
         Ok(read)
-    }
-
-    /// Writes the data that is known only after all games have been read.
-    fn complete<S: KeepingSink<O>, O: SortedOccurrences<Error = Error>>(
-        &self,
-        mut sink: S,
-        read: &ReadResult,
-        sorted: &O,
-        replaced: Vec<Replaced>,
-    ) -> Result<Summary> {
-        let last_game = read.counted_games.before();
-        self.progress.enter(Phase::Sorting);
-        let clock = Instant::now();
-        sink.occurrences(sorted)?;
-        let mut summary = Summary { distinct_positions: sorted.distinct(), ..self.summary(read) };
-        summary.stages.sort = clock.elapsed();
-        self.progress.enter(Phase::Finishing);
-        let clock = Instant::now();
-        sink.end(&self.totals(read, &summary))?;
-        summary.stages.headers = clock.elapsed();
-        let clock = Instant::now();
-        let prefixes = self.options.duplicates != Duplicates::Keep;
-        let links = DuplicateLinks { prefixes, last_game, replaced, user_removes: false };
-        let linked =
-            sink.links(sorted, &links, |loader, freed| self.note_prefixes(loader, last_game, freed))?;
-        summary.duplicates.add(DuplicateKind::Prefix, linked);
-        self.progress.check()?;
-        sink.finish()?;
-        summary.stages.continuations = clock.elapsed();
-        Ok(summary)
-    }
-
-    /// The data for the run's row in `import` and for the rows of its sources. Options that do not affect the
-    /// tables, such as threads and memory, are not included.
-    fn new_run(&self) -> NewRun<'_> {
-        let options = serde_json::json!({
-            "strict": self.options.strict,
-            "duplicates": self.options.duplicates.as_str(),
-            "annotations": self.options.annotations.as_str(),
-            "encoding": self.options.encoding.map(TextEncoding::name),
-            "on_problem": self.options.on_problem.as_str(),
-            "continuation_threshold": self.options.continuation_threshold,
-            "openings": self.options.openings.digest(),
-        });
-        let source = |(id, file): (SourceId, &'r source::Result<SourceFile>)| match file {
-            Ok(file) => (id, file.path.as_path(), file.range().map_or(file.first_byte, |range| range.start)),
-            Err(error) => (id, error.path(), 0),
-        };
-        NewRun {
-            import: self.intake.import,
-            program_version: env!("CARGO_PKG_VERSION"),
-            options: options.to_string(),
-            continuation_threshold: self.options.continuation_threshold,
-            openings: &self.options.openings,
-            settings: [
-                (Duplicates::SETTING, self.options.duplicates.as_str()),
-                (Annotations::SETTING, self.options.annotations.as_str()),
-                (TextEncoding::SETTING, TextEncoding::name_or_auto(self.options.encoding)),
-            ],
-            sources: self.intake.ids().zip(&self.intake.sources.files).map(source).collect(),
-        }
-    }
-
-    /// The totals that complete the run's row in `import` and the rows of its sources.
-    fn totals(&self, read: &ReadResult, summary: &Summary) -> RunTotals {
-        let sources = self.intake.ids().zip(&read.counts).zip(&read.ends);
-        let source = |((id, count), end): ((SourceId, &SourceCount), &SourceEnd)| {
-            let &SourceEnd { bytes, digest, is_damaged } = end;
-            (id, SourceTotals { bytes, digest, is_damaged, ..count.totals })
-        };
-        RunTotals {
-            sources: sources.map(source).collect(),
-            import: ImportTotals {
-                games: summary.games,
-                plies: summary.plies,
-                positions: summary.positions,
-                distinct_positions: summary.distinct_positions,
-                problems: summary.problems.iter().map(|(.., count)| count).sum(),
-                duplicates: summary.duplicates.skipped(),
-                elapsed: self.started.elapsed(),
-            },
-        }
     }
 
     /// Summarizes what the run has read.
@@ -287,17 +148,6 @@ impl<'r> Run<'r> {
             spilled_bytes: self.partitions.spilled(),
             ..read.counted.clone()
         }
-    }
-
-    /// Records games of which the database has a longer version. See [`Prefixes`].
-    pub(crate) fn note_prefixes(
-        &self,
-        loader: &BulkLoader<'_>,
-        last: GameId,
-        freed: &[GameId],
-    ) -> Result<u64> {
-        let keys = SpillMap::new(SpillMap::share_of(self.options.memory), self.directory.clone());
-        Prefixes::new(keys, self.hash.clone(), last, self.progress).note(loader, freed)
     }
 
     /// Fails if what was read must not be written to the database. Called before occurrences are sorted.
@@ -346,28 +196,20 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
-    pub(crate) fn sorting<'s>(
-        &'s self,
-        level: Option<Level>,
-        counted_games: &'s CountedGames,
-    ) -> Sorting<'s> {
-        let bytes = self.options.memory / 8 / self.pool.current_num_threads() as u64;
-        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).max(1 << 20);
-        Sorting {
-            level,
-            partitions: &self.partitions,
-            at_once: bytes / size_of::<PlayedOccurrence>(),
-            threshold: self.options.continuation_threshold,
-            counted_games,
-            progress: self.progress,
-            pool: &self.pool,
-        }
+    /// The share of each worker in an eighth of the memory limit, in bytes.
+    pub(crate) fn memory_of_worker(&self) -> usize {
+        let share = self.options.memory / 8 / self.pool.current_num_threads() as u64;
+        usize::try_from(share).unwrap_or(usize::MAX)
     }
 
-    /// The memory for each worker's unsorted occurrences, in bytes: the worker's share of an eighth of the
-    /// memory limit, but at most 8 MiB.
-    pub(crate) fn scatter_bytes(&self) -> usize {
-        const BYTES: u64 = 8 << 20;
-        (self.options.memory / 8 / self.pool.current_num_threads() as u64).min(BYTES) as usize
+    /// Buffers for the unsorted occurrences of a worker, of at most 8 MiB.
+    pub(crate) fn scatter(&self) -> Scatter<'_, PlayedOccurrence> {
+        const BYTES: usize = 8 << 20;
+        Scatter::new(&self.partitions, self.memory_of_worker().min(BYTES))
+    }
+
+    /// The existing database that the run changes. Panics in a run for a new database.
+    pub(crate) fn target(&self) -> &Path {
+        self.intake.target.as_deref().expect("a run on an existing database")
     }
 }

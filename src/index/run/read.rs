@@ -112,10 +112,9 @@ impl Run<'_> {
 
     fn cut_options(&self) -> CutOptions {
         let threads = self.pool.current_num_threads();
-        let most = usize::try_from(self.options.memory / 8 / threads as u64).unwrap_or(usize::MAX);
         CutOptions {
             chunk_size: self.options.chunk_size,
-            most_in_memory: most.clamp(4 << 20, 32 << 20),
+            most_in_memory: self.memory_of_worker().clamp(4 << 20, 32 << 20),
             directory: self.directory.clone(),
             decode: DecodeOptions { threads, memory: self.options.memory },
         }

@@ -78,7 +78,7 @@ impl Shared<'_> {
             shared: self,
             sender,
             encoder,
-            scatter: Scatter::new(&run.partitions, run.scatter_bytes()),
+            scatter: run.scatter(),
             batch: GameBatch::default(),
             evals: Vec::new(),
             setups: RecentSetups::default(),

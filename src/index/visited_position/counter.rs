@@ -1,15 +1,68 @@
 //! Counts, from sorted occurrences, the moves played from visited positions.
 
-use std::fmt::Write as _;
-
 use crate::board::{GameResult, PositionKey, ShortMove};
-use crate::index::visited_position::{CountedGame, CountedGames};
+use crate::index::visited_position::CountedGames;
 use crate::index::{Origin, Played, PlayedOccurrence};
-use crate::store::row::{GameId, GameList, LISTED_GAMES, Ply, ResultCounts};
+use crate::store::row::{CountedGame, GameId, GameLists, Ply, ResultCounts};
 use crate::store::visit_set::{PackingBuffers, PlayedMove, Visits};
 
-/// A position that many games reached, and the moves played from it.
+/// The counts of the games that reached a position, in total and by the move played from there. `M` is the
+/// type of the moves.
 #[derive(Debug)]
+pub(crate) struct CountsByMove<M> {
+    /// The counts of all games with a result.
+    pub(crate) all: ResultCounts,
+    /// The number of games without a result.
+    pub(crate) unfinished: u32,
+    /// For each move, the counts of the games with a result.
+    pub(crate) moves: Vec<(M, ResultCounts)>,
+}
+
+impl<M> Default for CountsByMove<M> {
+    fn default() -> Self {
+        Self { all: ResultCounts::default(), unfinished: 0, moves: Vec::new() }
+    }
+}
+
+impl<M: Copy + PartialEq> CountsByMove<M> {
+    /// Counts a game. `played` is the move that it played from the position, if known.
+    pub(crate) fn count(&mut self, game: CountedGame, played: Option<M>) {
+        if game.result() == GameResult::Unknown {
+            self.unfinished += 1;
+            return;
+        }
+        game.add_to(&mut self.all);
+        if let Some(played) = played {
+            game.add_to(self.of_move(played));
+        }
+    }
+
+    /// The counts of the games that played a move.
+    pub(crate) fn of_move(&mut self, played: M) -> &mut ResultCounts {
+        let at = self.moves.iter().position(|(other, _)| *other == played).unwrap_or_else(|| {
+            self.moves.push((played, ResultCounts::default()));
+            self.moves.len() - 1
+        });
+        &mut self.moves[at].1
+    }
+
+    /// Adds the games that `other` counts.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.all.add(&other.all);
+        self.unfinished += other.unfinished;
+        for (played, counts) in &other.moves {
+            self.of_move(*played).add(counts);
+        }
+    }
+
+    /// The number of games, with and without a result.
+    pub(crate) fn games(&self) -> u64 {
+        self.all.games() + u64::from(self.unfinished)
+    }
+}
+
+/// A position that many games reached, and the moves played from it.
+#[derive(Debug, Default)]
 pub(crate) struct VisitedPosition {
     pub(crate) key: PositionKey,
     pub(crate) fens: Fens,
@@ -18,15 +71,10 @@ pub(crate) struct VisitedPosition {
     /// Occurrences in games from set-up positions: at least one for each distinct position with this key that
     /// these games reached.
     pub(crate) to_compare: Vec<(GameId, Ply)>,
-    pub(crate) counts: ResultCounts,
-    pub(crate) unfinished: u32,
-    pub(crate) moves: Vec<(ShortMove, ResultCounts)>,
+    pub(crate) counts: CountsByMove<ShortMove>,
     /// Games whose move from this position must be looked up.
     pub(crate) to_look_up: Vec<(GameId, Ply, CountedGame)>,
-    /// The best-rated games.
-    pub(crate) top: GameList,
-    /// The latest games.
-    pub(crate) recent: GameList,
+    pub(crate) lists: GameLists,
     /// The games that reached the position, with their moves. The games in `to_look_up` are added when their
     /// moves are found.
     pub(crate) visits: Visits,
@@ -54,34 +102,7 @@ impl Fens {
     }
 }
 
-/// The ids of games as a JSON array.
-pub(crate) fn to_json(games: &[GameId]) -> String {
-    let mut text = String::from("[");
-    for (index, game) in games.iter().enumerate() {
-        let comma = if index > 0 { "," } else { "" };
-        _ = write!(text, "{comma}{}", game.0);
-    }
-    text.push(']');
-    text
-}
-
 impl VisitedPosition {
-    pub(crate) fn new(key: PositionKey) -> Self {
-        Self {
-            key,
-            fens: Fens::Unknown,
-            standard: None,
-            to_compare: Vec::new(),
-            counts: ResultCounts::NONE,
-            unfinished: 0,
-            moves: Vec::new(),
-            to_look_up: Vec::new(),
-            top: GameList::best_rated(LISTED_GAMES),
-            recent: GameList::latest(LISTED_GAMES),
-            visits: Visits::default(),
-        }
-    }
-
     /// Stores an occurrence if its position might have to be compared with other positions that have this
     /// key.
     fn note(&mut self, occurrence: PlayedOccurrence) {
@@ -95,40 +116,21 @@ impl VisitedPosition {
 
     /// Counts a game. `last` is the last occurrence from which the game played a move or, if there is none,
     /// the game's last occurrence.
-    pub(crate) fn count(&mut self, last: PlayedOccurrence, counted_game: CountedGame) {
-        match last.played() {
-            Played::Nothing => self.visits.push(last.game(), PlayedMove::NOTHING),
-            Played::NotKept => self.to_look_up.push((last.game(), last.ply(), counted_game)),
-            Played::Move(played) => self.visits.push(last.game(), PlayedMove::new(Some(played))),
+    fn count(&mut self, last: PlayedOccurrence, counted_game: CountedGame) {
+        let game = last.game();
+        let played = match last.played() {
+            Played::Move(played) => Some(played),
+            Played::Nothing | Played::NotKept => None,
+        };
+        if last.played() == Played::NotKept {
+            self.to_look_up.push((game, last.ply(), counted_game));
+        } else {
+            self.visits.push(game, PlayedMove::new(played));
         }
-        if counted_game.result() == GameResult::Unknown {
-            self.unfinished += 1;
-            return;
+        self.counts.count(counted_game, played);
+        if counted_game.result() != GameResult::Unknown {
+            self.lists.insert(game, counted_game.elos(), counted_game.day());
         }
-        counted_game.add_to(&mut self.counts);
-        if let Played::Move(played) = last.played() {
-            self.count_move(played, counted_game);
-        }
-        if let Some(rating) = counted_game.elo_sum() {
-            self.top.insert(rating, last.game());
-        }
-        self.recent.insert(counted_game.day(), last.game());
-    }
-
-    pub(crate) fn count_move(&mut self, played: ShortMove, counted_game: CountedGame) {
-        if counted_game.result() == GameResult::Unknown {
-            return;
-        }
-        let at = self.moves.iter().position(|(other, _)| *other == played).unwrap_or_else(|| {
-            self.moves.push((played, ResultCounts::NONE));
-            self.moves.len() - 1
-        });
-        counted_game.add_to(&mut self.moves[at].1);
-    }
-
-    /// The number of games that reached the position.
-    pub(crate) fn games(&self) -> u64 {
-        self.counts.games() + u64::from(self.unfinished)
     }
 }
 
@@ -210,7 +212,7 @@ impl<'o> Counter<'o> {
             let buffers = &mut self.buffers;
             let new = || {
                 let visits = Visits::with_buffers(buffers);
-                let visited = VisitedPosition { visits, ..VisitedPosition::new(occurrence.key()) };
+                let visited = VisitedPosition { key: occurrence.key(), visits, ..VisitedPosition::default() };
                 Open { visited, latest: occurrence }
             };
             let Open { visited, latest } = self.open.get_or_insert_with(new);
@@ -236,7 +238,7 @@ impl<'o> Counter<'o> {
         if let Some(Open { mut visited, latest }) = self.open.take() {
             visited.count(latest, self.counted_games.of(latest.game()));
             visited.visits.pack(&mut self.buffers);
-            if visited.games() >= self.threshold as u64 {
+            if visited.counts.games() >= self.threshold as u64 {
                 self.found.push(visited);
             }
         }

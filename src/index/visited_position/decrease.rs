@@ -1,61 +1,27 @@
 //! Subtracts removed games from the rows of visited positions.
 
-use std::path::Path;
-
-use rayon::ThreadPool;
-
 use crate::board::{GameResult, KeyMap, KeySet, MoveCode, PositionKey, ShortMove};
 use crate::id::Level;
-use crate::index::visited_position::{CountedGame, KnownOutcomes, opened, to_json};
-use crate::index::{Error, Progress, Result};
+use crate::index::run::Run;
+use crate::index::visited_position::{CountsByMove, KnownOutcomes, opened};
+use crate::index::{Progress, Result};
 use crate::parallel;
 use crate::store::read::occurrence::visit::LevelGames;
-use crate::store::row::{GameId, GameList, LISTED_GAMES, ResultCounts};
+use crate::store::row::{GameId, GameLists, ResultCounts};
 use crate::store::visit_set::PlayedMove;
 use crate::store::{BulkLoader, GameSet, Snapshot, VisitedCounts};
 
 /// The changes that removed games make to the rows of one position.
 #[derive(Debug, Default)]
 struct Decrease {
-    counts: ResultCounts,
-    unfinished: u32,
-    moves: Vec<(MoveCode, ResultCounts)>,
+    counts: CountsByMove<MoveCode>,
     /// Whether too few games are left. Then the rows are removed.
     goes: bool,
-    /// The lists of the best-rated and of the latest games, as JSON, if a listed game is removed.
-    lists: Option<[String; 2]>,
+    /// The new lists of games, if a listed game is removed.
+    lists: Option<GameLists>,
     /// The moves whose first or last year can change, each with counts whose first and last year are the new
     /// ones.
     years: Vec<(MoveCode, ResultCounts)>,
-}
-
-impl Decrease {
-    fn count(&mut self, played: Option<MoveCode>, game: CountedGame) {
-        if game.result() == GameResult::Unknown {
-            self.unfinished += 1;
-            return;
-        }
-        game.add_to(&mut self.counts);
-        if let Some(code) = played {
-            game.add_to(self.counts_of(code));
-        }
-    }
-
-    fn counts_of(&mut self, code: MoveCode) -> &mut ResultCounts {
-        let at = self.moves.iter().position(|(other, _)| *other == code).unwrap_or_else(|| {
-            self.moves.push((code, ResultCounts::NONE));
-            self.moves.len() - 1
-        });
-        &mut self.moves[at].1
-    }
-
-    fn absorb(&mut self, other: &Self) {
-        self.counts.add(&other.counts);
-        self.unfinished += other.unfinished;
-        for (code, counts) in &other.moves {
-            self.counts_of(*code).add(counts);
-        }
-    }
 }
 
 /// The changes that removed games make to visited positions.
@@ -68,37 +34,25 @@ pub(crate) struct Decreases {
     pub(crate) positions: u64,
 }
 
-/// The input for computing decreases.
-#[derive(Clone, Copy)]
-pub(crate) struct Removed<'r> {
-    /// The database, as it was before the run.
-    pub(crate) target: &'r Path,
-    pub(crate) games: &'r GameSet,
-    pub(crate) threshold: u32,
-    pub(crate) pool: &'r ThreadPool,
-    pub(crate) progress: &'r Progress,
-}
-
 impl Decreases {
-    /// Computes the decreases from the positions of the removed games.
-    pub(crate) fn compute(removed: Removed<'_>) -> Result<Self> {
-        let mut all = Self::default();
-        if removed.games.is_empty() {
+    /// Computes the decreases from the positions of the games that the run removes.
+    pub(crate) fn compute(run: &Run<'_>) -> Result<Self> {
+        let (removed, mut all) = (&run.intake.removed, Self::default());
+        if removed.is_empty() {
             return Ok(all);
         }
-        let known = Snapshot::open_snapshot(removed.target)?;
-        let outcomes = KnownOutcomes::new(removed.target);
+        let known = Snapshot::open_snapshot(run.target())?;
+        let outcomes = &KnownOutcomes::new(run.target());
         let mut gone = known.deleted_games()?;
-        removed.games.iter().for_each(|game| gone.insert(game));
+        removed.iter().for_each(|game| gone.insert(game));
         let gone = &gone;
-        let mut games = removed.games.iter().peekable();
+        let mut games = removed.iter().peekable();
         for level in known.levels()? {
             let games: Vec<GameId> =
                 std::iter::from_fn(|| games.next_if(|&game| game <= level.last)).collect();
             if !games.is_empty() {
-                let level =
-                    LevelDecreases { level, visited: known.visited_keys(level.level)?, removed, gone };
-                level.compute(&games, &outcomes, &mut all)?;
+                let visited = known.visited_keys(level.level)?;
+                LevelDecreases { run, level, visited, gone, outcomes }.compute(&games, &mut all)?;
             }
         }
         Ok(all)
@@ -115,17 +69,17 @@ impl Decreases {
         for (level, key, decrease) in self.visited.iter().take_while(|&&(level, ..)| stay(level)) {
             progress.check()?;
             let at = (level.level, *key);
-            let Decrease { counts, unfinished, moves, goes, lists, years } = decrease;
+            let Decrease { counts, goes, lists, years } = decrease;
             if *goes {
                 loader.remove_visited(*level, *key)?;
                 continue;
             }
-            loader.decrease_visited(at, counts, *unfinished)?;
-            for (code, counts) in moves {
+            loader.decrease_visited(at, &counts.all, counts.unfinished)?;
+            for (code, counts) in &counts.moves {
                 loader.decrease_continuation(at, *code, counts)?;
             }
-            if let Some([top, recent]) = lists {
-                loader.set_listed_games(at, top, recent)?;
+            if let Some(lists) = lists {
+                loader.set_listed_games(at, &lists.top.to_json(), &lists.recent.to_json())?;
             }
             for (code, counts) in years {
                 loader.set_years(at, *code, counts)?;
@@ -137,74 +91,68 @@ impl Decreases {
 
 /// The input for computing the decreases of a level.
 struct LevelDecreases<'r> {
+    run: &'r Run<'r>,
     level: LevelGames,
     /// The keys that have a row.
     visited: KeySet,
-    removed: Removed<'r>,
     /// The games to remove, and the games that earlier runs removed but that are still in `visit_set`.
     gone: &'r GameSet,
+    outcomes: &'r KnownOutcomes<'r>,
 }
 
 impl LevelDecreases<'_> {
     /// Computes how much the counts decrease if `games` are removed from the level. Adds these decreases to
     /// `all`.
-    fn compute(&self, games: &[GameId], outcomes: &KnownOutcomes<'_>, all: &mut Decreases) -> Result<()> {
+    fn compute(&self, games: &[GameId], all: &mut Decreases) -> Result<()> {
         const GAMES_AT_ONCE: usize = 256;
         const POSITIONS_AT_ONCE: usize = 256;
         const GAMES: usize = 1 << 17;
-        let pool = Some(self.removed.pool);
+        let pool = Some(&self.run.pool);
         let mut visited: KeyMap<Decrease> = KeyMap::default();
-        let connection = || WorkerState { known: None, outcomes };
         for games in games.chunks(GAMES) {
             let parts: Vec<_> = games.chunks(GAMES_AT_ONCE).collect();
-            let parts = parallel::consume(pool, parts, connection, |known, games| known.games(self, games))?;
+            let parts = parallel::consume(pool, parts, || None, |known, games| self.games(known, games))?;
             for (part, positions) in parts {
                 all.positions += positions;
-                for (key, decrease) in part {
-                    visited.entry(key).or_default().absorb(&decrease);
+                for (key, counts) in part {
+                    visited.entry(key).or_default().counts.add(&counts);
                 }
             }
         }
         let mut visited: Vec<_> = visited.into_iter().collect();
         let parts: Vec<_> = visited.chunks_mut(POSITIONS_AT_ONCE).collect();
-        parallel::consume(pool, parts, connection, |known, positions| {
-            for (key, decrease) in positions {
-                known.complete(self, *key, decrease)?;
-            }
-            Ok::<_, Error>(())
-        })?;
+        let complete = |known: &mut Option<Snapshot>, positions: &mut [(PositionKey, Decrease)]| {
+            positions.iter_mut().try_for_each(|(key, decrease)| self.complete(known, *key, decrease))
+        };
+        parallel::consume(pool, parts, || None, complete)?;
         visited.sort_unstable_by_key(|(key, _)| key.as_i64());
         all.visited.extend(visited.into_iter().map(|(key, decrease)| (self.level, key, decrease)));
         Ok(())
     }
-}
 
-/// A thread's connection, and the outcomes of all games.
-struct WorkerState<'o> {
-    known: Option<Snapshot>,
-    outcomes: &'o KnownOutcomes<'o>,
-}
-
-impl WorkerState<'_> {
-    fn of(&mut self, removed: Removed<'_>) -> Result<&Snapshot> {
-        removed.progress.check()?;
-        opened(&mut self.known, removed.target)
+    /// The connection `known` of the calling thread, which the first call opens. Fails if the run is stopped.
+    fn known<'k>(&self, known: &'k mut Option<Snapshot>) -> Result<&'k Snapshot> {
+        self.run.progress.check()?;
+        opened(known, self.run.target())
     }
 
-    /// The decreases that `games`, some of the removed games, cause; and the number of positions of these
-    /// games.
-    fn games(&mut self, level: &LevelDecreases<'_>, games: &[GameId]) -> Result<(KeyMap<Decrease>, u64)> {
-        let outcomes = self.outcomes;
-        let known = self.of(level.removed)?;
-        let (mut decreases, mut positions) = (KeyMap::<Decrease>::default(), 0);
+    /// The counts of `games`, some of the removed games, for each position; and the number of positions of
+    /// these games.
+    fn games(
+        &self,
+        known: &mut Option<Snapshot>,
+        games: &[GameId],
+    ) -> Result<(KeyMap<CountsByMove<MoveCode>>, u64)> {
+        let known = self.known(known)?;
+        let (mut counts, mut positions) = (KeyMap::<CountsByMove<MoveCode>>::default(), 0);
         // A game that reached a position several times is counted under the last move played there.
         let mut last_moves: KeyMap<Option<MoveCode>> = KeyMap::default();
         for &game in games {
-            let counted = outcomes.of(game)?;
+            let counted = self.outcomes.of(game)?;
             last_moves.clear();
             known.for_each_position_in([game, game], |_, _, key, code| {
                 positions += 1;
-                if level.visited.contains(&key) {
+                if self.visited.contains(&key) {
                     let last = last_moves.entry(key).or_default();
                     *last = code.or(*last);
                 }
@@ -212,30 +160,29 @@ impl WorkerState<'_> {
             // A game that a user deleted cannot be subtracted, because its data is gone.
             let Some(counted) = counted else { continue };
             for (&key, &code) in &last_moves {
-                decreases.entry(key).or_default().count(code, counted);
+                counts.entry(key).or_default().count(counted, code);
             }
         }
-        Ok((decreases, positions))
+        Ok((counts, positions))
     }
 
     /// Completes the changes of a position's rows: sets whether the rows are removed, the lists of games, and
     /// the years of moves.
     fn complete(
-        &mut self,
-        level: &LevelDecreases<'_>,
+        &self,
+        known: &mut Option<Snapshot>,
         key: PositionKey,
         decrease: &mut Decrease,
     ) -> Result<()> {
-        let removed = level.removed;
-        let row = self.of(removed)?.visited_counts(level.level.level, key)?;
-        let Some(row) = row else { return Ok(()) };
+        let known = self.known(known)?;
+        let Some(row) = known.visited_counts(self.level.level, key)? else { return Ok(()) };
         let VisitedCounts { games, listed, years } = row;
-        let left = games.saturating_sub(decrease.counts.games() + u64::from(decrease.unfinished));
-        if left < u64::from(removed.threshold) {
+        let left = games.saturating_sub(decrease.counts.games());
+        if left < u64::from(self.run.options.continuation_threshold) {
             decrease.goes = true;
             return Ok(());
         }
-        let is_listed = listed.into_iter().any(|game| removed.games.contains(game));
+        let is_listed = listed.into_iter().any(|game| self.run.intake.removed.contains(game));
         // If a removed game was played in the first or last year of a move, perhaps no other game of that
         // year has this move.
         let is_doubtful = |(code, gone): &&(MoveCode, ResultCounts)| {
@@ -245,9 +192,9 @@ impl WorkerState<'_> {
             })
         };
         let doubtful: Vec<MoveCode> =
-            decrease.moves.iter().filter(is_doubtful).map(|&(code, _)| code).collect();
+            decrease.counts.moves.iter().filter(is_doubtful).map(|&(code, _)| code).collect();
         if is_listed || !doubtful.is_empty() {
-            let (lists, years) = self.recount(level, key, &doubtful)?;
+            let (lists, years) = self.recount(known, key, &doubtful)?;
             decrease.lists = is_listed.then_some(lists);
             decrease.years = doubtful.into_iter().zip(years).collect();
         }
@@ -257,35 +204,30 @@ impl WorkerState<'_> {
     /// The lists of the best-rated and of the latest remaining games. Also, for each move in `moves`, counts
     /// whose years are the first and the last year of the remaining games with this move.
     fn recount(
-        &mut self,
-        level: &LevelDecreases<'_>,
+        &self,
+        known: &Snapshot,
         key: PositionKey,
         moves: &[MoveCode],
-    ) -> Result<([String; 2], Vec<ResultCounts>)> {
-        let (mut top, mut recent) = (GameList::best_rated(LISTED_GAMES), GameList::latest(LISTED_GAMES));
-        let shorts: Vec<PlayedMove> =
+    ) -> Result<(GameLists, Vec<ResultCounts>)> {
+        let moves: Vec<PlayedMove> =
             moves.iter().map(|&code| PlayedMove::new(Some(ShortMove::new(code)))).collect();
-        let mut years = vec![ResultCounts::NONE; moves.len()];
-        let outcomes = self.outcomes;
-        let mut visits = Vec::new();
-        self.of(level.removed)?.for_each_visit(level.level, key, |game, played| {
-            if !level.gone.contains(game) {
+        let mut years = vec![ResultCounts::default(); moves.len()];
+        let (mut lists, mut visits) = (GameLists::default(), Vec::new());
+        known.for_each_visit(self.level, key, |game, played| {
+            if !self.gone.contains(game) {
                 visits.push((game, played));
             }
         })?;
         for (game, played) in visits {
-            let Some(counted) = outcomes.of(game)?.filter(|counted| counted.result() != GameResult::Unknown)
-            else {
+            let counted = self.outcomes.of(game)?;
+            let Some(counted) = counted.filter(|counted| counted.result() != GameResult::Unknown) else {
                 continue;
             };
-            if let Some(rating) = counted.elo_sum() {
-                top.insert(rating, game);
-            }
-            recent.insert(counted.day(), game);
-            if let Some(at) = shorts.iter().position(|&other| other == played) {
+            lists.insert(game, counted.elos(), counted.day());
+            if let Some(at) = moves.iter().position(|&other| other == played) {
                 counted.add_to(&mut years[at]);
             }
         }
-        Ok(([to_json(&top.ids()), to_json(&recent.ids())], years))
+        Ok((lists, years))
     }
 }

@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::board::{KeyMap, MoveCode, Position, PositionKey, ShortMove};
+use crate::board::{GameResult, KeyMap, MoveCode, Position, PositionKey, ShortMove};
 use crate::id::Level;
 use crate::index::Result;
-use crate::index::visited_position::{Fens, VisitedPosition, to_json};
+use crate::index::visited_position::{Fens, VisitedPosition};
 use crate::store::BulkLoader;
 use crate::store::row::{ContinuationRow, Text, VisitedPositionBatch, VisitedPositionRow};
 use crate::store::visit_set::{PackingBuffers, PlayedMove, Visits};
@@ -93,8 +93,10 @@ fn count_to_look_up(visited: &mut VisitedPosition, loader: &BulkLoader<'_>) -> R
     for (game, ply, counted_game) in std::mem::take(&mut visited.to_look_up) {
         let played = loader.position_at(game, ply)?.move_code.map(ShortMove::new);
         visited.visits.push(game, PlayedMove::new(played));
-        if let Some(played) = played {
-            visited.count_move(played, counted_game);
+        if let Some(played) = played
+            && counted_game.result() != GameResult::Unknown
+        {
+            counted_game.add_to(visited.counts.of_move(played));
         }
     }
     Ok(())
@@ -102,23 +104,23 @@ fn count_to_look_up(visited: &mut VisitedPosition, loader: &BulkLoader<'_>) -> R
 
 fn add(
     batch: &mut VisitedPositionBatch,
-    (level, mut visited): (Level, VisitedPosition),
+    (level, visited): (Level, VisitedPosition),
     fen: &str,
     codes: &[MoveCode],
 ) {
-    let key = visited.key;
+    let VisitedPosition { key, counts, lists, .. } = visited;
     let position = VisitedPositionRow {
         level,
         key,
         fen: Text::push(&mut batch.text, fen),
-        counts: visited.counts,
-        unfinished: visited.unfinished,
-        top_games: Text::push(&mut batch.text, &to_json(&visited.top.ids())),
-        recent_games: Text::push(&mut batch.text, &to_json(&visited.recent.ids())),
+        counts: counts.all,
+        unfinished: counts.unfinished,
+        top_games: Text::push(&mut batch.text, &lists.top.to_json()),
+        recent_games: Text::push(&mut batch.text, &lists.recent.to_json()),
     };
     batch.positions.push(position);
     let first = batch.continuations.len();
-    for ((_, counts), &move_code) in visited.moves.drain(..).zip(codes) {
+    for ((_, counts), &move_code) in counts.moves.into_iter().zip(codes) {
         batch.continuations.push(ContinuationRow { level, key, move_code, counts });
     }
     batch.continuations[first..].sort_unstable_by_key(|row| row.move_code);
@@ -185,7 +187,7 @@ impl<'c> Walk<'c> {
     }
 
     fn find_reached(&mut self, index: usize, position: &Position) -> Option<Vec<MoveCode>> {
-        let moves = &self.visited[index].moves;
+        let moves = &self.visited[index].counts.moves;
         let mut codes = Vec::with_capacity(moves.len());
         for &(short, _) in moves {
             let mut next = position.clone();

@@ -5,33 +5,21 @@ use std::sync::Mutex;
 use rayon::ThreadPool;
 
 use crate::id::Level;
+use crate::index::run::Run;
 use crate::index::visited_position::{Counted, CountedGames, Counter, Decreases, rows};
-use crate::index::{Error, PlayedOccurrence, Progress, Result};
+use crate::index::{Error, PlayedOccurrence, Result};
 use crate::parallel::lock;
-use crate::sort::Partitions;
 use crate::sorted::sort_by_key;
 use crate::store::BulkLoader;
 use crate::store::sink::{OccurrenceRows, SortedOccurrences};
 
-/// The unsorted occurrences of a level, and the parameters for sorting and counting them.
-#[derive(Clone, Copy)]
-pub(crate) struct Sorting<'r> {
-    /// The level; `None` if no level is written. Then there are no occurrences.
-    pub(crate) level: Option<Level>,
-    pub(crate) partitions: &'r Partitions<PlayedOccurrence>,
-    /// The maximum number of records of a partition to sort at once.
-    pub(crate) at_once: usize,
-    /// The minimum number of games of a visited position.
-    pub(crate) threshold: u32,
-    /// The result, ratings and date of each game of the level.
-    pub(crate) counted_games: &'r CountedGames,
-    pub(crate) progress: &'r Progress,
-    pub(crate) pool: &'r ThreadPool,
-}
-
-/// The occurrences of a level.
+/// The occurrences of a level, in the partitions of the run.
 pub(crate) struct LevelOccurrences<'r> {
-    sorting: Sorting<'r>,
+    run: &'r Run<'r>,
+    /// The level; `None` if no level is written. Then there are no occurrences.
+    level: Option<Level>,
+    /// The result, ratings and date of each game of the level.
+    counted_games: &'r CountedGames,
     /// The changes that removed games make to visited positions. They are written only for levels that are
     /// not replaced.
     decreases: &'r Decreases,
@@ -40,8 +28,13 @@ pub(crate) struct LevelOccurrences<'r> {
 }
 
 impl<'r> LevelOccurrences<'r> {
-    pub(crate) const fn new(sorting: Sorting<'r>, decreases: &'r Decreases) -> Self {
-        Self { sorting, decreases, counted: Mutex::new(Vec::new()) }
+    pub(crate) const fn new(
+        run: &'r Run<'r>,
+        level: Option<Level>,
+        counted_games: &'r CountedGames,
+        decreases: &'r Decreases,
+    ) -> Self {
+        Self { run, level, counted_games, decreases, counted: Mutex::new(Vec::new()) }
     }
 
     /// The number of positions that [`write_visited`](SortedOccurrences::write_visited) will write, unless two
@@ -55,27 +48,27 @@ impl SortedOccurrences for LevelOccurrences<'_> {
     type Error = Error;
 
     fn level(&self) -> Option<Level> {
-        self.sorting.level
+        self.level
     }
 
     fn partitions(&self) -> usize {
-        self.sorting.partitions.len()
+        self.run.partitions.len()
     }
 
     fn count(&self) -> u64 {
-        self.sorting.partitions.records()
+        self.run.partitions.records()
     }
 
     fn count_new(&self) -> u64 {
-        let Sorting { counted_games, .. } = self.sorting;
-        let all = (counted_games.len() as u64).max(1);
-        (u128::from(self.count()) * u128::from(counted_games.count()) / u128::from(all)) as u64
+        let all = (self.counted_games.len() as u64).max(1);
+        (u128::from(self.count()) * u128::from(self.counted_games.count()) / u128::from(all)) as u64
     }
 
     fn drain<R: OccurrenceRows>(&self, partition: usize, rows: &mut R) -> Result<()> {
-        let mut counter = Counter::new(self.sorting.counted_games, self.sorting.threshold);
-        self.sorting.partitions.drain_sorted(partition, self.sorting.at_once, |piece| {
-            self.sorting.progress.check()?;
+        let at_once = self.run.memory_of_worker().max(1 << 20) / size_of::<PlayedOccurrence>();
+        let mut counter = Counter::new(self.counted_games, self.run.options.continuation_threshold);
+        self.run.partitions.drain_sorted(partition, at_once, |piece| {
+            self.run.progress.check()?;
             counter.observe(piece);
             Ok::<_, Error>(rows.append(piece.iter().map(|occurrence| occurrence.occurrence()))?)
         })?;
@@ -94,9 +87,8 @@ impl SortedOccurrences for LevelOccurrences<'_> {
         let visited =
             counted.iter_mut().flat_map(|(_, counted)| std::mem::take(&mut counted.visited)).collect();
         drop(counted);
-        let Sorting { level, progress, .. } = self.sorting;
-        self.decreases.write(progress, level, loader)?;
-        let Some(level) = level else { return Ok(()) };
+        self.decreases.write(self.run.progress, self.level, loader)?;
+        let Some(level) = self.level else { return Ok(()) };
         rows::write(level, visited, loader)
     }
 
@@ -105,6 +97,6 @@ impl SortedOccurrences for LevelOccurrences<'_> {
     }
 
     fn pool(&self) -> &ThreadPool {
-        self.sorting.pool
+        &self.run.pool
     }
 }

@@ -2,25 +2,48 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::id::GameId;
+use crate::id::{GameId, Level};
 use crate::index::run::Run;
-use crate::index::visited_position::CountedGame;
+use crate::index::visited_position::CountedGames;
 use crate::index::visited_position::counted_game::StoredGames;
 use crate::index::{Origin, PlayedOccurrence, Result};
 use crate::parallel;
 use crate::sort::Scatter;
 use crate::store::Snapshot;
+use crate::store::row::CountedGame;
+use crate::store::write::level::level_for;
 
 impl Run<'_> {
+    /// Chooses the level to write in the target. With `merges_all`, this is the first level, which then has
+    /// all games. Otherwise, returns `None` if `games` has no new games. If the level also has stored games,
+    /// adds their occurrences to the partitions, and the games to `games`.
+    pub(crate) fn level_to_write(&self, games: &mut CountedGames, merges_all: bool) -> Result<Option<Level>> {
+        let known = Snapshot::open_snapshot(self.target())?;
+        let (last, count) = (games.before(), games.count());
+        let level = if merges_all {
+            Level::FIRST
+        } else if count == 0 {
+            return Ok(None);
+        } else {
+            let levels: Vec<Level> = known.levels()?.into_iter().map(|games| games.level).collect();
+            level_for(&levels, GameId(last.0.saturating_add(1)), count, self.options.small_level)
+        };
+        let first = GameId(level.0);
+        if first <= last {
+            games.insert_stored(self.scatter_stored(&known, [first, last])?);
+        }
+        Ok(Some(level))
+    }
+
     /// Adds to the partitions the occurrences of the games in `range` (the first and the last id) of the
     /// database `known`, except games that the run removes. Returns the results, ratings and dates of the games
     /// in `range`, except removed games.
-    pub(crate) fn scatter_stored(&self, known: &Snapshot, range: [GameId; 2]) -> Result<StoredGames> {
+    fn scatter_stored(&self, known: &Snapshot, range: [GameId; 2]) -> Result<StoredGames> {
         let starts = known.starts_of_games(range, StoredGames::AT_ONCE)?;
         let (path, next) = (known.path(), AtomicUsize::new(0));
         let scatter = || {
             let known = Snapshot::open_snapshot(path)?;
-            let mut scatter = Scatter::new(&self.partitions, self.scatter_bytes());
+            let mut scatter = self.scatter();
             let mut counted = Vec::new();
             while let Some(&start) = starts.get(next.fetch_add(1, Ordering::Relaxed)) {
                 self.progress.check()?;
@@ -46,10 +69,10 @@ impl Run<'_> {
         let [first, last] = range;
         let mut games = vec![(CountedGame::NONE, None); (last.0 - first.0) as usize + 1];
         let index = |game: GameId| (game.0 - first.0) as usize;
-        known.for_each_outcome(range, |game, outcome, is_setup| {
+        known.for_each_outcome(range, |game, counted, is_setup| {
             let origin = if is_setup { Origin::SetupToCompare } else { Origin::Standard };
             if !self.intake.removed.contains(game) {
-                games[index(game)] = (CountedGame::of_outcome(&outcome), Some(origin));
+                games[index(game)] = (counted, Some(origin));
             }
         })?;
         let mut pushed = Ok(());

@@ -166,17 +166,6 @@ pub struct GameMarks {
     pub speed: Option<String>,
 }
 
-/// A game's result, ratings and date. Unknown ratings and dates are `None`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GameOutcome {
-    /// The result.
-    pub result: GameResult,
-    /// White's rating, then Black's.
-    pub elos: [Option<u16>; 2],
-    /// The date, `YYYY.MM.DD` with question marks for unknown parts.
-    pub date: Option<String>,
-}
-
 /// The data by which a game is compared with others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComparedGame {

@@ -20,12 +20,11 @@ use crate::store::read::game_column::{BlockColumns, Outcomes, if_known};
 use crate::store::read::occurrence::hit::listed_games;
 use crate::store::read::occurrence::visit::{LevelGames, for_each_visit_set, level_games};
 use crate::store::read::source::{GIVEN_ENCODING, READINGS};
-use crate::store::row::{GameId, NameId, Ply, SourceId};
+use crate::store::row::{CountedGame, GameId, NameId, Ply, SourceId, day_number};
 use crate::store::schema::schema_of;
 use crate::store::visit_set::{PlayedMove, for_each_visit};
 use crate::store::{
-    ComparedGame, Error, ErrorKind, GameOutcome, KnownSource, KnownSources, Result, SchemaVersion, Tail,
-    VisitedCounts,
+    ComparedGame, Error, ErrorKind, KnownSource, KnownSources, Result, SchemaVersion, Tail, VisitedCounts,
 };
 
 /// A table of names.
@@ -100,11 +99,11 @@ impl Snapshot {
         if_known(outcomes).map_err(|source| self.failed(source))
     }
 
-    /// The outcome of a game; `None` if there is no such game.
+    /// The result, ratings and date of a game; `None` if there is no such game.
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn game_outcome(&self, game: GameId) -> Result<Option<GameOutcome>> {
+    pub(crate) fn game_outcome(&self, game: GameId) -> Result<Option<CountedGame>> {
         let sql = "SELECT result, white_elo, black_elo, date, game_id FROM game WHERE game_id = ?1";
         self.row(GAME, sql, [game.0], outcome)
     }
@@ -254,14 +253,15 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Calls `see` with each game in a range, its outcome, and whether it starts from a set-up position.
+    /// Calls `see` with each game in a range, its result, ratings and date, and whether it starts from a set-up
+    /// position.
     ///
     /// # Errors
     /// Errors of SQLite.
     pub(crate) fn for_each_outcome(
         &self,
         [first, last]: [GameId; 2],
-        mut see: impl FnMut(GameId, GameOutcome, bool),
+        mut see: impl FnMut(GameId, CountedGame, bool),
     ) -> Result<()> {
         let sql = "SELECT game_id, result, white_elo, black_elo, date, start_fen NOTNULL
                    FROM game WHERE game_id BETWEEN ?1 AND ?2";
@@ -519,9 +519,10 @@ impl Snapshot {
     }
 }
 
-fn outcome(cells: Cells<'_>) -> rusqlite::Result<GameOutcome> {
+fn outcome(cells: Cells<'_>) -> rusqlite::Result<CountedGame> {
     let elos = [cells.get("white_elo")?, cells.get("black_elo")?];
-    Ok(GameOutcome { result: cells.get("result")?, elos, date: cells.get("date")? })
+    let day = cells.get::<Option<&str>>("date")?.map_or(0, day_number);
+    Ok(CountedGame::new(cells.get("result")?, elos, day))
 }
 
 #[cfg(test)]

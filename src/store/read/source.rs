@@ -9,7 +9,7 @@ use crate::store::row::{GameId, SourceId};
 use crate::store::{Database, ErrorKind, Result};
 
 /// One reading of a file: a row of `source`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownSource {
     /// The id of the row.
     pub id: SourceId,

@@ -4,6 +4,7 @@
 //! reads and inserts. For many tables they also generate the struct of a row. For some tables they generate a
 //! second struct, for a row read from a database, where a cell can contain any value.
 
+mod counted_game;
 mod description;
 mod header;
 mod import;
@@ -13,12 +14,13 @@ mod tables;
 pub(crate) mod virtual_table;
 mod visited_position;
 
+pub(crate) use counted_game::CountedGame;
 pub(crate) use description::StoredRow;
 pub use description::Text;
 pub use header::HeaderBatch;
 pub(crate) use header::{GameRows, SideTable};
 pub use import::{ImportTotals, NewImport, SourceDigest, SourceTotals};
-pub(crate) use ranking::{GameList, day_number, elo_sum, month_of, year_of};
+pub(crate) use ranking::{GameList, GameLists, day_number, elo_sum, month_of, year_of};
 pub use ranking::{LISTED_GAMES, RatedScore};
 pub(crate) use stored::{OnInvalidCell, StoredId, read_cell};
 pub use tables::{

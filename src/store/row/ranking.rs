@@ -150,6 +150,37 @@ impl GameList {
     pub(crate) fn ids(&self) -> Vec<GameId> {
         self.games.iter().map(|&(_, game)| game).collect()
     }
+
+    /// The ids of the games in order, as a JSON array.
+    pub(crate) fn to_json(&self) -> String {
+        serde_json::to_string(&self.ids()).expect("numbers can be written as JSON")
+    }
+}
+
+/// The lists of the best-rated and of the latest games.
+#[derive(Clone, Debug)]
+pub(crate) struct GameLists {
+    pub(crate) top: GameList,
+    pub(crate) recent: GameList,
+}
+
+impl GameLists {
+    /// Inserts a game into the lists if it ranks high enough. `elos` are White's and Black's rating, and `day`
+    /// is the [`day_number`] of the date.
+    #[inline]
+    pub(crate) fn insert(&mut self, game: GameId, elos: [Option<u16>; 2], day: u32) {
+        if let Some(sum) = elo_sum(elos) {
+            self.top.insert(sum, game);
+        }
+        self.recent.insert(day, game);
+    }
+}
+
+impl Default for GameLists {
+    /// The empty lists of a visited position.
+    fn default() -> Self {
+        Self { top: GameList::best_rated(LISTED_GAMES), recent: GameList::latest(LISTED_GAMES) }
+    }
 }
 
 #[cfg(test)]

@@ -16,9 +16,6 @@ pub struct RatingSum {
 }
 
 impl RatingSum {
-    /// No ratings.
-    pub const NONE: Self = Self { sum: 0, games: 0 };
-
     /// Adds the rating of one game, if known.
     #[inline]
     pub(crate) fn count(&mut self, elo: Option<u16>) {
@@ -67,17 +64,6 @@ pub struct ResultCounts {
 }
 
 impl ResultCounts {
-    /// No games.
-    pub const NONE: Self = Self {
-        white_wins: 0,
-        draws: 0,
-        black_wins: 0,
-        white_elo: RatingSum::NONE,
-        black_elo: RatingSum::NONE,
-        first_year: None,
-        last_year: None,
-    };
-
     /// Adds the games that `other` counts.
     pub(crate) fn add(&mut self, other: &Self) {
         self.white_wins += other.white_wins;

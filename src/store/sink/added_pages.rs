@@ -347,13 +347,13 @@ impl Sink for AddedPages<'_> {
     }
 }
 
-impl<S: SortedOccurrences> KeepingSink<S> for AddedPages<'_> {
+impl KeepingSink for AddedPages<'_> {
     fn begin(&mut self, run: &NewRun<'_>) -> Result<()> {
         self.import = run.import;
         begin(self.small(), run, false)
     }
 
-    fn occurrences(&mut self, sorted: &S) -> Result<(), S::Error> {
+    fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
         let side = self.small.take().expect("while games are read").finish_side_database()?;
         let pages = match self.target.take().expect("while games are read") {
             Target::Pages(pages) => pages,
@@ -373,7 +373,7 @@ impl<S: SortedOccurrences> KeepingSink<S> for AddedPages<'_> {
         end(self.loader(), run)
     }
 
-    fn links(
+    fn links<S: SortedOccurrences>(
         &mut self,
         _: &S,
         duplicates: &DuplicateLinks,

@@ -120,13 +120,13 @@ impl Sink for FreshPages<'_> {
     }
 }
 
-impl<S: SortedOccurrences> KeepingSink<S> for FreshPages<'_> {
+impl KeepingSink for FreshPages<'_> {
     fn begin(&mut self, run: &NewRun<'_>) -> Result<()> {
         self.import = run.import;
         begin(self.small(), run, true)
     }
 
-    fn occurrences(&mut self, sorted: &S) -> Result<(), S::Error> {
+    fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
         let leaves = self.leaves.take();
         let indexes = self.games.take().expect("while games are read").finish()?;
         self.moves.take().expect("while games are read").finish()?;
@@ -152,7 +152,7 @@ impl<S: SortedOccurrences> KeepingSink<S> for FreshPages<'_> {
         self.build.take_rows(side)
     }
 
-    fn links(
+    fn links<S: SortedOccurrences>(
         &mut self,
         sorted: &S,
         duplicates: &DuplicateLinks,

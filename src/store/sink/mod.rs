@@ -62,15 +62,15 @@ pub(crate) trait Sink: Sized {
     ) -> Result<Option<<Self::Encoder as PositionEncoder>::Encoded>>;
 }
 
-/// A sink that keeps the games. `S` is the type of their sorted occurrences.
-pub(crate) trait KeepingSink<S: SortedOccurrences>: Sink {
+/// A sink that keeps the games.
+pub(crate) trait KeepingSink: Sink {
     /// Writes the rows of the run and of its sources. In a new database, also writes the settings and the
     /// list of openings.
     fn begin(&mut self, run: &NewRun<'_>) -> Result<()>;
 
     /// Writes the occurrences. Called when all games have been read. In an existing database, also writes the
     /// visited positions.
-    fn occurrences(&mut self, sorted: &S) -> Result<(), S::Error>;
+    fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error>;
 
     /// Completes the rows of the sources and of the run.
     fn end(&mut self, run: &RunTotals) -> Result<()>;
@@ -80,7 +80,7 @@ pub(crate) trait KeepingSink<S: SortedOccurrences>: Sink {
     /// games, each as a possible prefix and as a possible longer game. It also searches for longer versions
     /// of the games that are passed to it. Like `note_prefixes`, this method returns the number of recorded
     /// prefixes.
-    fn links(
+    fn links<S: SortedOccurrences>(
         &mut self,
         sorted: &S,
         duplicates: &DuplicateLinks,

@@ -13,7 +13,7 @@ use crate::store::read::occurrence::hit::listed_games;
 use crate::store::read::occurrence::reached::ExploreTarget;
 use crate::store::read::occurrence::visit::{LevelGames, for_each_visit_set};
 use crate::store::row::{
-    GameList, LISTED_GAMES, RatedScore, RatingSum, ResultCounts, day_number, elo_sum, year_of,
+    GameList, GameLists, LISTED_GAMES, RatedScore, RatingSum, ResultCounts, day_number, elo_sum, year_of,
 };
 use crate::store::visit_set::{PlayedMove, take_move};
 use crate::store::{ReachedGame, Selection};
@@ -49,12 +49,6 @@ pub(super) struct Tally {
     pub(super) games: Option<Games>,
     pub(super) moves: SortedMap<MoveCode, MoveTally>,
     pub(super) lists: GameLists,
-}
-
-/// The lists of the best-rated and of the latest games.
-pub(super) struct GameLists {
-    pub(super) top: GameList,
-    pub(super) recent: GameList,
 }
 
 /// The counts of all games, or of the games that played a certain move.
@@ -118,18 +112,7 @@ impl Tally {
             let (block, number) = block_of(last.game);
             games.entry(block).insert(number);
         }
-        self.lists.insert(last);
-    }
-}
-
-impl GameLists {
-    /// Inserts a game into the lists if it ranks high enough.
-    #[inline]
-    fn insert(&mut self, game: &ReachedGame) {
-        if let Some(sum) = elo_sum(game.elos) {
-            self.top.insert(sum, game.game);
-        }
-        self.recent.insert(game.day, game.game);
+        self.lists.insert(last.game, last.elos, last.day);
     }
 }
 
@@ -321,7 +304,7 @@ impl Counted {
                     if let Some(kept) = &mut kept {
                         kept.insert(number);
                     }
-                    tally.lists.insert(&game);
+                    tally.lists.insert(game.game, elos, day);
                 },
             )?;
             if let Some(counted) = counted {
