@@ -38,7 +38,7 @@ pub(crate) mod visited_position;
 
 pub use error::{Error, ProblemLocation, Result, problem_summary};
 pub(crate) use game::signature::{MIN_PLIES_OF_MOVES, PREFIX_PLIES, mix_move, pairing_hash, prefix_hash};
-pub(crate) use game::single_game::{GameProblem, GameText, SingleGameParser};
+pub(crate) use game::single_game::{GameText, SingleGameParser};
 pub use job::index;
 pub use options::{Annotations, DatabaseSettings, Duplicates, Estimate, IndexOptions, OnProblem};
 #[cfg(feature = "parquet")]

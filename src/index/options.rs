@@ -122,8 +122,6 @@ impl Annotations {
     /// The name of the setting in a database.
     pub(crate) const SETTING: &str = "annotations";
 
-    const ALL: [Self; 3] = [Self::All, Self::Numbers, Self::None];
-
     /// The word on the command line and in the database.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -137,7 +135,7 @@ impl Annotations {
     /// Parses the word for a value; `None` if the word is unknown.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|value| value.as_str() == word)
+        [Self::All, Self::Numbers, Self::None].into_iter().find(|value| value.as_str() == word)
     }
 }
 

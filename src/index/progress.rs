@@ -85,12 +85,7 @@ type OnEstimate = Box<dyn Fn(&Estimate) + Send + Sync>;
 
 impl fmt::Debug for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (bytes, total, phase) = (self.bytes(), self.total_bytes(), self.phase());
-        f.debug_struct("Progress")
-            .field("bytes", &bytes)
-            .field("total_bytes", &total)
-            .field("phase", &phase)
-            .finish()
+        f.debug_struct("Progress").field("phase", &self.phase()).finish_non_exhaustive()
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::board::{GameResult, MoveCode, Position, Setup, ShortMove};
 use crate::id::OpeningId;
-use crate::index::game::signature::{mix_move, pairing, prefix_hash};
+use crate::index::game::signature::{mix_move, pairing_hash, prefix_hash};
 use crate::index::game::{
     Annotator, Comparison, Extent, GameBatch, Header, Pairing, ReadGame, Start, shorten, shown,
 };
@@ -25,8 +25,8 @@ pub(crate) struct ParseOptions<'a> {
     pub(crate) annotations: Annotations,
     /// Whether games with an error are omitted.
     pub(crate) leave_out: bool,
-    /// How games are compared; `None` if they are not compared.
-    pub(crate) comparison: Option<&'a Comparison>,
+    /// How games are compared.
+    pub(crate) comparison: &'a Comparison,
     /// The layout of the database for which games are read.
     pub(crate) layout: Layout,
 }
@@ -194,11 +194,7 @@ impl<'a> ChunkParser<'a> {
         row.opening = ending.opening;
         row.result = self.result(header.result, &ending, begin + length, batch);
         row.ply_count = ply_count;
-        let pairing = pairing(&header.names, &row, &batch.headers.text);
-        let codes = &batch.codes[self.first_code..];
-        row.prefix_hash = pairing.and_then(|pairing| prefix_hash(seed, codes, pairing));
-        row.moves_hash = codes.iter().copied().fold(seed, mix_move);
-        self.sign(&header.names, &mut row, batch);
+        self.sign(&header.names, seed, &mut row, batch);
         if self.options.layout == Layout::Compact && start != Start::Nowhere {
             let moves = self.stored_moves(&batch.codes[self.first_code..]);
             batch.headers.moves.push(MovesRow { game, moves });
@@ -221,20 +217,19 @@ impl<'a> ChunkParser<'a> {
         moves.flat_map(|(ply, code)| code.to_row(en_passant.next_if_eq(&ply).is_some())).collect()
     }
 
-    /// Adds the signature with which the game is compared with others. In tests, also shortens the row's
-    /// hashes.
-    fn sign(&self, names: &GameNames, row: &mut GameRow, batch: &mut GameBatch) {
-        let Some(comparison) = self.options.comparison else {
-            batch.signatures.push_none();
-            return;
-        };
-        row.moves_hash = comparison.hash.narrow(row.moves_hash);
-        row.prefix_hash = row.prefix_hash.map(|hash| comparison.hash.narrow(hash));
-        let text = &batch.headers.text;
-        let (date, result) = (row.date.map(|date| date.of(text)), row.result);
-        let players = names.white.zip(names.black).map(|(white, black)| (white.of(text), black.of(text)));
-        let pairing = players.map(|(white, black)| Pairing { white, black, date, result });
-        let moves = batch.codes[self.first_code..].iter().map(|&code| ShortMove::new(code));
+    /// Sets the row's hashes, which start from `seed`, and adds the signature with which the game is compared
+    /// with others.
+    fn sign(&self, names: &GameNames, seed: u64, row: &mut GameRow, batch: &mut GameBatch) {
+        let (comparison, text) = (self.options.comparison, &batch.headers.text);
+        let codes = &batch.codes[self.first_code..];
+        let pairing = Pairing::of(names, row, text);
+        let prefix_hash = pairing.and_then(|Pairing { white, black, date, .. }| {
+            prefix_hash(seed, codes, pairing_hash(white, black, date))
+        });
+        // In tests, the hashes are shortened.
+        row.prefix_hash = prefix_hash.map(|hash| comparison.hash.narrow(hash));
+        row.moves_hash = comparison.hash.narrow(codes.iter().copied().fold(seed, mix_move));
+        let moves = codes.iter().map(|&code| ShortMove::new(code));
         let start_fen = row.start_fen.map(|fen| fen.of(text));
         batch.signatures.push(comparison, row.status, start_fen, moves, pairing);
     }

@@ -319,8 +319,9 @@ impl ChunkParser<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::game::Comparison;
     use crate::index::game::parse::ParseOptions;
-    use crate::index::options::Annotations;
+    use crate::index::{Annotations, Duplicates, KeyHash};
     use crate::opening::OpeningBook;
     use crate::store::Layout;
     use crate::store::row::SourceId;
@@ -335,7 +336,7 @@ mod tests {
             openings: &openings,
             annotations,
             leave_out: false,
-            comparison: None,
+            comparison: &Comparison { rule: Duplicates::Keep, hash: KeyHash::new(KeyHash::BITS) },
             layout: Layout::Open,
         };
         ChunkParser::new(text, text.len(), SourceId(1), 0, options).parse_batch(&mut batch);

@@ -25,6 +25,16 @@ pub(crate) struct Pairing<'a> {
     pub(crate) result: GameResult,
 }
 
+impl<'a> Pairing<'a> {
+    /// The players, the date and the result of a game; `None` if a player is unknown. `text` contains the
+    /// texts of the names and of the row.
+    pub(super) fn of(names: &GameNames, row: &GameRow, text: &'a str) -> Option<Self> {
+        let (white, black) = names.white.zip(names.black)?;
+        let date = row.date.map(|date| date.of(text));
+        Some(Self { white: white.of(text), black: black.of(text), date, result: row.result })
+    }
+}
+
 /// The signature of a game in [`Signatures`]. Its first part contains the start position, the moves, and
 /// whether they are complete. If both players are known, result, players and date follow.
 #[derive(Clone, Copy, Debug)]
@@ -160,12 +170,6 @@ fn mix_text(hash: u64, text: &str) -> u64 {
     let hash = words.iter().fold(hash, |hash, word| mix(hash, u64::from_le_bytes(*word)));
     let rest = rest.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
     mix(mix(hash, rest), text.len() as u64)
-}
-
-/// A hash of both players and the date; `None` if a player is unknown.
-pub(super) fn pairing(names: &GameNames, row: &GameRow, text: &str) -> Option<u64> {
-    let (white, black) = names.white.zip(names.black)?;
-    Some(pairing_hash(white.of(text), black.of(text), row.date.map(|date| date.of(text))))
 }
 
 /// A hash of both players and the date.

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::board::{MoveCode, Position};
-use crate::index::Annotations;
-use crate::index::game::{ChunkParser, GameBatch, ParseOptions};
+use crate::index::game::{ChunkParser, Comparison, GameBatch, ParseOptions};
+use crate::index::{Annotations, Duplicates, KeyHash};
 use crate::opening::OpeningBook;
 use crate::store::Layout;
 use crate::store::row::virtual_table::{Cell, Columns as _, Rows as _};
-use crate::store::row::{GameRow, Ply, Severity, SideTable, SourceId, Text};
+use crate::store::row::{GameRow, ProblemRow, SideTable, SourceId};
 
 /// Columns of `game` that are not compared with the game's text. The text contains neither the ids that a run
 /// assigns nor its own offset in the source. Columns derived from the moves are compared with the positions
@@ -30,11 +30,14 @@ pub(crate) struct SingleGameParser {
     batch: GameBatch,
     start: Position,
     openings: Arc<OpeningBook>,
+    comparison: Comparison,
 }
 
 impl Default for SingleGameParser {
     fn default() -> Self {
-        Self { batch: GameBatch::default(), start: Position::start(), openings: OpeningBook::built_in() }
+        let comparison = Comparison { rule: Duplicates::Keep, hash: KeyHash::new(KeyHash::BITS) };
+        let (batch, start) = (GameBatch::default(), Position::start());
+        Self { batch, start, openings: OpeningBook::built_in(), comparison }
     }
 }
 
@@ -48,24 +51,12 @@ impl SingleGameParser {
             openings,
             annotations,
             leave_out: false,
-            comparison: None,
+            comparison: &self.comparison,
             layout: Layout::Open,
         };
         ChunkParser::new(text, text.len(), SourceId(1), 0, options).parse_batch(&mut self.batch);
         (!self.batch.games.is_empty()).then_some(GameText { batch: &self.batch })
     }
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct GameProblem<'r> {
-    pub(crate) byte_offset: u64,
-    pub(crate) line: u64,
-    pub(crate) column: u64,
-    pub(crate) ply: Option<Ply>,
-    pub(crate) token: Option<&'r str>,
-    pub(crate) kind: &'static str,
-    pub(crate) severity: Severity,
-    pub(crate) message: &'r str,
 }
 
 /// The data in a game's text.
@@ -116,21 +107,16 @@ impl<'r> GameText<'r> {
         rows.map(move |row| (1..columns.len()).filter_map(|column| cell(headers, row, column)).collect())
     }
 
+    /// The text that contains the texts of all rows.
+    pub(crate) fn text(&self) -> &'r str {
+        &self.batch.headers.text
+    }
+
     /// The problems with the game, in the order in which they were found. Offsets and lines are counted from
-    /// the start of the text, lines from 0.
-    pub(crate) fn problems(&self) -> impl Iterator<Item = GameProblem<'r>> {
+    /// the start of the game's text, lines from 0.
+    pub(crate) fn problems(&self) -> impl Iterator<Item = &'r ProblemRow> {
         let headers = &self.batch.headers;
         let game = headers.games[0].game;
-        let text = |text: Text| text.of(&headers.text);
-        headers.problems.iter().filter(move |row| row.game == Some(game)).map(move |row| GameProblem {
-            byte_offset: row.byte_offset,
-            line: row.line,
-            column: row.column,
-            ply: row.ply,
-            token: row.token.map(text),
-            kind: row.kind,
-            severity: row.severity,
-            message: text(row.message),
-        })
+        headers.problems.iter().filter(move |row| row.game == Some(game))
     }
 }

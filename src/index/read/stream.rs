@@ -196,15 +196,6 @@ struct Spill {
     bytes: u64,
 }
 
-/// Why reading stopped before the end.
-enum Stop {
-    /// The receiver of the pieces is gone.
-    HungUp,
-    Failed(Error),
-}
-
-type Cut = std::result::Result<(), Stop>;
-
 impl Cutter {
     /// If only a part of the source is read: the greatest offset in `text` at which a game of this part can
     /// start, once this offset is known.
@@ -214,12 +205,13 @@ impl Cutter {
     }
 
     fn run(mut self) {
-        if let Err(Stop::Failed(error)) = self.cut_all() {
+        if let Err(error) = self.cut_all() {
+            // If the receiver of the pieces is gone, nobody needs the error.
             let _ = self.pieces.send(Piece::Failed(error));
         }
     }
 
-    fn cut_all(&mut self) -> Cut {
+    fn cut_all(&mut self) -> Result<()> {
         let at_once = (self.options.chunk_size / 16).clamp(4 << 10, 1 << 20);
         self.pass_known()?;
         if self.decoded.begins_within() {
@@ -259,7 +251,7 @@ impl Cutter {
 
     /// Skips the text that an earlier run read. Damage in this text is reported only if no earlier run
     /// reported it.
-    fn pass_known(&mut self) -> Cut {
+    fn pass_known(&mut self) -> Result<()> {
         const PIECE: u64 = 1 << 20;
         while self.offset < self.first_byte {
             let most = (self.first_byte - self.offset).min(PIECE);
@@ -286,7 +278,7 @@ impl Cutter {
 
     /// Sends the text before a damaged place, and reports the damage. The text after this place is dropped up
     /// to the next game.
-    fn meet_damage(&mut self, error: &std::io::Error) -> Cut {
+    fn meet_damage(&mut self, error: &std::io::Error) -> Result<()> {
         self.cut(true)?;
         if self.is_complete {
             return Ok(());
@@ -298,7 +290,7 @@ impl Cutter {
     }
 
     /// Cuts off all complete chunks and, if `is_end`, also the text after them.
-    fn cut(&mut self, is_end: bool) -> Cut {
+    fn cut(&mut self, is_end: bool) -> Result<()> {
         if !self.text.is_empty() {
             for message in std::mem::take(&mut self.early) {
                 self.damage(message)?;
@@ -328,7 +320,7 @@ impl Cutter {
     }
 
     /// Sends all text up to `end` as a chunk, or drops this text if `is_torn` is set.
-    fn cut_at(&mut self, end: usize) -> Cut {
+    fn cut_at(&mut self, end: usize) -> Result<()> {
         // Capacity for a chunk, and for the text between the intended end of the chunk and the next boundary.
         let mut rest =
             Vec::with_capacity(self.options.chunk_size.min(1 << 20) / 8 * 9 + self.text.len() - end);
@@ -357,7 +349,7 @@ impl Cutter {
     }
 
     /// Limits the text in memory: moves the beginning of a long chunk to a temporary file.
-    fn bound_memory(&mut self) -> Cut {
+    fn bound_memory(&mut self) -> Result<()> {
         const KEPT: usize = LOOK_BACK + 8;
         let most = if self.spill.is_some() { 4 << 20 } else { self.options.most_in_memory };
         if self.text.len() < most {
@@ -405,7 +397,7 @@ impl Cutter {
             .is_some_and(|spill| spill.bytes > MOST || spill.bytes > MUCH && spill.bytes / MOST_RATIO > input)
     }
 
-    fn damage(&mut self, message: String) -> Cut {
+    fn damage(&mut self, message: String) -> Result<()> {
         self.is_damaged = true;
         if self.offset == 0 && self.text.is_empty() {
             self.early.push(message);
@@ -415,7 +407,7 @@ impl Cutter {
         self.report(ProblemKind::DamagedArchive, self.offset, message)
     }
 
-    fn end(&mut self) -> Cut {
+    fn end(&mut self) -> Result<()> {
         let mut end = SourceEnd::default();
         if let Some(message) = self.early.first() {
             let message = format!("{}: {message}", self.path);
@@ -429,16 +421,17 @@ impl Cutter {
         self.send(Piece::End(end))
     }
 
-    fn report(&self, kind: ProblemKind, offset: u64, message: String) -> Cut {
+    fn report(&self, kind: ProblemKind, offset: u64, message: String) -> Result<()> {
         self.send(Piece::Report(SourceProblem { kind, offset, message }))
     }
 
-    fn send(&self, piece: Piece) -> Cut {
-        self.pieces.send(piece).map_err(|_| Stop::HungUp)
+    /// Sends a piece. Fails if the receiver of the pieces is gone.
+    fn send(&self, piece: Piece) -> Result<()> {
+        self.pieces.send(piece).map_err(|_| Error::Stopped)
     }
 
-    fn failed(&self, source: std::io::Error) -> Stop {
-        Stop::Failed(Error::Spill { directory: self.options.directory.clone(), need: None, source })
+    fn failed(&self, source: std::io::Error) -> Error {
+        Error::Spill { directory: self.options.directory.clone(), need: None, source }
     }
 }
 

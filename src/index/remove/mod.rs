@@ -332,9 +332,7 @@ impl Run<'_> {
         sink.end_removal(last_game)?;
         let replaced = Vec::new();
         let links = DuplicateLinks { prefixes: removes, last_game, replaced, user_removes: removes };
-        sink.links(&sorted, &links, |loader, freed| self.note_prefixes(loader, last_game, freed))?;
-        self.progress.check()?;
-        sink.finish()?;
+        self.finish(sink, &sorted, &links)?;
         Ok(restored.count().into())
     }
 
@@ -356,7 +354,7 @@ impl Run<'_> {
                 openings: &self.options.openings,
                 annotations: rules.annotations,
                 leave_out: rules.leaves_out,
-                comparison: Some(&comparison),
+                comparison: &comparison,
                 layout: encoder.layout(),
             };
             ChunkParser::new(text, text.len(), own, byte_offset, options).parse_batch(&mut batch);

@@ -146,7 +146,7 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
             openings: &options.openings,
             annotations: options.annotations,
             leave_out: options.on_problem == OnProblem::Skip,
-            comparison: Some(&shared.comparison),
+            comparison: &shared.comparison,
             layout: self.encoder.layout(),
         };
         let mut parser = ChunkParser::new(text, chunk.size, source, chunk.offset, parse_options);

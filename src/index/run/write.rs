@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::id::{GameId, Level, SourceId};
+use crate::id::{Level, SourceId};
 use crate::index::number::{Prefixes, SourceCount};
 use crate::index::read::SourceEnd;
 use crate::index::run::{ReadResult, Run};
@@ -13,7 +13,7 @@ use crate::store::row::DuplicateKind;
 use crate::store::sink::{
     AddedPages, DuplicateLinks, KeepingSink, NewRun, Replaced, RunTotals, SortedOccurrences as _,
 };
-use crate::store::{BulkLoader, ImportTotals, SourceTotals};
+use crate::store::{ImportTotals, SourceTotals};
 
 impl<'r> Run<'r> {
     /// Writes everything through `sink`: reads the sources, sorts the occurrences, and completes all tables.
@@ -63,11 +63,7 @@ impl<'r> Run<'r> {
         let clock = Instant::now();
         let prefixes = self.options.duplicates != Duplicates::Keep;
         let links = DuplicateLinks { prefixes, last_game, replaced, user_removes: false };
-        let linked =
-            sink.links(sorted, &links, |loader, freed| self.note_prefixes(loader, last_game, freed))?;
-        summary.duplicates.add(DuplicateKind::Prefix, linked);
-        self.progress.check()?;
-        sink.finish()?;
+        summary.duplicates.add(DuplicateKind::Prefix, self.finish(sink, sorted, &links)?);
         summary.stages.continuations = clock.elapsed();
         Ok(summary)
     }
@@ -124,14 +120,20 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Records games of which the database has a longer version. See [`Prefixes`].
-    pub(crate) fn note_prefixes(
+    /// Updates the duplicates, records games of which the database has a longer version (see [`Prefixes`]), and
+    /// completes the output. Returns the number of such games.
+    pub(crate) fn finish(
         &self,
-        loader: &BulkLoader<'_>,
-        last: GameId,
-        freed: &[GameId],
+        mut sink: impl KeepingSink,
+        sorted: &LevelOccurrences<'_>,
+        links: &DuplicateLinks,
     ) -> Result<u64> {
-        let keys = SpillMap::new(SpillMap::share_of(self.options.memory), self.directory.clone());
-        Prefixes::new(keys, self.hash.clone(), last, self.progress).note(loader, freed)
+        let linked = sink.links(sorted, links, |loader, freed| {
+            let keys = SpillMap::new(SpillMap::share_of(self.options.memory), self.directory.clone());
+            Prefixes::new(keys, self.hash.clone(), links.last_game, self.progress).note(loader, freed)
+        })?;
+        self.progress.check()?;
+        sink.finish()?;
+        Ok(linked)
     }
 }

@@ -17,7 +17,7 @@ use crate::store::row::{CountedGame, GameId};
 pub(crate) struct CountedGames {
     /// The last id before the games that the run adds.
     before: GameId,
-    stored: StoredGames,
+    pub(super) stored: StoredGames,
     counted_games: Vec<CountedGame>,
 }
 
@@ -80,11 +80,6 @@ impl CountedGames {
     /// The number of elements: one for each game, and one for each id without a game in a stored piece.
     pub(crate) fn len(&self) -> usize {
         self.stored.pieces.iter().map(|piece| piece.len()).sum::<usize>() + self.counted_games.len()
-    }
-
-    /// Adds the stored games of the level.
-    pub(crate) fn insert_stored(&mut self, stored: StoredGames) {
-        self.stored = stored;
     }
 
     pub(crate) fn extend(&mut self, counted_games: impl Iterator<Item = CountedGame>) {

@@ -146,11 +146,11 @@ pub(crate) struct Counter<'o> {
     open: Option<Open>,
     /// The latest occurrence.
     last: Option<PlayedOccurrence>,
-    distinct: u64,
-    found: Vec<VisitedPosition>,
+    counted: Counted,
     buffers: PackingBuffers,
 }
 
+#[derive(Default)]
 pub(crate) struct Counted {
     /// The number of distinct keys in the games that the run adds.
     pub(crate) distinct: u64,
@@ -175,8 +175,7 @@ impl<'o> Counter<'o> {
             pending: Vec::new(),
             open: None,
             last: None,
-            distinct: 0,
-            found: Vec::new(),
+            counted: Counted::default(),
             buffers: PackingBuffers::default(),
         }
     }
@@ -233,20 +232,19 @@ impl<'o> Counter<'o> {
     /// Finishes counting the key of the occurrence `last`.
     fn end_key(&mut self, last: Option<PlayedOccurrence>) {
         // The games of a key are in ascending order, so the last one is new if any of them is new.
-        self.distinct += u64::from(last.is_some_and(|last| self.counted_games.is_new(last.game())));
+        self.counted.distinct += u64::from(last.is_some_and(|last| self.counted_games.is_new(last.game())));
         self.pending.clear();
         if let Some(Open { mut visited, latest }) = self.open.take() {
             visited.count(latest, self.counted_games.of(latest.game()));
             visited.visits.pack(&mut self.buffers);
             if visited.counts.games() >= self.threshold as u64 {
-                self.found.push(visited);
+                self.counted.visited.push(visited);
             }
         }
     }
 
     pub(crate) fn finish(mut self) -> Counted {
         self.end_key(self.last);
-        let Self { distinct, found, .. } = self;
-        Counted { distinct, visited: found }
+        self.counted
     }
 }

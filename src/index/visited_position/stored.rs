@@ -30,7 +30,7 @@ impl Run<'_> {
         };
         let first = GameId(level.0);
         if first <= last {
-            games.insert_stored(self.scatter_stored(&known, [first, last])?);
+            games.stored = self.scatter_stored(&known, [first, last])?;
         }
         Ok(Some(level))
     }

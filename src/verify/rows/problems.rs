@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use rusqlite::Connection;
 
 use crate::id::{GameId, SourceId};
-use crate::index::{GameProblem, ProblemKind};
+use crate::index::{GameText, ProblemKind};
 use crate::sorted::sort;
-use crate::store::row::{StoredId, StoredRow as _};
+use crate::store::row::{ProblemRow, StoredId, StoredRow as _};
 use crate::verify::FindingKind::{SourceText, WrongValue};
 use crate::verify::rows::{Reader, StoredGame, StoredProblem, columns, for_each_row, read, shown};
 use crate::verify::{Collector, RowId};
@@ -108,21 +108,21 @@ impl Problems {
     }
 
     /// Compares the problems stored for a game with those found in its text.
-    pub(crate) fn compare<'t>(
+    pub(crate) fn compare(
         &self,
         reader: Reader<'_>,
         game: &StoredGame,
-        parsed: impl Iterator<Item = GameProblem<'t>>,
+        read: &GameText<'_>,
     ) -> rusqlite::Result<()> {
         let Reader { connection, findings } = reader;
-        let parsed: Vec<_> = parsed.collect();
+        let parsed: Vec<_> = read.problems().collect();
         let sql = format!("SELECT {} FROM problem WHERE problem_id = ?1", columns::<StoredProblem>());
         let mut statement = connection.prepare_cached(&sql)?;
         // Errors in the rows themselves are reported elsewhere.
         let discarded = Collector::new(0);
         let (mut stored, mut is_before) = (Vec::new(), false);
         for (_, id) in self.of(game.game) {
-            let problem = statement.query_row([id], |row| read::<StoredProblem>(row, &discarded))?;
+            let problem = statement.query_row([id], |row| super::read::<StoredProblem>(row, &discarded))?;
             // A problem in a damaged line before the first tag is stored for the game, but this line is not
             // part of the game's text.
             match problem.byte_offset < game.byte_offset {
@@ -140,28 +140,30 @@ impl Problems {
             return Ok(());
         }
         let first = stored.first().zip(parsed.first()).map(|(stored, parsed)| (stored, parsed.line));
-        for (stored, mut parsed) in stored.iter().zip(parsed.iter().copied()) {
+        for (stored, parsed) in stored.iter().zip(parsed) {
+            let mut message = parsed.message.of(read.text());
             // The last warning within the limit ends with a note that further warnings are not recorded.
             // Stored warnings about lines before the text also count, so `parsed` can have this note in a
             // later warning.
-            if let Some(message) = stored.message.as_deref().filter(|_| is_before)
-                && message.starts_with(parsed.message)
+            if let Some(stored) = stored.message.as_deref().filter(|_| is_before)
+                && stored.starts_with(message)
             {
-                parsed.message = message;
+                message = stored;
             }
-            compare_row(findings, game, stored, &parsed, first);
+            let token = parsed.token.map(|token| token.of(read.text()));
+            compare_row(findings, game, stored, (parsed, token, message), first);
         }
         Ok(())
     }
 }
 
-/// Compares a stored problem with one found in the text. `first` is the game's first row, and the line of
-/// that row's problem in the text.
+/// Compares a stored problem with a problem found in the text, and with its token and message. `first` is the
+/// game's first row, and the line of that row's problem in the text.
 fn compare_row(
     findings: &Collector,
     game: &StoredGame,
     stored: &StoredProblem,
-    parsed: &GameProblem<'_>,
+    (parsed, token, message): (&ProblemRow, Option<&str>, &str),
     first: Option<(&StoredProblem, u64)>,
 ) {
     let wrong = |column, expected: String, found: String| {
@@ -172,10 +174,10 @@ fn compare_row(
     let offset = game.byte_offset.saturating_add_unsigned(parsed.byte_offset);
     wrong("byte_offset", offset.to_string(), stored.byte_offset.to_string());
     wrong("ply", shown(parsed.ply.map(|ply| ply.0)), shown(stored.ply));
-    wrong("token", quoted(parsed.token), quoted(stored.token.as_deref()));
+    wrong("token", quoted(token), quoted(stored.token.as_deref()));
     wrong("kind", quoted(Some(parsed.kind)), quoted(stored.kind.as_deref()));
     wrong("severity", quoted(Some(parsed.severity.as_str())), quoted(stored.severity.as_deref()));
-    wrong("message", quoted(Some(parsed.message)), quoted(stored.message.as_deref()));
+    wrong("message", quoted(Some(message)), quoted(stored.message.as_deref()));
     if parsed.line > 0 {
         wrong("column_number", parsed.column.to_string(), stored.column.to_string());
     }

@@ -124,7 +124,7 @@ pub(crate) fn compare_game<'m>(
         compare_moves(findings, game.game, read.codes(), &codes);
     }
     side_rows::compare(reader, game.game, &read)?;
-    problems.compare(reader, game, read.problems())
+    problems.compare(reader, game, &read)
 }
 
 /// The columns with ids of names, each with the table of the names.
