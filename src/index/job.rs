@@ -33,8 +33,8 @@ impl Plan<'_> {
     /// replaced.
     ///
     /// A new database is built in a temporary file beside `target` and renamed at the end; until then
-    /// `target` is unchanged. The same sources in the same order give the same tables (except for times),
-    /// whatever the number of threads, the memory limit and the chunk size.
+    /// `target` is unchanged. The same sources in the same order give the same tables, except for times. The
+    /// number of threads, the memory limit and the chunk size have no influence.
     ///
     /// Games are added to an existing database in one transaction. Readers see the old state until the
     /// transaction is committed.

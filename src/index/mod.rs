@@ -5,8 +5,8 @@
 //! (files)    (chunks)  (rayon, in parallel)     (in order)   (in parallel)         (pages, rows, files or nothing)
 //! ```
 //!
-//! A plain file is memory-mapped and cut into chunks in place. Any other source, such as an archive or a
-//! stream, is decoded and cut into chunks by a separate thread or, if the source is small, by a worker.
+//! A plain file is memory-mapped and cut into chunks in place. A separate thread decodes any other source, such
+//! as an archive or a stream, and cuts it into chunks. If such a source is small, a worker does this.
 //!
 //! Each worker takes the next chunk of whole games and replays the games, batch by batch. The worker then
 //! waits for its turn, because ids of games and names are assigned, and lines are counted, in input order.

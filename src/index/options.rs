@@ -193,8 +193,8 @@ impl OnProblem {
 }
 
 impl Default for IndexOptions {
-    /// One thread per logical processor, a quarter of the machine's memory (at most 4 GiB), continuations of
-    /// positions that at least 64 games reached, the built-in openings, duplicates skipped, chunks of 1 MiB.
+    /// One thread per logical processor, a quarter of the machine's memory (at most 4 GiB), and chunks of 1 MiB.
+    /// Continuations of positions that at least 64 games reached. The built-in openings. Duplicates are skipped.
     fn default() -> Self {
         Self {
             threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),

@@ -134,8 +134,8 @@ impl Estimate {
     /// The estimate for sources, with `memory` bytes for occurrences, and with these annotations stored.
     /// Streams are not counted, because their size is unknown.
     pub(crate) fn new(sources: &Sources, memory: u64, annotations: Annotations) -> Self {
-        // Measured on collections with short and long headers: 100 bytes per ply in the tables of positions,
-        // and 250 bytes per game in the other tables.
+        // Measured on collections with short and long headers: the tables of positions take 100 bytes per ply,
+        // the other tables 250 bytes per game.
         const BYTES_A_PLY: u64 = 100;
         const BYTES_A_GAME: u64 = 250;
         const SCRATCH_A_GAME: u64 = 200;

@@ -8,11 +8,11 @@ use crate::store::visit_set::PlayedMove;
 
 /// One occurrence of a position in a game.
 ///
-/// One 128-bit number, so that two occurrences are compared in one step: the key (biased, so that unsigned
-/// order is SQLite's signed order), the game, and 32 more bits. Up to ply 16,383, these consist of a zero
-/// bit, 14 bits for the ply, 15 for the move and 2 for the origin. For later plies, which no real game
-/// reaches, they consist of a one bit, 28 bits for the ply, a bit for the end of the game, and the origin. So
-/// the occurrences of a key in a game are always in the order of their plies.
+/// One 128-bit number, so that two occurrences are compared in one step: the key, the game, and 32 more bits.
+/// The sign bit of the key is inverted, so that the unsigned order is SQLite's signed order. Up to ply 16,383,
+/// the 32 bits are a zero bit, 14 bits for the ply, 15 for the move and 2 for the origin. No real game reaches
+/// later plies. For them, the 32 bits are a one bit, 28 bits for the ply, a bit for the end of the game, and
+/// the origin. So the occurrences of a key in a game are always in the order of their plies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PlayedOccurrence(u128);
 
@@ -20,8 +20,8 @@ pub(crate) struct PlayedOccurrence(u128);
 /// compared with other positions.
 ///
 /// Positions of games from the standard start differ if and only if their keys do, except with a probability
-/// of 2^-64. This does not hold for set-up positions: the key does not say which of two rooks has a castling
-/// right, and somebody can choose a set-up position so that its key equals that of another position.
+/// of 2^-64. This does not hold for set-up positions. The key does not say which of two rooks has a castling
+/// right. Also, somebody can choose a set-up position so that its key equals that of another position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// The standard start position.

@@ -184,8 +184,8 @@ impl KeyHash {
 
 /// A hash table of slots, in memory or, beyond its memory limit, in a temporary file.
 ///
-/// A slot is stored at the index given by the top bits of its hash or, if this index is occupied, at the next
-/// free index.
+/// A slot is stored at the index given by the top bits of its hash. If this index is occupied, the slot is
+/// stored at the next free index.
 #[derive(Debug)]
 struct Table {
     memory: usize,

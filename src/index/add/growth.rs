@@ -27,6 +27,10 @@ pub(crate) struct Growth {
     pub(crate) continues: bool,
 }
 
+/// How the text of a source continues; if it does not begin with the whole text of an earlier reading, a
+/// description of the difference.
+pub(crate) type Continuation = Result<Growth, String>;
+
 /// Compares a text with earlier texts, piece by piece. Keeps only as much of the text as is needed to find
 /// the starts of games.
 #[derive(Debug, Default)]
@@ -58,9 +62,9 @@ pub(crate) struct GrowthCheck<'k> {
 const KEPT: usize = LOOK_BACK + 8;
 
 impl<'k> GrowthCheck<'k> {
-    /// Begins to compare a text with an earlier reading, if there is one, and with those texts of the
-    /// database that can be equal to the compared text. The longest of them has `longest` bytes; if there are
-    /// none, `longest` is `None`.
+    /// Begins to compare a text with an earlier reading, if there is one. The text is also compared with texts
+    /// of the database that can be equal to it: the longest of them has `longest` bytes. `longest` is `None` if
+    /// there are none.
     pub(crate) fn new(earlier: Option<&'k KnownSource>, longest: Option<u64>) -> Self {
         Self { earlier, longest, ..Self::default() }
     }
@@ -87,10 +91,9 @@ impl<'k> GrowthCheck<'k> {
     }
 
     /// Ends the check of a text that was read completely, or until the check [was done](Self::is_done).
-    /// Returns two results: the size and the digest of the text, if the size is at most `longest`; and, if
-    /// there is an earlier reading, how the text continues. If the text does not begin with the whole text of
-    /// that reading, the second result is a description of the difference.
-    pub(crate) fn finish(mut self) -> (Option<(u64, SourceDigest)>, Option<Result<Growth, String>>) {
+    /// The first result is the size and the digest of the text, if the size is at most `longest`. The second
+    /// result says how the text continues, if there is an earlier reading.
+    pub(crate) fn finish(mut self) -> (Option<(u64, SourceDigest)>, Option<Continuation>) {
         if self.is_same == Some(true) && !self.has_next_game {
             self.search(true);
         }
@@ -132,8 +135,8 @@ impl<'k> GrowthCheck<'k> {
         }
     }
 
-    /// Searches for the first game after the end of the earlier text. Near the end of the window, the start
-    /// of a game can be found only when more text has arrived, or if the whole text ends there (`is_end`).
+    /// Searches for the first game after the end of the earlier text. Near the end of the window, a game can be
+    /// found only when more text has arrived, unless the whole text ends there (`is_end`).
     fn search(&mut self, is_end: bool) {
         let length = self.window.len();
         let end = if is_end { length } else { length.saturating_sub(LOOK_AHEAD) };

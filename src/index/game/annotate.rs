@@ -456,8 +456,8 @@ impl Annotator {
 }
 
 /// Whether a variation begins with the move number of the position `after`, and not with that of the position
-/// `before`, from which the last move was played. Some programs write a variation before the move that it
-/// replaces.
+/// `before`. The last move led from `before` to `after`. Some programs write a variation before the move that
+/// it replaces.
 fn is_numbered_as_next(variation: &[u8], before: &Position, after: &Position) -> bool {
     let text = variation.trim_ascii_start();
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::board::{MoveCode, Position};
 use crate::index::game::Signatures;
-use crate::store::row::{CountedGame, GameId, GameNames, GameRows, HeaderBatch};
+use crate::store::row::{CountedGame, GameId, GameNames, HeaderBatch};
 
 /// Data of a game that the game's rows do not contain.
 #[derive(Clone, Copy, Debug)]
@@ -89,8 +89,7 @@ impl GameBatch {
         let setups: Vec<bool> = setups.map(|(_, &is_removed)| is_removed).collect();
         retain(&mut self.setups, |index| setups[index]);
         retain(&mut self.games, flag);
-        // The signatures are no longer needed: the games have been compared.
-        self.signatures.clear();
+        retain(&mut self.signatures.games, flag);
         let mut next = 0;
         let new_id = |&is_removed: &bool| {
             let id = (!is_removed).then_some(GameId(next));
@@ -116,35 +115,5 @@ impl GameBatch {
 
     pub(crate) fn game_count(&self) -> u32 {
         u32::try_from(self.games.len()).expect("a batch is small")
-    }
-}
-
-/// The amount of data in a batch.
-pub(crate) struct Extent {
-    rows: GameRows,
-    problems: usize,
-    codes: usize,
-    setups: usize,
-}
-
-impl Extent {
-    pub(crate) fn from_batch(batch: &GameBatch) -> Self {
-        Self {
-            rows: batch.headers.game_rows(),
-            problems: batch.headers.problems.len(),
-            codes: batch.codes.len(),
-            setups: batch.setups.len(),
-        }
-    }
-
-    /// Removes the games that were added to the batch since this extent was recorded, but keeps their
-    /// problems.
-    pub(crate) fn restore(&self, batch: &mut GameBatch) {
-        batch.games.truncate(self.rows.games);
-        batch.signatures.truncate(self.rows.games);
-        batch.headers.truncate_game_rows(&self.rows);
-        batch.codes.truncate(self.codes);
-        batch.setups.truncate(self.setups);
-        batch.headers.problems[self.problems..].iter_mut().for_each(|problem| problem.game = None);
     }
 }

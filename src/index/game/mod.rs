@@ -11,7 +11,7 @@ pub(crate) mod single_game;
 pub(crate) mod word;
 
 pub(crate) use annotate::{AnnotationProblem, Annotator};
-pub(crate) use batch::{Extent, GameBatch, ReadGame, Start};
+pub(crate) use batch::{GameBatch, ReadGame, Start};
 pub(crate) use header::Header;
 pub(crate) use parse::{ChunkParser, ParseOptions};
 pub(crate) use positions::{Standard, for_each_position, moves_of, record_features};

@@ -6,7 +6,7 @@ use crate::board::{GameResult, MoveCode, Position, Setup, ShortMove};
 use crate::id::OpeningId;
 use crate::index::game::signature::{mix_move, pairing_hash, prefix_hash};
 use crate::index::game::{
-    Annotator, Comparison, Extent, GameBatch, Header, Pairing, ReadGame, Start, shorten, shown,
+    Annotator, Comparison, GameBatch, Header, Pairing, ReadGame, Start, shorten, shown,
 };
 use crate::index::read::LineCounter;
 use crate::index::{Annotations, ProblemKind};
@@ -127,17 +127,22 @@ impl<'a> ChunkParser<'a> {
     /// reached.
     pub(crate) fn parse_batch(&mut self, batch: &mut GameBatch) -> bool {
         batch.clear();
-        while !batch.is_full() {
+        // For each game, whether it is omitted; empty if no games are.
+        let mut is_omitted = Vec::new();
+        let is_end = loop {
+            if batch.is_full() {
+                break false;
+            }
             self.frame.clear();
             self.warnings_left = MOST_WARNINGS;
             self.doubtful = None;
-            let (before, errors) = (Extent::from_batch(batch), batch.errors);
+            let errors = batch.errors;
             let found = self.reader.next_game(&mut self.tags, &mut self.frame);
             for index in 0..self.frame.len() {
                 self.frame_problem(self.frame[index], found, batch);
             }
             if !found {
-                return true;
+                break true;
             }
             self.game(batch);
             batch.read += 1;
@@ -146,12 +151,15 @@ impl<'a> ChunkParser<'a> {
                 let start = self.reader.game_start();
                 let end = start + self.text[start..self.reader.offset()].trim_ascii_end().len();
                 batch.rejects.push(start..end);
-                if self.options.leave_out {
-                    before.restore(batch);
-                }
             }
+            if self.options.leave_out {
+                is_omitted.push(batch.errors > errors);
+            }
+        };
+        if is_omitted.contains(&true) {
+            batch.remove(&is_omitted);
         }
-        false
+        is_end
     }
 
     fn game(&mut self, batch: &mut GameBatch) {

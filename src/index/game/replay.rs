@@ -106,8 +106,8 @@ impl ChunkParser<'_> {
         ending
     }
 
-    /// Plays the moves of a game on `position`, up to the end of the game or up to a move that cannot be
-    /// played or stored.
+    /// Plays the moves of a game on `position`, up to the end of the game or a move that cannot be played or
+    /// stored.
     fn replay_moves<const ANNOTATED: bool>(
         &mut self,
         position: &mut Position,
@@ -211,7 +211,7 @@ impl ChunkParser<'_> {
         (result, GameStatus::Truncated)
     }
 
-    /// If a move is followed without a space by the next move, a move number or the result (`Nf3Nc6`, `d62.`,
+    /// If the next move, a move number or the result follows a move without a space (`Nf3Nc6`, `d62.`,
     /// `Qd61-0`), plays the move and returns its code. The rest of the word is then read as the next token.
     #[cold]
     fn play_glued(

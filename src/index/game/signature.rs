@@ -65,7 +65,7 @@ impl Signature {
 #[derive(Debug, Default)]
 pub(crate) struct Signatures {
     /// One entry for each game. `None`: the game is not compared with others.
-    games: Vec<Option<Signature>>,
+    pub(super) games: Vec<Option<Signature>>,
     bytes: Vec<u8>,
 }
 
@@ -132,18 +132,10 @@ impl Signatures {
         &self.bytes[signature.start..][..signature.moves]
     }
 
-    /// Keeps only the first `games` games.
-    pub(crate) fn truncate(&mut self, games: usize) {
-        let next = self.games.get(games..).unwrap_or_default().iter().flatten().next();
-        if let Some(end) = next.map(|signature| signature.start) {
-            self.bytes.truncate(end);
-        }
-        self.games.truncate(games);
-    }
-
     /// Removes all games, but keeps the allocated memory.
     pub(crate) fn clear(&mut self) {
-        self.truncate(0);
+        self.games.clear();
+        self.bytes.clear();
     }
 }
 

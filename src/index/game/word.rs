@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use crate::board::Position;
 use crate::pgn::{decode, is_descriptive_move, is_foreign_move, is_misspelt_move, looks_like_move};
 
-/// The length of the move at the start of a word, if the rest of the word is only a result, a move number or
-/// another move.
+/// The length of the move at the start of a word, if only a result, a move number or another move follows it
+/// in the word.
 pub(crate) fn glued_move(word: &[u8]) -> Option<usize> {
     let results =
         [&b"1-0"[..], b"0-1", b"1/2-1/2"].into_iter().filter_map(|result| word.strip_suffix(result));

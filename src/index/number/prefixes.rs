@@ -8,8 +8,8 @@ use crate::index::{KeyHash, PREFIX_PLIES, Progress, Result, SpillMap};
 use crate::store::row::GameId;
 use crate::store::{BulkLoader, ComparedGame, PrefixCandidate};
 
-/// Searches for games whose moves are the first moves of a longer game by the same players on the same date,
-/// from the same start position.
+/// Searches for games whose moves are the first moves of a longer game. The players, the date and the start
+/// position of both games must be the same.
 ///
 /// The short games are stored by start position, players, date and moves, and each prefix of each long game
 /// is looked up among them. So the time depends on the total number of moves of all these games, and not on
@@ -30,8 +30,8 @@ pub(crate) struct Prefixes<'p> {
 }
 
 impl<'p> Prefixes<'p> {
-    /// A search that considers a pair of games only if at least one of them is later than `last`, or if the
-    /// short game is passed to [`note`](Self::note) as freed.
+    /// A search for pairs in which at least one game is later than `last`, or in which the short game is passed
+    /// to [`note`](Self::note) as freed.
     pub(crate) const fn new(keys: SpillMap, hash: KeyHash, last: GameId, progress: &'p Progress) -> Self {
         Self { keys, longer: Vec::new(), last, hash, progress, key: Vec::new() }
     }

@@ -212,8 +212,8 @@ impl Sequencer {
         Ok(())
     }
 
-    /// The earlier game that a game of a batch repeats: the first equal game or, if there is none, the first
-    /// game with the same moves.
+    /// The earlier game that a game of a batch repeats: the first equal game, otherwise the first game with the
+    /// same moves.
     fn find(
         &mut self,
         signature: &Signature,
@@ -288,8 +288,8 @@ impl Sequencer {
     }
 }
 
-/// Assigns an id to each distinct name of a table: 1, 2, 3 … in order of first appearance, after the ids of
-/// an existing database.
+/// Assigns ids to the distinct names of each table, in the order of their first appearance. The ids follow
+/// those of an existing database, or begin with 1.
 #[derive(Debug)]
 struct Names {
     ids: SpillMap,

@@ -55,8 +55,8 @@ impl LineCounter {
 /// Counts the line ends of a text that arrives in pieces.
 #[derive(Debug, Default)]
 pub(crate) struct LineStream {
-    /// The number of line ends, except a carriage return at the end of the text so far: it can be the first
-    /// half of a line end.
+    /// The number of line ends so far. A carriage return at the end of the text does not count yet, because a
+    /// line feed can follow it.
     lines: u64,
     ends_in_return: bool,
     /// The number of bytes of the current line so far.

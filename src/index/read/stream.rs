@@ -99,15 +99,15 @@ pub(crate) enum Piece {
 pub(crate) struct SourceEnd {
     /// Size of the source's text, in bytes; `None` if the source could not be read.
     pub(crate) bytes: Option<u64>,
-    /// Digest of the text that could be decoded. `None` if the source could not be read, if decoding was
-    /// given up, if only a part of the source is read, or if the digest is computed elsewhere.
+    /// Digest of the text that could be decoded. `None` if the source could not be read, or was not read
+    /// completely; also `None` if the digest is computed elsewhere.
     pub(crate) digest: Option<SourceDigest>,
     /// Whether a part of the source could not be decoded.
     pub(crate) is_damaged: bool,
 }
 
-/// Starts to decode a source and to cut its text into chunks, from byte `first_byte` of the text on; says
-/// whether damage before it has been reported. `path` is used in messages.
+/// Starts to decode a source, and to cut its text into chunks from byte `first_byte` on. `is_damage_known`:
+/// damage before this byte has been reported. `path` is used in messages.
 pub(crate) fn start(
     packed: Packed,
     path: String,
@@ -175,8 +175,8 @@ struct Cutter {
     searched: usize,
     /// The beginning of the next chunk, if the chunk is long.
     spill: Option<Spill>,
-    /// Whether `text` must be dropped up to the next boundary, because this text is the rest of a damaged
-    /// game or belongs to the previous part.
+    /// Whether `text` must be dropped up to the next boundary. This text is the rest of a damaged game, or
+    /// belongs to the previous part.
     is_torn: bool,
     /// Messages about damage that was found before any text could be decoded.
     early: Vec<String>,
@@ -197,8 +197,8 @@ struct Spill {
 }
 
 impl Cutter {
-    /// If only a part of the source is read: the greatest offset in `text` at which a game of this part can
-    /// start, once this offset is known.
+    /// If only a part of the source is read: the greatest offset in `text` at which a game of the part can
+    /// start. `None` until this offset is known.
     fn end_of_part(&self) -> Option<usize> {
         let end = (self.decoded.end_of_part()? + LOOK_BACK as u64).saturating_sub(self.offset);
         usize::try_from(end).ok()
@@ -215,9 +215,9 @@ impl Cutter {
         let at_once = (self.options.chunk_size / 16).clamp(4 << 10, 1 << 20);
         self.pass_known()?;
         if self.decoded.begins_within() {
-            // The first game of a part is the first one that starts more than `LOOK_BACK` bytes after the
-            // start of the part's text; the previous part contains the games before it. So this part has all
-            // the text that is needed to find the start of its first game.
+            // A game belongs to this part if it starts more than `LOOK_BACK` bytes after the start of the
+            // part's text. Otherwise the previous part contains it. So this part has all the text that is
+            // needed to find the start of its first game.
             self.is_torn = true;
             self.searched = LOOK_BACK;
         }

@@ -67,8 +67,8 @@ pub struct RemovalSummary {
 /// Removes games from the database at `target`, in one transaction: readers see the old state until the
 /// transaction is committed. Options for reading, such as those for duplicates and annotations, are ignored.
 ///
-/// A game that was skipped as a duplicate of a removed game is restored, if the file of the skipped game
-/// still begins with the indexed text. A filter is then applied again: restored games that match it are
+/// Games that were skipped as duplicates of removed games are restored, if their files still begin with the
+/// indexed text. A filter is then applied again: restored games that match it are
 /// removed in another transaction, and are not counted.
 ///
 /// # Errors
@@ -185,7 +185,6 @@ pub fn removable(target: &Path, removal: &Removal) -> Result<RemovalSummary> {
         file_bytes: file_size(target),
         free_bytes: database.free_bytes()?,
         elapsed: started.elapsed(),
-        ..RemovalSummary::default()
     })
 }
 
@@ -236,8 +235,8 @@ struct OpenedDatabase<'t> {
 }
 
 impl<'t> OpenedDatabase<'t> {
-    /// Opens the locked database. Fails if a view has the name of a necessary table, if tables disagree about
-    /// the number of games, or if `game_position` has rows with greater ids than the last game.
+    /// Opens the locked database. Fails if a view has the name of a necessary table, or if tables disagree about
+    /// the number of games. Also fails if `game_position` has rows with greater ids than the last game.
     fn open(lock: &'t WriterLock, options: &'t IndexOptions, progress: &'t Progress) -> Result<Self> {
         let database = Database::open(lock.target())?;
         progress.watch(database.connection());
@@ -474,8 +473,8 @@ pub fn shrink(target: &Path, options: &IndexOptions, progress: &Progress) -> Res
     progress.watch(database.connection());
     keep_temporary_files_in(&directory(options, lock.target()), database.connection())?;
     progress.enter(Phase::Finishing);
-    // Up to twice the file's size is needed: for the new file, and for the journal or log that is used while
-    // the new file is copied over the old one.
+    // Up to twice the file's size is needed: for the new file, and for a journal or log while the new file is
+    // copied over the old one.
     let bytes = file_size(lock.target());
     database.vacuum().map_err(|error| {
         let error = Error::from(error).with_needed_space(Need::UpTo(2 * bytes));

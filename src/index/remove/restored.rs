@@ -102,8 +102,8 @@ impl RestoredGames {
         self.games().map(|(source, game)| (source, game.byte_offset, game.game_number)).collect()
     }
 
-    /// Calls `see` with each game to restore: its source, the options with which the source was read, the
-    /// offset of the game in the source's text, and the game's text.
+    /// Calls `see` with each game to restore: its source, the options of the run that read the source, the
+    /// game's offset in the source, and its text.
     pub(crate) fn for_each(
         &self,
         options: &IndexOptions,

@@ -59,12 +59,23 @@ impl Run<'_> {
             // If the sink failed, its error is the reason why the workers stopped.
             written.and(worked).map(|()| digests)
         })?;
+        Ok(self.result(shared, digests, counted))
+    }
+
+    /// The result of reading, from the state of the workers. `digests` is the result of
+    /// [`digests`](Self::digests).
+    fn result(
+        &self,
+        shared: Shared<'_>,
+        digests: Vec<Option<(u64, SourceDigest)>>,
+        counted: Summary,
+    ) -> ReadResult {
         let sequencer = shared.sequencer.into_inner().unwrap_or_else(PoisonError::into_inner);
         let feed = shared.feed.into_inner().unwrap_or_else(PoisonError::into_inner);
         let ends = feed.ends.into_iter().zip(digests.into_iter().chain(std::iter::repeat(None)));
         let ends =
             ends.enumerate().map(|(index, (end, digested))| self.end_of(index, end, digested)).collect();
-        Ok(ReadResult { counts: sequencer.sources, counted_games: sequencer.counted_games, ends, counted })
+        ReadResult { counts: sequencer.sources, counted_games: sequencer.counted_games, ends, counted }
     }
 
     fn shared<'s>(&'s self, takes: Takes) -> Result<Shared<'s>> {

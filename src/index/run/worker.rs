@@ -37,8 +37,8 @@ pub(crate) enum SinkMessage<B> {
     Positions(BatchNumber, B),
 }
 
-/// The channel from a worker to the sink, and the channels on which the workers receive emptied batches of
-/// headers and of encoded data for reuse.
+/// The channel from a worker to the sink, and the channels that return emptied headers and encoded data to the
+/// workers for reuse.
 #[derive(Clone, Debug)]
 pub(crate) struct SinkSender<B> {
     pub(crate) messages: Sender<SinkMessage<B>>,
@@ -92,6 +92,32 @@ impl Shared<'_> {
         std::mem::forget(guard);
         Ok(())
     }
+
+    /// Replaces the contents of a batch with a problem of a whole source, and reports this problem. Must be
+    /// called during the worker's turn.
+    fn report(&self, source: SourceId, problem: &SourceProblem, batch: &mut GameBatch) -> Result<()> {
+        let &SourceProblem { kind, offset, ref message } = problem;
+        batch.clear();
+        let message = batch.headers.push_text(message);
+        batch.headers.problems.push(ProblemRow {
+            source,
+            byte_offset: offset,
+            line: 0,
+            column: 1,
+            game_number: 0,
+            game: None,
+            ply: None,
+            token: None,
+            kind: kind.as_str(),
+            severity: kind.severity(),
+            message,
+        });
+        lock(&self.sequencer).number(source, batch)?;
+        if offset == 0 {
+            batch.headers.problems[0].line = 1;
+        }
+        lock(&self.run.reports).take(batch, &[])
+    }
 }
 
 /// Waits for the turn of a chunk. Fails if the workers were stopped.
@@ -130,7 +156,8 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
             }
         };
         if let Some(problem) = problem {
-            self.report(source, &problem)?;
+            shared.report(source, &problem, &mut self.batch)?;
+            self.send_headers()?;
         }
         shared.turn.pass();
         self.end_appending(number)
@@ -228,32 +255,6 @@ impl<E: PositionEncoder> Worker<'_, '_, E> {
             wait(&shared.append_turn, chunk)?;
         }
         sender.send(SinkMessage::Positions(BatchNumber { chunk, batch: batch_number }, encoded))
-    }
-
-    /// Records and sends a problem of a whole source. Must be called during this worker's turn.
-    fn report(&mut self, source: SourceId, problem: &SourceProblem) -> Result<()> {
-        let &SourceProblem { kind, offset, ref message } = problem;
-        self.batch.clear();
-        let message = self.batch.headers.push_text(message);
-        self.batch.headers.problems.push(ProblemRow {
-            source,
-            byte_offset: offset,
-            line: 0,
-            column: 1,
-            game_number: 0,
-            game: None,
-            ply: None,
-            token: None,
-            kind: kind.as_str(),
-            severity: kind.severity(),
-            message,
-        });
-        lock(&self.shared.sequencer).number(source, &mut self.batch)?;
-        if offset == 0 {
-            self.batch.headers.problems[0].line = 1;
-        }
-        lock(&self.shared.run.reports).take(&self.batch, &[])?;
-        self.send_headers()
     }
 
     /// Lets the worker of the next chunk send its positions, if the sink requires them in order.

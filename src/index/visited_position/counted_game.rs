@@ -1,7 +1,6 @@
 //! The results, ratings and dates of games, by which positions are counted.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use crate::index::Result;
@@ -111,13 +110,18 @@ pub(crate) fn opened<'k>(known: &'k mut Option<Snapshot>, target: &Path) -> Resu
 #[derive(Debug)]
 pub(crate) struct KnownOutcomes<'t> {
     target: &'t Path,
-    known: Mutex<Option<Snapshot>>,
+    reader: Mutex<OutcomeReader>,
     /// One entry for each possible block, set once the block was read; `None` if `game_column` does not have
     /// the data of the block. A game that is missing from `game_column` can still exist, if a user changed
     /// that table.
     blocks: Vec<OnceLock<Option<Box<Outcomes>>>>,
-    /// The number of entries in `blocks` that are set.
-    kept: AtomicUsize,
+}
+
+/// The connection for reading outcomes, and the number of blocks read.
+#[derive(Debug, Default)]
+struct OutcomeReader {
+    known: Option<Snapshot>,
+    blocks: usize,
 }
 
 impl<'t> KnownOutcomes<'t> {
@@ -128,43 +132,35 @@ impl<'t> KnownOutcomes<'t> {
     /// The outcomes of the games of the database at `target`.
     pub(crate) fn new(target: &'t Path) -> Self {
         let blocks = (0..=block_of(GameId(u32::MAX)).0).map(|_| OnceLock::new()).collect();
-        Self { target, known: Mutex::default(), blocks, kept: AtomicUsize::new(0) }
+        Self { target, reader: Mutex::default(), blocks }
     }
 
     /// The outcome of a game; `None` if there is no such game.
     pub(crate) fn of(&self, game: GameId) -> Result<Option<CountedGame>> {
-        if let Some(counted) = self.kept(game) {
+        if let Some(counted) = self.cached(game) {
             return Ok(Some(counted));
         }
-        let mut known = lock(&self.known);
-        let known = opened(&mut known, self.target)?;
+        let block = block_of(game).0;
+        let mut reader = lock(&self.reader);
+        let OutcomeReader { known, blocks } = &mut *reader;
+        let known = opened(known, self.target)?;
         // Another thread may have read the block meanwhile.
-        self.keep(block_of(game).0, known)?;
-        if let Some(counted) = self.kept(game) {
-            return Ok(Some(counted));
+        let cache = &self.blocks[block as usize];
+        if cache.get().is_none() && *blocks < Self::MOST_BLOCKS {
+            let outcomes = known.outcomes(block)?;
+            cache.get_or_init(|| outcomes.map(Box::new));
+            *blocks += 1;
         }
-        Ok(known.game_outcome(game)?)
+        match self.cached(game) {
+            Some(counted) => Ok(Some(counted)),
+            None => Ok(known.game_outcome(game)?),
+        }
     }
 
     /// The outcome of a game, if its block is cached and contains the game.
-    fn kept(&self, game: GameId) -> Option<CountedGame> {
+    fn cached(&self, game: GameId) -> Option<CountedGame> {
         let (block, number) = block_of(game);
-        let outcomes = self.blocks.get(block as usize)?.get()?.as_ref()?;
-        let result = outcomes.result(number)?;
-        Some(CountedGame::new(result, outcomes.elos(number), outcomes.day(number)))
-    }
-
-    /// Reads a block, unless it is cached or the cache is full. Only one thread at a time can read a block,
-    /// because there is only one connection.
-    fn keep(&self, block: u32, known: &Snapshot) -> Result<()> {
-        let Some(place) = self.blocks.get(block as usize) else { return Ok(()) };
-        if place.get().is_some() || self.kept.load(Ordering::Relaxed) >= Self::MOST_BLOCKS {
-            return Ok(());
-        }
-        let outcomes = known.outcomes(block)?;
-        if place.set(outcomes.map(Box::new)).is_ok() {
-            self.kept.fetch_add(1, Ordering::Relaxed);
-        }
-        Ok(())
+        let outcomes = self.blocks[block as usize].get()?.as_ref()?;
+        Some(CountedGame::new(outcomes.result(number)?, outcomes.elos(number), outcomes.day(number)))
     }
 }

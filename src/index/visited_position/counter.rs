@@ -158,8 +158,8 @@ pub(crate) struct Counted {
     pub(crate) visited: Vec<VisitedPosition>,
 }
 
-/// A position that is being counted, and the occurrence with which the current game will be counted: the
-/// latest one from which the game played a move or, if there is none, the game's only occurrence.
+/// A position that is being counted, and the occurrence with which the current game will be counted. This is
+/// the latest occurrence from which the game played a move; if there is none, the game's only occurrence.
 struct Open {
     visited: VisitedPosition,
     latest: PlayedOccurrence,

@@ -72,9 +72,9 @@ fn write_visits(level: Level, visits: &[(PositionKey, Visits)], loader: &BulkLoa
     Ok(())
 }
 
-/// Compares the FENs of the occurrences in games from set-up positions with each other and, if there is one,
-/// with the FEN of an occurrence in a game from the standard start. If there are no occurrences in games from
-/// set-up positions, reads nothing.
+/// Compares the FENs of the occurrences in games from set-up positions with each other, and with the FEN of an
+/// occurrence in a game from the standard start. Reads nothing if no game from a set-up position reached the
+/// position.
 fn compare_fens(visited: &mut VisitedPosition, loader: &BulkLoader<'_>) -> Result<()> {
     let places = std::mem::take(&mut visited.to_compare);
     if places.is_empty() {

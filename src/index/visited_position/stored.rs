@@ -35,9 +35,9 @@ impl Run<'_> {
         Ok(Some(level))
     }
 
-    /// Adds to the partitions the occurrences of the games in `range` (the first and the last id) of the
-    /// database `known`, except games that the run removes. Returns the results, ratings and dates of the games
-    /// in `range`, except removed games.
+    /// Adds the occurrences of the games in `range` (the first and the last id) of the database `known` to the
+    /// partitions. Returns the results, ratings and dates of these games. Leaves out games that the run
+    /// removes.
     fn scatter_stored(&self, known: &Snapshot, range: [GameId; 2]) -> Result<StoredGames> {
         let starts = known.starts_of_games(range, StoredGames::AT_ONCE)?;
         let (path, next) = (known.path(), AtomicUsize::new(0));

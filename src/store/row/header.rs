@@ -108,13 +108,6 @@ macro_rules! header_batch {
             pub(crate) fn game_rows(&self) -> GameRows {
                 GameRows { games: self.games.len(), $($side: self.$side.len()),* }
             }
-
-            /// Keeps only the first rows of `game` and of each of its side tables; `rows` says how many of
-            /// each.
-            pub(crate) fn truncate_game_rows(&mut self, rows: &GameRows) {
-                self.games.truncate(rows.games);
-                $(self.$side.truncate(rows.$side);)*
-            }
         }
 
         /// The number of rows of `game` and of each of its side tables in a batch.
