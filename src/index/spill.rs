@@ -1,5 +1,6 @@
 //! A map from byte strings to numbers that uses temporary files beyond its memory limit.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::hash::{BuildHasher as _, DefaultHasher, Hasher as _, RandomState};
 use std::io;
@@ -312,28 +313,20 @@ impl Table {
         let count = 1 << self.bits;
         let mut from = from;
         loop {
-            let mut at = from;
-            match &self.slots {
-                Slots::Memory(slots) => {
-                    for &slot in &slots[from..] {
-                        if let Some(made) = see(at, slot)? {
-                            return Ok(made);
-                        }
-                        at += 1;
-                    }
-                }
+            let piece = match &self.slots {
+                Slots::Memory(slots) => Cow::Borrowed(&slots[from..]),
                 Slots::File(file, _) => {
-                    let mut space = vec![0; at_once.min(count - from) * Slot::BYTES];
-                    read_at(file, &mut space, (from * Slot::BYTES) as u64)?;
-                    for &slot in space.as_chunks().0 {
-                        if let Some(made) = see(at, Slot::of(slot))? {
-                            return Ok(made);
-                        }
-                        at += 1;
-                    }
+                    let mut bytes = vec![0; at_once.min(count - from) * Slot::BYTES];
+                    read_at(file, &mut bytes, (from * Slot::BYTES) as u64)?;
+                    Cow::Owned(bytes.as_chunks().0.iter().map(|&slot| Slot::of(slot)).collect())
+                }
+            };
+            for (at, &slot) in (from..).zip(piece.iter()) {
+                if let Some(made) = see(at, slot)? {
+                    return Ok(made);
                 }
             }
-            from = at % count;
+            from = (from + piece.len()) % count;
         }
     }
 

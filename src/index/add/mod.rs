@@ -2,7 +2,7 @@
 
 pub(crate) mod growth;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -72,8 +72,7 @@ pub(crate) fn run(mut plan: Plan<'_>, target: &Path, progress: &Progress) -> Res
     }
     summary.stages.sync = syncing.elapsed();
     (summary.known_sources, summary.known_gameless) = (selection.known_sources, selection.known_gameless);
-    let note = |(path, what): &(PathBuf, String)| rewritten_note(path, what, &options);
-    summary.rewritten = selection.rewritten.iter().map(note).collect();
+    summary.rewritten = selection.rewritten;
     summary.file_bytes = file_size(lock.target());
     summary.elapsed = started.elapsed();
     Ok(summary)
@@ -131,6 +130,7 @@ impl Addition<'_> {
     }
 }
 
+/// A sentence about a file that no longer begins with the text that was read before. `what` is the difference.
 fn rewritten_note(path: &Path, what: &str, options: &IndexOptions) -> String {
     let games = match options.duplicates {
         Duplicates::Keep => "games already in the database are added once more",
@@ -183,9 +183,8 @@ struct Selection {
     known_sources: u64,
     /// How many of them had no games when they were read.
     known_gameless: u64,
-    /// Files that no longer begin with the text that was read before, each with a description of the
-    /// difference.
-    rewritten: Vec<(PathBuf, String)>,
+    /// Files that no longer begin with the text that was read before: a sentence each.
+    rewritten: Vec<String>,
 }
 
 impl Selection {
@@ -216,7 +215,7 @@ impl Selection {
                     self.add_grown(file, (&sources, source), &growth, known)?;
                 }
                 (FileState::Rewritten(what), Ok(file)) => {
-                    self.rewritten.push((file.path.clone(), what));
+                    self.rewritten.push(rewritten_note(&file.path, &what, options));
                     self.add(Ok(file), SourceStart::default());
                 }
                 (_, file) => self.add(file, SourceStart::default()),

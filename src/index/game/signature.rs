@@ -49,18 +49,6 @@ pub(crate) struct Signature {
     pub(crate) moves_hash: Option<u64>,
 }
 
-impl Signature {
-    /// A copy of this signature that finds a game only if all compared data are equal.
-    pub(crate) const fn without_moves(self) -> Self {
-        Self { moves_hash: None, ..self }
-    }
-
-    /// A copy of this signature that finds games by their start position and moves alone.
-    pub(crate) const fn moves_alone(self) -> Self {
-        Self { hash: None, ..self }
-    }
-}
-
 /// The signatures of some games.
 #[derive(Debug, Default)]
 pub(crate) struct Signatures {

@@ -90,12 +90,18 @@ impl Originals {
             let date = game.date.as_deref();
             let pairing = players.map(|(white, black)| Pairing { white, black, date, result });
             games.push(&self.comparison, status, start_fen.as_deref(), moves.iter().copied(), pairing);
-            let Some(signature) = games.of(0) else { return Ok(()) };
+            let Some(mut signature) = games.of(0) else { return Ok(()) };
             is_added = true;
-            if white.is_some() && self.same(&games, &signature)?.is_none() {
-                self.insert(&games, &signature.without_moves(), game.game)?;
-            } else if white.is_none() && self.with_moves(&games, &signature)?.is_none() {
-                self.insert(&games, &signature.moves_alone(), game.game)?;
+            // The games of a White player are found by all compared data, other games by their moves alone.
+            let equal = if white.is_some() {
+                signature.moves_hash = None;
+                self.same(&games, &signature)?
+            } else {
+                signature.hash = None;
+                self.with_moves(&games, &signature)?
+            };
+            if equal.is_none() {
+                self.insert(&games, &signature, game.game)?;
             }
             Ok(())
         })?;

@@ -16,7 +16,6 @@ use crate::index::run::worker::played_occurrence;
 use crate::index::run::{Intake, Run};
 use crate::index::visited_position::{CountedGames, Decreases, LevelOccurrences};
 use crate::index::{Duplicates, Error, IndexOptions, Phase, Progress, RecentSetups, Reports, Result};
-use crate::source::Finder;
 use crate::store::pages::BtreeError;
 use crate::store::row::{GameId, SourceId};
 use crate::store::sink::{
@@ -175,13 +174,13 @@ pub fn removable(target: &Path, removal: &Removal) -> Result<RemovalSummary> {
     let known = Snapshot::open_snapshot(target)?;
     known.check_counts()?;
     let skipped = known.skipped_duplicates(&chosen.games, &chosen.sources)?;
-    let (returned, lost) = RestoredGames::find_files(skipped, &Finder::default());
+    let restored = RestoredGames::find(skipped);
     Ok(RemovalSummary {
         games: chosen.games.len(),
         plies: known.plies_of(&chosen.games)?,
         sources: chosen.sources.len() as u64,
-        returned,
-        lost,
+        returned: restored.games().count() as u64,
+        lost: restored.lost,
         file_bytes: file_size(target),
         free_bytes: database.free_bytes()?,
         elapsed: started.elapsed(),

@@ -46,22 +46,16 @@ impl ReadOptions {
 /// The games to restore, file by file, and the games that cannot be restored.
 #[derive(Debug, Default)]
 pub(crate) struct RestoredGames {
-    /// The unchanged files, with the games to restore.
+    /// The files, with the games to restore.
     files: Vec<(SourceFile, SkippedSource)>,
     pub(crate) lost: Vec<LostDuplicates>,
 }
 
 impl RestoredGames {
-    /// Counts the games whose files exist. Lists the other games by file.
-    pub(crate) fn find_files(sources: Vec<SkippedSource>, finder: &Finder) -> (u64, Vec<LostDuplicates>) {
-        let (mut there, mut lost) = (0, Vec::new());
-        for source in sources {
-            match finder.find(&source.path) {
-                Ok(_) => there += source.games.len() as u64,
-                Err(error) => lost.push(lost_duplicates(&source, error.full_message())),
-            }
-        }
-        (there, lost)
+    /// Finds the files that exist.
+    pub(crate) fn find(sources: Vec<SkippedSource>) -> Self {
+        let finder = Finder::default();
+        Self::of(sources, |source| finder.find(&source.path).map_err(|error| error.full_message()))
     }
 
     /// Finds the unchanged files. To check a file, reads the whole text that was indexed.
@@ -70,20 +64,33 @@ impl RestoredGames {
         options: &IndexOptions,
         progress: &Progress,
     ) -> Result<Self> {
-        let mut returning = Self::default();
         let finder = Finder::default();
-        for source in sources {
-            let same = same_file(&source, &finder, options, progress);
-            progress.check()?;
-            match same {
-                Ok(file) => returning.files.push((file, source)),
-                Err(reason) => returning.lost.push(lost_duplicates(&source, reason)),
-            }
-        }
-        Ok(returning)
+        let restored = Self::of(sources, |source| same_file(source, &finder, options, progress));
+        progress.check()?;
+        Ok(restored)
     }
 
-    fn games(&self) -> impl Iterator<Item = (SourceId, &SkippedDuplicate)> {
+    /// Calls `find` with each source. `find` returns the file of the source, or the reason why it cannot be
+    /// used.
+    fn of(
+        sources: Vec<SkippedSource>,
+        find: impl Fn(&SkippedSource) -> std::result::Result<SourceFile, String>,
+    ) -> Self {
+        let mut restored = Self::default();
+        for source in sources {
+            match find(&source) {
+                Ok(file) => restored.files.push((file, source)),
+                Err(reason) => {
+                    let games = source.games.len() as u64;
+                    restored.lost.push(LostDuplicates { path: source.path, games, reason });
+                }
+            }
+        }
+        restored
+    }
+
+    /// The games to restore, each with its source.
+    pub(crate) fn games(&self) -> impl Iterator<Item = (SourceId, &SkippedDuplicate)> {
         self.files.iter().flat_map(|(_, source)| source.games.iter().map(|game| (source.id, game)))
     }
 
@@ -119,10 +126,6 @@ impl RestoredGames {
         }
         Ok(())
     }
-}
-
-fn lost_duplicates(source: &SkippedSource, reason: String) -> LostDuplicates {
-    LostDuplicates { path: source.path.clone(), games: source.games.len() as u64, reason }
 }
 
 /// The file of a source, if it still begins with the text that was indexed; otherwise the reason why it cannot
