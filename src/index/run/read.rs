@@ -72,9 +72,9 @@ impl Run<'_> {
     ) -> ReadResult {
         let sequencer = shared.sequencer.into_inner().unwrap_or_else(PoisonError::into_inner);
         let feed = shared.feed.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let ends = feed.ends.into_iter().zip(digests.into_iter().chain(std::iter::repeat(None)));
-        let ends =
-            ends.enumerate().map(|(index, (end, digested))| self.end_of(index, end, digested)).collect();
+        let digests = digests.into_iter().chain(std::iter::repeat(None));
+        let ends = feed.ends.into_iter().zip(digests).zip(&self.intake.sources.files);
+        let ends = ends.map(|((end, digested), file)| self.end_of(end, digested, file)).collect();
         ReadResult { counts: sequencer.sources, counted_games: sequencer.counted_games, ends, counted }
     }
 
@@ -93,32 +93,29 @@ impl Run<'_> {
     /// For each source, its size in bytes and its digest, if the source is a readable plain file. Digests of
     /// other sources are computed while the sources are decoded.
     fn digests(&self, shared: &Shared<'_>) -> Vec<Option<(u64, SourceDigest)>> {
-        let of = |path: &Path| {
-            let map = Mapped::open(path).ok()?;
-            let is_stopped = || self.progress.is_stopped() || shared.turn.is_stopped();
-            let bytes = map.bytes().len();
-            Some((bytes as u64, digest(&map, bytes, is_stopped)?))
+        let is_stopped = || self.progress.is_stopped() || shared.turn.is_stopped();
+        let of = |file: &source::Result<SourceFile>| {
+            let file = file.as_ref().ok().filter(|file| file.is_plain())?;
+            digest(&file.path, None, &is_stopped)
         };
-        let file =
-            |file: &source::Result<SourceFile>| of(&file.as_ref().ok().filter(|file| file.is_plain())?.path);
-        self.intake.sources.files.iter().map(file).collect()
+        self.intake.sources.files.iter().map(of).collect()
     }
 
     /// Adds the digest to `end`, the result of reading a source. `digested` is the result of
     /// [`digests`](Self::digests) for this source. If the size in `digested` differs from the size that was
     /// read, the digest is computed again.
-    fn end_of(&self, index: usize, end: SourceEnd, digested: Option<(u64, SourceDigest)>) -> SourceEnd {
-        let again = |bytes: u64| {
-            let map = Mapped::open(&self.intake.sources.files[index].as_ref().ok()?.path).ok()?;
-            let bytes = usize::try_from(bytes).ok().filter(|bytes| *bytes <= map.bytes().len())?;
-            digest(&map, bytes, || self.progress.is_stopped())
-        };
-        let made = match (digested, end.bytes) {
-            (Some((bytes, digest)), Some(read)) if bytes == read => Some(digest),
-            (Some(_), Some(read)) => again(read),
+    fn end_of(
+        &self,
+        end: SourceEnd,
+        digested: Option<(u64, SourceDigest)>,
+        file: &source::Result<SourceFile>,
+    ) -> SourceEnd {
+        let made = match (digested, end.bytes, file) {
+            (Some((bytes, _)), Some(read), _) if bytes == read => digested,
+            (Some(_), Some(read), Ok(file)) => digest(&file.path, Some(read), &|| self.progress.is_stopped()),
             _ => None,
         };
-        SourceEnd { digest: end.digest.or(made), ..end }
+        SourceEnd { digest: end.digest.or(made.map(|(_, digest)| digest)), ..end }
     }
 
     fn cut_options(&self) -> CutOptions {
@@ -161,16 +158,19 @@ fn first_failure(results: Vec<Result<()>>) -> Result<()> {
     failed.into_iter().chain(stopped).next().map_or(Ok(()), Err)
 }
 
-/// The digest of the first `end` bytes of a file; `None` if `is_stopped` returns true.
-fn digest(map: &Mapped, end: usize, is_stopped: impl Fn() -> bool) -> Option<SourceDigest> {
+/// The size of a file in bytes, and its digest; with `size`, those of its first `size` bytes. `None` if the file
+/// cannot be read or is shorter, or if `is_stopped` returns true.
+fn digest(path: &Path, size: Option<u64>, is_stopped: &dyn Fn() -> bool) -> Option<(u64, SourceDigest)> {
     const PIECE: usize = 1 << 20;
+    let map = Mapped::open(path).ok()?;
+    let size = size.map_or(Some(map.bytes().len()), |size| usize::try_from(size).ok())?;
     let mut hasher = blake3::Hasher::new();
-    for (index, piece) in map.bytes()[..end].chunks(PIECE).enumerate() {
+    for (index, piece) in map.bytes().get(..size)?.chunks(PIECE).enumerate() {
         if is_stopped() {
             return None;
         }
         hasher.update(piece);
         map.release(index * PIECE..index * PIECE + piece.len());
     }
-    Some(SourceDigest(*hasher.finalize().as_bytes()))
+    Some((size as u64, SourceDigest(*hasher.finalize().as_bytes())))
 }
