@@ -14,8 +14,7 @@ use crate::opening::OpeningBook;
 use crate::store::row::HeaderBatch;
 use crate::store::row::virtual_table::Cell;
 use crate::store::sink::{
-    BatchNumber, DuplicateLinks, GameMoves, KeepingSink, NewRun, PositionEncoder, RunTotals, Sink,
-    SortedOccurrences, Takes,
+    BatchNumber, GameMoves, KeepingSink, NewRun, PositionEncoder, RunTotals, Sink, SortedOccurrences, Takes,
 };
 use crate::store::{BulkLoader, Result};
 
@@ -106,7 +105,7 @@ impl Sink for ParquetFiles<'_> {
     }
 }
 
-impl<S: SortedOccurrences> KeepingSink<S> for ParquetFiles<'_> {
+impl KeepingSink for ParquetFiles<'_> {
     fn begin(&mut self, run: &NewRun<'_>) -> Result<()> {
         let source =
             |&(id, path, first_byte): &(SourceId, &Path, u64)| (id, (path.display().to_string(), first_byte));
@@ -114,7 +113,7 @@ impl<S: SortedOccurrences> KeepingSink<S> for ParquetFiles<'_> {
         Ok(())
     }
 
-    fn occurrences(&mut self, sorted: &S) -> Result<(), S::Error> {
+    fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
         let sorted = self.writer.write_positions(sorted.pool())?;
         self.totals.distinct_positions = sorted.distinct;
         self.totals.spilled_bytes = sorted.spilled_bytes;
@@ -143,11 +142,10 @@ impl<S: SortedOccurrences> KeepingSink<S> for ParquetFiles<'_> {
         Ok(())
     }
 
-    fn links(
+    fn links<S: SortedOccurrences>(
         &mut self,
         _: &S,
-        _: &DuplicateLinks,
-        _: impl FnOnce(&BulkLoader<'_>, &[GameId]) -> Result<u64, S::Error>,
+        _: impl FnOnce(&BulkLoader<'_>) -> Result<u64, S::Error>,
     ) -> Result<u64, S::Error> {
         Ok(0)
     }

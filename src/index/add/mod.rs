@@ -15,7 +15,8 @@ use crate::index::{Duplicates, Error, IndexOptions, Phase, Progress, Reports, Re
 use crate::opening::OpeningBook;
 use crate::source::{self, DecodeOptions, Opened, SearchObserver as _, SourceFile, Sources, TextEncoding};
 use crate::store::row::SourceId;
-use crate::store::sink::{AddedPages, Replaced};
+use crate::store::sink::AddedPages;
+use crate::store::write::duplicate::Replaced;
 use crate::store::write::level::games_to_merge;
 use crate::store::write::remove::{Reason, RowsToRemove};
 use crate::store::{

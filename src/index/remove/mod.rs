@@ -20,9 +20,7 @@ use crate::sort::Scatter;
 use crate::source::Finder;
 use crate::store::pages::BtreeError;
 use crate::store::row::{GameId, SourceId};
-use crate::store::sink::{
-    AddedPages, BatchNumber, DuplicateLinks, KeepingSink, PositionEncoder as _, Sink as _, Takes,
-};
+use crate::store::sink::{AddedPages, BatchNumber, KeepingSink as _, PositionEncoder as _, Sink as _, Takes};
 use crate::store::write::remove::{Reason, RemovedRows, RowsToRemove};
 use crate::store::{
     self, Build, BuildOptions, Database, GameFilter, GameSet, HitOrder, ImportId, Layout, Need,
@@ -359,11 +357,13 @@ impl Run<'_> {
         sink.occurrences(&sorted)?;
         self.progress.enter(Phase::Finishing);
         sink.end_removal(last_game)?;
-        let replaced = Vec::new();
-        let links = DuplicateLinks { prefixes: removes, last_game, replaced, user_removes: removes };
-        sink.links(&sorted, &links, |loader, freed| self.note_prefixes(loader, last_game, freed))?;
+        if removes {
+            sink.links(&sorted, |loader| {
+                self.note_prefixes(loader, last_game, &loader.release_duplicates()?)
+            })?;
+        }
         self.progress.check()?;
-        KeepingSink::<LevelOccurrences<'_>>::finish(sink)?;
+        sink.finish()?;
         Ok(restored.count().into())
     }
 

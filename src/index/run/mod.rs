@@ -23,9 +23,8 @@ use crate::parallel::lock;
 use crate::sort::Partitions;
 use crate::source::{self, SourceFile, Sources, TextEncoding};
 use crate::store::row::{DuplicateKind, Severity};
-use crate::store::sink::{
-    AddedPages, DuplicateLinks, KeepingSink, NewRun, Replaced, RunTotals, Sink, SortedOccurrences,
-};
+use crate::store::sink::{AddedPages, KeepingSink, NewRun, RunTotals, Sink};
+use crate::store::write::duplicate::Replaced;
 use crate::store::write::level::level_for;
 use crate::store::{BulkLoader, GameSet, ImportTotals, Snapshot, SourceTotals};
 
@@ -133,14 +132,11 @@ impl<'r> Run<'r> {
     }
 
     /// Writes everything through `sink`: reads the sources, sorts the occurrences, and completes all tables.
-    pub(crate) fn fill<S>(&self, mut sink: S) -> Result<Summary>
-    where
-        S: for<'s> KeepingSink<LevelOccurrences<'s>>,
-    {
+    pub(crate) fn fill(&self, mut sink: impl KeepingSink) -> Result<Summary> {
         sink.begin(&self.new_run())?;
         let read = self.read_all(&mut sink)?;
         let (sorting, none) = (self.sorting(Some(Level::FIRST), &read.counted_games), Decreases::default());
-        self.complete(sink, &read, &LevelOccurrences::new(sorting, &none), Vec::new())
+        self.complete(sink, &read, &LevelOccurrences::new(sorting, &none), &[])
     }
 
     /// Like [`fill`](Self::fill), but adds everything to an existing database. `decreases` are the changes
@@ -152,13 +148,13 @@ impl<'r> Run<'r> {
         decreases: &Decreases,
         replaced: &[Replaced],
     ) -> Result<Summary> {
-        KeepingSink::<LevelOccurrences<'_>>::begin(&mut sink, &self.new_run())?;
+        sink.begin(&self.new_run())?;
         let mut read = self.read_all(&mut sink)?;
         let clock = Instant::now();
         let level = self.level_to_write(&mut read.counted_games, false)?;
         read.counted.stages.read += clock.elapsed();
         let sorting = self.sorting(level, &read.counted_games);
-        self.complete(sink, &read, &LevelOccurrences::new(sorting, decreases), replaced.to_vec())
+        self.complete(sink, &read, &LevelOccurrences::new(sorting, decreases), replaced)
     }
 
     /// Chooses the level to write in the target. With `merges_all`, this is the first level, which then has
@@ -191,13 +187,14 @@ impl<'r> Run<'r> {
         Ok(read)
     }
 
-    /// Writes the data that is known only after all games have been read.
-    fn complete<S: KeepingSink<O>, O: SortedOccurrences<Error = Error>>(
+    /// Writes the data that is known only after all games have been read. The duplicates of the `replaced`
+    /// games are reassigned to the games that were read from the same places.
+    fn complete(
         &self,
-        mut sink: S,
+        mut sink: impl KeepingSink,
         read: &ReadResult,
-        sorted: &O,
-        replaced: Vec<Replaced>,
+        sorted: &LevelOccurrences<'_>,
+        replaced: &[Replaced],
     ) -> Result<Summary> {
         let last_game = read.counted_games.before();
         self.progress.enter(Phase::Sorting);
@@ -210,10 +207,16 @@ impl<'r> Run<'r> {
         sink.end(&self.totals(read, &summary))?;
         summary.stages.headers = clock.elapsed();
         let clock = Instant::now();
-        let prefixes = self.options.duplicates != Duplicates::Keep;
-        let links = DuplicateLinks { prefixes, last_game, replaced, user_removes: false };
-        let linked =
-            sink.links(sorted, &links, |loader, freed| self.note_prefixes(loader, last_game, freed))?;
+        let linked = sink.links(sorted, |loader| {
+            let mut freed = Vec::new();
+            for replaced in replaced {
+                freed.extend(loader.move_duplicates(replaced, last_game)?);
+            }
+            if self.options.duplicates == Duplicates::Keep {
+                return Ok(0);
+            }
+            self.note_prefixes(loader, last_game, &freed)
+        })?;
         summary.duplicates.add(DuplicateKind::Prefix, linked);
         self.progress.check()?;
         sink.finish()?;
@@ -239,7 +242,6 @@ impl<'r> Run<'r> {
         };
         NewRun {
             import: self.intake.import,
-            program_version: env!("CARGO_PKG_VERSION"),
             options: options.to_string(),
             continuation_threshold: self.options.continuation_threshold,
             openings: &self.options.openings,

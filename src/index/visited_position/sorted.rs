@@ -49,6 +49,11 @@ impl<'r> LevelOccurrences<'r> {
     pub(crate) fn visited(&self) -> u64 {
         lock(&self.counted).iter().map(|(_, counted)| counted.visited.len() as u64).sum()
     }
+
+    /// The number of distinct keys of the new games in the partitions drained so far.
+    pub(crate) fn distinct(&self) -> u64 {
+        lock(&self.counted).iter().map(|(_, counted)| counted.distinct).sum()
+    }
 }
 
 impl SortedOccurrences for LevelOccurrences<'_> {
@@ -81,10 +86,6 @@ impl SortedOccurrences for LevelOccurrences<'_> {
         })?;
         lock(&self.counted).push((partition, counter.finish()));
         Ok(())
-    }
-
-    fn distinct(&self) -> u64 {
-        lock(&self.counted).iter().map(|(_, counted)| counted.distinct).sum()
     }
 
     fn write_visited(&self, loader: &mut BulkLoader<'_>) -> Result<()> {

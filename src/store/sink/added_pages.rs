@@ -8,12 +8,9 @@ use std::sync::Arc;
 
 use rayon::ThreadPoolBuilder;
 
-use super::added_rows::{AddedRows, RowFile};
+use super::added_rows::{RowFile, write_rows};
 use super::encoder::{BatchNumber, GameLeafList, GameLeaves, LeafEncoder};
-use super::{
-    DuplicateLinks, KeepingSink, NewRun, OccurrenceLeaves, RunTotals, Sink, SortedOccurrences, begin, end,
-    link_duplicates,
-};
+use super::{KeepingSink, NewRun, OccurrenceLeaves, RunTotals, Sink, SortedOccurrences, begin, end};
 use crate::id::{GameId, ImportId};
 use crate::parallel;
 use crate::store::error::{Error, Result};
@@ -23,7 +20,7 @@ use crate::store::pages::{
     count_unchanged_leaves, extend, replace_end,
 };
 use crate::store::row::{HeaderBatch, OccurrenceRow};
-use crate::store::write::remove::{RemainingRows, RowsToRemove};
+use crate::store::write::remove::RowsToRemove;
 use crate::store::{BulkLoader, Database, PageTransaction, SideDatabase, SideIndex, WriterLock};
 
 /// Adds games in one transaction, mostly as new pages beside those that readers use. Can also remove games in
@@ -114,10 +111,6 @@ impl<'d> AddedPages<'d> {
         let games = self.leaving.games;
         let leaves_out = !games.is_empty() && is_merging_quicker(self.rows, self.leaving.positions);
         let mut left_out: Vec<(GameId, u32)> = Vec::new();
-        let count = |left_out: &mut Vec<(GameId, u32)>, game: GameId| match left_out.last_mut() {
-            Some((last, rows)) if *last == game => *rows += 1,
-            _ => left_out.push((game, 1)),
-        };
         for (table, leaves) in [("game_position", positions), ("move_eval", evals)] {
             if self.layout == Layout::Compact && table == "game_position" {
                 if leaves_out {
@@ -132,10 +125,10 @@ impl<'d> AddedPages<'d> {
             let (file, root) = (pages.file(), pages.root_page(table)?);
             let tree = if leaves_out {
                 let old = Tree::read(file, root)?;
-                copy_without_games(file, &old, games, leaves, |game| {
-                    if table == "game_position" {
-                        count(&mut left_out, game);
-                    }
+                copy_without_games(file, &old, games, leaves, |game| match left_out.last_mut() {
+                    _ if table != "game_position" => {}
+                    Some((last, rows)) if *last == game => *rows += 1,
+                    _ => left_out.push((game, 1)),
                 })?
             } else {
                 extend(file, root, leaves)?
@@ -144,21 +137,6 @@ impl<'d> AddedPages<'d> {
         }
         changed.left_out = leaves_out.then_some(left_out);
         Ok(changed)
-    }
-
-    /// Builds the changed trees of `game_position` and `move_eval`, and chooses the indexes to rewrite.
-    fn new_rows(
-        &mut self,
-        pages: &PageTransaction<'_>,
-        side: SideDatabase,
-        sorted: &impl SortedOccurrences,
-    ) -> Result<NewRows> {
-        let games = self.change_games(pages)?;
-        // The indexes are rewritten only if games are added, and if enough rows are added or removed.
-        let added = sorted.count_new();
-        let is_worth = added > 0 && is_merging_quicker(self.rows, added + self.leaving.positions);
-        let indexes = if is_worth { game_indexes(pages, &side)? } else { Vec::new() };
-        Ok(NewRows { side, games, indexes })
     }
 
     /// Publishes `trees`, the changed trees of `game_position` and `move_eval`, so that SQL can read them.
@@ -182,16 +160,21 @@ impl<'d> AddedPages<'d> {
         Ok(loader)
     }
 
-    /// Writes the level of `occurrence` and the indexes of `game`; meanwhile writes the small tables through
-    /// SQL. Then removes games, and writes the visited positions.
-    fn write_level<S: SortedOccurrences>(
+    /// Rewrites or extends `game_position` and `move_eval`. Writes the level of `occurrence` and the indexes of
+    /// `game`; meanwhile writes the small tables, whose new rows are in `side`, through SQL. Then removes games,
+    /// and writes the visited positions.
+    fn write_pages<S: SortedOccurrences>(
         &mut self,
         mut pages: PageTransaction<'d>,
-        new: NewRows,
+        side: SideDatabase,
         sorted: &S,
     ) -> Result<(), S::Error> {
-        let NewRows { side, games: ChangedGames { trees, left_out }, indexes } = new;
         let leaving = self.leaving;
+        let ChangedGames { trees, left_out } = self.change_games(&pages)?;
+        // The indexes are rewritten only if games are added, and if enough rows are added or removed.
+        let added = sorted.count_new();
+        let is_worth = added > 0 && is_merging_quicker(self.rows, added + leaving.positions);
+        let indexes = if is_worth { game_indexes(&pages, &side)? } else { Vec::new() };
         let file = &Arc::clone(pages.file());
         let root = pages.root_page("occurrence")?;
         let tree = &Tree::read(file, root).map_err(Error::from)?;
@@ -203,9 +186,7 @@ impl<'d> AddedPages<'d> {
             built.join().map_err(|_| sorted.panicked())?
         })?;
         finish_pages(pages, written.map(|tree| (root, tree)), indexes.iter().zip(built), loader)?;
-        let rows =
-            left_out.as_deref().map_or(RemainingRows::There, |positions| RemainingRows::Gone { positions });
-        loader.remove(leaving, rows)?;
+        loader.remove(leaving, left_out.as_deref())?;
         if let Some(level) = sorted.level() {
             loader.set_last_level(level)?;
         }
@@ -265,15 +246,6 @@ fn build_trees<S: SortedOccurrences>(
         || sorted.level().map(write).transpose(),
     );
     Ok((written?, built?))
-}
-
-/// The new rows of the small tables, the changed trees, and the indexes to rewrite.
-struct NewRows {
-    /// The new rows of the small tables.
-    side: SideDatabase,
-    games: ChangedGames,
-    /// The indexes of `game` to rewrite.
-    indexes: Vec<GameIndex>,
 }
 
 /// The changes of `game_position` and `move_eval`.
@@ -347,39 +319,35 @@ impl Sink for AddedPages<'_> {
     }
 }
 
-impl<S: SortedOccurrences> KeepingSink<S> for AddedPages<'_> {
+impl KeepingSink for AddedPages<'_> {
     fn begin(&mut self, run: &NewRun<'_>) -> Result<()> {
         self.import = run.import;
         begin(self.small(), run, false)
     }
 
-    fn occurrences(&mut self, sorted: &S) -> Result<(), S::Error> {
+    fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
         let side = self.small.take().expect("while games are read").finish_side_database()?;
-        let pages = match self.target.take().expect("while games are read") {
-            Target::Pages(pages) => pages,
-            Target::Rows(large) => {
-                let Self { leaving, import, .. } = *self;
-                let rows = AddedRows { leaving, side, large, leaves: self.leaves.take() };
+        match self.target.take().expect("while games are read") {
+            Target::Pages(pages) => self.write_pages(*pages, side, sorted),
+            Target::Rows(file) => {
+                let (leaving, import, large) = (self.leaving, self.import, file.finish(self.leaves.take())?);
                 let loader = self.loader();
                 loader.set_import(import);
-                return rows.write(loader, sorted);
+                write_rows(loader, leaving, side, large, sorted)
             }
-        };
-        let new = self.new_rows(&pages, side, sorted)?;
-        self.write_level(*pages, new, sorted)
+        }
     }
 
     fn end(&mut self, run: &RunTotals) -> Result<()> {
         end(self.loader(), run)
     }
 
-    fn links(
+    fn links<S: SortedOccurrences>(
         &mut self,
         _: &S,
-        duplicates: &DuplicateLinks,
-        note_prefixes: impl FnOnce(&BulkLoader<'_>, &[GameId]) -> Result<u64, S::Error>,
+        link: impl FnOnce(&BulkLoader<'_>) -> Result<u64, S::Error>,
     ) -> Result<u64, S::Error> {
-        link_duplicates(self.loader(), duplicates, note_prefixes)
+        link(self.loader())
     }
 
     fn finish(self) -> Result<()> {

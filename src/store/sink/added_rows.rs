@@ -9,7 +9,7 @@ use crate::id::Level;
 use crate::store::error::{Error, Result};
 use crate::store::pages::{PageFile, PageNumber, Segment, assemble};
 use crate::store::row::Occurrence;
-use crate::store::write::remove::{RemainingRows, RowsToRemove};
+use crate::store::write::remove::RowsToRemove;
 use crate::store::write::side_database::{Temporary, root_page};
 use crate::store::{BulkLoader, SideDatabase, WriterLock};
 
@@ -43,7 +43,7 @@ impl RowFile {
     }
 
     /// Completes the trees of both tables, and returns the temporary database.
-    fn finish(self, (positions, evals): (Vec<Segment>, Vec<Segment>)) -> Result<Temporary> {
+    pub(super) fn finish(self, (positions, evals): (Vec<Segment>, Vec<Segment>)) -> Result<Temporary> {
         assemble(&self.file, self.positions, positions)?;
         assemble(&self.file, self.evals, evals)?;
         self.file.finish()?;
@@ -51,33 +51,24 @@ impl RowFile {
     }
 }
 
-/// The changes to make in a database.
-pub(super) struct AddedRows<'a> {
-    pub(super) leaving: RowsToRemove<'a>,
-    /// The new rows of the small tables.
-    pub(super) side: SideDatabase,
-    pub(super) large: RowFile,
-    pub(super) leaves: (Vec<Segment>, Vec<Segment>),
-}
-
-impl AddedRows<'_> {
-    /// Removes the rows in `leaving`, inserts the new rows, and writes the visited positions.
-    pub(super) fn write<S: SortedOccurrences>(
-        self,
-        loader: &mut BulkLoader<'_>,
-        sorted: &S,
-    ) -> Result<(), S::Error> {
-        let Self { leaving, side, large, leaves } = self;
-        loader.remove_replaced(leaving)?;
-        loader.remove(leaving, RemainingRows::There)?;
-        loader.take_rows(side)?;
-        loader.take_large_rows(large.finish(leaves)?)?;
-        if let Some(level) = sorted.level() {
-            loader.insert_level(level, sorted)?;
-        }
-        loader.take_problems()?;
-        sorted.write_visited(loader)
+/// Removes the rows in `leaving`, inserts the new rows, and writes the visited positions. `side` has the new
+/// rows of the small tables, and `large` those of `game_position` and `move_eval`.
+pub(super) fn write_rows<S: SortedOccurrences>(
+    loader: &mut BulkLoader<'_>,
+    leaving: RowsToRemove<'_>,
+    side: SideDatabase,
+    large: Temporary,
+    sorted: &S,
+) -> Result<(), S::Error> {
+    loader.remove_replaced(leaving)?;
+    loader.remove(leaving, None)?;
+    loader.take_rows(side)?;
+    loader.take_large_rows(large)?;
+    if let Some(level) = sorted.level() {
+        loader.insert_level(level, sorted)?;
     }
+    loader.take_problems()?;
+    sorted.write_visited(loader)
 }
 
 impl BulkLoader<'_> {

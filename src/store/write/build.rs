@@ -15,7 +15,7 @@ use crate::store::lock::{WriterLock, directory_of};
 use crate::store::pages::PageNumber;
 use crate::store::schema;
 use crate::store::write::side_database::{
-    SIDE_FILES, SideDatabase, Temporary, attach, configure, copy_problems, copy_rows, root_page, with_suffix,
+    SIDE_FILES, SideDatabase, Temporary, configure, root_page, with_suffix,
 };
 
 /// The length of an SQLite file's header, in bytes.
@@ -79,20 +79,8 @@ impl Build {
         Ok(Self { connection: None, temporary, options, lock, set_up: None, held: None })
     }
 
-    /// Continues with a temporary file that is a copy of the lock's target. The connection `held` prevents
-    /// others from writing to the target.
-    pub(super) fn from_copy(
-        temporary: Temporary,
-        options: BuildOptions,
-        lock: WriterLock,
-        set_up: SetUp,
-        held: Connection,
-    ) -> Result<Self> {
-        let (set_up, held) = (Some(set_up), Some(held));
-        Self { connection: None, temporary, options, lock, set_up, held }.begun()
-    }
-
-    fn begun(mut self) -> Result<Self> {
+    /// Opens the temporary file, and creates or updates its schema.
+    pub(super) fn begun(mut self) -> Result<Self> {
         self.reopen()?;
         if let Some(connection) = &mut self.connection {
             schema::migrate(connection, &self.temporary.0)?;
@@ -160,40 +148,12 @@ impl Build {
         self.options.cache_bytes
     }
 
-    /// Creates another temporary database beside the target. [`take_rows`](Self::take_rows) later copies its
-    /// rows.
+    /// Creates another temporary database beside the target.
     ///
     /// # Errors
     /// [`ErrorKind::Directory`], or errors of SQLite.
     pub fn side_database(&self, name: &str) -> Result<SideDatabase> {
         SideDatabase::create(&self.lock, name, self.options.cache_bytes)
-    }
-
-    /// Copies all rows of a side database except those of `occurrence_level`. Tables that receive rows must
-    /// be empty. Both databases have the same schema, so SQLite copies rows and indexes, except those of
-    /// `problem`, without decoding them.
-    ///
-    /// # Errors
-    /// Errors of SQLite, such as [`Error::DiskFull`].
-    pub fn take_rows(&self, side: SideDatabase) -> Result<()> {
-        let failed = |source| Error::sqlite(self.path(), "copy the small tables", source);
-        let main = self.connection();
-        let side = side.close()?;
-        attach(main, &side.0, "side").and_then(|()| main.execute_batch("BEGIN")).map_err(failed)?;
-        copy_rows(main, "side").and_then(|()| copy_problems(main)).map_err(failed)?;
-        main.execute_batch("COMMIT; DETACH side").map_err(failed)
-    }
-
-    /// Fills empty indexes from the rows of their tables.
-    ///
-    /// # Errors
-    /// Errors of SQLite, such as [`Error::DiskFull`].
-    pub fn rebuild_indexes(&self, names: &[String]) -> Result<()> {
-        let make = |name: &String| self.connection().execute_batch(&format!("REINDEX {name}"));
-        names
-            .iter()
-            .try_for_each(make)
-            .map_err(|source| Error::sqlite(self.path(), "create an index", source))
     }
 
     /// Syncs the file, renames it to the target, and syncs the directory. If others are reading the target in

@@ -14,16 +14,14 @@ use crate::store::database::Database;
 use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::game_column::ColumnBuilder;
 use crate::store::game_indexes::update_statistics;
-use crate::store::row::virtual_table::{Columns as _, RowTable};
+use crate::store::row::virtual_table::RowTable;
 use crate::store::row::{
-    ContinuationRow, GameRow, HeaderBatch, ImportTotals, MovesRow, NewImport, SourceDigest, SourceTotals,
-    VisitedPositionBatch, VisitedPositionRow,
+    ContinuationRow, HeaderBatch, ImportTotals, NewImport, SourceDigest, SourceTotals, VisitedPositionBatch,
+    VisitedPositionRow,
 };
 use crate::store::write::features::FeatureSetWriter;
 use crate::store::write::hidden_index::{self, SchemaRow};
-use crate::store::write::side_database::{
-    SideDatabase, Temporary, attach, copy_problems, copy_rows, remove_replaced,
-};
+use crate::store::write::side_database::{SideDatabase, Temporary, attach, copy_problems, copy_rows};
 
 /// A position of a game and the move played from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -256,20 +254,12 @@ impl<'c> BulkLoader<'c> {
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
     pub fn append_headers(&mut self, batch: &HeaderBatch) -> Result<()> {
-        self.insert_headers(batch, true)
+        self.append_headers_except(&[], batch)
     }
 
-    /// Like [`append_headers`](Self::append_headers), but does not write the tables `game` and `game_moves`.
-    ///
-    /// # Errors
-    /// As [`append_headers`](Self::append_headers).
-    pub(crate) fn append_headers_without_games(&mut self, batch: &HeaderBatch) -> Result<()> {
-        self.insert_headers(batch, false)
-    }
-
-    fn insert_headers(&mut self, batch: &HeaderBatch, with_games: bool) -> Result<()> {
-        let written = if with_games { &[][..] } else { &[GameRow::TABLE, MovesRow::TABLE] };
-        let mut tables = self.headers.iter().filter(|rows| !written.contains(&rows.table));
+    /// Like [`append_headers`](Self::append_headers), but does not write the tables in `others`.
+    pub(crate) fn append_headers_except(&mut self, others: &[&str], batch: &HeaderBatch) -> Result<()> {
+        let mut tables = self.headers.iter().filter(|rows| !others.contains(&rows.table));
         tables.try_for_each(|rows| self.insert(rows, batch))?;
         self.push_columns(batch)?;
         let appended = self.features.append(&self.connection, batch);
@@ -305,9 +295,7 @@ impl<'c> BulkLoader<'c> {
     /// Errors of SQLite, such as [`Error::DiskFull`].
     pub(crate) fn take_rows(&mut self, side: SideDatabase) -> Result<()> {
         self.attach("side", side.close()?)?;
-        self.run("copy the small tables", |connection| {
-            remove_replaced(connection).and_then(|()| copy_rows(connection, "side"))
-        })
+        self.run("copy the small tables", |connection| copy_rows(connection, "side"))
     }
 
     /// Copies the rows of a closed side database that has only rows of large tables.

@@ -17,7 +17,6 @@ use crate::store::write::build::{Build, BuildOptions};
 use crate::store::write::features::rebuild_sets;
 use crate::store::write::fill::fill_columns;
 use crate::store::write::remove::RECOUNT;
-use crate::store::write::side_database::Temporary;
 
 /// Creates a row with the path `unknown source N` for each missing source of games. So the games can be kept,
 /// and can later be removed by source.
@@ -167,15 +166,16 @@ impl Build {
     /// If the target cannot be read or copied, the path of the copy is not valid UTF-8, or another program is
     /// writing to the target.
     pub fn copy_of(database: &Database, lock: WriterLock, cache_bytes: u64) -> Result<Self> {
-        let temporary = Temporary(lock.temporary(""));
-        let failed = |source| Error::sqlite(lock.target(), "copy the database", source);
-        let Some(path) = temporary.0.to_str() else {
-            return Err(ErrorKind::PathNotUtf8.at(&temporary.0));
-        };
-        let held = begin_write(lock.target())?;
-        database.connection().execute("VACUUM INTO ?1", [path]).map_err(failed)?;
         let options = BuildOptions { overwrite: true, cache_bytes, layout: database.layout() };
-        Self::from_copy(temporary, options, lock, database.set_up(), held)
+        let mut build = Self::new_file(options, lock)?;
+        let Some(path) = build.path().to_str() else {
+            return Err(ErrorKind::PathNotUtf8.at(build.path()));
+        };
+        let held = begin_write(build.target())?;
+        let failed = |source| Error::sqlite(build.target(), "copy the database", source);
+        database.connection().execute("VACUUM INTO ?1", [path]).map_err(failed)?;
+        (build.set_up, build.held) = (Some(database.set_up()), Some(held));
+        build.begun()
     }
 
     /// Removes rows that refer to missing games or sources, names that no game uses, and sources whose games

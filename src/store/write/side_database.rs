@@ -111,25 +111,20 @@ fn game_indexes(connection: &Connection) -> rusqlite::Result<Vec<(String, String
     read_rows(&mut connection.prepare(sql)?, [], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Removes each stored block of a column for which the attached side database has a complete new block.
-pub(crate) fn remove_replaced(main: &Connection) -> rusqlite::Result<()> {
-    main.execute_batch(
-        "DELETE FROM main.game_column WHERE (name, block) IN (SELECT name, block FROM side.game_column)",
-    )
-}
-
 /// Whether the database already has sets, which must be merged with the sets of new games.
 const HAS_SETS: &str = "SELECT EXISTS (SELECT 1 FROM main.game_set)";
 
-/// Copies all rows of an attached side database except those of `problem` and `occurrence_level`. The main
-/// database can have additional tables and columns. Additional tables are not changed; additional columns get
-/// their default values.
+/// Copies all rows of an attached side database except those of `problem` and `occurrence_level`. Rows of
+/// `game_column` replace rows with the same key. The main database can have additional tables and columns.
+/// Additional tables are not changed; additional columns get their default values.
 pub(crate) fn copy_rows(main: &Connection, side: &str) -> rusqlite::Result<()> {
     let sql = format!(
         "SELECT name FROM {side}.sqlite_schema
          WHERE type = 'table' AND name NOT IN ('problem', 'occurrence_level') AND name NOT LIKE 'sqlite%' ORDER BY rowid"
     );
     let tables: Vec<String> = read_rows(&mut main.prepare(&sql)?, [], |row| row.get(0))?;
+    let replaced = format!("SELECT name, block FROM {side}.game_column");
+    main.execute_batch(&format!("DELETE FROM main.game_column WHERE (name, block) IN ({replaced})"))?;
     for table in tables {
         let empty = format!("SELECT NOT EXISTS (SELECT 1 FROM {side}.{table})");
         if main.query_row(&empty, [], |row| row.get(0))? {
