@@ -275,8 +275,8 @@ impl<'c> BulkLoader<'c> {
     }
 
     /// Inserts the rows of a batch for one table.
-    fn insert<B>(&self, rows: &RowTable<B>, batch: &B) -> Result<()> {
-        let given = (rows.len)(batch);
+    fn insert<B: Sync + 'static>(&self, rows: &RowTable<B>, batch: &B) -> Result<()> {
+        let given = rows.len(batch);
         if given == 0 {
             return Ok(());
         }
