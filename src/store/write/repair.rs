@@ -14,8 +14,8 @@ use crate::store::lock::WriterLock;
 use crate::store::row::HeaderBatch;
 use crate::store::schema::{schema_of, version_of};
 use crate::store::write::build::{Build, BuildOptions};
+use crate::store::write::columns::fill_columns;
 use crate::store::write::features::rebuild_sets;
-use crate::store::write::fill::fill_columns;
 use crate::store::write::remove::RECOUNT;
 
 /// Creates a row with the path `unknown source N` for each missing source of games. So the games can be kept,

@@ -14,7 +14,7 @@ pub(crate) use crate::store::read::features::blocks as feature_blocks;
 use crate::store::read::features::{block_sets, deleted_games, fill_block};
 use crate::store::read::occurrence::visit::played_at;
 use crate::store::visit_set::{PlayedMove, for_each_visit};
-use crate::store::write::fill::{blocks_with_games, columns_of_games};
+use crate::store::write::columns::{blocks_with_games, columns_of_games};
 use crate::store::{Cells, GAME_COLUMN, GAME_SET, OCCURRENCE, VISIT_SET, read_rows};
 use crate::verify::FindingKind::{MissingRow, SurplusRow, WrongValue};
 use crate::verify::rows::{LevelKey, Reader, visited_row};
