@@ -10,8 +10,9 @@ use crate::index::{Error, PlayedOccurrence, Progress, Result};
 use crate::parallel::lock;
 use crate::sort::Partitions;
 use crate::sorted::sort_by_key;
-use crate::store::BulkLoader;
-use crate::store::sink::{OccurrenceRows, SortedOccurrences};
+use crate::store::row::Occurrence;
+use crate::store::sink::SortedOccurrences;
+use crate::store::{self, BulkLoader};
 
 /// The unsorted occurrences of a level, and the parameters for sorting and counting them.
 #[derive(Clone, Copy)]
@@ -77,12 +78,12 @@ impl SortedOccurrences for LevelOccurrences<'_> {
         (u128::from(self.count()) * u128::from(counted_games.count()) / u128::from(all)) as u64
     }
 
-    fn drain<R: OccurrenceRows>(&self, partition: usize, rows: &mut R) -> Result<()> {
+    fn drain(&self, partition: usize, mut push: impl FnMut(Occurrence) -> store::Result<()>) -> Result<()> {
         let mut counter = Counter::new(self.sorting.counted_games, self.sorting.threshold);
         self.sorting.partitions.drain_sorted(partition, self.sorting.at_once, |piece| {
             self.sorting.progress.check()?;
             counter.observe(piece);
-            Ok::<_, Error>(rows.append(piece.iter().map(|occurrence| occurrence.occurrence()))?)
+            Ok::<_, Error>(piece.iter().try_for_each(|occurrence| push(occurrence.occurrence()))?)
         })?;
         lock(&self.counted).push((partition, counter.finish()));
         Ok(())

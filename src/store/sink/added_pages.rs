@@ -10,7 +10,7 @@ use rayon::ThreadPoolBuilder;
 
 use super::added_rows::{RowFile, write_rows};
 use super::encoder::{BatchNumber, GameLeafList, GameLeaves, LeafEncoder};
-use super::{KeepingSink, NewRun, OccurrenceLeaves, RunTotals, Sink, SortedOccurrences, begin, end};
+use super::{KeepingSink, NewRun, RunTotals, Sink, SortedOccurrences, begin, end, write_occurrences};
 use crate::id::{GameId, ImportId};
 use crate::parallel;
 use crate::store::error::{Error, Result};
@@ -237,7 +237,7 @@ fn build_trees<S: SortedOccurrences>(
     let threads = 2 * sorted.pool().current_num_threads();
     let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|_| sorted.panicked())?;
     let write = |level| {
-        let segments = OccurrenceLeaves::of_all(file, level, sorted)?;
+        let segments = write_occurrences(file, level, sorted)?;
         let first = OccurrenceRow::first_of(level);
         Ok::<_, S::Error>(replace_end(file, tree, first, segments).map_err(Error::from)?)
     };
@@ -271,14 +271,12 @@ fn game_indexes(pages: &PageTransaction<'_>, side: &SideDatabase) -> Result<Vec<
     let mut indexes = Vec::new();
     for new in side.index_games()? {
         // A user can have replaced the index with another one of the same name.
-        if pages.has_index(&new.name, &new.sql)? {
-            let root = pages.root_page(&new.name)?;
-            // The tree cannot be read if a row above its leaves continues on an overflow page. Then SQLite
-            // updates the index.
-            let Ok(old) = Tree::read(pages.file(), root) else { continue };
-            let stay = count_unchanged_leaves(&old, (&new.file, &new.tree))?;
-            indexes.push(GameIndex { root, old, stay, new });
-        }
+        let Some(root) = pages.index_root(&new.name, &new.sql)? else { continue };
+        // The tree cannot be read if a row above its leaves continues on an overflow page. Then SQLite updates
+        // the index.
+        let Ok(old) = Tree::read(pages.file(), root) else { continue };
+        let stay = count_unchanged_leaves(&old, (&new.file, &new.tree))?;
+        indexes.push(GameIndex { root, old, stay, new });
     }
     Ok(indexes)
 }

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use rusqlite::params;
 
-use super::{OccurrenceRows, SortedOccurrences};
+use super::SortedOccurrences;
 use crate::id::Level;
-use crate::store::error::{Error, Result};
+use crate::store::error::Result;
 use crate::store::pages::{PageFile, PageNumber, Segment, assemble};
-use crate::store::row::Occurrence;
 use crate::store::write::remove::RowsToRemove;
 use crate::store::write::side_database::{Temporary, root_page};
 use crate::store::{BulkLoader, SideDatabase, WriterLock};
@@ -27,10 +26,7 @@ impl RowFile {
     /// Creates the temporary database beside the target of `lock`.
     pub(super) fn create(lock: &WriterLock, cache_bytes: u64) -> Result<Self> {
         let side = SideDatabase::create(lock, "rows", cache_bytes)?;
-        let root = |table| {
-            root_page(side.connection(), table)
-                .map_err(|source| Error::sqlite(side.path(), "read the schema", source))
-        };
+        let root = |table| root_page(side.connection(), side.path(), table);
         let (positions, evals) = (root("game_position")?, root("move_eval")?);
         let temporary = side.close()?;
         let file = Arc::new(PageFile::open(&temporary.0)?);
@@ -79,27 +75,15 @@ impl BulkLoader<'_> {
         level: Level,
         sorted: &S,
     ) -> Result<(), S::Error> {
+        const WRITE: &str = "write table occurrence";
         self.set_last_level(level)?;
         self.execute(WRITE, "DELETE FROM occurrence WHERE level >= ?1", [level.0])?;
-        let mut rows = Inserted { loader: self, level };
-        (0..sorted.partitions()).try_for_each(|partition| sorted.drain(partition, &mut rows))
-    }
-}
-
-const WRITE: &str = "write table occurrence";
-
-/// Inserts occurrences through SQL.
-struct Inserted<'l, 'c> {
-    loader: &'l BulkLoader<'c>,
-    level: Level,
-}
-
-impl OccurrenceRows for Inserted<'_, '_> {
-    fn append(&mut self, mut rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()> {
         let sql = "INSERT OR ROLLBACK INTO occurrence (level, key, game_id, ply) VALUES (?1, ?2, ?3, ?4)";
-        rows.try_for_each(|row| {
-            let params = params![self.level.0, row.key().as_i64(), row.game().0, row.ply().0];
-            self.loader.execute(WRITE, sql, params)
+        (0..sorted.partitions()).try_for_each(|partition| {
+            sorted.drain(partition, |row| {
+                let params = params![level.0, row.key().as_i64(), row.game().0, row.ply().0];
+                self.execute(WRITE, sql, params)
+            })
         })
     }
 }

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use super::encoder::{BatchNumber, GameLeafList, GameLeaves, LeafEncoder};
 use super::game_index::IndexRows;
 use super::game_table::{GameLayout, GameTables};
-use super::{KeepingSink, NewRun, OccurrenceLeaves, RunTotals, Sink, SortedOccurrences, begin, end};
+use super::{KeepingSink, NewRun, RunTotals, Sink, SortedOccurrences, begin, end, write_occurrences};
 use crate::id::ImportId;
 use crate::parallel;
 use crate::store::error::{Error, Result};
@@ -84,7 +84,7 @@ fn build_trees<S: SortedOccurrences>(
 ) -> Result<Vec<String>, S::Error> {
     let (not_built, occurrences) = sorted.pool().join(
         || parallel::consume(None, indexes, || (), |(), index| index.build(file)),
-        || OccurrenceLeaves::of_all(file, Level::FIRST, sorted),
+        || write_occurrences(file, Level::FIRST, sorted),
     );
     let (not_built, occurrences) = (not_built?.into_iter().flatten().collect(), occurrences?);
     for (root, segments) in roots.into_iter().zip([positions, evals, occurrences]) {

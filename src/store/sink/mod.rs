@@ -130,8 +130,8 @@ pub(crate) trait SortedOccurrences: Sync {
     /// An estimate of the number of occurrences in new games.
     fn count_new(&self) -> u64;
 
-    /// Passes the sorted occurrences of a partition to `rows`. The partition is empty afterwards.
-    fn drain<R: OccurrenceRows>(&self, partition: usize, rows: &mut R) -> Result<(), Self::Error>;
+    /// Passes the occurrences of a partition to `push`, in order. The partition is empty afterwards.
+    fn drain(&self, partition: usize, push: impl FnMut(Occurrence) -> Result<()>) -> Result<(), Self::Error>;
 
     /// Writes the visited positions of the level. Also subtracts removed games from the visited positions of
     /// the levels that are not written. Called once the tables of games, positions and occurrences are
@@ -145,39 +145,18 @@ pub(crate) trait SortedOccurrences: Sync {
     fn pool(&self) -> &ThreadPool;
 }
 
-/// Receives the sorted occurrences of a level.
-pub(crate) trait OccurrenceRows {
-    /// Appends the next rows.
-    fn append(&mut self, rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()>;
-}
-
-/// Writes occurrences to leaves.
-struct OccurrenceLeaves<'w> {
+/// Drains all partitions on the threads of the calling pool, and writes the occurrences to leaves. Returns a
+/// segment for each partition.
+fn write_occurrences<S: SortedOccurrences>(
+    file: &Arc<PageFile>,
     level: Level,
-    writer: &'w mut LeafWriter,
-}
-
-impl OccurrenceRows for OccurrenceLeaves<'_> {
-    #[inline]
-    fn append(&mut self, mut rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()> {
-        let level = self.level;
-        rows.try_for_each(|occurrence| Ok(self.writer.push(&OccurrenceRow { level, occurrence })?))
-    }
-}
-
-impl OccurrenceLeaves<'_> {
-    /// Drains all partitions on the threads of the calling pool. Returns a segment for each partition.
-    fn of_all<S: SortedOccurrences>(
-        file: &Arc<PageFile>,
-        level: Level,
-        sorted: &S,
-    ) -> Result<Vec<Segment>, S::Error> {
-        let build = |writer: &mut LeafWriter, partition| {
-            sorted.drain(partition, &mut OccurrenceLeaves { level, writer: &mut *writer })?;
-            Ok::<_, S::Error>(writer.finish_segment().map_err(super::Error::from)?)
-        };
-        parallel::map_with(None, sorted.partitions(), || LeafWriter::new(Arc::clone(file)), build)
-    }
+    sorted: &S,
+) -> Result<Vec<Segment>, S::Error> {
+    let build = |writer: &mut LeafWriter, partition| {
+        sorted.drain(partition, |occurrence| Ok(writer.push(&OccurrenceRow { level, occurrence })?))?;
+        Ok::<_, S::Error>(writer.finish_segment().map_err(super::Error::from)?)
+    };
+    parallel::map_with(None, sorted.partitions(), || LeafWriter::new(Arc::clone(file)), build)
 }
 
 /// A sink for dry runs: it discards all data.

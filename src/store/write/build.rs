@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
@@ -11,12 +11,10 @@ use crate::positioned_io::read_start;
 use crate::store::database::{SetUp, open_file, setting};
 use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::layout::{Layout, read_quickly};
-use crate::store::lock::{WriterLock, directory_of};
+use crate::store::lock::{SQLITE_SUFFIXES, WriterLock, directory_of};
 use crate::store::pages::PageNumber;
 use crate::store::schema;
-use crate::store::write::side_database::{
-    SIDE_FILES, SideDatabase, Temporary, configure, root_page, with_suffix,
-};
+use crate::store::write::side_database::{SideDatabase, Temporary, configure, root_page, with_suffix};
 
 /// The length of an SQLite file's header, in bytes.
 const HEADER: u64 = 100;
@@ -120,20 +118,12 @@ impl Build {
         self.lock.target()
     }
 
-    /// A path beside the target for another temporary file of this build, such as a spilled partition. The
-    /// caller removes this file. If the build crashes, the next writer of the same target removes it.
-    #[must_use]
-    pub fn spill_path(&self, suffix: &str) -> PathBuf {
-        self.lock.temporary(&format!("-{suffix}"))
-    }
-
     /// The root page of a table or index.
     ///
     /// # Errors
     /// Errors of SQLite.
     pub fn root_page(&self, table: &str) -> Result<PageNumber> {
-        root_page(self.connection(), table)
-            .map_err(|source| Error::sqlite(self.path(), "read the schema", source))
+        root_page(self.connection(), self.path(), table)
     }
 
     /// The layout of the database, from the [options](BuildOptions::layout).
@@ -255,7 +245,7 @@ pub(super) fn check_target(target: &Path, overwrite: bool) -> Result<Target> {
     }
     // If a journal stayed beside the target, SQLite would apply the journal to the new database, and corrupt
     // it.
-    if SIDE_FILES.iter().any(|suffix| with_suffix(target, suffix).exists()) {
+    if SQLITE_SUFFIXES.iter().any(|suffix| with_suffix(target, suffix).exists()) {
         return settle(target, exists);
     }
     Ok(Target::Free)
@@ -289,7 +279,7 @@ fn settle(target: &Path, exists: bool) -> Result<Target> {
             return Ok(Target::Read);
         }
     }
-    for suffix in SIDE_FILES {
+    for suffix in SQLITE_SUFFIXES {
         let path = with_suffix(target, suffix);
         match fs::remove_file(&path) {
             Ok(()) => {}

@@ -9,7 +9,7 @@ use rusqlite::{Connection, Params, Row, ToSql, params};
 use crate::board::MoveCode;
 use crate::id::{GameId, ImportId, Ply, SourceId};
 use crate::opening::{NamedPosition, OpeningBook};
-use crate::store::cell::{Cells, GAME_POSITION, StoredPath, read_rows};
+use crate::store::cell::{Cells, GAME_POSITION, StoredPath};
 use crate::store::database::Database;
 use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::game_column::ColumnBuilder;
@@ -44,8 +44,6 @@ pub struct BulkLoader<'c> {
     /// must not be committed.
     broken: Cell<bool>,
     import: Option<ImportId>,
-    /// The statements that recreate the dropped indexes of the side database.
-    indexes: Vec<String>,
     headers: Vec<RowTable<HeaderBatch>>,
     visited: [RowTable<VisitedPositionBatch>; 2],
     features: FeatureSetWriter,
@@ -87,16 +85,14 @@ impl<'c> BulkLoader<'c> {
         Self::new(LoaderConnection::Borrowed(connection), path)?.begun()
     }
 
-    /// Begins a load into a side database, and drops its indexes.
+    /// Begins a load into a side database.
     /// [`finish_side_database`](Self::finish_side_database) returns the side database.
     ///
     /// # Errors
     /// Errors of SQLite.
     pub(crate) fn into_side_database(side: SideDatabase) -> Result<Self> {
         let path = side.path().to_owned();
-        let mut loader = Self::new(LoaderConnection::Own(Box::new(side)), &path)?.begun()?;
-        loader.indexes = loader.run("begin the bulk load", drop_indexes)?;
-        Ok(loader)
+        Self::new(LoaderConnection::Own(Box::new(side)), &path)?.begun()
     }
 
     fn begun(self) -> Result<Self> {
@@ -130,7 +126,6 @@ impl<'c> BulkLoader<'c> {
             finished: false,
             broken: Cell::new(false),
             import: None,
-            indexes: Vec::new(),
             headers,
             visited,
             features: FeatureSetWriter::default(),
@@ -372,13 +367,14 @@ impl<'c> BulkLoader<'c> {
         })
     }
 
-    /// Builds the indexes of the side database. Called once all its rows are written.
+    /// Builds all indexes of the side database. Called once all its rows are written.
     ///
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
-    pub(crate) fn make_indexes(&mut self) -> Result<()> {
-        let statements = std::mem::take(&mut self.indexes).join(";\n");
-        self.run("create an index", |connection| connection.execute_batch(&statements))
+    pub(crate) fn make_indexes(&self) -> Result<()> {
+        let LoaderConnection::Own(side) = &self.connection else { return Ok(()) };
+        let mut statements = side.index_statements();
+        self.run("create an index", |connection| statements.try_for_each(|sql| connection.execute_batch(sql)))
     }
 
     /// Commits the transaction.
@@ -458,15 +454,4 @@ impl Drop for BulkLoader<'_> {
             self.detach();
         }
     }
-}
-
-/// Drops all indexes that were created with `CREATE INDEX`, and returns the statements that recreate them.
-fn drop_indexes(connection: &Connection) -> rusqlite::Result<Vec<String>> {
-    let mut query =
-        connection.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")?;
-    let indexes: Vec<(String, String)> = read_rows(&mut query, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    for (name, _) in &indexes {
-        connection.execute_batch(&format!("DROP INDEX {name}"))?;
-    }
-    Ok(indexes.into_iter().map(|(_, sql)| sql).collect())
 }
