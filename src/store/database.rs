@@ -8,12 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, ErrorCode, InterruptHandle, OpenFlags, OptionalExtension as _, Row, ffi};
+use rusqlite::{Connection, ErrorCode, InterruptHandle, OpenFlags, Row, ffi};
 
-use crate::id::GameId;
 use crate::store::cell::{Cells, SETTING, Stored};
 use crate::store::error::{Error, ErrorKind, Result};
-use crate::store::game_set::GameSet;
 use crate::store::layout::{Layout, read_quickly, read_views_quickly};
 use crate::store::lock::directory_of;
 use crate::store::pages::PageFile;
@@ -150,20 +148,6 @@ impl Database {
     #[must_use]
     pub const fn layout(&self) -> Layout {
         self.layout
-    }
-
-    /// In a compact database: the games in `games` that have positions, each with the number of its
-    /// positions.
-    pub(super) fn position_counts(&self, games: &GameSet) -> Result<Vec<(GameId, u32)>> {
-        let failed = |source| Error::sqlite(&self.path, "count the positions", source);
-        let sql = "SELECT length(moves) / 4 + 1 FROM game_moves WHERE game_id = ?1";
-        let mut query = self.connection.prepare(sql).map_err(failed)?;
-        let mut counts = Vec::new();
-        for game in games.iter() {
-            let count = query.query_row([game.0], |row| row.get(0)).optional().map_err(failed)?;
-            counts.extend(count.map(|count| (game, count)));
-        }
-        Ok(counts)
     }
 
     /// The digest of the list of openings by which the games were classified.

@@ -4,7 +4,7 @@
 //! order, each move is replayed only once. The first argument of the module is the schema of the games; `main` if there is
 //! none.
 //!
-//! A damaged game ends before the first move that cannot be played, and has no rows if its moves or its start
+//! A damaged game ends before the first move that cannot be played. It has no rows if its moves or its start
 //! position cannot be read. So one damaged game does not stop a statement that reads all games, and `verify`
 //! reports the missing rows. With the second argument `strict`, a damaged game is an error.
 #![allow(unsafe_code)]

@@ -28,7 +28,6 @@ use crate::store::{BulkLoader, Database, PageTransaction, SideDatabase, SideInde
 /// added instead.
 pub(crate) struct AddedPages<'d> {
     database: &'d Database,
-    layout: Layout,
     /// `None` once all games are read.
     target: Option<Target<'d>>,
     /// The number of positions of all games before the run.
@@ -42,7 +41,7 @@ pub(crate) struct AddedPages<'d> {
     import: ImportId,
 }
 
-/// Whether it is faster to copy a table of `rows` rows and add `new_rows` rows to the copy than to insert the
+/// Whether copying a table of `rows` rows, with `new_rows` rows added to the copy, is faster than inserting the
 /// new rows through SQL. The same estimate is used for removing `new_rows` rows. The constant was measured.
 const fn is_merging_quicker(rows: u64, new_rows: u64) -> bool {
     const ROWS_COPIED_IN_THE_TIME_OF_ONE_ADDED: u64 = 10_000;
@@ -67,7 +66,6 @@ impl<'d> AddedPages<'d> {
         rows: u64,
         leaving: RowsToRemove<'d>,
     ) -> Result<Self> {
-        let layout = database.layout();
         let (target, loader) = match pages {
             Some(pages) => (Target::Pages(Box::new(pages)), None),
             None => {
@@ -80,7 +78,7 @@ impl<'d> AddedPages<'d> {
         small.resume_columns(database.connection(), leaving.games)?;
         let (target, small) = (Some(target), Some(small));
         let (leaves, import) = (GameLeafList::default(), ImportId(0));
-        Ok(Self { database, layout, target, rows, leaving, leaves, small, loader, import })
+        Ok(Self { database, target, rows, leaving, leaves, small, loader, import })
     }
 
     /// Assigns the following games to a run.
@@ -112,14 +110,9 @@ impl<'d> AddedPages<'d> {
         let leaves_out = !games.is_empty() && is_merging_quicker(self.rows, self.leaving.positions);
         let mut left_out: Vec<(GameId, u32)> = Vec::new();
         for (table, leaves) in [("game_position", positions), ("move_eval", evals)] {
-            if self.layout == Layout::Compact && table == "game_position" {
-                if leaves_out {
-                    left_out = self.database.position_counts(games)?;
-                }
-                continue;
-            }
+            let is_view = self.database.layout() == Layout::Compact && table == "game_position";
             let has_new = leaves.iter().any(|segment| !segment.is_empty());
-            if !has_new && !leaves_out {
+            if is_view || !has_new && !leaves_out {
                 continue;
             }
             let (file, root) = (pages.file(), pages.root_page(table)?);
@@ -252,8 +245,8 @@ fn build_trees<S: SortedOccurrences>(
 struct ChangedGames {
     /// The changed trees, each with the number of its root page.
     trees: Vec<(PageNumber, RebuiltTree)>,
-    /// The games whose rows were removed while the tables were rewritten, each with its number of rows in
-    /// `game_position`; `None` if the tables were not rewritten.
+    /// The games whose rows in `game_position` were removed while the tables were rewritten, each with the
+    /// number of these rows; `None` if the tables were not rewritten.
     left_out: Option<Vec<(GameId, u32)>>,
 }
 
@@ -304,7 +297,7 @@ impl Sink for AddedPages<'_> {
             Target::Pages(pages) => pages.file(),
             Target::Rows(rows) => rows.file(),
         };
-        LeafEncoder::new(file, self.layout)
+        LeafEncoder::new(file, self.database.layout())
     }
 
     fn headers(&mut self, batch: &HeaderBatch) -> Result<()> {

@@ -189,13 +189,15 @@ impl IndexRows {
         let share = memory / indexes.len().max(1) as u64;
         let index = |(name, root): (String, _)| {
             let key = Key::of(connection, table, &name)?;
-            let rows = key.map(|key| (key, Sorter::new(share, directory.to_owned())));
+            let sorter = |key: Key| Sorter::new(share, Columns::BITS + key.shift, directory.to_owned());
+            let rows = key.map(|key| (key, sorter(key)));
             Ok(Self { name, root, rows })
         };
         indexes.into_iter().map(index).collect()
     }
 
     /// Adds the index row for a row of the table. `row` contains the values of the table's columns, in order.
+    /// The rowid must be greater than that of the row before.
     #[inline]
     pub(super) fn push(&mut self, row: &[Cell<'_>], rowid: u32) -> Result<()> {
         let Some((key, sorter)) = &mut self.rows else { return Ok(()) };

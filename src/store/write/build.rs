@@ -195,7 +195,7 @@ pub(super) fn sync(path: &Path) -> Result<()> {
 
 /// Replaces the target with a finished, synced database, so that the new state survives a power failure.
 pub(super) fn rename_to_target(path: &Path, target: &Path, overwrite: bool) -> Result<()> {
-    if check_target(target, overwrite)? == Target::Read {
+    if check_target(target, overwrite)? {
         return copy_into(path, target);
     }
     if let Ok(old) = fs::metadata(target) {
@@ -225,17 +225,9 @@ fn copy_into(path: &Path, target: &Path) -> Result<()> {
     Ok(())
 }
 
-/// How the target of a finished database can be replaced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Target {
-    /// By a rename: there is no file, or no other program is reading it in WAL mode.
-    Free,
-    /// By writing its pages: others are reading the database in WAL mode.
-    Read,
-}
-
-/// Fails if the target must not be replaced. Otherwise returns how it can be replaced.
-pub(super) fn check_target(target: &Path, overwrite: bool) -> Result<Target> {
+/// Fails if the target must not be replaced. Otherwise returns whether others are reading it in WAL mode. Then it
+/// cannot be replaced by a rename, but its pages can be.
+pub(super) fn check_target(target: &Path, overwrite: bool) -> Result<bool> {
     let exists = target.exists();
     if !overwrite && fs::metadata(target).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0) {
         return Err(ErrorKind::TargetExists.at(target));
@@ -248,7 +240,7 @@ pub(super) fn check_target(target: &Path, overwrite: bool) -> Result<Target> {
     if SQLITE_SUFFIXES.iter().any(|suffix| with_suffix(target, suffix).exists()) {
         return settle(target, exists);
     }
-    Ok(Target::Free)
+    Ok(false)
 }
 
 /// Whether a file is empty or a pgndex database. This prevents a mistyped name from overwriting a PGN file or
@@ -263,9 +255,8 @@ fn is_replaceable(target: &Path) -> Result<bool> {
 }
 
 /// Removes SQLite's side files. If the database exists, SQLite first applies them to it. Without a database,
-/// they are useless. If others are reading the database in WAL mode, keeps the files and returns
-/// [`Target::Read`].
-fn settle(target: &Path, exists: bool) -> Result<Target> {
+/// they are useless. If others are reading the database in WAL mode, keeps the files and returns `true`.
+fn settle(target: &Path, exists: bool) -> Result<bool> {
     if exists {
         let connection = open_file(target, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         // Waits until no other program is writing, and rolls back the journal of a crashed writer.
@@ -276,7 +267,7 @@ fn settle(target: &Path, exists: bool) -> Result<Target> {
         }
         let _ = connection.close(); // Closing the last connection removes the write-ahead log.
         if with_suffix(target, "-wal").exists() {
-            return Ok(Target::Read);
+            return Ok(true);
         }
     }
     for suffix in SQLITE_SUFFIXES {
@@ -287,7 +278,7 @@ fn settle(target: &Path, exists: bool) -> Result<Target> {
             Err(source) => return Err(Error::io(&path, "remove the journal of the old database", source)),
         }
     }
-    Ok(Target::Free)
+    Ok(false)
 }
 
 /// Syncs a directory, so that renames in it survive a power failure. On Windows a directory cannot be opened

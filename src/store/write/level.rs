@@ -74,8 +74,8 @@ impl Database {
 }
 
 impl BulkLoader<'_> {
-    /// Makes `level` the last level: removes the rows of this level and of all later levels from the tables
-    /// of visited positions, and the removed games of these levels from `game_set` and `deleted_game`. The
+    /// Makes `level` the last level. Removes the rows of this level and of all later levels from the tables of
+    /// visited positions. Removes the removed games of these levels from `game_set` and `deleted_game`. The
     /// rows of `occurrence` are replaced separately.
     ///
     /// # Errors

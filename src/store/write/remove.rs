@@ -33,14 +33,15 @@ const REMOVE_NOTES: [&str; 7] = [
     "DELETE FROM removed_game WHERE source_id IN (SELECT source_id FROM reading) AND byte_offset >= ?2",
 ];
 
-/// Creates the list of the removed games. For each game, the list has the number of its rows in
-/// `game_position`, and the ids of its names, because the removal can leave these names unused. In
-/// [`ADD_TO_LIST`], `?2` is the number of these rows if they are already removed, otherwise NULL.
+/// Creates the list of the removed games. For each game, the list has the number of its positions, and the ids
+/// of its names, because the removal can leave these names unused. In [`ADD_TO_LIST`], `?2` is the number of the
+/// game's rows in the table `game_position` if they are already removed, otherwise NULL.
 const LIST: &str = "CREATE TEMP TABLE IF NOT EXISTS removing (
      game_id INTEGER PRIMARY KEY, event_id INTEGER, site_id INTEGER, white_id INTEGER, black_id INTEGER, positions INTEGER)";
 const ADD_TO_LIST: &str = "INSERT OR IGNORE INTO temp.removing
      SELECT game_id, event_id, site_id, white_id, black_id,
-         ifnull(?2, (SELECT count(*) FROM game_position AS p WHERE p.game_id = game.game_id))
+         coalesce((SELECT length(moves) / 4 + 1 FROM game_moves AS m WHERE m.game_id = game.game_id), ?2,
+             (SELECT count(*) FROM game_position AS p WHERE p.game_id = game.game_id))
      FROM main.game WHERE game_id = ?1";
 const DROP_LIST: &str = "DROP TABLE IF EXISTS temp.removing";
 
@@ -86,22 +87,16 @@ const COUNT: &str =
 /// Records the greatest id of the removed games, so that it is not used again. A level can still contain
 /// these games.
 const KEEP_NUMBER: &str =
-    "INSERT INTO setting (name, value) SELECT 'last_game', max(game_id) FROM temp.removing
-     WHERE true ON CONFLICT DO UPDATE SET value = max(value, excluded.value)";
+    "INSERT INTO setting (name, value) SELECT 'last_game', game_id FROM temp.removing WHERE true
+     ORDER BY game_id DESC LIMIT 1 ON CONFLICT DO UPDATE SET value = max(value, excluded.value)";
 
-/// Creates the list of the games that were skipped as duplicates and are read again. For each game, the list
-/// has the source, the offset in bytes, and the ordinal number of the game in the source.
-const LIST_RETURNING: &str = "CREATE TEMP TABLE IF NOT EXISTS coming_back (
-     source_id INTEGER, byte_offset INTEGER, game_number INTEGER, PRIMARY KEY (source_id, byte_offset))";
-const ADD_TO_RETURNING: &str = "INSERT INTO temp.coming_back VALUES (?1, ?2, ?3)";
-
-/// Removes the rows of `duplicate` and `problem` for the skipped games that are read again. Then removes the
-/// list of these games.
-const REMOVE_REPLACED: [&str; 3] = [
-    "DELETE FROM duplicate WHERE (source_id, byte_offset) IN (SELECT source_id, byte_offset FROM temp.coming_back)",
+/// Removes the rows of `duplicate` and `problem` for the skipped games that are read again. `?1` is a JSON array of
+/// arrays, one for each of these games, with the columns of [`RemovedRows::returning`].
+const REMOVE_REPLACED: [&str; 2] = [
+    "DELETE FROM duplicate
+     WHERE (source_id, byte_offset) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?1))",
     "DELETE FROM problem
-     WHERE game_id IS NULL AND (source_id, game_number) IN (SELECT source_id, game_number FROM temp.coming_back)",
-    "DROP TABLE temp.coming_back",
+     WHERE game_id IS NULL AND (source_id, game_number) IN (SELECT value ->> 0, value ->> 2 FROM json_each(?1))",
 ];
 
 /// Updates the counts of sources and runs for the games that were read again. The ids of these games are
@@ -167,12 +162,6 @@ pub(crate) struct RemovedRows {
     pub(crate) returning: Vec<(SourceId, u64, u32)>,
 }
 
-impl RemovedRows {
-    fn sources_json(&self) -> String {
-        serde_json::json!(self.sources.iter().map(|source| source.0).collect::<Vec<_>>()).to_string()
-    }
-}
-
 impl BulkLoader<'_> {
     /// Removes the rows of `duplicate` and `problem` for skipped games that are read again, because new rows
     /// replace them.
@@ -180,23 +169,21 @@ impl BulkLoader<'_> {
     /// # Errors
     /// Errors of SQLite.
     pub(crate) fn remove_replaced(&self, leaving: RowsToRemove<'_>) -> Result<()> {
-        const ACTION: &str = "remove duplicates";
         let Reason::RemovedRows(RemovedRows { returning, .. }) = leaving.reason else { return Ok(()) };
         if returning.is_empty() {
             return Ok(());
         }
-        self.execute(ACTION, LIST_RETURNING, [])?;
-        for &(source, offset, number) in returning {
-            self.execute(ACTION, ADD_TO_RETURNING, params![source.0, offset.cast_signed(), number])?;
-        }
-        REMOVE_REPLACED.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))
+        let returning = returning.iter().map(|&(source, offset, number)| (source.0, offset, number));
+        let returning = serde_json::json!(returning.collect::<Vec<_>>()).to_string();
+        REMOVE_REPLACED.into_iter().try_for_each(|sql| self.execute("remove duplicates", sql, [&returning]))
     }
 
     /// Removes the games to remove from all tables except `occurrence`, `visit_set` and `game_set`, and the other
     /// data that is removed with these games. Does not update the visited positions. Unused names stay until
-    /// [`remove_names`](Self::remove_names). If `game_position` and `move_eval` have already been rewritten
-    /// without the games, `rewritten` lists the games that had rows in `game_position`, in order, each with the
-    /// number of these rows.
+    /// [`remove_names`](Self::remove_names).
+    ///
+    /// `rewritten` is given if `game_position` and `move_eval` have already been rewritten without the games. It
+    /// lists the games that had rows in the table `game_position`, in order, each with the number of these rows.
     ///
     /// # Errors
     /// [`ErrorKind::Kept`] if a trigger keeps a row of `game`; errors of SQLite.
@@ -212,13 +199,12 @@ impl BulkLoader<'_> {
             }
         }
         self.list_removed(leaving.games, rewritten)?;
-        if !leaving.games.is_empty() {
-            self.execute("record the removed games", KEEP_NUMBER, [])?;
-        }
+        self.execute("record the removed games", KEEP_NUMBER, [])?;
         let Reason::RemovedRows(removed_rows) = leaving.reason else {
             return self.remove_games(leaving.games, rewritten.is_some());
         };
-        let sources = removed_rows.sources_json();
+        let sources: Vec<u32> = removed_rows.sources.iter().map(|source| source.0).collect();
+        let sources = serde_json::json!(sources).to_string();
         self.execute("record the removed games", NOTE, [&sources])?;
         self.execute("record the removed games", COUNT, [])?;
         self.remove_games(leaving.games, rewritten.is_some())?;

@@ -63,9 +63,8 @@ impl SideDatabase {
         Ok(Self { connection, temporary, indexes })
     }
 
-    /// Builds the indexes of `game`. Called once all rows of `game` are written. Omits an index from the
-    /// result if one of the rows above its leaves continues on an overflow page, because such a tree cannot
-    /// be read here.
+    /// Builds the indexes of `game`. Called once all rows of `game` are written. The result does not include an
+    /// index if a row above its leaves continues on an overflow page: such a tree cannot be read here.
     ///
     /// # Errors
     /// Errors of SQLite and the operating system.
