@@ -142,17 +142,13 @@ impl KeepingSink for ParquetFiles<'_> {
         Ok(())
     }
 
-    fn links<S: SortedOccurrences>(
-        &mut self,
+    fn finish<S: SortedOccurrences>(
+        self,
         _: &S,
         _: impl FnOnce(&BulkLoader<'_>) -> Result<u64, S::Error>,
     ) -> Result<u64, S::Error> {
-        Ok(0)
-    }
-
-    fn finish(self) -> Result<()> {
         self.totals.totals = self.writer.finish()?;
-        Ok(())
+        Ok(0)
     }
 }
 

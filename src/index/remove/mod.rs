@@ -356,14 +356,13 @@ impl Run<'_> {
         self.progress.enter(Phase::Sorting);
         sink.occurrences(&sorted)?;
         self.progress.enter(Phase::Finishing);
-        sink.end_removal(last_game)?;
-        if removes {
-            sink.links(&sorted, |loader| {
-                self.note_prefixes(loader, last_game, &loader.release_duplicates()?)
-            })?;
-        }
-        self.progress.check()?;
-        sink.finish()?;
+        sink.finish(&sorted, |loader| {
+            loader.count_returned(last_game)?;
+            if removes {
+                self.note_prefixes(loader, last_game, &loader.release_duplicates()?)?;
+            }
+            self.progress.check().map(|()| 0)
+        })?;
         Ok(restored.count().into())
     }
 

@@ -207,19 +207,17 @@ impl<'r> Run<'r> {
         sink.end(&self.totals(read, &summary))?;
         summary.stages.headers = clock.elapsed();
         let clock = Instant::now();
-        let linked = sink.links(sorted, |loader| {
+        self.progress.check()?;
+        let linked = sink.finish(sorted, |loader| {
             let mut freed = Vec::new();
             for replaced in replaced {
                 freed.extend(loader.move_duplicates(replaced, last_game)?);
             }
-            if self.options.duplicates == Duplicates::Keep {
-                return Ok(0);
-            }
-            self.note_prefixes(loader, last_game, &freed)
+            let keeps = self.options.duplicates == Duplicates::Keep;
+            let linked = if keeps { 0 } else { self.note_prefixes(loader, last_game, &freed)? };
+            self.progress.check().map(|()| linked)
         })?;
         summary.duplicates.add(DuplicateKind::Prefix, linked);
-        self.progress.check()?;
-        sink.finish()?;
         summary.stages.continuations = clock.elapsed();
         Ok(summary)
     }

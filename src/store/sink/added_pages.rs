@@ -87,12 +87,6 @@ impl<'d> AddedPages<'d> {
         self.small().set_import(import);
     }
 
-    /// Completes the counts of sources and runs after a removal. Called instead of [`end`](KeepingSink::end).
-    /// `last` is the last game that existed before the removal.
-    pub(crate) fn end_removal(&mut self, last: GameId) -> Result<()> {
-        self.loader().count_returned(last)
-    }
-
     fn small(&mut self) -> &mut BulkLoader<'static> {
         self.small.as_mut().expect("while games are read")
     }
@@ -333,17 +327,15 @@ impl KeepingSink for AddedPages<'_> {
         end(self.loader(), run)
     }
 
-    fn links<S: SortedOccurrences>(
-        &mut self,
+    fn finish<S: SortedOccurrences>(
+        self,
         _: &S,
         link: impl FnOnce(&BulkLoader<'_>) -> Result<u64, S::Error>,
     ) -> Result<u64, S::Error> {
-        link(self.loader())
-    }
-
-    fn finish(self) -> Result<()> {
         let loader = self.loader.expect("once all games are read");
+        let prefixes = link(&loader)?;
         loader.remove_names(self.leaving)?;
-        loader.finish()
+        loader.finish()?;
+        Ok(prefixes)
     }
 }

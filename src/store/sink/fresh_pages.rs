@@ -148,8 +148,8 @@ impl KeepingSink for FreshPages<'_> {
         loader.finish()
     }
 
-    fn links<S: SortedOccurrences>(
-        &mut self,
+    fn finish<S: SortedOccurrences>(
+        self,
         sorted: &S,
         link: impl FnOnce(&BulkLoader<'_>) -> Result<u64, S::Error>,
     ) -> Result<u64, S::Error> {
@@ -158,10 +158,5 @@ impl KeepingSink for FreshPages<'_> {
         let prefixes = link(&loader)?;
         loader.finish()?;
         Ok(prefixes)
-    }
-
-    fn finish(self) -> Result<()> {
-        // `Build::finish` syncs and renames the file.
-        Ok(())
     }
 }

@@ -13,8 +13,8 @@
 //!
 //! The order of calls: first [`begin`](KeepingSink::begin); while games are read, [`headers`](Sink::headers)
 //! and [`positions`](Sink::positions); after all games, [`occurrences`](KeepingSink::occurrences),
-//! [`end`](KeepingSink::end), [`links`](KeepingSink::links) and [`finish`](KeepingSink::finish). A removal of
-//! games does not call `begin` and `end`.
+//! [`end`](KeepingSink::end) and [`finish`](KeepingSink::finish). A removal of games does not call `begin` and
+//! `end`.
 
 mod added_pages;
 mod added_rows;
@@ -75,18 +75,16 @@ pub(crate) trait KeepingSink: Sink {
     /// Completes the rows of the sources and of the run.
     fn end(&mut self, run: &RunTotals) -> Result<()>;
 
-    /// Calls `link`, which updates the duplicates and returns the number of recorded prefixes. Called once all
-    /// games are written. In a new database, first writes the visited positions. Returns the result of `link`;
-    /// 0 if the output has no duplicates.
-    fn links<S: SortedOccurrences>(
-        &mut self,
+    /// Completes the output. In a new database, first writes the visited positions. Then calls `link`, which
+    /// updates the duplicates and returns the number of recorded prefixes. In an existing database, then
+    /// commits the transaction. A new database is durable only after
+    /// [`Build::finish`](crate::store::Build::finish). Returns the result of `link`; 0 if the output has no
+    /// duplicates.
+    fn finish<S: SortedOccurrences>(
+        self,
         sorted: &S,
         link: impl FnOnce(&BulkLoader<'_>) -> Result<u64, S::Error>,
     ) -> Result<u64, S::Error>;
-
-    /// Completes the output. In an existing database, this commits the transaction. A new database is durable
-    /// only after [`Build::finish`](crate::store::Build::finish).
-    fn finish(self) -> Result<()>;
 }
 
 /// The data of a run that is known when the run begins.
