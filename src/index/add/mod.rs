@@ -18,7 +18,7 @@ use crate::store::row::SourceId;
 use crate::store::sink::AddedPages;
 use crate::store::write::duplicate::Replaced;
 use crate::store::write::level::games_to_merge;
-use crate::store::write::remove::{Reason, RowsToRemove};
+use crate::store::write::remove::RowsToRemove;
 use crate::store::{
     Database, GameSet, ImportId, KnownSource, KnownSources, PageTransaction, Snapshot, Tail, WriterLock,
     keep_temporary_files_in,
@@ -125,8 +125,7 @@ impl Addition<'_> {
             let (games, threshold) = (&run.intake.removed, plan.options.continuation_threshold);
             let (target, pool) = (lock.target(), &run.pool);
             let decreases = Decreases::compute(Removed { target, games, threshold, pool, progress })?;
-            let (positions, reason) = (decreases.positions, Reason::ReadAgain(tails));
-            let leaving = RowsToRemove { games, positions, reason };
+            let leaving = RowsToRemove { games, positions: decreases.positions, tails, by_user: None };
             let pages = PageTransaction::begin(database)?;
             let sink = AddedPages::new(database, lock, pages, plan.options.memory / 8, rows, leaving)?;
             run.add(sink, &decreases, replaced)

@@ -21,7 +21,7 @@ use crate::source::Finder;
 use crate::store::pages::BtreeError;
 use crate::store::row::{GameId, SourceId};
 use crate::store::sink::{AddedPages, BatchNumber, KeepingSink as _, PositionEncoder as _, Sink as _, Takes};
-use crate::store::write::remove::{Reason, RemovedRows, RowsToRemove};
+use crate::store::write::remove::{RemovedRows, RowsToRemove};
 use crate::store::{
     self, Build, BuildOptions, Database, GameFilter, GameSet, HitOrder, ImportId, Layout, Need,
     PageTransaction, Snapshot, WriterLock, keep_temporary_files_in,
@@ -328,8 +328,8 @@ impl RemovalTransaction<'_> {
         let removed = Removed { target, games, threshold, pool, progress };
         let decreases = Decreases::compute(removed)?;
         let removed_rows = RemovedRows { sources: sources.clone(), returning: returning.places() };
-        let reason = if merges_all { Reason::ReadAgain(&[]) } else { Reason::RemovedRows(&removed_rows) };
-        let leaving = RowsToRemove { games, positions: decreases.positions, reason };
+        let by_user = (!merges_all).then_some(&removed_rows);
+        let leaving = RowsToRemove { games, positions: decreases.positions, tails: &[], by_user };
         let pages = if may_write_pages { PageTransaction::begin(database)? } else { None };
         let sink = AddedPages::new(database, lock, pages, options.memory / 8, rows, leaving)?;
         let returned = run.remove_games(sink, &decreases, &returning, !merges_all)?;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rayon::ThreadPoolBuilder;
 
 use super::added_rows::{RowFile, write_rows};
-use super::encoder::{BatchNumber, GameLeafList, GameLeaves, LeafEncoder};
+use super::encoder::{BatchNumber, GameLeaves, LeafEncoder, take_in_order};
 use super::{KeepingSink, NewRun, RunTotals, Sink, SortedOccurrences, begin, end, write_occurrences};
 use crate::id::{GameId, ImportId};
 use crate::parallel;
@@ -33,7 +33,8 @@ pub(crate) struct AddedPages<'d> {
     /// The number of positions of all games before the run.
     rows: u64,
     leaving: RowsToRemove<'d>,
-    leaves: GameLeafList,
+    /// The leaves of each batch, in order of arrival.
+    leaves: Vec<(BatchNumber, GameLeaves)>,
     /// Writes the small tables to a separate file while games are read.
     small: Option<BulkLoader<'static>>,
     /// Writes to the database once all games are read.
@@ -77,7 +78,7 @@ impl<'d> AddedPages<'d> {
         let mut small = BulkLoader::into_side_database(side)?;
         small.resume_columns(database.connection(), leaving.games)?;
         let (target, small) = (Some(target), Some(small));
-        let (leaves, import) = (GameLeafList::default(), ImportId(0));
+        let (leaves, import) = (Vec::new(), ImportId(0));
         Ok(Self { database, target, rows, leaving, leaves, small, loader, import })
     }
 
@@ -98,11 +99,10 @@ impl<'d> AddedPages<'d> {
     /// Builds trees of `game_position` and `move_eval` with the new leaves appended. If many rows are to be
     /// removed, rewrites the leaves that contain them.
     fn change_games(&mut self, pages: &PageTransaction<'_>) -> Result<ChangedGames> {
-        let (positions, evals) = self.leaves.take();
-        let mut changed = ChangedGames { trees: Vec::new(), left_out: None };
+        let (positions, evals) = take_in_order(&mut self.leaves);
         let games = self.leaving.games;
         let leaves_out = !games.is_empty() && is_merging_quicker(self.rows, self.leaving.positions);
-        let mut left_out: Vec<(GameId, u32)> = Vec::new();
+        let (mut trees, mut left_out): (_, Vec<(GameId, u32)>) = (Vec::new(), Vec::new());
         for (table, leaves) in [("game_position", positions), ("move_eval", evals)] {
             let is_view = self.database.layout() == Layout::Compact && table == "game_position";
             let has_new = leaves.iter().any(|segment| !segment.is_empty());
@@ -120,31 +120,9 @@ impl<'d> AddedPages<'d> {
             } else {
                 extend(file, root, leaves)?
             };
-            changed.trees.push((root, tree));
+            trees.push((root, tree));
         }
-        changed.left_out = leaves_out.then_some(left_out);
-        Ok(changed)
-    }
-
-    /// Publishes `trees`, the changed trees of `game_position` and `move_eval`, so that SQL can read them.
-    /// Reserves pages for the trees that are built later. Removes the `duplicate` and `problem` rows of
-    /// skipped games that are read again. Hides `indexes`. Returns a loader that writes through SQL.
-    /// `occurrence_pages` is the maximum number of pages that will be written for `occurrence`.
-    fn publish(
-        &mut self,
-        pages: &mut PageTransaction<'d>,
-        trees: Vec<(PageNumber, RebuiltTree)>,
-        indexes: &[GameIndex],
-        occurrence_pages: u32,
-    ) -> Result<&mut BulkLoader<'d>> {
-        let index_pages = indexes.iter().map(|index| index.max_pages(pages.file()));
-        let reserved = index_pages.fold(occurrence_pages, u32::saturating_add);
-        pages.publish(trees, reserved)?;
-        let loader = self.loader.insert(BulkLoader::resume(self.database, self.import)?);
-        let names: Vec<&str> = indexes.iter().map(|index| index.new.name.as_str()).collect();
-        loader.remove_replaced(self.leaving)?;
-        loader.hide_indexes(&names)?;
-        Ok(loader)
+        Ok(ChangedGames { trees, left_out: leaves_out.then_some(left_out) })
     }
 
     /// Rewrites or extends `game_position` and `move_eval`. Writes the level of `occurrence` and the indexes of
@@ -166,7 +144,13 @@ impl<'d> AddedPages<'d> {
         let root = pages.root_page("occurrence")?;
         let tree = &Tree::read(file, root).map_err(Error::from)?;
         let occurrence_pages = sorted.level().map_or(0, |_| max_pages(file, tree, sorted));
-        let loader = self.publish(&mut pages, trees, &indexes, occurrence_pages)?;
+        let index_pages = indexes.iter().map(|index| index.max_pages(file));
+        pages.publish(trees, index_pages.fold(occurrence_pages, u32::saturating_add))?;
+        // From here on, SQL can read the changed trees.
+        let loader = self.loader.insert(BulkLoader::resume(self.database, self.import)?);
+        loader.remove_replaced(leaving)?;
+        let names: Vec<&str> = indexes.iter().map(|index| index.new.name.as_str()).collect();
+        loader.hide_indexes(&names)?;
         let (written, built) = std::thread::scope(|scope| {
             let built = scope.spawn(|| build_trees(file, tree, &indexes, sorted));
             loader.take_rows(side)?;
@@ -299,7 +283,7 @@ impl Sink for AddedPages<'_> {
     }
 
     fn positions(&mut self, number: BatchNumber, leaves: GameLeaves) -> Result<Option<GameLeaves>> {
-        self.leaves.push(number, leaves);
+        self.leaves.push((number, leaves));
         Ok(None)
     }
 }
@@ -315,7 +299,8 @@ impl KeepingSink for AddedPages<'_> {
         match self.target.take().expect("while games are read") {
             Target::Pages(pages) => self.write_pages(*pages, side, sorted),
             Target::Rows(file) => {
-                let (leaving, import, large) = (self.leaving, self.import, file.finish(self.leaves.take())?);
+                let (leaving, import, large) =
+                    (self.leaving, self.import, file.finish(take_in_order(&mut self.leaves))?);
                 let loader = self.loader();
                 loader.set_import(import);
                 write_rows(loader, leaving, side, large, sorted)

@@ -135,21 +135,12 @@ pub(crate) struct GameLeaves {
     evals: Segment,
 }
 
-/// The leaves of batches, in order of arrival.
-#[derive(Debug, Default)]
-pub(super) struct GameLeafList(Vec<(BatchNumber, GameLeaves)>);
-
-impl GameLeafList {
-    pub(super) fn push(&mut self, number: BatchNumber, leaves: GameLeaves) {
-        self.0.push((number, leaves));
-    }
-
-    /// Removes and returns all leaves in key order: the leaves of `game_position`, and those of `move_eval`.
-    pub(super) fn take(&mut self) -> (Vec<Segment>, Vec<Segment>) {
-        let mut leaves = std::mem::take(&mut self.0);
-        leaves.sort_by_key(|&(number, _)| number);
-        leaves.into_iter().map(|(_, GameLeaves { positions, evals })| (positions, evals)).unzip()
-    }
+/// Removes the leaves of all batches from `leaves`. Returns them in key order: the leaves of `game_position`, and
+/// those of `move_eval`.
+pub(super) fn take_in_order(leaves: &mut Vec<(BatchNumber, GameLeaves)>) -> (Vec<Segment>, Vec<Segment>) {
+    let mut leaves = std::mem::take(leaves);
+    leaves.sort_by_key(|&(number, _)| number);
+    leaves.into_iter().map(|(_, GameLeaves { positions, evals })| (positions, evals)).unzip()
 }
 
 impl LeafEncoder {

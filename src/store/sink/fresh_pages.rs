@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rusqlite::Connection;
 
-use super::encoder::{BatchNumber, GameLeafList, GameLeaves, LeafEncoder};
+use super::encoder::{BatchNumber, GameLeaves, LeafEncoder, take_in_order};
 use super::game_index::IndexRows;
 use super::game_table::{GameLayout, GameTables};
 use super::{KeepingSink, NewRun, RunTotals, Sink, SortedOccurrences, begin, end, write_occurrences};
@@ -28,7 +28,8 @@ pub(crate) struct FreshPages<'b> {
     file: Option<Arc<PageFile>>,
     /// The root pages of `game_position`, `move_eval` and `occurrence`.
     roots: [PageNumber; 3],
-    leaves: GameLeafList,
+    /// The leaves of each batch, in order of arrival.
+    leaves: Vec<(BatchNumber, GameLeaves)>,
     /// Writes the rows of `game` and `game_moves`; `None` once all games are written.
     games: Option<GameTables>,
     /// The run that adds the games.
@@ -59,7 +60,7 @@ impl<'b> FreshPages<'b> {
         build.close()?;
         let file = Arc::new(PageFile::open(build.path())?);
         let games = Some(GameTables::new(game_layout, game_roots, &file));
-        let (leaves, not_built) = (GameLeafList::default(), Vec::new());
+        let (leaves, not_built) = (Vec::new(), Vec::new());
         let (file, small) = (Some(file), Some(small));
         Ok(Self { build, watch, file, roots, leaves, games, import: ImportId(0), not_built, small })
     }
@@ -109,7 +110,7 @@ impl Sink for FreshPages<'_> {
     }
 
     fn positions(&mut self, number: BatchNumber, leaves: GameLeaves) -> Result<Option<GameLeaves>> {
-        self.leaves.push(number, leaves);
+        self.leaves.push((number, leaves));
         Ok(None)
     }
 }
@@ -121,7 +122,7 @@ impl KeepingSink for FreshPages<'_> {
     }
 
     fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
-        let leaves = self.leaves.take();
+        let leaves = take_in_order(&mut self.leaves);
         let indexes = self.games.take().expect("while games are read").finish()?;
         let (file, roots) = (Arc::clone(self.file()), self.roots);
         self.not_built = std::thread::scope(|scope| {

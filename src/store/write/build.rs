@@ -8,7 +8,7 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
 use crate::positioned_io::read_start;
-use crate::store::database::{SetUp, open_file, setting};
+use crate::store::database::{Database, SetUp, open_file, setting};
 use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::layout::{Layout, read_quickly};
 use crate::store::lock::{SQLITE_SUFFIXES, WriterLock, directory_of};
@@ -51,9 +51,9 @@ pub struct Build {
     options: BuildOptions,
     lock: WriterLock,
     /// Registers the SQL functions on a connection, because a user can have created indexes that use them.
-    pub(super) set_up: Option<SetUp>,
+    set_up: Option<SetUp>,
     /// If the build is a copy of its target: a connection that prevents others from writing to the target.
-    pub(super) held: Option<Connection>,
+    held: Option<Connection>,
 }
 
 impl Build {
@@ -70,11 +70,22 @@ impl Build {
     }
 
     /// Creates the temporary file, without any tables.
-    pub(super) fn new_file(options: BuildOptions, lock: WriterLock) -> Result<Self> {
+    fn new_file(options: BuildOptions, lock: WriterLock) -> Result<Self> {
         let temporary = Temporary(lock.temporary(""));
         let create = OpenOptions::new().write(true).create_new(true).open(&temporary.0);
         create.map_err(|source| Error::directory(directory_of(lock.target()), source))?;
         Ok(Self { connection: None, temporary, options, lock, set_up: None, held: None })
+    }
+
+    /// Begins to build a copy of the lock's target, with a temporary file without any tables. Until
+    /// [`finish`](Self::finish), others can read the target, but not write to it, because their changes would be
+    /// lost.
+    pub(super) fn of_target(database: &Database, lock: WriterLock, options: BuildOptions) -> Result<Self> {
+        let held = open_file(lock.target(), OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        held.execute_batch("BEGIN IMMEDIATE")
+            .map_err(|source| Error::sqlite(lock.target(), "lock the database for writing", source))?;
+        let (set_up, held) = (Some(database.set_up()), Some(held));
+        Ok(Self { set_up, held, ..Self::new_file(options, lock)? })
     }
 
     /// Opens the temporary file, and creates or updates its schema.

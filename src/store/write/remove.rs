@@ -12,7 +12,8 @@ use crate::store::write::bulk::BulkLoader;
 
 /// The problems of a tail: problems of the last game, and problems of the text after it.
 const PROBLEMS: &str = "SELECT problem_id, source_id FROM problem
-     WHERE source_id IN (SELECT source_id FROM reading) AND byte_offset >= ?2 AND ifnull(game_number > ?3, TRUE)";
+     WHERE source_id IN (SELECT source_id FROM reading) AND byte_offset >= ?2
+         AND (game_id IS NOT NULL OR ifnull(game_number > ?3, TRUE))";
 
 /// The row of `duplicate` for a tail's game, if this game was skipped as a duplicate.
 const SKIPPED: &str = "SELECT source_id, byte_offset, import_id FROM duplicate
@@ -35,13 +36,14 @@ const REMOVE_NOTES: [&str; 7] = [
 
 /// Creates the list of the removed games. For each game, the list has the number of its positions, and the ids
 /// of its names, because the removal can leave these names unused. In [`ADD_TO_LIST`], `?2` is the number of the
-/// game's rows in the table `game_position` if they are already removed, otherwise NULL.
+/// game's rows in the table `game_position` if they are already removed, otherwise NULL. In a compact database,
+/// this number is 0, and the moves are counted instead.
 const LIST: &str = "CREATE TEMP TABLE IF NOT EXISTS removing (
      game_id INTEGER PRIMARY KEY, event_id INTEGER, site_id INTEGER, white_id INTEGER, black_id INTEGER, positions INTEGER)";
 const ADD_TO_LIST: &str = "INSERT OR IGNORE INTO temp.removing
      SELECT game_id, event_id, site_id, white_id, black_id,
-         coalesce((SELECT length(moves) / 4 + 1 FROM game_moves AS m WHERE m.game_id = game.game_id), ?2,
-             (SELECT count(*) FROM game_position AS p WHERE p.game_id = game.game_id))
+         CASE WHEN ?2 ISNULL THEN (SELECT count(*) FROM game_position AS p WHERE p.game_id = game.game_id)
+             ELSE ifnull((SELECT length(moves) / 4 + 1 FROM game_moves AS m WHERE m.game_id = game.game_id), ?2) END
      FROM main.game WHERE game_id = ?1";
 const DROP_LIST: &str = "DROP TABLE IF EXISTS temp.removing";
 
@@ -140,16 +142,10 @@ pub(crate) struct RowsToRemove<'l> {
     pub(crate) games: &'l GameSet,
     /// The number of positions of the games to remove.
     pub(crate) positions: u64,
-    pub(crate) reason: Reason<'l>,
-}
-
-/// Why games are removed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Reason<'l> {
-    /// The tails of their sources are read again.
-    ReadAgain(&'l [Tail]),
-    /// The user removes the games and this other data.
-    RemovedRows(&'l RemovedRows),
+    /// The tails of sources that are read again. The games are from these sources.
+    pub(crate) tails: &'l [Tail],
+    /// If the user removes the games: the other data to remove.
+    pub(crate) by_user: Option<&'l RemovedRows>,
 }
 
 /// Other data that the user removes together with games.
@@ -169,7 +165,7 @@ impl BulkLoader<'_> {
     /// # Errors
     /// Errors of SQLite.
     pub(crate) fn remove_replaced(&self, leaving: RowsToRemove<'_>) -> Result<()> {
-        let Reason::RemovedRows(RemovedRows { returning, .. }) = leaving.reason else { return Ok(()) };
+        let Some(RemovedRows { returning, .. }) = leaving.by_user else { return Ok(()) };
         if returning.is_empty() {
             return Ok(());
         }
@@ -192,15 +188,13 @@ impl BulkLoader<'_> {
         leaving: RowsToRemove<'_>,
         rewritten: Option<&[(GameId, u32)]>,
     ) -> Result<()> {
-        if let Reason::ReadAgain(tails) = leaving.reason {
-            tails.iter().try_for_each(|tail| self.remove_notes(tail))?;
-            if leaving.games.is_empty() {
-                return Ok(());
-            }
+        leaving.tails.iter().try_for_each(|tail| self.remove_notes(tail))?;
+        if leaving.games.is_empty() && leaving.by_user.is_none() {
+            return Ok(());
         }
         self.list_removed(leaving.games, rewritten)?;
         self.execute("record the removed games", KEEP_NUMBER, [])?;
-        let Reason::RemovedRows(removed_rows) = leaving.reason else {
+        let Some(removed_rows) = leaving.by_user else {
             return self.remove_games(leaving.games, rewritten.is_some());
         };
         let sources: Vec<u32> = removed_rows.sources.iter().map(|source| source.0).collect();

@@ -1,13 +1,11 @@
 //! Removes inconsistent rows, and rebuilds the data that is derived from other rows.
 
-use std::path::Path;
-
-use rusqlite::{Connection, OpenFlags, params};
+use rusqlite::{Connection, params};
 
 use crate::board::{MoveCode, PositionKey};
 use crate::id::GameId;
 use crate::store::cell::{Cells, GAME, GAME_POSITION, read_rows};
-use crate::store::database::{Database, open_file};
+use crate::store::database::Database;
 use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::layout::Layout;
 use crate::store::lock::WriterLock;
@@ -130,15 +128,6 @@ const COUNT_DISTINCT: &str =
     "UPDATE import SET distinct_positions = (SELECT count(DISTINCT key) FROM game_position)
      WHERE (SELECT count(*) FROM import) = 1";
 
-/// Locks a database, so that other programs cannot write to it until the returned connection is closed.
-pub(super) fn begin_write(path: &Path) -> Result<Connection> {
-    let connection = open_file(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    connection
-        .execute_batch("BEGIN IMMEDIATE")
-        .map_err(|source| Error::sqlite(path, "lock the database for writing", source))?;
-    Ok(connection)
-}
-
 /// The result of [`Build::repair_rows`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RepairCounts {
@@ -167,14 +156,12 @@ impl Build {
     /// writing to the target.
     pub fn copy_of(database: &Database, lock: WriterLock, cache_bytes: u64) -> Result<Self> {
         let options = BuildOptions { overwrite: true, cache_bytes, layout: database.layout() };
-        let mut build = Self::new_file(options, lock)?;
+        let build = Self::of_target(database, lock, options)?;
         let Some(path) = build.path().to_str() else {
             return Err(ErrorKind::PathNotUtf8.at(build.path()));
         };
-        let held = begin_write(build.target())?;
         let failed = |source| Error::sqlite(build.target(), "copy the database", source);
         database.connection().execute("VACUUM INTO ?1", [path]).map_err(failed)?;
-        (build.set_up, build.held) = (Some(database.set_up()), Some(held));
         build.begun()
     }
 
