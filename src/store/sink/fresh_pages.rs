@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use super::encoder::{BatchNumber, GameLeaves, LeafEncoder, take_in_order};
 use super::game_index::IndexRows;
-use super::game_table::{GameLayout, GameTables};
+use super::game_table::{GameTables, columns_of_game};
 use super::{KeepingSink, NewRun, RunTotals, Sink, SortedOccurrences, begin, end, write_occurrences};
 use crate::id::ImportId;
 use crate::parallel;
@@ -52,14 +52,15 @@ impl<'b> FreshPages<'b> {
         let roots = [root("game_position")?, root("move_eval")?, root("occurrence")?];
         let memory = build.cache_bytes() / 2;
         let game_roots = [root("game")?, root("game_moves")?];
-        let game_layout = GameLayout::read(build.connection(), memory, directory)
-            .map_err(|source| Error::sqlite(build.path(), "read the schema", source))?;
+        let failed = |source| Error::sqlite(build.path(), "read the schema", source);
+        let columns = columns_of_game(build.connection()).map_err(failed)?;
+        let indexes = IndexRows::of_table(build.connection(), "game", memory, directory).map_err(failed)?;
         let side = build.side_database("headers")?;
         watch(side.connection());
         let small = BulkLoader::into_side_database(side)?;
         build.close()?;
         let file = Arc::new(PageFile::open(build.path())?);
-        let games = Some(GameTables::new(game_layout, game_roots, &file));
+        let games = Some(GameTables::new(columns, indexes, game_roots, &file));
         let (leaves, not_built) = (Vec::new(), Vec::new());
         let (file, small) = (Some(file), Some(small));
         Ok(Self { build, watch, file, roots, leaves, games, import: ImportId(0), not_built, small })

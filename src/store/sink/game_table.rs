@@ -1,27 +1,20 @@
 //! Writes the tables `game` and `game_moves` as pages, and collects the rows of the indexes of `game`.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use rusqlite::Connection;
 
 use super::game_index::IndexRows;
 use crate::id::ImportId;
+use crate::store::cell::read_rows;
 use crate::store::error::Result;
 use crate::store::pages::{PageFile, PageNumber, RowRecord, TableWriter};
 use crate::store::row::virtual_table::{Cell, Columns as _, Rows as _};
 use crate::store::row::{GameRow, HeaderBatch, MovesRow};
 
-/// The table `game` and its indexes, according to the schema.
-#[derive(Debug)]
-pub(super) struct GameLayout {
-    columns: Vec<Column>,
-    indexes: Vec<IndexRows>,
-}
-
 /// Where the values of a column come from.
 #[derive(Clone, Copy, Debug)]
-enum Column {
+pub(super) enum Column {
     /// The id of the game, which is the rowid and is not stored in the record.
     Rowid,
     /// The value of the column with this index in `GameRow::COLUMNS`.
@@ -30,27 +23,23 @@ enum Column {
     Import,
 }
 
-impl GameLayout {
-    /// Reads the schema of an empty database. Index rows that do not fit in `memory` bytes are written to files
-    /// in `directory`.
-    pub(super) fn read(connection: &Connection, memory: u64, directory: &Path) -> rusqlite::Result<Self> {
-        let mut query = connection.prepare("SELECT name, pk FROM pragma_table_info('game') ORDER BY cid")?;
-        let column = |name: String, is_key: bool| match GameRow::COLUMNS.iter().position(|own| *own == name) {
-            Some(_) if is_key => Column::Rowid,
-            Some(index) => Column::Value(index),
-            // `import_id` is the only column of the table that `GameRow` does not have.
-            None => Column::Import,
-        };
-        let columns = query.query_map([], |row| Ok(column(row.get(0)?, row.get(1)?)))?;
-        let columns = columns.collect::<rusqlite::Result<_>>()?;
-        Ok(Self { columns, indexes: IndexRows::of_table(connection, "game", memory, directory)? })
-    }
+/// The columns of `game`, in order.
+pub(super) fn columns_of_game(connection: &Connection) -> rusqlite::Result<Vec<Column>> {
+    let column = |name: String, is_key: bool| match GameRow::COLUMNS.iter().position(|own| *own == name) {
+        Some(_) if is_key => Column::Rowid,
+        Some(index) => Column::Value(index),
+        // `import_id` is the only column of the table that `GameRow` does not have.
+        None => Column::Import,
+    };
+    let mut query = connection.prepare("SELECT name, pk FROM pragma_table_info('game') ORDER BY cid")?;
+    read_rows(&mut query, [], |row| Ok(column(row.get(0)?, row.get(1)?)))
 }
 
 /// Writes the rows of `game` and `game_moves`, and collects the rows of the indexes of `game` for sorting.
 #[derive(Debug)]
 pub(super) struct GameTables {
-    layout: GameLayout,
+    columns: Vec<Column>,
+    indexes: Vec<IndexRows>,
     games: TableWriter,
     moves: TableWriter,
     /// The root pages of `game` and `game_moves`.
@@ -59,16 +48,22 @@ pub(super) struct GameTables {
 }
 
 impl GameTables {
-    /// Begins to write the tables. `roots` are the root pages of the empty tables `game` and `game_moves`.
-    pub(super) fn new(layout: GameLayout, roots: [PageNumber; 2], file: &Arc<PageFile>) -> Self {
+    /// Begins to write the tables. `columns` and `indexes` are those of `game`. `roots` are the root pages of the
+    /// empty tables `game` and `game_moves`.
+    pub(super) fn new(
+        columns: Vec<Column>,
+        indexes: Vec<IndexRows>,
+        roots: [PageNumber; 2],
+        file: &Arc<PageFile>,
+    ) -> Self {
         let [games, moves] = [(); 2].map(|()| TableWriter::new(Arc::clone(file)));
-        Self { layout, games, moves, roots, record: RowRecord::default() }
+        Self { columns, indexes, games, moves, roots, record: RowRecord::default() }
     }
 
     /// Writes the games of a batch for the run `import`, and their moves. The ids of these games must be greater than those of
     /// earlier batches.
     pub(super) fn append(&mut self, batch: &HeaderBatch, import: ImportId) -> Result<()> {
-        let Self { layout: GameLayout { columns, indexes }, games, moves, record, .. } = self;
+        let Self { columns, indexes, games, moves, record, .. } = self;
         let mut cells = Vec::with_capacity(columns.len());
         for (index, game) in batch.games.iter().enumerate() {
             let rowid = game.game.0;
@@ -99,6 +94,6 @@ impl GameTables {
         let [games, moves] = self.roots;
         self.games.finish(games)?;
         self.moves.finish(moves)?;
-        Ok(self.layout.indexes)
+        Ok(self.indexes)
     }
 }

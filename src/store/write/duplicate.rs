@@ -174,14 +174,14 @@ impl BulkLoader<'_> {
     pub(crate) fn move_duplicates(&self, replaced: &Replaced, last: GameId) -> Result<Vec<GameId>> {
         let &Replaced { game, source, byte_offset } = replaced;
         let sql = "DELETE FROM duplicate WHERE kind = 'prefix' AND original_id = ?1 RETURNING game_id";
-        let freed = self.column(sql, [game.0], |row| row.get(0))?;
+        let freed = self.column(sql, [game.0], |row| row.get(0).map(GameId))?;
         let sql = "UPDATE duplicate SET kind = 'cut', original_id = ifnull(
                  (SELECT game_id FROM game WHERE game_id > ?2 AND source_id = ?3 AND byte_offset = ?4),
                  (SELECT original_id FROM duplicate WHERE source_id = ?3 AND byte_offset = ?4))
              WHERE original_id = ?1";
         let params = params![game.0, last.0, source.0, byte_offset.cast_signed()];
         self.execute("write table duplicate", sql, params)?;
-        Ok(freed.into_iter().map(GameId).collect())
+        Ok(freed)
     }
 
     /// Removes the references from duplicates to removed games. These duplicates could not be read again, and
@@ -193,10 +193,10 @@ impl BulkLoader<'_> {
     pub(crate) fn release_duplicates(&self) -> Result<Vec<GameId>> {
         let sql = "DELETE FROM duplicate WHERE kind = 'prefix' AND original_id IN (SELECT game_id FROM temp.removing)
              RETURNING game_id";
-        let freed = self.column(sql, [], |row| row.get(0))?;
+        let freed = self.column(sql, [], |row| row.get(0).map(GameId))?;
         let sql = "UPDATE duplicate SET original_id = NULL WHERE original_id IN (SELECT game_id FROM temp.removing)";
         self.execute("write table duplicate", sql, [])?;
-        Ok(freed.into_iter().map(GameId).collect())
+        Ok(freed)
     }
 
     fn column<T>(
