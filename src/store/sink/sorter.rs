@@ -1,6 +1,6 @@
 //! Sorts numbers that are in blocks: all numbers of a block are less than those of the next block, and the blocks
 //! arrive in order. If the numbers do not fit in memory, whole blocks are sorted and appended to a temporary
-//! file, which is then sorted as a whole.
+//! file. So all numbers in the file are in order.
 //!
 //! The module `sort` is not suitable here. It divides records into partitions by the top bits of their keys.
 //! Here, the top bits contain the number of a game's block, which is small. So nearly all records would be in
@@ -47,12 +47,9 @@ impl Sorter {
     /// Adds a number. Its block must not be less than that of the number before.
     #[inline]
     pub(super) fn push(&mut self, number: u128) -> Result<()> {
-        if self.numbers.len() >= self.most
-            && self
-                .numbers
-                .last()
-                .is_some_and(|last| last >> self.bits_in_block != number >> self.bits_in_block)
-        {
+        let block = |number: u128| number >> self.bits_in_block;
+        let is_full = self.numbers.len() >= self.most;
+        if is_full && self.numbers.last().is_some_and(|&last| block(last) != block(number)) {
             self.write().map_err(|source| io_error(&self.directory, source))?;
         }
         self.numbers.push(number);
