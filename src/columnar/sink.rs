@@ -13,8 +13,7 @@ use crate::opening::OpeningBook;
 use crate::store::row::virtual_table::Cell;
 use crate::store::row::{CountedGame, HeaderBatch};
 use crate::store::sink::{
-    BatchNumber, DuplicateLinks, GameMoves, KeepingSink, NewRun, PositionEncoder, RunTotals, Sink,
-    SortedOccurrences, Takes,
+    BatchNumber, GameMoves, KeepingSink, NewRun, PositionEncoder, RunTotals, Sink, SortedOccurrences, Takes,
 };
 use crate::store::{BulkLoader, Result};
 
@@ -141,18 +140,13 @@ impl KeepingSink for ParquetFiles<'_> {
         Ok(())
     }
 
-    fn links<S: SortedOccurrences>(
-        &mut self,
+    fn finish<S: SortedOccurrences>(
+        self,
         _: &S,
-        _: &DuplicateLinks,
-        _: impl FnOnce(&BulkLoader<'_>, &[GameId]) -> Result<u64, S::Error>,
+        _: impl FnOnce(&BulkLoader<'_>) -> Result<u64, S::Error>,
     ) -> Result<u64, S::Error> {
-        Ok(0)
-    }
-
-    fn finish(self) -> Result<()> {
         self.totals.totals = self.writer.finish()?;
-        Ok(())
+        Ok(0)
     }
 }
 

@@ -12,6 +12,7 @@ use crate::index::{Estimate, IndexOptions, Phase, Progress, Reports, Result, Sum
 use crate::opening::OpeningBook;
 use crate::store::sink::{FreshPages, NullSink, Sink};
 use crate::store::space::file_size;
+use crate::store::write::alias::write_player_aliases;
 use crate::store::{self, Build, BuildOptions, ErrorKind, Layout, keep_temporary_files_in};
 
 /// Indexes PGN files, and directories of PGN files, into a new or existing database. Creates a [`Plan`] and
@@ -115,7 +116,9 @@ impl Plan<'_> {
         progress.estimated(&self.estimate);
         let watch = |connection: &Connection| progress.watch(connection);
         let mut summary = run.fill(FreshPages::new(&mut build, &watch, &spill)?)?;
-        build.write_player_aliases(&options.player_aliases)?;
+        if !options.player_aliases.is_empty() {
+            write_player_aliases(build.connection(), build.path(), &options.player_aliases)?;
+        }
         let syncing = Instant::now();
         let path = build.target().to_owned();
         build.finish()?;

@@ -84,10 +84,6 @@ impl fmt::Display for WrongCell {
 impl std::error::Error for WrongCell {}
 
 impl WrongCell {
-    pub(crate) fn into_sql(self) -> rusqlite::Error {
-        rusqlite::Error::FromSqlConversionFailure(0, Type::Null, Box::new(self))
-    }
-
     /// The wrong cell that caused `error`; `None` if the error has another cause.
     pub(crate) fn from_error(error: &rusqlite::Error) -> Option<&Self> {
         match error {
@@ -163,14 +159,9 @@ impl<'r> Cells<'r> {
         };
         let row: Vec<_> = self.table.key.iter().filter_map(id).collect();
         let column = self.row.as_ref().column_name(index).unwrap_or("a column").to_owned();
-        WrongCell {
-            table: self.table.name,
-            row: row.join(", "),
-            column,
-            found: format_value(value),
-            expected,
-        }
-        .into_sql()
+        let (table, row, found) = (self.table.name, row.join(", "), format_value(value));
+        let cell = WrongCell { table, row, column, found, expected };
+        rusqlite::Error::FromSqlConversionFailure(0, Type::Null, Box::new(cell))
     }
 }
 

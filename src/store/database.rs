@@ -8,12 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, ErrorCode, InterruptHandle, OpenFlags, OptionalExtension as _, Row, ffi};
+use rusqlite::{Connection, ErrorCode, InterruptHandle, OpenFlags, Row, ffi};
 
-use crate::id::GameId;
 use crate::store::cell::{Cells, SETTING, Stored};
 use crate::store::error::{Error, ErrorKind, Result};
-use crate::store::game_set::GameSet;
 use crate::store::layout::{Layout, read_quickly, read_views_quickly};
 use crate::store::lock::directory_of;
 use crate::store::pages::PageFile;
@@ -152,20 +150,6 @@ impl Database {
         self.layout
     }
 
-    /// In a compact database: the games in `games` that have positions, each with the number of its
-    /// positions.
-    pub(super) fn position_counts(&self, games: &GameSet) -> Result<Vec<(GameId, u32)>> {
-        let failed = |source| Error::sqlite(&self.path, "count the positions", source);
-        let sql = "SELECT length(moves) / 4 + 1 FROM game_moves WHERE game_id = ?1";
-        let mut query = self.connection.prepare(sql).map_err(failed)?;
-        let mut counts = Vec::new();
-        for game in games.iter() {
-            let count = query.query_row([game.0], |row| row.get(0)).optional().map_err(failed)?;
-            counts.extend(count.map(|count| (game, count)));
-        }
-        Ok(counts)
-    }
-
     /// The digest of the list of openings by which the games were classified.
     ///
     /// # Errors
@@ -210,12 +194,11 @@ impl Database {
             return Err(ErrorKind::NoSharing.at(&self.path));
         }
         self.is_adding.set(true);
-        let kib = i64::try_from(cache_bytes / 1024).unwrap_or(i64::MAX).clamp(2048, i64::from(i32::MAX));
         // A committed transaction must be durable even if a reader prevents the log from being written back.
         // One more sync is cheap.
         self.connection
             .pragma_update(None, "synchronous", "FULL")
-            .and_then(|()| self.connection.pragma_update(None, "cache_size", -kib))
+            .and_then(|()| set_cache(&self.connection, cache_bytes.max(2 << 20)))
             // The program writes only rows whose references are valid, so SQLite need not check them.
             .and_then(|()| self.connection.pragma_update(None, "foreign_keys", "OFF"))
             .map_err(failed)
@@ -315,9 +298,8 @@ impl Database {
     /// Errors of SQLite.
     pub fn keep_ready(&self, statements: usize, page_bytes: u64) -> Result<()> {
         self.connection.set_prepared_statement_cache_capacity(statements);
-        let kib = i64::try_from(page_bytes / 1024).unwrap_or(i64::MAX).min(i64::from(i32::MAX));
-        let set = self.connection.pragma_update(None, "cache_size", -kib);
-        set.map_err(|source| Error::sqlite(&self.path, "set the page cache", source))
+        set_cache(&self.connection, page_bytes)
+            .map_err(|source| Error::sqlite(&self.path, "set the page cache", source))
     }
 
     /// Makes queries fail with [`Error::Interrupted`] once `stop` decides that they should stop.
@@ -349,6 +331,12 @@ impl Database {
     pub fn interrupt_handle(&self) -> InterruptHandle {
         self.connection.get_interrupt_handle()
     }
+}
+
+/// Sets the size of a connection's page cache, in bytes.
+pub(super) fn set_cache(connection: &Connection, bytes: u64) -> rusqlite::Result<()> {
+    // A negative cache size is in KiB.
+    connection.pragma_update(None, "cache_size", -i32::try_from(bytes / 1024).unwrap_or(i32::MAX))
 }
 
 /// The value of a setting.

@@ -12,9 +12,9 @@ pub(crate) const HASH_BLOCKS: &str = "hash_block (number) AS (
      SELECT 0 UNION ALL SELECT number + 1 FROM hash_block
      WHERE number < (SELECT game_id >> 18 FROM game ORDER BY game_id DESC LIMIT 1))";
 
-/// Writes statistics which say that each index of `game` begins with few distinct values, so that SQLite
-/// looks up the second column for each of these values
-/// (["Skip-scan"](https://www.sqlite.org/optoverview.html#skipscan)). The statistics contain the number of
+/// Writes statistics which say that each index of `game` begins with few distinct values. So SQLite looks up the
+/// second column for each of these values (["Skip-scan"](https://www.sqlite.org/optoverview.html#skipscan)). The
+/// statistics contain the number of
 /// games per block, and roughly the number of games per value: only the order of magnitude matters.
 const GAME_STATISTICS: &str =
     "WITH known (name, of_block, of_value) AS (VALUES ('game_white', 1 << 16, '10'), ('game_black', 1 << 16, '10'),

@@ -72,16 +72,10 @@ impl GameSet {
     }
 }
 
-impl Extend<GameId> for GameSet {
-    fn extend<I: IntoIterator<Item = GameId>>(&mut self, games: I) {
-        games.into_iter().for_each(|game| self.insert(game));
-    }
-}
-
 impl FromIterator<GameId> for GameSet {
     fn from_iter<I: IntoIterator<Item = GameId>>(games: I) -> Self {
         let mut set = Self::default();
-        set.extend(games);
+        games.into_iter().for_each(|game| set.insert(game));
         set
     }
 }

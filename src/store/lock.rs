@@ -21,7 +21,7 @@ const LOCK: &str = ".lock";
 const MOST_NAME: usize = 255 - (1 + MARK.len() + "-headers-journal".len());
 
 /// Suffixes that SQLite adds to the name of a database, for its log and its journal.
-const SQLITE_SUFFIXES: [&[u8]; 3] = [b"-wal", b"-shm", b"-journal"];
+pub(super) const SQLITE_SUFFIXES: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 /// The right to write a database: a lock file beside it, which this process has locked through the operating
 /// system. If the process dies, the system releases the lock.
@@ -61,7 +61,7 @@ impl WriterLock {
         if name.len() > MOST_NAME {
             return Err(ErrorKind::LongName { most: MOST_NAME }.at(&target));
         }
-        if SQLITE_SUFFIXES.iter().any(|suffix| name.as_encoded_bytes().ends_with(suffix)) {
+        if SQLITE_SUFFIXES.iter().any(|suffix| name.as_encoded_bytes().ends_with(suffix.as_bytes())) {
             return Err(ErrorKind::ReservedName.at(&target));
         }
         let file = lock(&target, &beside(&target, LOCK))?;
@@ -152,7 +152,8 @@ pub fn is_file_of(database: &Path, path: &Path) -> bool {
     let (database, path) = (resolved(database), resolved(path));
     let (Some(name), Some(other)) = (database.file_name(), path.file_name()) else { return false };
     let after = |begin: &OsStr| other.as_encoded_bytes().strip_prefix(begin.as_encoded_bytes());
-    let is_named_so = after(name).is_some_and(|rest| rest.is_empty() || SQLITE_SUFFIXES.contains(&rest))
+    let is_suffix = |rest: &[u8]| SQLITE_SUFFIXES.iter().any(|suffix| rest == suffix.as_bytes());
+    let is_named_so = after(name).is_some_and(|rest| rest.is_empty() || is_suffix(rest))
         || after(&side_name(name, "")).is_some();
     is_named_so && directory_of(&database) == directory_of(&path)
 }

@@ -28,31 +28,28 @@ impl SqlLocation {
         let line = 1 + before.matches('\n').count() as u64;
         let before = visible(before.rsplit('\n').next().unwrap_or_default());
         let after = visible(after.lines().next().unwrap_or_default());
-        let (mut text, mut width) = (String::new(), 0);
-        // Find where to cut the text before the place.
-        let cut = before.char_indices().rev().find(|(_, letter)| {
-            width += letter.width().unwrap_or(0);
-            width > CONTEXT
-        });
-        match cut {
-            Some((index, letter)) => {
-                text.push('…');
-                text += &before[index + letter.len_utf8()..];
-            }
-            None => text += &before,
-        }
+        let cut = before.chars().count() - count_shown(before.chars().rev());
+        let mut text: String = if cut > 0 { "…".to_owned() } else { String::new() };
+        text.extend(before.chars().skip(cut));
         let column = text.width();
-        width = 0;
-        for letter in after.chars() {
-            width += letter.width().unwrap_or(0);
-            if width > CONTEXT {
-                text.push('…');
-                break;
-            }
-            text.push(letter);
+        let shown = count_shown(after.chars());
+        text.extend(after.chars().take(shown));
+        if shown < after.chars().count() {
+            text.push('…');
         }
         Self { line, text, column }
     }
+}
+
+/// How many of the first letters fit into [`CONTEXT`] terminal columns.
+fn count_shown(letters: impl Iterator<Item = char>) -> usize {
+    let mut width = 0;
+    letters
+        .take_while(|letter| {
+            width += letter.width().unwrap_or(0);
+            width <= CONTEXT
+        })
+        .count()
 }
 
 /// Makes a text printable on one line: replaces tabs and other control characters with spaces, and removes

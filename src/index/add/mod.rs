@@ -15,10 +15,11 @@ use crate::index::{Duplicates, Error, IndexOptions, Phase, Progress, Reports, Re
 use crate::opening::OpeningBook;
 use crate::source::{self, DecodeOptions, Opened, SearchObserver as _, SourceFile, Sources, TextEncoding};
 use crate::store::row::SourceId;
-use crate::store::sink::{AddedPages, Replaced};
+use crate::store::sink::AddedPages;
 use crate::store::space::file_size;
+use crate::store::write::duplicate::Replaced;
 use crate::store::write::level::games_to_merge;
-use crate::store::write::remove::{Reason, RowsToRemove};
+use crate::store::write::remove::RowsToRemove;
 use crate::store::{
     Database, GameSet, ImportId, KnownSource, KnownSources, PageTransaction, Snapshot, Tail, WriterLock,
     keep_temporary_files_in,
@@ -120,8 +121,8 @@ impl Addition<'_> {
         progress.estimated(&estimate);
         let write = || {
             let decreases = Decreases::compute(&run)?;
-            let (positions, reason) = (decreases.positions, Reason::ReadAgain(tails));
-            let leaving = RowsToRemove { games: &run.intake.removed, positions, reason };
+            let (games, positions) = (&run.intake.removed, decreases.positions);
+            let leaving = RowsToRemove { games, positions, tails, by_user: None };
             let pages = PageTransaction::begin(database)?;
             let sink = AddedPages::new(database, lock, pages, plan.options.memory / 8, rows, leaving)?;
             run.add(sink, &decreases, replaced)

@@ -18,11 +18,9 @@ use crate::index::visited_position::{CountedGames, Decreases, LevelOccurrences};
 use crate::index::{Duplicates, Error, IndexOptions, Phase, Progress, RecentSetups, Reports, Result};
 use crate::store::pages::BtreeError;
 use crate::store::row::{GameId, SourceId};
-use crate::store::sink::{
-    AddedPages, BatchNumber, DuplicateLinks, KeepingSink as _, PositionEncoder as _, Sink as _, Takes,
-};
+use crate::store::sink::{AddedPages, BatchNumber, KeepingSink as _, PositionEncoder as _, Sink as _, Takes};
 use crate::store::space::file_size;
-use crate::store::write::remove::{Reason, RemovedRows, RowsToRemove};
+use crate::store::write::remove::{RemovedRows, RowsToRemove};
 use crate::store::{
     self, Build, BuildOptions, Database, GameFilter, GameSet, HitOrder, ImportId, Layout, Need,
     PageTransaction, Snapshot, WriterLock, keep_temporary_files_in,
@@ -299,8 +297,8 @@ impl<'t> OpenedDatabase<'t> {
         let run = Run::new(&plan, intake, progress, Instant::now(), spill, Reports::default())?;
         let decreases = Decreases::compute(&run)?;
         let removed_rows = RemovedRows { sources: sources.clone(), returning: returning.places() };
-        let reason = if merges_all { Reason::ReadAgain(&[]) } else { Reason::RemovedRows(&removed_rows) };
-        let leaving = RowsToRemove { games, positions: decreases.positions, reason };
+        let by_user = (!merges_all).then_some(&removed_rows);
+        let leaving = RowsToRemove { games, positions: decreases.positions, tails: &[], by_user };
         let pages = if may_write_pages { PageTransaction::begin(database)? } else { None };
         let sink = AddedPages::new(database, lock, pages, options.memory / 8, rows, leaving)?;
         let returned = run.remove_games(sink, &decreases, &returning, !merges_all)?;
@@ -327,10 +325,13 @@ impl Run<'_> {
         self.progress.enter(Phase::Sorting);
         sink.occurrences(&sorted)?;
         self.progress.enter(Phase::Finishing);
-        sink.end_removal(last_game)?;
-        let replaced = Vec::new();
-        let links = DuplicateLinks { prefixes: removes, last_game, replaced, user_removes: removes };
-        self.finish(sink, &sorted, &links)?;
+        sink.finish(&sorted, |loader| {
+            loader.count_returned(last_game)?;
+            if removes {
+                self.note_prefixes(loader, last_game, &loader.release_duplicates()?)?;
+            }
+            self.progress.check().map(|()| 0)
+        })?;
         Ok(restored.count().into())
     }
 

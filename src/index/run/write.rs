@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::id::{Level, SourceId};
+use crate::id::{GameId, Level, SourceId};
 use crate::index::number::{Prefixes, SourceCount};
 use crate::index::read::SourceEnd;
 use crate::index::run::{ReadResult, Run};
@@ -10,10 +10,9 @@ use crate::index::visited_position::{Decreases, LevelOccurrences};
 use crate::index::{Annotations, Duplicates, Phase, Result, SpillMap, Summary};
 use crate::source::{self, SourceFile, TextEncoding};
 use crate::store::row::DuplicateKind;
-use crate::store::sink::{
-    AddedPages, DuplicateLinks, KeepingSink, NewRun, Replaced, RunTotals, SortedOccurrences as _,
-};
-use crate::store::{ImportTotals, SourceTotals};
+use crate::store::sink::{AddedPages, KeepingSink, NewRun, RunTotals};
+use crate::store::write::duplicate::Replaced;
+use crate::store::{BulkLoader, ImportTotals, SourceTotals};
 
 impl<'r> Run<'r> {
     /// Writes everything through `sink`: reads the sources, sorts the occurrences, and completes all tables.
@@ -21,7 +20,7 @@ impl<'r> Run<'r> {
         sink.begin(&self.new_run())?;
         let (read, none) = (self.read_all(&mut sink)?, Decreases::default());
         let sorted = LevelOccurrences::new(self, Some(Level::FIRST), &read.counted_games, &none);
-        self.complete(sink, &read, &sorted, Vec::new())
+        self.complete(sink, &read, &sorted, &[])
     }
 
     /// Like [`fill`](Self::fill), but adds everything to an existing database. `decreases` are the changes
@@ -39,16 +38,17 @@ impl<'r> Run<'r> {
         let level = self.level_to_write(&mut read.counted_games, false)?;
         read.counted.stages.read += clock.elapsed();
         let sorted = LevelOccurrences::new(self, level, &read.counted_games, decreases);
-        self.complete(sink, &read, &sorted, replaced.to_vec())
+        self.complete(sink, &read, &sorted, replaced)
     }
 
-    /// Writes the data that is known only after all games have been read.
+    /// Writes the data that is known only after all games have been read. The duplicates of the `replaced`
+    /// games are reassigned to the games that were read from the same places.
     fn complete(
         &self,
         mut sink: impl KeepingSink,
         read: &ReadResult,
         sorted: &LevelOccurrences<'_>,
-        replaced: Vec<Replaced>,
+        replaced: &[Replaced],
     ) -> Result<Summary> {
         let last_game = read.counted_games.before();
         self.progress.enter(Phase::Sorting);
@@ -61,9 +61,17 @@ impl<'r> Run<'r> {
         sink.end(&self.totals(read, &summary))?;
         summary.stages.headers = clock.elapsed();
         let clock = Instant::now();
-        let prefixes = self.options.duplicates != Duplicates::Keep;
-        let links = DuplicateLinks { prefixes, last_game, replaced, user_removes: false };
-        summary.duplicates.add(DuplicateKind::Prefix, self.finish(sink, sorted, &links)?);
+        self.progress.check()?;
+        let linked = sink.finish(sorted, |loader| {
+            let mut freed = Vec::new();
+            for replaced in replaced {
+                freed.extend(loader.move_duplicates(replaced, last_game)?);
+            }
+            let keeps = self.options.duplicates == Duplicates::Keep;
+            let linked = if keeps { 0 } else { self.note_prefixes(loader, last_game, &freed)? };
+            self.progress.check().map(|()| linked)
+        })?;
+        summary.duplicates.add(DuplicateKind::Prefix, linked);
         summary.stages.continuations = clock.elapsed();
         Ok(summary)
     }
@@ -86,7 +94,6 @@ impl<'r> Run<'r> {
         };
         NewRun {
             import: self.intake.import,
-            program_version: env!("CARGO_PKG_VERSION"),
             options: options.to_string(),
             continuation_threshold: self.options.continuation_threshold,
             openings: &self.options.openings,
@@ -120,20 +127,14 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Updates the duplicates, records games of which the database has a longer version (see [`Prefixes`]), and
-    /// completes the output. Returns the number of such games.
-    pub(crate) fn finish(
+    /// Records games of which the database has a longer version. See [`Prefixes`].
+    pub(crate) fn note_prefixes(
         &self,
-        mut sink: impl KeepingSink,
-        sorted: &LevelOccurrences<'_>,
-        links: &DuplicateLinks,
+        loader: &BulkLoader<'_>,
+        last: GameId,
+        freed: &[GameId],
     ) -> Result<u64> {
-        let linked = sink.links(sorted, links, |loader, freed| {
-            let keys = SpillMap::new(SpillMap::share_of(self.options.memory), self.directory.clone());
-            Prefixes::new(keys, self.hash.clone(), links.last_game, self.progress).note(loader, freed)
-        })?;
-        self.progress.check()?;
-        sink.finish()?;
-        Ok(linked)
+        let keys = SpillMap::new(SpillMap::share_of(self.options.memory), self.directory.clone());
+        Prefixes::new(keys, self.hash.clone(), last, self.progress).note(loader, freed)
     }
 }

@@ -10,8 +10,9 @@ use crate::index::visited_position::{Counted, CountedGames, Counter, Decreases, 
 use crate::index::{Error, PlayedOccurrence, Result};
 use crate::parallel::lock;
 use crate::sorted::sort_by_key;
-use crate::store::BulkLoader;
-use crate::store::sink::{OccurrenceRows, SortedOccurrences};
+use crate::store::row::Occurrence;
+use crate::store::sink::SortedOccurrences;
+use crate::store::{self, BulkLoader};
 
 /// The occurrences of a level, in the partitions of the run.
 pub(crate) struct LevelOccurrences<'r> {
@@ -42,6 +43,11 @@ impl<'r> LevelOccurrences<'r> {
     pub(crate) fn visited(&self) -> u64 {
         lock(&self.counted).iter().map(|(_, counted)| counted.visited.len() as u64).sum()
     }
+
+    /// The number of distinct keys of the new games in the partitions drained so far.
+    pub(crate) fn distinct(&self) -> u64 {
+        lock(&self.counted).iter().map(|(_, counted)| counted.distinct).sum()
+    }
 }
 
 impl SortedOccurrences for LevelOccurrences<'_> {
@@ -64,20 +70,16 @@ impl SortedOccurrences for LevelOccurrences<'_> {
         (u128::from(self.count()) * u128::from(self.counted_games.count()) / u128::from(all)) as u64
     }
 
-    fn drain<R: OccurrenceRows>(&self, partition: usize, rows: &mut R) -> Result<()> {
+    fn drain(&self, partition: usize, mut push: impl FnMut(Occurrence) -> store::Result<()>) -> Result<()> {
         let at_once = self.run.memory_of_worker().max(1 << 20) / size_of::<PlayedOccurrence>();
         let mut counter = Counter::new(self.counted_games, self.run.options.continuation_threshold);
         self.run.partitions.drain_sorted(partition, at_once, |piece| {
             self.run.progress.check()?;
             counter.observe(piece);
-            Ok::<_, Error>(rows.append(piece.iter().map(|occurrence| occurrence.occurrence()))?)
+            Ok::<_, Error>(piece.iter().try_for_each(|occurrence| push(occurrence.occurrence()))?)
         })?;
         lock(&self.counted).push((partition, counter.finish()));
         Ok(())
-    }
-
-    fn distinct(&self) -> u64 {
-        lock(&self.counted).iter().map(|(_, counted)| counted.distinct).sum()
     }
 
     fn write_visited(&self, loader: &mut BulkLoader<'_>) -> Result<()> {

@@ -4,7 +4,7 @@
 //! order, each move is replayed only once. The first argument of the module is the schema of the games; `main` if there is
 //! none.
 //!
-//! A damaged game ends before the first move that cannot be played, and has no rows if its moves or its start
+//! A damaged game ends before the first move that cannot be played. It has no rows if its moves or its start
 //! position cannot be read. So one damaged game does not stop a statement that reads all games, and `verify`
 //! reports the missing rows. With the second argument `strict`, a damaged game is an error.
 #![allow(unsafe_code)]
@@ -209,27 +209,27 @@ pub(crate) struct Replay {
 
 impl Replay {
     /// Starts to replay a game. The columns of `row` are the game's id, moves and start FEN.
-    pub(crate) fn read(row: &Row<'_>, start: &Position) -> Result<Self, Damage> {
-        let damaged = |problem: String| Damage { problem };
+    ///
+    /// # Errors
+    /// A description of what is wrong with the stored game.
+    pub(crate) fn read(row: &Row<'_>, start: &Position) -> Result<Self, String> {
         let moves = match row.get_ref(1) {
             Ok(ValueRef::Blob(moves)) if moves.len() % 4 == 0 => moves.to_owned(),
             Ok(ValueRef::Blob(moves)) => {
                 let length = moves.len();
-                return Err(damaged(format!(
-                    "the length of the moves, {length} bytes, is not a multiple of four"
-                )));
+                return Err(format!("the length of the moves, {length} bytes, is not a multiple of four"));
             }
-            _ => return Err(damaged("the moves are not a blob".to_owned())),
+            _ => return Err("the moves are not a blob".to_owned()),
         };
         let position = match row.get_ref(2) {
             Ok(ValueRef::Null) => start.clone(),
             Ok(ValueRef::Text(fen)) => match Position::from_fen(fen) {
                 Ok((position, _)) => position,
-                Err(error) => return Err(damaged(format!("the start position: {error}"))),
+                Err(error) => return Err(format!("the start position: {error}")),
             },
-            _ => return Err(damaged("the start position is not a text".to_owned())),
+            _ => return Err("the start position is not a text".to_owned()),
         };
-        let id = row.get(0).map_err(|error| damaged(error.to_string()))?;
+        let id = row.get(0).map_err(|error| error.to_string())?;
         Ok(Self { id, moves, ply: 0, position, placement: None })
     }
 
@@ -280,12 +280,14 @@ impl Replay {
     }
 
     /// Plays the next move. Returns `false` if there is none.
+    ///
+    /// # Errors
+    /// A description of what is wrong with the move.
     #[inline]
-    pub(crate) fn advance(&mut self) -> Result<bool, Damage> {
+    pub(crate) fn advance(&mut self) -> Result<bool, String> {
         let Some((code, en_passant_follows)) = self.next_move() else { return Ok(false) };
         if !self.position.replay_stored(code, en_passant_follows) {
-            let problem = format!("ply {}: the move code {:#010x} cannot be played", self.ply, code.bits());
-            return Err(Damage { problem });
+            return Err(format!("ply {}: the move code {:#010x} cannot be played", self.ply, code.bits()));
         }
         if let Some(placement) = &mut self.placement {
             placement.update(&self.position, code);
@@ -295,16 +297,9 @@ impl Replay {
     }
 }
 
-/// What is wrong with the stored moves of a game.
-#[derive(Debug)]
-pub(crate) struct Damage {
-    problem: String,
-}
-
-impl Damage {
-    fn of_game(self, game: i64) -> Error {
-        Error::ModuleError(format!("game_moves game_id {game}: {}; the database is damaged", self.problem))
-    }
+/// The error about a game whose stored moves are wrong.
+fn damaged(game: i64, problem: &str) -> Error {
+    Error::ModuleError(format!("game_moves game_id {game}: {problem}; the database is damaged"))
 }
 
 impl Cursor<'_> {
@@ -317,7 +312,7 @@ impl Cursor<'_> {
             match statement.query_row([game, last_game], read).optional()? {
                 None => break None,
                 Some((_, Ok(game))) => break Some(game),
-                Some((id, Err(damage))) if *is_strict => return Err(damage.of_game(id)),
+                Some((id, Err(problem))) if *is_strict => return Err(damaged(id, &problem)),
                 Some((id, Err(_))) if id < last_game => game = id + 1,
                 Some(_) => break None,
             }
@@ -334,7 +329,7 @@ impl Cursor<'_> {
         let game = self.game.as_mut().expect("a cursor at a row has a game");
         match game.advance() {
             Ok(has_move) => Ok(has_move),
-            Err(damage) if self.table.is_strict => Err(damage.of_game(game.id)),
+            Err(problem) if self.table.is_strict => Err(damaged(game.id, &problem)),
             Err(_) => Ok(false),
         }
     }

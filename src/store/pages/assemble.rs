@@ -125,15 +125,14 @@ pub fn copy_without_games(
     segments: impl IntoIterator<Item = Segment>,
     mut see: impl FnMut(GameId),
 ) -> Result<RebuiltTree, BtreeError> {
-    let damaged = |leaf: usize| BtreeError::Damaged { page: tree.leaves()[leaf] };
     let game = |cell: &[u8], leaf| {
         let number = first_number(cell).and_then(|number| u32::try_from(number).ok());
-        Ok::<_, BtreeError>(GameId(number.ok_or_else(|| damaged(leaf))?))
+        Ok::<_, BtreeError>(GameId(number.ok_or_else(|| tree.damaged(leaf))?))
     };
     // Finds the leaves that can contain rows of these games, or are followed by such a row.
     let (mut first, mut changes) = (GameId(0), Vec::with_capacity(tree.leaves().len()));
     for leaf in 0..tree.divider_count() {
-        let last = game(tree.divider(leaf).ok_or_else(|| damaged(leaf))?, leaf)?;
+        let last = game(tree.divider(leaf).ok_or_else(|| tree.damaged(leaf))?, leaf)?;
         changes.push(games.has_any(first..=last));
         first = last;
     }
@@ -157,9 +156,9 @@ pub fn copy_without_games(
             continue;
         }
         file.read_page(number, &mut page)?;
-        let view = PageView::new(&page).filter(|view| view.is_leaf()).ok_or_else(|| damaged(leaf))?;
+        let view = PageView::new(&page).filter(|view| view.is_leaf()).ok_or_else(|| tree.damaged(leaf))?;
         for cell in (0..view.count()).map(|index| view.row(index)).chain(divider.map(Some)) {
-            let cell = cell.ok_or_else(|| damaged(leaf))?;
+            let cell = cell.ok_or_else(|| tree.damaged(leaf))?;
             let game = game(cell, leaf)?;
             if games.contains(game) {
                 see(game);

@@ -29,8 +29,8 @@ pub enum Combined {
 /// # Errors
 /// If a page cannot be read, or is damaged.
 pub fn count_unchanged_leaves(old: &Tree, (new_file, new): (&PageFile, &Tree)) -> Result<usize, BtreeError> {
-    let rows = Rows(Place::new(new_file, new, 0)?);
-    let Next::Row(first) = rows.next()? else { return Ok(0) };
+    let place = Place::new(new_file, new, 0)?;
+    let Next::Row(first) = current(&place)? else { return Ok(0) };
     let end = partition_point(0..old.divider_count(), |leaf| {
         let order = old.divider(leaf).and_then(|divider| compare(divider, first));
         // If rows cannot be compared, this is detected later, when the trees are merged.
@@ -53,20 +53,20 @@ pub fn combine(
     (old, stay): (&Tree, usize),
     (new_file, new): (&PageFile, &Tree),
 ) -> Result<Combined, BtreeError> {
-    let (mut old_rows, mut new) = (Rows(Place::new(file, old, stay)?), Rows(Place::new(new_file, new, 0)?));
+    let (mut old_rows, mut new) = (Place::new(file, old, stay)?, Place::new(new_file, new, 0)?);
     let mut writer = LeafWriter::new(Arc::clone(file));
     let is_whole = loop {
-        match new.next()? {
+        match current(&new)? {
             Next::Row(row) => {
-                if !old_rows.copy(Some(row), &mut writer)? {
+                if !copy_rows(&mut old_rows, Some(row), &mut writer)? {
                     break false;
                 }
                 writer.push_cell(row)?;
             }
-            Next::End => break old_rows.copy(None, &mut writer)?,
+            Next::End => break copy_rows(&mut old_rows, None, &mut writer)?,
             Next::Other => break false,
         }
-        new.0.advance()?;
+        new.advance()?;
     };
     let segment = writer.finish_segment()?;
     if !is_whole {
@@ -83,66 +83,62 @@ enum Next<'r> {
     End,
 }
 
-/// Iterates over the rows of a tree in order.
-struct Rows<'t>(Place<'t>);
+/// The current row at `place`.
+fn current<'r>(place: &'r Place<'_>) -> Result<Next<'r>, BtreeError> {
+    Ok(match place.row()?.filter(|row| row.len() <= LONGEST_COMBINED) {
+        Some(row) => Next::Row(row),
+        None if place.is_at_end()? => Next::End,
+        None => Next::Other,
+    })
+}
 
-impl Rows<'_> {
-    fn next(&self) -> Result<Next<'_>, BtreeError> {
-        Ok(match self.0.row()?.filter(|row| row.len() <= LONGEST_COMBINED) {
-            Some(row) => Next::Row(row),
-            None if self.0.is_at_end()? => Next::End,
-            None => Next::Other,
-        })
-    }
-
-    /// Copies the rows from the current one up to `end` (exclusive); all remaining rows if `end` is `None`.
-    /// Returns `false` if one of them cannot be merged, or is equal to `end`.
-    fn copy(&mut self, end: Option<&[u8]>, writer: &mut LeafWriter) -> Result<bool, BtreeError> {
-        loop {
-            let page = self.0.page()?;
-            let to = match end {
-                Some(end) => {
-                    let is_before = |index| match page.row(index).and_then(|row| compare(row, end)) {
-                        Some(Ordering::Less) => Ok(true),
-                        Some(Ordering::Greater) => Ok(false),
-                        Some(Ordering::Equal) | None => Err(()),
-                    };
-                    let Ok(to) = near_partition_point(self.0.cell..page.count(), is_before) else {
-                        return Ok(false);
-                    };
-                    to
-                }
-                None => page.count(),
-            };
-            if to > self.0.cell && self.0.is_packed()? {
-                writer.push_packed(page, self.0.cell..to)?;
-            } else {
-                for index in self.0.cell..to {
-                    let Some(row) = page.row(index).filter(|row| row.len() <= LONGEST_COMBINED) else {
-                        return Ok(false);
-                    };
-                    writer.push_cell(row)?;
-                }
+/// Copies the rows from `place` up to `end` (exclusive); all remaining rows if `end` is `None`. Returns `false` if
+/// one of them cannot be merged, or is equal to `end`.
+fn copy_rows(place: &mut Place<'_>, end: Option<&[u8]>, writer: &mut LeafWriter) -> Result<bool, BtreeError> {
+    loop {
+        let page = place.page()?;
+        let to = match end {
+            Some(end) => {
+                let is_before = |index| match page.row(index).and_then(|row| compare(row, end)) {
+                    Some(Ordering::Less) => Ok(true),
+                    Some(Ordering::Greater) => Ok(false),
+                    Some(Ordering::Equal) | None => Err(()),
+                };
+                let Ok(to) = near_partition_point(place.cell..page.count(), is_before) else {
+                    return Ok(false);
+                };
+                to
             }
-            let is_left = to < page.count();
-            self.0.cell = to;
-            if is_left {
+            None => page.count(),
+        };
+        if to > place.cell && place.is_packed()? {
+            writer.push_packed(page, place.cell..to)?;
+        } else {
+            for index in place.cell..to {
+                let Some(row) = page.row(index).filter(|row| row.len() <= LONGEST_COMBINED) else {
+                    return Ok(false);
+                };
+                writer.push_cell(row)?;
+            }
+        }
+        let is_left = to < page.count();
+        place.cell = to;
+        if is_left {
+            return Ok(true);
+        }
+        match (current(place)?, end) {
+            (Next::End, _) => return Ok(true),
+            (Next::Other, _) => return Ok(false),
+            (Next::Row(divider), Some(end)) if compare(divider, end) == Some(Ordering::Greater) => {
                 return Ok(true);
             }
-            match (self.next()?, end) {
-                (Next::End, _) => return Ok(true),
-                (Next::Other, _) => return Ok(false),
-                (Next::Row(divider), Some(end)) if compare(divider, end) == Some(Ordering::Greater) => {
-                    return Ok(true);
+            (Next::Row(divider), end) => {
+                if end.is_some_and(|end| compare(divider, end) != Some(Ordering::Less)) {
+                    return Ok(false);
                 }
-                (Next::Row(divider), end) => {
-                    if end.is_some_and(|end| compare(divider, end) != Some(Ordering::Less)) {
-                        return Ok(false);
-                    }
-                    writer.push_cell(divider)?;
-                }
+                writer.push_cell(divider)?;
             }
-            self.0.advance()?;
         }
+        place.advance()?;
     }
 }

@@ -306,23 +306,17 @@ fn examine_header(header: &Header) -> Result<(PageSize, u32), &'static str> {
         bytes => PageSize::new(u32::from(bytes)),
     };
     let Some(page_size) = page_size else { return Err("its page size is damaged") };
-    let count = word(28);
-    if word(24) != word(92) {
-        return Err("the page count in its header is invalid");
+    let reasons = [
+        (word(24) != word(92), "the page count in its header is invalid"),
+        (header[20] != 0, "its pages have reserved bytes"),
+        (word(44) != 4, "its schema format is not 4"),
+        (word(56) != 1, "its text is not UTF-8"),
+        (word(52) != 0, "it has pointer-map pages (auto_vacuum)"),
+    ];
+    match reasons.into_iter().find(|(is_unsuitable, _)| *is_unsuitable) {
+        Some((_, reason)) => Err(reason),
+        None => Ok((page_size, word(28))),
     }
-    if header[20] != 0 {
-        return Err("its pages have reserved bytes");
-    }
-    if word(44) != 4 {
-        return Err("its schema format is not 4");
-    }
-    if word(56) != 1 {
-        return Err("its text is not UTF-8");
-    }
-    if word(52) != 0 {
-        return Err("it has pointer-map pages (auto_vacuum)");
-    }
-    Ok((page_size, count))
 }
 
 /// Bytes that are aligned to [`ALIGNMENT`] and initially zero.

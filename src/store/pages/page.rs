@@ -1,9 +1,12 @@
 //! A B-tree page. Cell pointers grow upwards from the page header, and cells grow downwards from the end of
 //! the page.
 
+use std::convert::Infallible;
 use std::ops::Range;
 
+use super::record_reader::read_varint;
 use super::{PageNumber, PageSize};
+use crate::store::partition_point::partition_point;
 
 /// The first byte of an interior page of an index B-tree.
 pub(super) const INTERIOR: u8 = 2;
@@ -97,16 +100,9 @@ impl PageBuilder {
     pub(super) fn push_packed(&mut self, page: &mut [u8], from: PageView<'_>, rows: Range<usize>) -> usize {
         let end = if rows.start == 0 { from.page.len() } else { from.start(rows.start - 1) };
         let free = self.cells_start - self.pointers_end;
-        let fits = |count: usize| end - from.start(rows.start + count - 1) + count * POINTER <= free;
-        let (mut count, mut too_many) = (0, rows.len() + 1);
-        while count + 1 < too_many {
-            let middle = usize::midpoint(count, too_many);
-            if fits(middle) {
-                count = middle;
-            } else {
-                too_many = middle;
-            }
-        }
+        let Ok(count) = partition_point(0..rows.len(), |others| {
+            Ok::<_, Infallible>(end - from.start(rows.start + others) + (others + 1) * POINTER <= free)
+        });
         if count == 0 {
             return 0;
         }
@@ -179,14 +175,8 @@ pub(super) fn child_of(cell: &[u8]) -> PageNumber {
 
 /// The length of the leaf cell (a row preceded by its length) at the start of `bytes`.
 pub(super) fn cell_length(bytes: &[u8]) -> usize {
-    let mut payload = 0;
-    for (at, &byte) in bytes.iter().enumerate() {
-        payload = payload << 7 | usize::from(byte & 0x7f);
-        if byte < 0x80 {
-            return at + 1 + payload;
-        }
-    }
-    unreachable!("a cell begins with its length")
+    let (payload, rest) = read_varint(bytes).expect("a cell begins with its length");
+    bytes.len() - rest.len() + payload
 }
 
 /// A page of an existing tree. Its contents can be damaged.
@@ -224,21 +214,10 @@ impl<'p> PageView<'p> {
         let (header, child) = if self.is_leaf { (LEAF_HEADER, 0) } else { (INTERIOR_HEADER, CHILD) };
         let start = word(self.page, header + index * POINTER) + child;
         let cell = self.page.get(start..)?;
-        let (mut payload, mut at) = (0, 0);
-        loop {
-            let byte = *cell.get(at)?;
-            payload = payload << 7 | usize::from(byte & 0x7f);
-            at += 1;
-            if byte < 0x80 {
-                break;
-            }
-            if at == 3 {
-                return None;
-            }
-        }
+        let (payload, rest) = read_varint(cell)?;
         // A row longer than `max_payload` continues on an overflow page.
         let fits = PageSize::new(self.page.len() as u32).is_some_and(|size| payload <= size.max_payload());
-        if fits { cell.get(..at + payload) } else { None }
+        if fits { cell.get(..cell.len() - rest.len() + payload) } else { None }
     }
 
     /// Whether the page is a packed leaf: its rows are stored without gaps, from the end of the page

@@ -121,7 +121,8 @@ impl<'c> Iterator for Columns<'c> {
 
 /// Reads a varint at the start of `bytes`. Returns its value and the remaining bytes; `None` if the varint is
 /// incomplete or longer than three bytes.
-fn read_varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
+#[inline]
+pub(super) fn read_varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
     let end = bytes.iter().take(3).position(|&byte| byte < 0x80)? + 1;
     let (varint, rest) = bytes.split_at(end);
     Some((varint.iter().fold(0, |value, &byte| value << 7 | usize::from(byte & 0x7f)), rest))

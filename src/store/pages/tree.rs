@@ -107,12 +107,10 @@ impl Tree {
     /// The number of leaves whose divider, the row after the leaf, comes before `row`. The tree must be that
     /// of `occurrence`.
     pub(super) fn leaves_before(&self, row: OccurrenceRow) -> Result<usize, BtreeError> {
-        partition_point(0..self.divider_count(), |leaf| self.is_divider_before(leaf, row))
-    }
-
-    fn is_divider_before(&self, leaf: usize, row: OccurrenceRow) -> Result<bool, BtreeError> {
-        let is_before = self.divider(leaf).and_then(|cell| is_before(cell, row));
-        is_before.ok_or_else(|| self.damaged(leaf))
+        partition_point(0..self.divider_count(), |leaf| {
+            let is_before = self.divider(leaf).and_then(|cell| is_before(cell, row));
+            is_before.ok_or_else(|| self.damaged(leaf))
+        })
     }
 
     pub(super) fn damaged(&self, leaf: usize) -> BtreeError {
@@ -279,18 +277,14 @@ impl<'t> Place<'t> {
         Ok(self.divider().is_none() && self.cell >= self.page()?.count())
     }
 
-    /// Moves to the next row.
+    /// Moves to the next row, if there is one.
     pub(super) fn advance(&mut self) -> Result<(), BtreeError> {
         if self.cell < self.page()?.count() {
             self.cell += 1;
-            return Ok(());
+        } else if self.divider().is_some() {
+            self.go_to_leaf(self.leaf + 1)?;
         }
-        self.next_leaf()
-    }
-
-    /// Moves to the first row of the next leaf, if there is one.
-    fn next_leaf(&mut self) -> Result<(), BtreeError> {
-        if self.divider().is_some() { self.go_to_leaf(self.leaf + 1) } else { Ok(()) }
+        Ok(())
     }
 
     pub(super) fn damaged(&self) -> BtreeError {

@@ -1,5 +1,4 @@
-//! Counts and ranks games for a position, in the same way when a database is built, when games are added, and
-//! when a query is answered. `rank_sql` of `store/read/occurrence/hit.rs` defines the same order in SQL.
+//! Counts and ranks games for a position. New databases, additions and queries use the same rules. `rank_sql` of `store/read/occurrence/hit.rs` defines the same order in SQL.
 
 use crate::board::GameResult;
 use crate::store::row::{GameId, ResultCounts};

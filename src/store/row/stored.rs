@@ -127,8 +127,8 @@ impl<T: AsCell> AsCell for Option<T> {
     }
 }
 
-/// Called for each cell whose value is not valid in its column, with the index of the column, a description
-/// of valid values, and the value found.
+/// Called for each cell whose value is not valid in its column. The arguments are the index of the column, a
+/// description of valid values, and the value found.
 pub(crate) type OnInvalidCell<'m> = dyn FnMut(usize, &'static str, ValueRef<'_>) -> rusqlite::Result<()> + 'm;
 
 /// Reads a cell. If its value is not valid, calls `misfit` and returns the default value.

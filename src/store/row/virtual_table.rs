@@ -1,9 +1,7 @@
 //! Makes rows in memory readable as a table in SQL, so that SQL can insert them quickly.
 //!
 //! `INSERT INTO tag SELECT … FROM batch_tag` runs one statement per batch instead of one per row. `batch_tag`
-//! is an eponymous virtual table: it exists only for the connection and is not part of the schema. This
-//! module uses SQLite's own interface, because the result setter of `rusqlite::vtab` makes another copy of
-//! each text.
+//! is an eponymous virtual table: it exists only for the connection and is not part of the schema.
 //!
 //! Why the unsafe code is sound: a [`RowTable`] has a batch only while [`RowTable::insert`] runs, which
 //! borrows the batch for that time. A cursor copies the pointer to the batch when a statement begins to read.
@@ -11,12 +9,17 @@
 //! before `insert` returns.
 #![allow(unsafe_code)]
 
-use std::ffi::{CString, c_char, c_int, c_void};
+use std::borrow::Cow;
+use std::ffi::{CStr, CString, c_int};
 use std::marker::PhantomData;
-use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
-use rusqlite::{Connection, ffi, params_from_iter};
+use rusqlite::ffi::{sqlite3_vtab, sqlite3_vtab_cursor};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::vtab::{Context, Filters, IndexInfo, Module, VTab, VTabConnection, VTabCursor};
+use rusqlite::{Connection, Error, Result, ToSql, params_from_iter};
 
 use crate::id::ImportId;
 
@@ -37,6 +40,18 @@ impl Cell<'_> {
             Self::Integer(number) => Some(number.to_string()),
             Self::Text(text) => Some(text.to_owned()),
         }
+    }
+}
+
+impl ToSql for Cell<'_> {
+    #[inline]
+    fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match *self {
+            Self::Null => ValueRef::Null,
+            Self::Integer(number) => ValueRef::Integer(number),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+            Self::Blob(bytes) => ValueRef::Blob(bytes),
+        }))
     }
 }
 
@@ -65,7 +80,7 @@ pub(crate) trait Columns: 'static {
 /// Rows with the columns of [`Columns`], in a batch that SQL can read as a table.
 pub(crate) trait Rows: Columns {
     /// The type of the batch.
-    type Batch: Sync;
+    type Batch: Sync + 'static;
 
     /// The rows of a batch.
     fn rows(batch: &Self::Batch) -> &[Self::Row];
@@ -85,39 +100,29 @@ pub(crate) trait Rows: Columns {
     }
 }
 
-/// The batch being read, if any.
-struct Slot<B>(Mutex<Option<NonNull<B>>>);
-
-// SAFETY: the pointer is dereferenced only for shared access to a `Sync` batch that `RowTable::insert` keeps
-// borrowed.
-unsafe impl<B: Sync> Send for Slot<B> {}
-// SAFETY: the pointer is behind a mutex, and it is used only for shared access to a `Sync` batch.
-unsafe impl<B: Sync> Sync for Slot<B> {}
-
-impl<B> Slot<B> {
-    fn set(&self, batch: Option<NonNull<B>>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = batch;
-    }
-
-    fn get(&self) -> Option<NonNull<B>> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// A virtual table registered with one connection, and the statement that inserts its rows.
 pub(in crate::store) struct RowTable<B> {
     pub(in crate::store) table: &'static str,
     /// For error messages.
     pub(in crate::store) action: &'static str,
-    /// Returns the number of rows that a batch has for this table.
-    pub(in crate::store) len: fn(&B) -> usize,
     sql: String,
     /// Whether the statement has the run's id as a parameter.
     names_run: bool,
-    slot: Arc<Slot<B>>,
-    /// Keeps this type from being `Sync`. Otherwise one thread in `insert` could clear the slot while another
+    source: Arc<Source<B>>,
+    /// Keeps this type from being `Sync`. Otherwise one thread in `insert` could remove the batch while another
     /// thread in `insert` still needs it.
     not_sync: PhantomData<std::cell::Cell<()>>,
+}
+
+/// Where the virtual table gets its rows.
+struct Source<B> {
+    /// The batch being read; null if there is none.
+    batch: AtomicPtr<B>,
+    columns: &'static [&'static str],
+    /// Returns the number of rows that a batch has for this table.
+    len: fn(&B) -> usize,
+    /// Returns the value at a row index and a column index.
+    cell: for<'b> fn(&'b B, usize, usize) -> Option<Cell<'b>>,
 }
 
 /// The SQL that copies the rows of a batch into `table`. `run` has the column for the id of the run, if there
@@ -129,30 +134,21 @@ fn insertion(table: &str, columns: &[&str], run: &[&str]) -> String {
     format!("INSERT OR ROLLBACK INTO {table} ({columns}{column}) SELECT {columns}{value} FROM batch_{table}")
 }
 
-impl<B> RowTable<B> {
+impl<B: Sync + 'static> RowTable<B> {
     /// Registers the table with `connection`. The table has rows only during [`insert`](Self::insert).
-    pub(in crate::store) fn register<R: Rows<Batch = B>>(connection: &Connection) -> rusqlite::Result<Self> {
-        let name = CString::new(format!("batch_{}", R::TABLE))?;
-        let slot = Arc::new(Slot(Mutex::new(None)));
-        let aux = Arc::into_raw(Arc::clone(&slot)).cast_mut().cast::<c_void>();
-        // SAFETY: the handle is open while `connection` is borrowed; SQLite copies the name; the module is
-        // static; `aux` is an owned reference that `drop_aux` releases. SQLite calls `drop_aux` even if the
-        // registration fails.
-        let code = unsafe {
-            ffi::sqlite3_create_module_v2(
-                connection.handle(),
-                name.as_ptr(),
-                Module::<R>::STATIC,
-                aux,
-                Some(drop_aux::<R>),
-            )
-        };
-        if code != ffi::SQLITE_OK {
-            return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None));
-        }
+    pub(in crate::store) fn register<R: Rows<Batch = B>>(connection: &Connection) -> Result<Self> {
+        let batch = AtomicPtr::new(ptr::null_mut());
+        let source = Arc::new(Source { batch, columns: R::COLUMNS, len: R::len, cell: R::cell });
+        let name = format!("batch_{}", R::TABLE);
+        connection.create_module(name.as_str(), Table::MODULE, Some(Arc::clone(&source)))?;
         let sql = insertion(R::TABLE, R::COLUMNS, R::RUN);
         let (table, action, names_run) = (R::TABLE, R::ACTION, !R::RUN.is_empty());
-        Ok(Self { table, action, len: R::len, sql, names_run, slot, not_sync: PhantomData })
+        Ok(Self { table, action, sql, names_run, source, not_sync: PhantomData })
+    }
+
+    /// The number of rows that a batch has for this table.
+    pub(in crate::store) fn len(&self, batch: &B) -> usize {
+        (self.source.len)(batch)
     }
 
     /// Inserts the rows of a batch for the run `run`, and returns the number of inserted rows.
@@ -161,206 +157,107 @@ impl<B> RowTable<B> {
         connection: &Connection,
         batch: &B,
         run: Option<ImportId>,
-    ) -> rusqlite::Result<usize> {
-        struct Clear<'s, B>(&'s Slot<B>);
+    ) -> Result<usize> {
+        struct Clear<'s, B>(&'s AtomicPtr<B>);
         impl<B> Drop for Clear<'_, B> {
             fn drop(&mut self) {
-                self.0.set(None);
+                self.0.store(ptr::null_mut(), Ordering::Release);
             }
         }
         let mut statement = connection.prepare_cached(&self.sql)?;
-        self.slot.set(Some(NonNull::from(batch)));
-        let _clear = Clear(&self.slot);
-        // `execute` resets the statement, even after an error. This closes its cursors and drops their
-        // pointers to texts.
+        self.source.batch.store(ptr::from_ref(batch).cast_mut(), Ordering::Release);
+        let _clear = Clear(&self.source.batch);
+        // `execute` resets the statement, even after an error. This closes its cursors.
         statement.execute(params_from_iter(self.names_run.then_some(run.map(|run| run.0))))
     }
 }
 
 /// The table as SQLite sees it. SQLite's own struct comes first.
 #[repr(C)]
-struct Table<R: Rows> {
-    base: ffi::sqlite3_vtab,
-    slot: Arc<Slot<R::Batch>>,
+struct Table<B> {
+    base: sqlite3_vtab,
+    source: Arc<Source<B>>,
+}
+
+impl<B: Sync + 'static> Table<B> {
+    const MODULE: &'static Module<'static, Self> = &Module::eponymous_only_module();
+}
+
+// SAFETY: the struct is `repr(C)`, and its first field is the one that SQLite needs.
+unsafe impl<B: Sync + 'static> VTab<'_> for Table<B> {
+    type Aux = Arc<Source<B>>;
+    type Cursor = Cursor<B>;
+
+    fn connect(
+        _: &mut VTabConnection,
+        source: Option<&Self::Aux>,
+        _: &[u8],
+        _: &[u8],
+        _: &[u8],
+        _: &[&[u8]],
+    ) -> Result<(Cow<'static, CStr>, Self)> {
+        let source = Arc::clone(source.ok_or(Error::InvalidQuery)?);
+        let declaration = CString::new(format!("CREATE TABLE x ({})", source.columns.join(", ")))?;
+        Ok((Cow::Owned(declaration), Self { base: sqlite3_vtab::default(), source }))
+    }
+
+    fn best_index(&self, info: &mut IndexInfo) -> Result<bool> {
+        info.set_estimated_cost(1e6);
+        info.set_estimated_rows(1_000_000);
+        Ok(true)
+    }
+
+    fn open(&mut self) -> Result<Cursor<B>> {
+        let (base, source) = (sqlite3_vtab_cursor::default(), Arc::clone(&self.source));
+        Ok(Cursor { base, source, batch: ptr::null(), row: 0, len: 0 })
+    }
 }
 
 /// The batch being read, and the index of the current row. SQLite's own struct comes first.
 #[repr(C)]
-struct Cursor<R: Rows> {
-    base: ffi::sqlite3_vtab_cursor,
-    batch: Option<NonNull<R::Batch>>,
+struct Cursor<B> {
+    base: sqlite3_vtab_cursor,
+    source: Arc<Source<B>>,
+    /// The batch when the statement began to read; null if there was none.
+    batch: *const B,
     row: usize,
     len: usize,
 }
 
-struct Module<R>(PhantomData<R>);
-
-impl<R: Rows> Module<R> {
-    /// An eponymous-only table: `xCreate` is null. See <https://sqlite.org/vtab.html>.
-    const STATIC: &'static ffi::sqlite3_module = &ffi::sqlite3_module {
-        iVersion: 1,
-        xCreate: None,
-        xConnect: Some(connect::<R>),
-        xBestIndex: Some(best_index),
-        xDisconnect: Some(disconnect::<R>),
-        xDestroy: None,
-        xOpen: Some(open::<R>),
-        xClose: Some(close::<R>),
-        xFilter: Some(filter::<R>),
-        xNext: Some(next::<R>),
-        xEof: Some(eof::<R>),
-        xColumn: Some(column::<R>),
-        xRowid: Some(rowid::<R>),
-        xUpdate: None,
-        xBegin: None,
-        xSync: None,
-        xCommit: None,
-        xRollback: None,
-        xFindFunction: None,
-        xRename: None,
-        xSavepoint: None,
-        xRelease: None,
-        xRollbackTo: None,
-        xShadowName: None,
-        // Without the feature `bundled`, this struct has the fields of an older SQLite.
-        #[cfg(feature = "bundled")]
-        xIntegrity: None,
-    };
-}
-
-unsafe extern "C" fn drop_aux<R: Rows>(aux: *mut c_void) {
-    // SAFETY: `aux` is the reference that `register` passed to SQLite, and SQLite calls this once.
-    drop(unsafe { Arc::from_raw(aux.cast_const().cast::<Slot<R::Batch>>()) });
-}
-
-unsafe extern "C" fn connect<R: Rows>(
-    db: *mut ffi::sqlite3,
-    aux: *mut c_void,
-    _argc: c_int,
-    _argv: *const *const c_char,
-    table: *mut *mut ffi::sqlite3_vtab,
-    _error: *mut *mut c_char,
-) -> c_int {
-    let Ok(declaration) = CString::new(format!("CREATE TABLE x ({})", R::COLUMNS.join(", "))) else {
-        return ffi::SQLITE_ERROR;
-    };
-    // SAFETY: SQLite passes its own open handle, and only reads the declaration.
-    let code = unsafe { ffi::sqlite3_declare_vtab(db, declaration.as_ptr()) };
-    if code != ffi::SQLITE_OK {
-        return code;
+impl<B> Cursor<B> {
+    fn batch(&self) -> Option<&B> {
+        // SAFETY: `RowTable::insert` borrows the batch until the statement that owns this cursor is reset.
+        unsafe { self.batch.as_ref() }
     }
-    let slot = aux.cast_const().cast::<Slot<R::Batch>>();
-    // SAFETY: `aux` is the live reference from `register`; its count is increased for this table.
-    let slot = unsafe {
-        Arc::increment_strong_count(slot);
-        Arc::from_raw(slot)
-    };
-    let new = Box::new(Table::<R> { base: ffi::sqlite3_vtab::default(), slot });
-    // SAFETY: SQLite expects the pointer in `table`; `base` is the first field of a `repr(C)` struct.
-    unsafe { *table = Box::into_raw(new).cast() };
-    ffi::SQLITE_OK
 }
 
-unsafe extern "C" fn disconnect<R: Rows>(table: *mut ffi::sqlite3_vtab) -> c_int {
-    // SAFETY: the pointer comes from `connect` and is passed back only once.
-    drop(unsafe { Box::from_raw(table.cast::<Table<R>>()) });
-    ffi::SQLITE_OK
-}
+// SAFETY: the struct is `repr(C)`, and its first field is the one that SQLite needs.
+unsafe impl<B: Sync + 'static> VTabCursor for Cursor<B> {
+    fn filter(&mut self, _: c_int, _: Option<&str>, _: &Filters<'_>) -> Result<()> {
+        self.batch = self.source.batch.load(Ordering::Acquire);
+        self.row = 0;
+        self.len = self.batch().map_or(0, self.source.len);
+        Ok(())
+    }
 
-unsafe extern "C" fn best_index(_table: *mut ffi::sqlite3_vtab, info: *mut ffi::sqlite3_index_info) -> c_int {
-    // SAFETY: SQLite passes a valid struct for this call to write.
-    let info = unsafe { &mut *info };
-    info.estimatedCost = 1e6;
-    info.estimatedRows = 1_000_000;
-    ffi::SQLITE_OK
-}
+    fn next(&mut self) -> Result<()> {
+        self.row += 1;
+        Ok(())
+    }
 
-unsafe extern "C" fn open<R: Rows>(
-    _table: *mut ffi::sqlite3_vtab,
-    cursor: *mut *mut ffi::sqlite3_vtab_cursor,
-) -> c_int {
-    let new =
-        Box::new(Cursor::<R> { base: ffi::sqlite3_vtab_cursor::default(), batch: None, row: 0, len: 0 });
-    // SAFETY: SQLite expects the pointer in `cursor`; `base` is the first field of a `repr(C)` struct.
-    unsafe { *cursor = Box::into_raw(new).cast() };
-    ffi::SQLITE_OK
-}
+    fn eof(&self) -> bool {
+        self.row >= self.len
+    }
 
-unsafe extern "C" fn close<R: Rows>(cursor: *mut ffi::sqlite3_vtab_cursor) -> c_int {
-    // SAFETY: the pointer comes from `open` and is passed back only once.
-    drop(unsafe { Box::from_raw(cursor.cast::<Cursor<R>>()) });
-    ffi::SQLITE_OK
-}
-
-unsafe extern "C" fn filter<R: Rows>(
-    cursor: *mut ffi::sqlite3_vtab_cursor,
-    _index: c_int,
-    _index_name: *const c_char,
-    _argc: c_int,
-    _argv: *mut *mut ffi::sqlite3_value,
-) -> c_int {
-    // SAFETY: the cursor comes from `open`, and SQLite has set its table, which comes from `connect`.
-    let (cursor, table) = unsafe {
-        let cursor = &mut *cursor.cast::<Cursor<R>>();
-        let table = &*cursor.base.pVtab.cast::<Table<R>>();
-        (cursor, table)
-    };
-    cursor.batch = table.slot.get();
-    cursor.row = 0;
-    // SAFETY: `RowTable::insert`, which is still running, borrows the batch in the slot.
-    cursor.len = cursor.batch.map_or(0, |batch| R::len(unsafe { batch.as_ref() }));
-    ffi::SQLITE_OK
-}
-
-unsafe extern "C" fn next<R: Rows>(cursor: *mut ffi::sqlite3_vtab_cursor) -> c_int {
-    // SAFETY: the cursor comes from `open`.
-    unsafe { (*cursor.cast::<Cursor<R>>()).row += 1 };
-    ffi::SQLITE_OK
-}
-
-unsafe extern "C" fn eof<R: Rows>(cursor: *mut ffi::sqlite3_vtab_cursor) -> c_int {
-    // SAFETY: the cursor comes from `open`.
-    let cursor = unsafe { &*cursor.cast::<Cursor<R>>() };
-    c_int::from(cursor.row >= cursor.len)
-}
-
-unsafe extern "C" fn column<R: Rows>(
-    cursor: *mut ffi::sqlite3_vtab_cursor,
-    context: *mut ffi::sqlite3_context,
-    column: c_int,
-) -> c_int {
-    // SAFETY: the cursor comes from `open`.
-    let cursor = unsafe { &*cursor.cast::<Cursor<R>>() };
-    // SAFETY: `RowTable::insert` borrows the batch until the statement that owns this cursor is reset.
-    let batch = cursor.batch.as_ref().map(|batch| unsafe { batch.as_ref() });
-    let cell = batch.and_then(|batch| R::cell(batch, cursor.row, column.try_into().ok()?));
-    // SAFETY: SQLite passes a `context` that is valid during this call. Texts and blobs live as long as the
-    // batch, so they can be passed as static.
-    unsafe {
-        match cell {
-            Some(Cell::Integer(value)) => ffi::sqlite3_result_int64(context, value),
-            Some(Cell::Text(text)) => ffi::sqlite3_result_text64(
-                context,
-                text.as_ptr().cast(),
-                text.len() as u64,
-                ffi::SQLITE_STATIC(),
-                ffi::SQLITE_UTF8 as u8,
-            ),
-            Some(Cell::Blob(bytes)) => ffi::sqlite3_result_blob64(
-                context,
-                bytes.as_ptr().cast(),
-                bytes.len() as u64,
-                ffi::SQLITE_STATIC(),
-            ),
-            Some(Cell::Null) => {} // A result is NULL until it is set.
-            None => ffi::sqlite3_result_error(context, c"no such value in the batch".as_ptr(), -1),
+    fn column(&self, context: &mut Context, column: c_int) -> Result<()> {
+        let cell = |batch| (self.source.cell)(batch, self.row, column.try_into().ok()?);
+        match self.batch().and_then(cell) {
+            Some(cell) => context.set_result(&cell),
+            None => Err(Error::ModuleError("no such value in the batch".to_owned())),
         }
     }
-    ffi::SQLITE_OK
-}
 
-unsafe extern "C" fn rowid<R: Rows>(cursor: *mut ffi::sqlite3_vtab_cursor, rowid: *mut i64) -> c_int {
-    // SAFETY: the cursor comes from `open`; SQLite expects the number in `rowid`.
-    unsafe { *rowid = (*cursor.cast::<Cursor<R>>()).row as i64 };
-    ffi::SQLITE_OK
+    fn rowid(&self) -> Result<i64> {
+        Ok(self.row as i64)
+    }
 }

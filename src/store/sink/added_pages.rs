@@ -8,12 +8,9 @@ use std::sync::Arc;
 
 use rayon::ThreadPoolBuilder;
 
-use super::added_rows::{AddedRows, RowFile};
-use super::encoder::{BatchNumber, GameLeafList, GameLeaves, LeafEncoder};
-use super::{
-    DuplicateLinks, KeepingSink, NewRun, OccurrenceLeaves, RunTotals, Sink, SortedOccurrences, begin, end,
-    link_duplicates,
-};
+use super::added_rows::{RowFile, write_rows};
+use super::encoder::{BatchNumber, GameLeaves, LeafEncoder, take_in_order};
+use super::{KeepingSink, NewRun, RunTotals, Sink, SortedOccurrences, begin, end, write_occurrences};
 use crate::id::{GameId, ImportId};
 use crate::parallel;
 use crate::store::error::{Error, Result};
@@ -23,7 +20,7 @@ use crate::store::pages::{
     count_unchanged_leaves, extend, replace_end,
 };
 use crate::store::row::{HeaderBatch, OccurrenceRow};
-use crate::store::write::remove::{RemainingRows, RowsToRemove};
+use crate::store::write::remove::RowsToRemove;
 use crate::store::{BulkLoader, Database, PageTransaction, SideDatabase, SideIndex, WriterLock};
 
 /// Adds games in one transaction, mostly as new pages beside those that readers use. Can also remove games in
@@ -31,13 +28,13 @@ use crate::store::{BulkLoader, Database, PageTransaction, SideDatabase, SideInde
 /// added instead.
 pub(crate) struct AddedPages<'d> {
     database: &'d Database,
-    layout: Layout,
     /// `None` once all games are read.
     target: Option<Target<'d>>,
     /// The number of positions of all games before the run.
     rows: u64,
     leaving: RowsToRemove<'d>,
-    leaves: GameLeafList,
+    /// The leaves of each batch, in order of arrival.
+    leaves: Vec<(BatchNumber, GameLeaves)>,
     /// Writes the small tables to a separate file while games are read.
     small: Option<BulkLoader<'static>>,
     /// Writes to the database once all games are read.
@@ -45,7 +42,7 @@ pub(crate) struct AddedPages<'d> {
     import: ImportId,
 }
 
-/// Whether it is faster to copy a table of `rows` rows and add `new_rows` rows to the copy than to insert the
+/// Whether copying a table of `rows` rows, with `new_rows` rows added to the copy, is faster than inserting the
 /// new rows through SQL. The same estimate is used for removing `new_rows` rows. The constant was measured.
 const fn is_merging_quicker(rows: u64, new_rows: u64) -> bool {
     const ROWS_COPIED_IN_THE_TIME_OF_ONE_ADDED: u64 = 10_000;
@@ -70,7 +67,6 @@ impl<'d> AddedPages<'d> {
         rows: u64,
         leaving: RowsToRemove<'d>,
     ) -> Result<Self> {
-        let layout = database.layout();
         let (target, loader) = match pages {
             Some(pages) => (Target::Pages(Box::new(pages)), None),
             None => {
@@ -82,20 +78,14 @@ impl<'d> AddedPages<'d> {
         let mut small = BulkLoader::into_side_database(side)?;
         small.resume_columns(database.connection(), leaving.games)?;
         let (target, small) = (Some(target), Some(small));
-        let (leaves, import) = (GameLeafList::default(), ImportId(0));
-        Ok(Self { database, layout, target, rows, leaving, leaves, small, loader, import })
+        let (leaves, import) = (Vec::new(), ImportId(0));
+        Ok(Self { database, target, rows, leaving, leaves, small, loader, import })
     }
 
     /// Assigns the following games to a run.
     pub(crate) fn set_import(&mut self, import: ImportId) {
         self.import = import;
         self.small().set_import(import);
-    }
-
-    /// Completes the counts of sources and runs after a removal. Called instead of [`end`](KeepingSink::end).
-    /// `last` is the last game that existed before the removal.
-    pub(crate) fn end_removal(&mut self, last: GameId) -> Result<()> {
-        self.loader().count_returned(last)
     }
 
     fn small(&mut self) -> &mut BulkLoader<'static> {
@@ -109,103 +99,65 @@ impl<'d> AddedPages<'d> {
     /// Builds trees of `game_position` and `move_eval` with the new leaves appended. If many rows are to be
     /// removed, rewrites the leaves that contain them.
     fn change_games(&mut self, pages: &PageTransaction<'_>) -> Result<ChangedGames> {
-        let (positions, evals) = self.leaves.take();
-        let mut changed = ChangedGames { trees: Vec::new(), left_out: None };
+        let (positions, evals) = take_in_order(&mut self.leaves);
         let games = self.leaving.games;
         let leaves_out = !games.is_empty() && is_merging_quicker(self.rows, self.leaving.positions);
-        let mut left_out: Vec<(GameId, u32)> = Vec::new();
-        let count = |left_out: &mut Vec<(GameId, u32)>, game: GameId| match left_out.last_mut() {
-            Some((last, rows)) if *last == game => *rows += 1,
-            _ => left_out.push((game, 1)),
-        };
+        let (mut trees, mut left_out): (_, Vec<(GameId, u32)>) = (Vec::new(), Vec::new());
         for (table, leaves) in [("game_position", positions), ("move_eval", evals)] {
-            if self.layout == Layout::Compact && table == "game_position" {
-                if leaves_out {
-                    left_out = self.database.position_counts(games)?;
-                }
-                continue;
-            }
+            let is_view = self.database.layout() == Layout::Compact && table == "game_position";
             let has_new = leaves.iter().any(|segment| !segment.is_empty());
-            if !has_new && !leaves_out {
+            if is_view || !has_new && !leaves_out {
                 continue;
             }
             let (file, root) = (pages.file(), pages.root_page(table)?);
             let tree = if leaves_out {
                 let old = Tree::read(file, root)?;
-                copy_without_games(file, &old, games, leaves, |game| {
-                    if table == "game_position" {
-                        count(&mut left_out, game);
-                    }
+                copy_without_games(file, &old, games, leaves, |game| match left_out.last_mut() {
+                    _ if table != "game_position" => {}
+                    Some((last, rows)) if *last == game => *rows += 1,
+                    _ => left_out.push((game, 1)),
                 })?
             } else {
                 extend(file, root, leaves)?
             };
-            changed.trees.push((root, tree));
+            trees.push((root, tree));
         }
-        changed.left_out = leaves_out.then_some(left_out);
-        Ok(changed)
+        Ok(ChangedGames { trees, left_out: leaves_out.then_some(left_out) })
     }
 
-    /// Builds the changed trees of `game_position` and `move_eval`, and chooses the indexes to rewrite.
-    fn new_rows(
-        &mut self,
-        pages: &PageTransaction<'_>,
-        side: SideDatabase,
-        sorted: &impl SortedOccurrences,
-    ) -> Result<NewRows> {
-        let games = self.change_games(pages)?;
-        // The indexes are rewritten only if games are added, and if enough rows are added or removed.
-        let added = sorted.count_new();
-        let is_worth = added > 0 && is_merging_quicker(self.rows, added + self.leaving.positions);
-        let indexes = if is_worth { game_indexes(pages, &side)? } else { Vec::new() };
-        Ok(NewRows { side, games, indexes })
-    }
-
-    /// Publishes `trees`, the changed trees of `game_position` and `move_eval`, so that SQL can read them.
-    /// Reserves pages for the trees that are built later. Removes the `duplicate` and `problem` rows of
-    /// skipped games that are read again. Hides `indexes`. Returns a loader that writes through SQL.
-    /// `occurrence_pages` is the maximum number of pages that will be written for `occurrence`.
-    fn publish(
-        &mut self,
-        pages: &mut PageTransaction<'d>,
-        trees: Vec<(PageNumber, RebuiltTree)>,
-        indexes: &[GameIndex],
-        occurrence_pages: u32,
-    ) -> Result<&mut BulkLoader<'d>> {
-        let index_pages = indexes.iter().map(|index| index.max_pages(pages.file()));
-        let reserved = index_pages.fold(occurrence_pages, u32::saturating_add);
-        pages.publish(trees, reserved)?;
-        let loader = self.loader.insert(BulkLoader::resume(self.database, self.import)?);
-        let names: Vec<&str> = indexes.iter().map(|index| index.new.name.as_str()).collect();
-        loader.remove_replaced(self.leaving)?;
-        loader.hide_indexes(&names)?;
-        Ok(loader)
-    }
-
-    /// Writes the level of `occurrence` and the indexes of `game`; meanwhile writes the small tables through
-    /// SQL. Then removes games, and writes the visited positions.
-    fn write_level<S: SortedOccurrences>(
+    /// Rewrites or extends `game_position` and `move_eval`. Writes the level of `occurrence` and the indexes of
+    /// `game`; meanwhile writes the small tables, whose new rows are in `side`, through SQL. Then removes games,
+    /// and writes the visited positions.
+    fn write_pages<S: SortedOccurrences>(
         &mut self,
         mut pages: PageTransaction<'d>,
-        new: NewRows,
+        side: SideDatabase,
         sorted: &S,
     ) -> Result<(), S::Error> {
-        let NewRows { side, games: ChangedGames { trees, left_out }, indexes } = new;
         let leaving = self.leaving;
+        let ChangedGames { trees, left_out } = self.change_games(&pages)?;
+        // The indexes are rewritten only if games are added, and if enough rows are added or removed.
+        let added = sorted.count_new();
+        let is_worth = added > 0 && is_merging_quicker(self.rows, added + leaving.positions);
+        let indexes = if is_worth { game_indexes(&pages, &side)? } else { Vec::new() };
         let file = &Arc::clone(pages.file());
         let root = pages.root_page("occurrence")?;
         let tree = &Tree::read(file, root).map_err(Error::from)?;
         let occurrence_pages = sorted.level().map_or(0, |_| max_pages(file, tree, sorted));
-        let loader = self.publish(&mut pages, trees, &indexes, occurrence_pages)?;
+        let index_pages = indexes.iter().map(|index| index.max_pages(file));
+        pages.publish(trees, index_pages.fold(occurrence_pages, u32::saturating_add))?;
+        // From here on, SQL can read the changed trees.
+        let loader = self.loader.insert(BulkLoader::resume(self.database, self.import)?);
+        loader.remove_replaced(leaving)?;
+        let names: Vec<&str> = indexes.iter().map(|index| index.new.name.as_str()).collect();
+        loader.hide_indexes(&names)?;
         let (written, built) = std::thread::scope(|scope| {
             let built = scope.spawn(|| build_trees(file, tree, &indexes, sorted));
             loader.take_rows(side)?;
             built.join().map_err(|_| sorted.panicked())?
         })?;
         finish_pages(pages, written.map(|tree| (root, tree)), indexes.iter().zip(built), loader)?;
-        let rows =
-            left_out.as_deref().map_or(RemainingRows::There, |positions| RemainingRows::Gone { positions });
-        loader.remove(leaving, rows)?;
+        loader.remove(leaving, left_out.as_deref())?;
         if let Some(level) = sorted.level() {
             loader.set_last_level(level)?;
         }
@@ -256,7 +208,7 @@ fn build_trees<S: SortedOccurrences>(
     let threads = 2 * sorted.pool().current_num_threads();
     let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|_| sorted.panicked())?;
     let write = |level| {
-        let segments = OccurrenceLeaves::of_all(file, level, sorted)?;
+        let segments = write_occurrences(file, level, sorted)?;
         let first = OccurrenceRow::first_of(level);
         Ok::<_, S::Error>(replace_end(file, tree, first, segments).map_err(Error::from)?)
     };
@@ -267,21 +219,12 @@ fn build_trees<S: SortedOccurrences>(
     Ok((written?, built?))
 }
 
-/// The new rows of the small tables, the changed trees, and the indexes to rewrite.
-struct NewRows {
-    /// The new rows of the small tables.
-    side: SideDatabase,
-    games: ChangedGames,
-    /// The indexes of `game` to rewrite.
-    indexes: Vec<GameIndex>,
-}
-
 /// The changes of `game_position` and `move_eval`.
 struct ChangedGames {
     /// The changed trees, each with the number of its root page.
     trees: Vec<(PageNumber, RebuiltTree)>,
-    /// The games whose rows were removed while the tables were rewritten, each with its number of rows in
-    /// `game_position`; `None` if the tables were not rewritten.
+    /// The games whose rows in `game_position` were removed while the tables were rewritten, each with the
+    /// number of these rows; `None` if the tables were not rewritten.
     left_out: Option<Vec<(GameId, u32)>>,
 }
 
@@ -299,14 +242,12 @@ fn game_indexes(pages: &PageTransaction<'_>, side: &SideDatabase) -> Result<Vec<
     let mut indexes = Vec::new();
     for new in side.index_games()? {
         // A user can have replaced the index with another one of the same name.
-        if pages.has_index(&new.name, &new.sql)? {
-            let root = pages.root_page(&new.name)?;
-            // The tree cannot be read if a row above its leaves continues on an overflow page. Then SQLite
-            // updates the index.
-            let Ok(old) = Tree::read(pages.file(), root) else { continue };
-            let stay = count_unchanged_leaves(&old, (&new.file, &new.tree))?;
-            indexes.push(GameIndex { root, old, stay, new });
-        }
+        let Some(root) = pages.index_root(&new.name, &new.sql)? else { continue };
+        // The tree cannot be read if a row above its leaves continues on an overflow page. Then SQLite updates
+        // the index.
+        let Ok(old) = Tree::read(pages.file(), root) else { continue };
+        let stay = count_unchanged_leaves(&old, (&new.file, &new.tree))?;
+        indexes.push(GameIndex { root, old, stay, new });
     }
     Ok(indexes)
 }
@@ -334,7 +275,7 @@ impl Sink for AddedPages<'_> {
             Target::Pages(pages) => pages.file(),
             Target::Rows(rows) => rows.file(),
         };
-        LeafEncoder::new(file, self.layout)
+        LeafEncoder::new(file, self.database.layout())
     }
 
     fn headers(&mut self, batch: &HeaderBatch) -> Result<()> {
@@ -342,7 +283,7 @@ impl Sink for AddedPages<'_> {
     }
 
     fn positions(&mut self, number: BatchNumber, leaves: GameLeaves) -> Result<Option<GameLeaves>> {
-        self.leaves.push(number, leaves);
+        self.leaves.push((number, leaves));
         Ok(None)
     }
 }
@@ -355,36 +296,31 @@ impl KeepingSink for AddedPages<'_> {
 
     fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
         let side = self.small.take().expect("while games are read").finish_side_database()?;
-        let pages = match self.target.take().expect("while games are read") {
-            Target::Pages(pages) => pages,
-            Target::Rows(large) => {
-                let Self { leaving, import, .. } = *self;
-                let rows = AddedRows { leaving, side, large, leaves: self.leaves.take() };
+        match self.target.take().expect("while games are read") {
+            Target::Pages(pages) => self.write_pages(*pages, side, sorted),
+            Target::Rows(file) => {
+                let (leaving, import, large) =
+                    (self.leaving, self.import, file.finish(take_in_order(&mut self.leaves))?);
                 let loader = self.loader();
                 loader.set_import(import);
-                return rows.write(loader, sorted);
+                write_rows(loader, leaving, side, large, sorted)
             }
-        };
-        let new = self.new_rows(&pages, side, sorted)?;
-        self.write_level(*pages, new, sorted)
+        }
     }
 
     fn end(&mut self, run: &RunTotals) -> Result<()> {
         end(self.loader(), run)
     }
 
-    fn links<S: SortedOccurrences>(
-        &mut self,
+    fn finish<S: SortedOccurrences>(
+        self,
         _: &S,
-        duplicates: &DuplicateLinks,
-        note_prefixes: impl FnOnce(&BulkLoader<'_>, &[GameId]) -> Result<u64, S::Error>,
+        link: impl FnOnce(&BulkLoader<'_>) -> Result<u64, S::Error>,
     ) -> Result<u64, S::Error> {
-        link_duplicates(self.loader(), duplicates, note_prefixes)
-    }
-
-    fn finish(self) -> Result<()> {
         let loader = self.loader.expect("once all games are read");
+        let prefixes = link(&loader)?;
         loader.remove_names(self.leaving)?;
-        loader.finish()
+        loader.finish()?;
+        Ok(prefixes)
     }
 }

@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use rusqlite::params;
 
-use super::{OccurrenceRows, SortedOccurrences};
+use super::SortedOccurrences;
 use crate::id::Level;
-use crate::store::error::{Error, Result};
+use crate::store::error::Result;
 use crate::store::pages::{PageFile, PageNumber, Segment, assemble};
-use crate::store::row::Occurrence;
-use crate::store::write::remove::{RemainingRows, RowsToRemove};
+use crate::store::write::remove::RowsToRemove;
 use crate::store::write::side_database::{Temporary, root_page};
 use crate::store::{BulkLoader, SideDatabase, WriterLock};
 
@@ -27,10 +26,7 @@ impl RowFile {
     /// Creates the temporary database beside the target of `lock`.
     pub(super) fn create(lock: &WriterLock, cache_bytes: u64) -> Result<Self> {
         let side = SideDatabase::create(lock, "rows", cache_bytes)?;
-        let root = |table| {
-            root_page(side.connection(), table)
-                .map_err(|source| Error::sqlite(side.path(), "read the schema", source))
-        };
+        let root = |table| root_page(side.connection(), side.path(), table);
         let (positions, evals) = (root("game_position")?, root("move_eval")?);
         let temporary = side.close()?;
         let file = Arc::new(PageFile::open(&temporary.0)?);
@@ -43,7 +39,7 @@ impl RowFile {
     }
 
     /// Completes the trees of both tables, and returns the temporary database.
-    fn finish(self, (positions, evals): (Vec<Segment>, Vec<Segment>)) -> Result<Temporary> {
+    pub(super) fn finish(self, (positions, evals): (Vec<Segment>, Vec<Segment>)) -> Result<Temporary> {
         assemble(&self.file, self.positions, positions)?;
         assemble(&self.file, self.evals, evals)?;
         self.file.finish()?;
@@ -51,33 +47,24 @@ impl RowFile {
     }
 }
 
-/// The changes to make in a database.
-pub(super) struct AddedRows<'a> {
-    pub(super) leaving: RowsToRemove<'a>,
-    /// The new rows of the small tables.
-    pub(super) side: SideDatabase,
-    pub(super) large: RowFile,
-    pub(super) leaves: (Vec<Segment>, Vec<Segment>),
-}
-
-impl AddedRows<'_> {
-    /// Removes the rows in `leaving`, inserts the new rows, and writes the visited positions.
-    pub(super) fn write<S: SortedOccurrences>(
-        self,
-        loader: &mut BulkLoader<'_>,
-        sorted: &S,
-    ) -> Result<(), S::Error> {
-        let Self { leaving, side, large, leaves } = self;
-        loader.remove_replaced(leaving)?;
-        loader.remove(leaving, RemainingRows::There)?;
-        loader.take_rows(side)?;
-        loader.take_large_rows(large.finish(leaves)?)?;
-        if let Some(level) = sorted.level() {
-            loader.insert_level(level, sorted)?;
-        }
-        loader.take_problems()?;
-        sorted.write_visited(loader)
+/// Removes the rows in `leaving`, inserts the new rows, and writes the visited positions. `side` has the new
+/// rows of the small tables, and `large` those of `game_position` and `move_eval`.
+pub(super) fn write_rows<S: SortedOccurrences>(
+    loader: &mut BulkLoader<'_>,
+    leaving: RowsToRemove<'_>,
+    side: SideDatabase,
+    large: Temporary,
+    sorted: &S,
+) -> Result<(), S::Error> {
+    loader.remove_replaced(leaving)?;
+    loader.remove(leaving, None)?;
+    loader.take_rows(side)?;
+    loader.take_large_rows(large)?;
+    if let Some(level) = sorted.level() {
+        loader.insert_level(level, sorted)?;
     }
+    loader.take_problems()?;
+    sorted.write_visited(loader)
 }
 
 impl BulkLoader<'_> {
@@ -88,27 +75,15 @@ impl BulkLoader<'_> {
         level: Level,
         sorted: &S,
     ) -> Result<(), S::Error> {
+        const WRITE: &str = "write table occurrence";
         self.set_last_level(level)?;
         self.execute(WRITE, "DELETE FROM occurrence WHERE level >= ?1", [level.0])?;
-        let mut rows = Inserted { loader: self, level };
-        (0..sorted.partitions()).try_for_each(|partition| sorted.drain(partition, &mut rows))
-    }
-}
-
-const WRITE: &str = "write table occurrence";
-
-/// Inserts occurrences through SQL.
-struct Inserted<'l, 'c> {
-    loader: &'l BulkLoader<'c>,
-    level: Level,
-}
-
-impl OccurrenceRows for Inserted<'_, '_> {
-    fn append(&mut self, mut rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()> {
         let sql = "INSERT OR ROLLBACK INTO occurrence (level, key, game_id, ply) VALUES (?1, ?2, ?3, ?4)";
-        rows.try_for_each(|row| {
-            let params = params![self.level.0, row.key().as_i64(), row.game().0, row.ply().0];
-            self.loader.execute(WRITE, sql, params)
+        (0..sorted.partitions()).try_for_each(|partition| {
+            sorted.drain(partition, |row| {
+                let params = params![level.0, row.key().as_i64(), row.game().0, row.ply().0];
+                self.execute(WRITE, sql, params)
+            })
         })
     }
 }

@@ -123,11 +123,9 @@ pub(crate) trait PositionEncoder: Send + Sync + Sized {
 #[derive(Debug)]
 pub(crate) struct LeafEncoder {
     file: Arc<PageFile>,
-    /// `None` in the compact layout.
-    positions: Option<LeafWriter>,
-    /// Created when the first row of `move_eval` is added, because many collections have no evaluations or
-    /// clocks.
-    evals: Option<LeafWriter>,
+    layout: Layout,
+    positions: LeafWriter,
+    evals: LeafWriter,
 }
 
 /// The leaves of one batch of games.
@@ -137,27 +135,18 @@ pub(crate) struct GameLeaves {
     evals: Segment,
 }
 
-/// The leaves of batches, in order of arrival.
-#[derive(Debug, Default)]
-pub(super) struct GameLeafList(Vec<(BatchNumber, GameLeaves)>);
-
-impl GameLeafList {
-    pub(super) fn push(&mut self, number: BatchNumber, leaves: GameLeaves) {
-        self.0.push((number, leaves));
-    }
-
-    /// Removes and returns all leaves in key order: the leaves of `game_position`, and those of `move_eval`.
-    pub(super) fn take(&mut self) -> (Vec<Segment>, Vec<Segment>) {
-        let mut leaves = std::mem::take(&mut self.0);
-        leaves.sort_by_key(|&(number, _)| number);
-        leaves.into_iter().map(|(_, GameLeaves { positions, evals })| (positions, evals)).unzip()
-    }
+/// Removes the leaves of all batches from `leaves`. Returns them in key order: the leaves of `game_position`, and
+/// those of `move_eval`.
+pub(super) fn take_in_order(leaves: &mut Vec<(BatchNumber, GameLeaves)>) -> (Vec<Segment>, Vec<Segment>) {
+    let mut leaves = std::mem::take(leaves);
+    leaves.sort_by_key(|&(number, _)| number);
+    leaves.into_iter().map(|(_, GameLeaves { positions, evals })| (positions, evals)).unzip()
 }
 
 impl LeafEncoder {
     pub(super) fn new(file: &Arc<PageFile>, layout: Layout) -> Self {
-        let positions = (layout == Layout::Open).then(|| LeafWriter::new(Arc::clone(file)));
-        Self { file: Arc::clone(file), positions, evals: None }
+        let [positions, evals] = [(); 2].map(|()| LeafWriter::new(Arc::clone(file)));
+        Self { file: Arc::clone(file), layout, positions, evals }
     }
 }
 
@@ -166,17 +155,17 @@ impl PositionEncoder for LeafEncoder {
     const TAKES: Takes = Takes::Positions;
 
     fn another(&self) -> Self {
-        Self::new(&self.file, self.layout())
+        Self::new(&self.file, self.layout)
     }
 
     fn layout(&self) -> Layout {
-        if self.positions.is_some() { Layout::Open } else { Layout::Compact }
+        self.layout
     }
 
     #[inline]
     fn push(&mut self, view: &PositionView<'_>) -> Result<()> {
-        let Some((positions, placement)) = self.positions.as_mut().zip(view.placement) else { return Ok(()) };
-        Ok(positions.push(&PositionRecord {
+        let Some(placement) = view.placement else { return Ok(()) };
+        Ok(self.positions.push(&PositionRecord {
             game: view.game,
             ply: view.ply,
             key: view.position.key(),
@@ -188,15 +177,11 @@ impl PositionEncoder for LeafEncoder {
 
     #[inline]
     fn push_eval(&mut self, row: &EvalRow) -> Result<()> {
-        let file = &self.file;
-        Ok(self.evals.get_or_insert_with(|| LeafWriter::new(Arc::clone(file))).push(row)?)
+        Ok(self.evals.push(row)?)
     }
 
     fn take(&mut self, _: Option<GameLeaves>) -> Result<Option<GameLeaves>> {
-        let finish = |writer: &mut Option<LeafWriter>| {
-            writer.as_mut().map(LeafWriter::finish_segment).transpose().map(Option::unwrap_or_default)
-        };
-        let (positions, evals) = (finish(&mut self.positions)?, finish(&mut self.evals)?);
+        let (positions, evals) = (self.positions.finish_segment()?, self.evals.finish_segment()?);
         Ok((!positions.is_empty() || !evals.is_empty()).then_some(GameLeaves { positions, evals }))
     }
 }

@@ -6,18 +6,16 @@ use std::sync::Arc;
 
 use rusqlite::Connection;
 
-use super::encoder::{BatchNumber, GameLeafList, GameLeaves, LeafEncoder};
+use super::encoder::{BatchNumber, GameLeaves, LeafEncoder, take_in_order};
 use super::game_index::IndexRows;
-use super::game_table::{GameLayout, GameTable, MovesTable};
-use super::{
-    DuplicateLinks, KeepingSink, NewRun, OccurrenceLeaves, RunTotals, Sink, SortedOccurrences, begin, end,
-    link_duplicates,
-};
-use crate::id::{GameId, ImportId};
+use super::game_table::{GameTables, columns_of_game};
+use super::{KeepingSink, NewRun, RunTotals, Sink, SortedOccurrences, begin, end, write_occurrences};
+use crate::id::ImportId;
 use crate::parallel;
 use crate::store::error::{Error, Result};
 use crate::store::pages::{PageFile, PageNumber, Segment, assemble};
-use crate::store::row::{HeaderBatch, Level};
+use crate::store::row::virtual_table::Columns as _;
+use crate::store::row::{GameRow, HeaderBatch, Level, MovesRow};
 use crate::store::{Build, BulkLoader};
 
 /// Builds the pages of a new database's large tables, of its table `game`, and of the indexes of `game`.
@@ -30,11 +28,10 @@ pub(crate) struct FreshPages<'b> {
     file: Option<Arc<PageFile>>,
     /// The root pages of `game_position`, `move_eval` and `occurrence`.
     roots: [PageNumber; 3],
-    leaves: GameLeafList,
-    /// Writes the rows of `game`; `None` once all games are written.
-    games: Option<GameTable>,
-    /// Writes the rows of `game_moves`; `None` once all games are written.
-    moves: Option<MovesTable>,
+    /// The leaves of each batch, in order of arrival.
+    leaves: Vec<(BatchNumber, GameLeaves)>,
+    /// Writes the rows of `game` and `game_moves`; `None` once all games are written.
+    games: Option<GameTables>,
     /// The run that adds the games.
     import: ImportId,
     /// Indexes of `game` that SQLite must build.
@@ -54,19 +51,19 @@ impl<'b> FreshPages<'b> {
         let root = |table| build.root_page(table);
         let roots = [root("game_position")?, root("move_eval")?, root("occurrence")?];
         let memory = build.cache_bytes() / 2;
-        let moves_root = root("game_moves")?;
-        let game_layout = GameLayout::read(build.connection(), root("game")?, memory, directory)
-            .map_err(|source| Error::sqlite(build.path(), "read the schema", source))?;
+        let game_roots = [root("game")?, root("game_moves")?];
+        let failed = |source| Error::sqlite(build.path(), "read the schema", source);
+        let columns = columns_of_game(build.connection()).map_err(failed)?;
+        let indexes = IndexRows::of_table(build.connection(), "game", memory, directory).map_err(failed)?;
         let side = build.side_database("headers")?;
         watch(side.connection());
         let small = BulkLoader::into_side_database(side)?;
         build.close()?;
         let file = Arc::new(PageFile::open(build.path())?);
-        let games = Some(GameTable::new(game_layout, &file));
-        let moves = Some(MovesTable::new(moves_root, &file));
-        let (leaves, not_built) = (GameLeafList::default(), Vec::new());
+        let games = Some(GameTables::new(columns, indexes, game_roots, &file));
+        let (leaves, not_built) = (Vec::new(), Vec::new());
         let (file, small) = (Some(file), Some(small));
-        Ok(Self { build, watch, file, roots, leaves, games, moves, import: ImportId(0), not_built, small })
+        Ok(Self { build, watch, file, roots, leaves, games, import: ImportId(0), not_built, small })
     }
 
     fn small(&mut self) -> &mut BulkLoader<'static> {
@@ -89,7 +86,7 @@ fn build_trees<S: SortedOccurrences>(
 ) -> Result<Vec<String>, S::Error> {
     let (not_built, occurrences) = sorted.pool().join(
         || parallel::consume(None, indexes, || (), |(), index| index.build(file)),
-        || OccurrenceLeaves::of_all(file, Level::FIRST, sorted),
+        || write_occurrences(file, Level::FIRST, sorted),
     );
     let (not_built, occurrences) = (not_built?.into_iter().flatten().collect(), occurrences?);
     for (root, segments) in roots.into_iter().zip([positions, evals, occurrences]) {
@@ -110,12 +107,11 @@ impl Sink for FreshPages<'_> {
 
     fn headers(&mut self, batch: &HeaderBatch) -> Result<()> {
         self.games.as_mut().expect("while games are read").append(batch, self.import)?;
-        self.moves.as_mut().expect("while games are read").append(batch)?;
-        self.small().append_headers_without_games(batch)
+        self.small().append_headers_except(&[GameRow::TABLE, MovesRow::TABLE], batch)
     }
 
     fn positions(&mut self, number: BatchNumber, leaves: GameLeaves) -> Result<Option<GameLeaves>> {
-        self.leaves.push(number, leaves);
+        self.leaves.push((number, leaves));
         Ok(None)
     }
 }
@@ -127,9 +123,8 @@ impl KeepingSink for FreshPages<'_> {
     }
 
     fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
-        let leaves = self.leaves.take();
+        let leaves = take_in_order(&mut self.leaves);
         let indexes = self.games.take().expect("while games are read").finish()?;
-        self.moves.take().expect("while games are read").finish()?;
         let (file, roots) = (Arc::clone(self.file()), self.roots);
         self.not_built = std::thread::scope(|scope| {
             let built = scope.spawn(move || build_trees(&file, roots, leaves, indexes, sorted));
@@ -148,25 +143,22 @@ impl KeepingSink for FreshPages<'_> {
         self.file = None;
         self.build.reopen()?;
         (self.watch)(self.build.connection());
-        self.build.rebuild_indexes(&self.not_built)?;
-        self.build.take_rows(side)
+        let mut loader = BulkLoader::begin(self.build.connection(), self.build.path())?;
+        self.not_built.iter().try_for_each(|name| loader.rebuild_index(name))?;
+        loader.take_rows(side)?;
+        loader.take_problems()?;
+        loader.finish()
     }
 
-    fn links<S: SortedOccurrences>(
-        &mut self,
+    fn finish<S: SortedOccurrences>(
+        self,
         sorted: &S,
-        duplicates: &DuplicateLinks,
-        note_prefixes: impl FnOnce(&BulkLoader<'_>, &[GameId]) -> Result<u64, S::Error>,
+        link: impl FnOnce(&BulkLoader<'_>) -> Result<u64, S::Error>,
     ) -> Result<u64, S::Error> {
         let mut loader = BulkLoader::begin(self.build.connection(), self.build.path())?;
         sorted.write_visited(&mut loader)?;
-        let prefixes = link_duplicates(&loader, duplicates, note_prefixes)?;
+        let prefixes = link(&loader)?;
         loader.finish()?;
         Ok(prefixes)
-    }
-
-    fn finish(self) -> Result<()> {
-        // `Build::finish` syncs and renames the file.
-        Ok(())
     }
 }

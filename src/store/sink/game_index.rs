@@ -35,38 +35,23 @@ enum Columns {
 const MOST_TEXT: usize = 11;
 
 impl Key {
-    /// Determines the key of an index; `None` if indexes of this kind are not supported.
-    fn of(connection: &Connection, table: &str, index: &str) -> rusqlite::Result<Option<Self>> {
-        let sql = r#"SELECT EXISTS (SELECT 1 FROM pragma_index_list(?1) WHERE name = ?2 AND NOT "unique" AND NOT partial)"#;
-        if !connection.query_row(sql, [table, index], |row| row.get(0))? {
-            return Ok(None);
-        }
-        // If a column of the index is an expression, its `cid` is -2 and its type is NULL.
-        let sql = r#"SELECT part.cid, part."desc" OR part.coll <> 'BINARY', col.type
-                     FROM pragma_index_xinfo(?2) AS part LEFT JOIN pragma_table_info(?1) AS col ON col.cid = part.cid
-                     WHERE part.key ORDER BY part.seqno"#;
-        let mut columns = Vec::new();
-        let mut query = connection.prepare(sql)?;
-        let mut rows = query.query([table, index])?;
-        while let Some(row) = rows.next()? {
-            let (column, is_other): (i64, bool) = (row.get(0)?, row.get(1)?);
-            if is_other {
-                return Ok(None);
-            }
-            columns.push((usize::try_from(column).ok(), row.get::<_, Option<String>>(2)?));
-        }
-        let columns: Vec<_> = columns.iter().map(|(column, kind)| column.zip(kind.as_deref())).collect();
-        let columns = match *columns {
-            [None, Some((column, "INTEGER"))] => Columns::Integer(column),
-            [None, Some((column, "TEXT"))] => Columns::Text(column),
-            [None, Some((first, "INTEGER")), Some((second, "INTEGER"))] => Columns::Integers(first, second),
-            _ => return Ok(None),
+    /// Determines the key of an index from the statement that creates it; `None` if indexes of this kind are not
+    /// supported. `columns` are the names and types of the table's columns, in order.
+    fn of(sql: &str, columns: &[(String, String)]) -> Option<Self> {
+        let key = sql.strip_prefix("CREATE INDEX ")?.split_once(" (game_id >> ")?.1.strip_suffix(')')?;
+        let (shift, names) = key.split_once(", ")?;
+        // Expressions, other orders and other collations are not names of columns.
+        let place = |name: &str| columns.iter().position(|column| column.0 == name);
+        let places: Vec<usize> = names.split(", ").map(place).collect::<Option<_>>()?;
+        let typed: Vec<(usize, &str)> = places.into_iter().map(|at| (at, columns[at].1.as_str())).collect();
+        let columns = match *typed {
+            [(column, "INTEGER")] => Columns::Integer(column),
+            [(column, "TEXT")] => Columns::Text(column),
+            [(first, "INTEGER"), (second, "INTEGER")] => Columns::Integers(first, second),
+            _ => return None,
         };
-        let sql = "SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = ?1";
-        let sql: String = connection.query_row(sql, [index], |row| row.get(0))?;
-        let shift =
-            sql.split_once("(game_id >> ").and_then(|(_, shift)| shift.split_once(',')?.0.parse().ok());
-        Ok(shift.filter(|shift| (1..32).contains(shift)).map(|shift| Self { shift, columns }))
+        let shift = shift.parse().ok().filter(|shift| (1..32).contains(shift))?;
+        Some(Self { shift, columns })
     }
 
     /// Encodes the values and the rowid of a row as a number; `None` if the values cannot be encoded. The
@@ -182,20 +167,25 @@ impl IndexRows {
         memory: u64,
         directory: &Path,
     ) -> rusqlite::Result<Vec<Self>> {
-        let sql = "SELECT name, rootpage FROM sqlite_schema
+        let sql = "SELECT name, type FROM pragma_table_info(?1) ORDER BY cid";
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let columns: Vec<(String, String)> = read_rows(&mut connection.prepare(sql)?, [table], read)?;
+        let sql = "SELECT name, rootpage, sql FROM sqlite_schema
                    WHERE type = 'index' AND tbl_name = ?1 AND sql IS NOT NULL ORDER BY name";
-        let read = |row: &Row<'_>| Ok((row.get(0)?, PageNumber(row.get(1)?)));
-        let indexes: Vec<(String, _)> = read_rows(&mut connection.prepare(sql)?, [table], read)?;
+        let read = |row: &Row<'_>| Ok((row.get(0)?, PageNumber(row.get(1)?), row.get(2)?));
+        let indexes: Vec<(_, _, String)> = read_rows(&mut connection.prepare(sql)?, [table], read)?;
         let share = memory / indexes.len().max(1) as u64;
-        let index = |(name, root): (String, _)| {
-            let key = Key::of(connection, table, &name)?;
-            let rows = key.map(|key| (key, Sorter::new(share, directory.to_owned())));
-            Ok(Self { name, root, rows })
+        let index = |(name, root, sql): (_, _, String)| {
+            let key = Key::of(&sql, &columns);
+            let sorter = |key: Key| Sorter::new(share, Columns::BITS + key.shift, directory.to_owned());
+            let rows = key.map(|key| (key, sorter(key)));
+            Self { name, root, rows }
         };
-        indexes.into_iter().map(index).collect()
+        Ok(indexes.into_iter().map(index).collect())
     }
 
     /// Adds the index row for a row of the table. `row` contains the values of the table's columns, in order.
+    /// The rowid must be greater than that of the row before.
     #[inline]
     pub(super) fn push(&mut self, row: &[Cell<'_>], rowid: u32) -> Result<()> {
         let Some((key, sorter)) = &mut self.rows else { return Ok(()) };

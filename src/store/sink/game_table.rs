@@ -1,28 +1,20 @@
-//! Writes the table `game` as pages, and collects the rows of its indexes.
+//! Writes the tables `game` and `game_moves` as pages, and collects the rows of the indexes of `game`.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use rusqlite::Connection;
 
 use super::game_index::IndexRows;
 use crate::id::ImportId;
+use crate::store::cell::read_rows;
 use crate::store::error::Result;
 use crate::store::pages::{PageFile, PageNumber, RowRecord, TableWriter};
 use crate::store::row::virtual_table::{Cell, Columns as _, Rows as _};
 use crate::store::row::{GameRow, HeaderBatch, MovesRow};
 
-/// The table `game` and its indexes, according to the schema.
-#[derive(Debug)]
-pub(super) struct GameLayout {
-    root: PageNumber,
-    columns: Vec<Column>,
-    indexes: Vec<IndexRows>,
-}
-
 /// Where the values of a column come from.
 #[derive(Clone, Copy, Debug)]
-enum Column {
+pub(super) enum Column {
     /// The id of the game, which is the rowid and is not stored in the record.
     Rowid,
     /// The value of the column with this index in `GameRow::COLUMNS`.
@@ -31,46 +23,47 @@ enum Column {
     Import,
 }
 
-impl GameLayout {
-    /// Reads the schema of an empty database. `root` is the root page of `game`. Index rows that do not fit
-    /// in `memory` bytes are written to files in `directory`.
-    pub(super) fn read(
-        connection: &Connection,
-        root: PageNumber,
-        memory: u64,
-        directory: &Path,
-    ) -> rusqlite::Result<Self> {
-        let mut query = connection.prepare("SELECT name, pk FROM pragma_table_info('game') ORDER BY cid")?;
-        let column = |name: String, is_key: bool| match GameRow::COLUMNS.iter().position(|own| *own == name) {
-            Some(_) if is_key => Column::Rowid,
-            Some(index) => Column::Value(index),
-            // `import_id` is the only column of the table that `GameRow` does not have.
-            None => Column::Import,
-        };
-        let columns = query.query_map([], |row| Ok(column(row.get(0)?, row.get(1)?)))?;
-        let columns = columns.collect::<rusqlite::Result<_>>()?;
-        Ok(Self { root, columns, indexes: IndexRows::of_table(connection, "game", memory, directory)? })
-    }
+/// The columns of `game`, in order.
+pub(super) fn columns_of_game(connection: &Connection) -> rusqlite::Result<Vec<Column>> {
+    let column = |name: String, is_key: bool| match GameRow::COLUMNS.iter().position(|own| *own == name) {
+        Some(_) if is_key => Column::Rowid,
+        Some(index) => Column::Value(index),
+        // `import_id` is the only column of the table that `GameRow` does not have.
+        None => Column::Import,
+    };
+    let mut query = connection.prepare("SELECT name, pk FROM pragma_table_info('game') ORDER BY cid")?;
+    read_rows(&mut query, [], |row| Ok(column(row.get(0)?, row.get(1)?)))
 }
 
-/// Writes the rows of `game`, and collects the rows of its indexes for sorting.
+/// Writes the rows of `game` and `game_moves`, and collects the rows of the indexes of `game` for sorting.
 #[derive(Debug)]
-pub(super) struct GameTable {
-    layout: GameLayout,
-    rows: TableWriter,
+pub(super) struct GameTables {
+    columns: Vec<Column>,
+    indexes: Vec<IndexRows>,
+    games: TableWriter,
+    moves: TableWriter,
+    /// The root pages of `game` and `game_moves`.
+    roots: [PageNumber; 2],
     record: RowRecord,
 }
 
-impl GameTable {
-    /// Begins to write the table.
-    pub(super) fn new(layout: GameLayout, file: &Arc<PageFile>) -> Self {
-        Self { layout, rows: TableWriter::new(Arc::clone(file)), record: RowRecord::default() }
+impl GameTables {
+    /// Begins to write the tables. `columns` and `indexes` are those of `game`. `roots` are the root pages of the
+    /// empty tables `game` and `game_moves`.
+    pub(super) fn new(
+        columns: Vec<Column>,
+        indexes: Vec<IndexRows>,
+        roots: [PageNumber; 2],
+        file: &Arc<PageFile>,
+    ) -> Self {
+        let [games, moves] = [(); 2].map(|()| TableWriter::new(Arc::clone(file)));
+        Self { columns, indexes, games, moves, roots, record: RowRecord::default() }
     }
 
-    /// Writes the games of a batch for the run `import`. The ids of these games must be greater than those of
+    /// Writes the games of a batch for the run `import`, and their moves. The ids of these games must be greater than those of
     /// earlier batches.
     pub(super) fn append(&mut self, batch: &HeaderBatch, import: ImportId) -> Result<()> {
-        let Self { layout: GameLayout { columns, indexes, .. }, rows, record } = self;
+        let Self { columns, indexes, games, moves, record, .. } = self;
         let mut cells = Vec::with_capacity(columns.len());
         for (index, game) in batch.games.iter().enumerate() {
             let rowid = game.game.0;
@@ -87,41 +80,20 @@ impl GameTable {
                 Column::Rowid => Cell::Null,
                 Column::Import | Column::Value(_) => cell,
             });
-            rows.push(rowid, record.of(values))?;
+            games.push(rowid, record.of(values))?;
+        }
+        for MovesRow { game, moves: codes } in &batch.moves {
+            moves.push(game.0, record.of([Cell::Null, Cell::Blob(codes)]))?;
         }
         Ok(())
     }
 
-    /// Completes the table. Returns its indexes, which the caller must build. They can be built in parallel.
+    /// Completes the tables. Returns the indexes of `game`, which the caller must build. They can be built in
+    /// parallel.
     pub(super) fn finish(self) -> Result<Vec<IndexRows>> {
-        self.rows.finish(self.layout.root)?;
-        Ok(self.layout.indexes)
-    }
-}
-
-/// Writes the rows of `game_moves`.
-#[derive(Debug)]
-pub(super) struct MovesTable {
-    root: PageNumber,
-    rows: TableWriter,
-    record: RowRecord,
-}
-
-impl MovesTable {
-    /// Begins to write. `root` is the root page of the empty table.
-    pub(super) fn new(root: PageNumber, file: &Arc<PageFile>) -> Self {
-        Self { root, rows: TableWriter::new(Arc::clone(file)), record: RowRecord::default() }
-    }
-
-    /// Writes the moves of a batch's games. The ids of these games must be greater than those of earlier batches.
-    pub(super) fn append(&mut self, batch: &HeaderBatch) -> Result<()> {
-        batch.moves.iter().try_for_each(|MovesRow { game, moves }| {
-            Ok(self.rows.push(game.0, self.record.of([Cell::Null, Cell::Blob(moves)]))?)
-        })
-    }
-
-    /// Completes the table.
-    pub(super) fn finish(self) -> Result<()> {
-        Ok(self.rows.finish(self.root)?)
+        let [games, moves] = self.roots;
+        self.games.finish(games)?;
+        self.moves.finish(moves)?;
+        Ok(self.indexes)
     }
 }

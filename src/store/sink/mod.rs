@@ -13,8 +13,8 @@
 //!
 //! The order of calls: first [`begin`](KeepingSink::begin); while games are read, [`headers`](Sink::headers)
 //! and [`positions`](Sink::positions); after all games, [`occurrences`](KeepingSink::occurrences),
-//! [`end`](KeepingSink::end), [`links`](KeepingSink::links) and [`finish`](KeepingSink::finish). A removal of
-//! games does not call `begin` and `end`.
+//! [`end`](KeepingSink::end) and [`finish`](KeepingSink::finish). A removal of games does not call `begin` and
+//! `end`.
 
 mod added_pages;
 mod added_rows;
@@ -37,7 +37,7 @@ use super::error::Result;
 use super::pages::{LeafWriter, PageFile, Segment};
 use super::row::{HeaderBatch, Level, Occurrence, OccurrenceRow};
 use super::{BulkLoader, ImportTotals, NewImport, SourceTotals};
-use crate::id::{GameId, ImportId, SourceId};
+use crate::id::{ImportId, SourceId};
 use crate::opening::OpeningBook;
 use crate::parallel;
 
@@ -75,28 +75,22 @@ pub(crate) trait KeepingSink: Sink {
     /// Completes the rows of the sources and of the run.
     fn end(&mut self, run: &RunTotals) -> Result<()>;
 
-    /// Updates the duplicates. Called once all games are written. In a new database, also writes the visited
-    /// positions. `note_prefixes` records games that are prefixes of longer games. It examines the added
-    /// games, each as a possible prefix and as a possible longer game. It also searches for longer versions
-    /// of the games that are passed to it. Like `note_prefixes`, this method returns the number of recorded
-    /// prefixes.
-    fn links<S: SortedOccurrences>(
-        &mut self,
+    /// Completes the output. In a new database, first writes the visited positions. Then calls `link`, which
+    /// updates the duplicates and returns the number of recorded prefixes. In an existing database, then
+    /// commits the transaction. A new database is durable only after
+    /// [`Build::finish`](crate::store::Build::finish). Returns the result of `link`; 0 if the output has no
+    /// duplicates.
+    fn finish<S: SortedOccurrences>(
+        self,
         sorted: &S,
-        duplicates: &DuplicateLinks,
-        note_prefixes: impl FnOnce(&BulkLoader<'_>, &[GameId]) -> Result<u64, S::Error>,
+        link: impl FnOnce(&BulkLoader<'_>) -> Result<u64, S::Error>,
     ) -> Result<u64, S::Error>;
-
-    /// Completes the output. In an existing database, this commits the transaction. A new database is durable
-    /// only after [`Build::finish`](crate::store::Build::finish).
-    fn finish(self) -> Result<()>;
 }
 
 /// The data of a run that is known when the run begins.
 #[derive(Debug)]
 pub(crate) struct NewRun<'r> {
     pub(crate) import: ImportId,
-    pub(crate) program_version: &'static str,
     /// The options of the run: a JSON object.
     pub(crate) options: String,
     /// The minimum number of games of a visited position: a setting of a new database.
@@ -114,29 +108,6 @@ pub(crate) struct NewRun<'r> {
 pub(crate) struct RunTotals {
     pub(crate) sources: Vec<(SourceId, SourceTotals)>,
     pub(crate) import: ImportTotals,
-}
-
-/// What to do about duplicate games, once all games are written.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct DuplicateLinks {
-    /// Whether to search for games that are prefixes of other games.
-    pub(crate) prefixes: bool,
-    /// The last game that existed before the run.
-    pub(crate) last_game: GameId,
-    /// Removed games that are read again. Their duplicates are reassigned to the games that are then read
-    /// from the same places.
-    pub(crate) replaced: Vec<Replaced>,
-    /// Whether the user removes games. If so, the duplicates of removed games lose their original, unless the
-    /// duplicates are read again.
-    pub(crate) user_removes: bool,
-}
-
-/// A removed game, and the place (source and offset) from which its text is read again.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Replaced {
-    pub(crate) game: GameId,
-    pub(crate) source: SourceId,
-    pub(crate) byte_offset: u64,
 }
 
 /// The occurrences of a level to write, divided into partitions by key. Draining a partition sorts it, and
@@ -157,11 +128,8 @@ pub(crate) trait SortedOccurrences: Sync {
     /// An estimate of the number of occurrences in new games.
     fn count_new(&self) -> u64;
 
-    /// Passes the sorted occurrences of a partition to `rows`. The partition is empty afterwards.
-    fn drain<R: OccurrenceRows>(&self, partition: usize, rows: &mut R) -> Result<(), Self::Error>;
-
-    /// The number of distinct keys of the new games in the partitions drained so far.
-    fn distinct(&self) -> u64;
+    /// Passes the occurrences of a partition to `push`, in order. The partition is empty afterwards.
+    fn drain(&self, partition: usize, push: impl FnMut(Occurrence) -> Result<()>) -> Result<(), Self::Error>;
 
     /// Writes the visited positions of the level. Also subtracts removed games from the visited positions of
     /// the levels that are not written. Called once the tables of games, positions and occurrences are
@@ -175,39 +143,18 @@ pub(crate) trait SortedOccurrences: Sync {
     fn pool(&self) -> &ThreadPool;
 }
 
-/// Receives the sorted occurrences of a level.
-pub(crate) trait OccurrenceRows {
-    /// Appends the next rows.
-    fn append(&mut self, rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()>;
-}
-
-/// Writes occurrences to leaves.
-struct OccurrenceLeaves<'w> {
+/// Drains all partitions on the threads of the calling pool, and writes the occurrences to leaves. Returns a
+/// segment for each partition.
+fn write_occurrences<S: SortedOccurrences>(
+    file: &Arc<PageFile>,
     level: Level,
-    writer: &'w mut LeafWriter,
-}
-
-impl OccurrenceRows for OccurrenceLeaves<'_> {
-    #[inline]
-    fn append(&mut self, mut rows: impl ExactSizeIterator<Item = Occurrence>) -> Result<()> {
-        let level = self.level;
-        rows.try_for_each(|occurrence| Ok(self.writer.push(&OccurrenceRow { level, occurrence })?))
-    }
-}
-
-impl OccurrenceLeaves<'_> {
-    /// Drains all partitions on the threads of the calling pool. Returns a segment for each partition.
-    fn of_all<S: SortedOccurrences>(
-        file: &Arc<PageFile>,
-        level: Level,
-        sorted: &S,
-    ) -> Result<Vec<Segment>, S::Error> {
-        let build = |writer: &mut LeafWriter, partition| {
-            sorted.drain(partition, &mut OccurrenceLeaves { level, writer: &mut *writer })?;
-            Ok::<_, S::Error>(writer.finish_segment().map_err(super::Error::from)?)
-        };
-        parallel::map_with(None, sorted.partitions(), || LeafWriter::new(Arc::clone(file)), build)
-    }
+    sorted: &S,
+) -> Result<Vec<Segment>, S::Error> {
+    let build = |writer: &mut LeafWriter, partition| {
+        sorted.drain(partition, |occurrence| Ok(writer.push(&OccurrenceRow { level, occurrence })?))?;
+        Ok::<_, S::Error>(writer.finish_segment().map_err(super::Error::from)?)
+    };
+    parallel::map_with(None, sorted.partitions(), || LeafWriter::new(Arc::clone(file)), build)
 }
 
 /// A sink for dry runs: it discards all data.
@@ -241,8 +188,8 @@ impl Sink for NullSink {
 
 /// Writes the rows that are known when a run begins.
 fn begin(loader: &mut BulkLoader<'_>, run: &NewRun<'_>, is_new: bool) -> Result<()> {
-    let NewRun { import: id, program_version, options, .. } = run;
-    loader.add_import(&NewImport { id: *id, program_version, options })?;
+    let program_version = env!("CARGO_PKG_VERSION");
+    loader.add_import(&NewImport { id: run.import, program_version, options: &run.options })?;
     if is_new {
         loader.add_setting("continuation_threshold", run.continuation_threshold)?;
         loader.add_setting("openings", run.openings.digest())?;
@@ -263,21 +210,4 @@ fn end(loader: &mut BulkLoader<'_>, run: &RunTotals) -> Result<()> {
         loader.finish_source(*id, totals)?;
     }
     loader.finish_import(&run.import)
-}
-
-/// Updates the duplicates of removed games. If `links.prefixes` is set, also searches for prefixes. Returns
-/// the number of recorded prefixes.
-fn link_duplicates<E: From<super::Error>>(
-    loader: &BulkLoader<'_>,
-    links: &DuplicateLinks,
-    note_prefixes: impl FnOnce(&BulkLoader<'_>, &[GameId]) -> Result<u64, E>,
-) -> Result<u64, E> {
-    let mut freed = Vec::new();
-    for &Replaced { game, source, byte_offset } in &links.replaced {
-        freed.extend(loader.move_duplicates(game, links.last_game, source, byte_offset)?);
-    }
-    if links.user_removes {
-        freed.extend(loader.release_duplicates()?);
-    }
-    if links.prefixes { note_prefixes(loader, &freed) } else { Ok(0) }
 }

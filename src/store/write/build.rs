@@ -2,21 +2,19 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
 use crate::positioned_io::read_start;
-use crate::store::database::{SetUp, open_file, setting};
+use crate::store::database::{Database, SetUp, open_file, setting};
 use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::layout::{Layout, read_quickly};
-use crate::store::lock::{WriterLock, directory_of};
+use crate::store::lock::{SQLITE_SUFFIXES, WriterLock, directory_of};
 use crate::store::pages::PageNumber;
 use crate::store::schema;
-use crate::store::write::side_database::{
-    SIDE_FILES, SideDatabase, Temporary, attach, configure, copy_problems, copy_rows, root_page, with_suffix,
-};
+use crate::store::write::side_database::{SideDatabase, Temporary, configure, root_page, with_suffix};
 
 /// The length of an SQLite file's header, in bytes.
 const HEADER: u64 = 100;
@@ -53,9 +51,9 @@ pub struct Build {
     options: BuildOptions,
     lock: WriterLock,
     /// Registers the SQL functions on a connection, because a user can have created indexes that use them.
-    pub(super) set_up: Option<SetUp>,
+    set_up: Option<SetUp>,
     /// If the build is a copy of its target: a connection that prevents others from writing to the target.
-    pub(super) held: Option<Connection>,
+    held: Option<Connection>,
 }
 
 impl Build {
@@ -72,27 +70,26 @@ impl Build {
     }
 
     /// Creates the temporary file, without any tables.
-    pub(super) fn new_file(options: BuildOptions, lock: WriterLock) -> Result<Self> {
+    fn new_file(options: BuildOptions, lock: WriterLock) -> Result<Self> {
         let temporary = Temporary(lock.temporary(""));
         let create = OpenOptions::new().write(true).create_new(true).open(&temporary.0);
         create.map_err(|source| Error::directory(directory_of(lock.target()), source))?;
         Ok(Self { connection: None, temporary, options, lock, set_up: None, held: None })
     }
 
-    /// Continues with a temporary file that is a copy of the lock's target. The connection `held` prevents
-    /// others from writing to the target.
-    pub(super) fn from_copy(
-        temporary: Temporary,
-        options: BuildOptions,
-        lock: WriterLock,
-        set_up: SetUp,
-        held: Connection,
-    ) -> Result<Self> {
-        let (set_up, held) = (Some(set_up), Some(held));
-        Self { connection: None, temporary, options, lock, set_up, held }.begun()
+    /// Begins to build a copy of the lock's target, with a temporary file without any tables. Until
+    /// [`finish`](Self::finish), others can read the target, but not write to it, because their changes would be
+    /// lost.
+    pub(super) fn of_target(database: &Database, lock: WriterLock, options: BuildOptions) -> Result<Self> {
+        let held = open_file(lock.target(), OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        held.execute_batch("BEGIN IMMEDIATE")
+            .map_err(|source| Error::sqlite(lock.target(), "lock the database for writing", source))?;
+        let (set_up, held) = (Some(database.set_up()), Some(held));
+        Ok(Self { set_up, held, ..Self::new_file(options, lock)? })
     }
 
-    fn begun(mut self) -> Result<Self> {
+    /// Opens the temporary file, and creates or updates its schema.
+    pub(super) fn begun(mut self) -> Result<Self> {
         self.reopen()?;
         if let Some(connection) = &mut self.connection {
             schema::migrate(connection, &self.temporary.0)?;
@@ -132,20 +129,12 @@ impl Build {
         self.lock.target()
     }
 
-    /// A path beside the target for another temporary file of this build, such as a spilled partition. The
-    /// caller removes this file. If the build crashes, the next writer of the same target removes it.
-    #[must_use]
-    pub fn spill_path(&self, suffix: &str) -> PathBuf {
-        self.lock.temporary(&format!("-{suffix}"))
-    }
-
     /// The root page of a table or index.
     ///
     /// # Errors
     /// Errors of SQLite.
     pub fn root_page(&self, table: &str) -> Result<PageNumber> {
-        root_page(self.connection(), table)
-            .map_err(|source| Error::sqlite(self.path(), "read the schema", source))
+        root_page(self.connection(), self.path(), table)
     }
 
     /// The layout of the database, from the [options](BuildOptions::layout).
@@ -160,40 +149,12 @@ impl Build {
         self.options.cache_bytes
     }
 
-    /// Creates another temporary database beside the target. [`take_rows`](Self::take_rows) later copies its
-    /// rows.
+    /// Creates another temporary database beside the target.
     ///
     /// # Errors
     /// [`ErrorKind::Directory`], or errors of SQLite.
     pub fn side_database(&self, name: &str) -> Result<SideDatabase> {
         SideDatabase::create(&self.lock, name, self.options.cache_bytes)
-    }
-
-    /// Copies all rows of a side database except those of `occurrence_level`. Tables that receive rows must
-    /// be empty. Both databases have the same schema, so SQLite copies rows and indexes, except those of
-    /// `problem`, without decoding them.
-    ///
-    /// # Errors
-    /// Errors of SQLite, such as [`Error::DiskFull`].
-    pub fn take_rows(&self, side: SideDatabase) -> Result<()> {
-        let failed = |source| Error::sqlite(self.path(), "copy the small tables", source);
-        let main = self.connection();
-        let side = side.close()?;
-        attach(main, &side.0, "side").and_then(|()| main.execute_batch("BEGIN")).map_err(failed)?;
-        copy_rows(main, "side").and_then(|()| copy_problems(main)).map_err(failed)?;
-        main.execute_batch("COMMIT; DETACH side").map_err(failed)
-    }
-
-    /// Fills empty indexes from the rows of their tables.
-    ///
-    /// # Errors
-    /// Errors of SQLite, such as [`Error::DiskFull`].
-    pub fn rebuild_indexes(&self, names: &[String]) -> Result<()> {
-        let make = |name: &String| self.connection().execute_batch(&format!("REINDEX {name}"));
-        names
-            .iter()
-            .try_for_each(make)
-            .map_err(|source| Error::sqlite(self.path(), "create an index", source))
     }
 
     /// Syncs the file, renames it to the target, and syncs the directory. If others are reading the target in
@@ -245,7 +206,7 @@ pub(super) fn sync(path: &Path) -> Result<()> {
 
 /// Replaces the target with a finished, synced database, so that the new state survives a power failure.
 pub(super) fn rename_to_target(path: &Path, target: &Path, overwrite: bool) -> Result<()> {
-    if check_target(target, overwrite)? == Target::Read {
+    if check_target(target, overwrite)? {
         return copy_into(path, target);
     }
     if let Ok(old) = fs::metadata(target) {
@@ -275,17 +236,9 @@ fn copy_into(path: &Path, target: &Path) -> Result<()> {
     Ok(())
 }
 
-/// How the target of a finished database can be replaced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Target {
-    /// By a rename: there is no file, or no other program is reading it in WAL mode.
-    Free,
-    /// By writing its pages: others are reading the database in WAL mode.
-    Read,
-}
-
-/// Fails if the target must not be replaced. Otherwise returns how it can be replaced.
-pub(super) fn check_target(target: &Path, overwrite: bool) -> Result<Target> {
+/// Fails if the target must not be replaced. Otherwise returns whether others are reading it in WAL mode. Then it
+/// cannot be replaced by a rename, but its pages can be.
+pub(super) fn check_target(target: &Path, overwrite: bool) -> Result<bool> {
     let exists = target.exists();
     if !overwrite && fs::metadata(target).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0) {
         return Err(ErrorKind::TargetExists.at(target));
@@ -295,10 +248,10 @@ pub(super) fn check_target(target: &Path, overwrite: bool) -> Result<Target> {
     }
     // If a journal stayed beside the target, SQLite would apply the journal to the new database, and corrupt
     // it.
-    if SIDE_FILES.iter().any(|suffix| with_suffix(target, suffix).exists()) {
+    if SQLITE_SUFFIXES.iter().any(|suffix| with_suffix(target, suffix).exists()) {
         return settle(target, exists);
     }
-    Ok(Target::Free)
+    Ok(false)
 }
 
 /// Whether a file is empty or a pgndex database. This prevents a mistyped name from overwriting a PGN file or
@@ -313,9 +266,8 @@ fn is_replaceable(target: &Path) -> Result<bool> {
 }
 
 /// Removes SQLite's side files. If the database exists, SQLite first applies them to it. Without a database,
-/// they are useless. If others are reading the database in WAL mode, keeps the files and returns
-/// [`Target::Read`].
-fn settle(target: &Path, exists: bool) -> Result<Target> {
+/// they are useless. If others are reading the database in WAL mode, keeps the files and returns `true`.
+fn settle(target: &Path, exists: bool) -> Result<bool> {
     if exists {
         let connection = open_file(target, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         // Waits until no other program is writing, and rolls back the journal of a crashed writer.
@@ -326,10 +278,10 @@ fn settle(target: &Path, exists: bool) -> Result<Target> {
         }
         let _ = connection.close(); // Closing the last connection removes the write-ahead log.
         if with_suffix(target, "-wal").exists() {
-            return Ok(Target::Read);
+            return Ok(true);
         }
     }
-    for suffix in SIDE_FILES {
+    for suffix in SQLITE_SUFFIXES {
         let path = with_suffix(target, suffix);
         match fs::remove_file(&path) {
             Ok(()) => {}
@@ -337,7 +289,7 @@ fn settle(target: &Path, exists: bool) -> Result<Target> {
             Err(source) => return Err(Error::io(&path, "remove the journal of the old database", source)),
         }
     }
-    Ok(Target::Free)
+    Ok(false)
 }
 
 /// Syncs a directory, so that renames in it survive a power failure. On Windows a directory cannot be opened

@@ -9,21 +9,19 @@ use rusqlite::{Connection, Params, Row, ToSql, params};
 use crate::board::MoveCode;
 use crate::id::{GameId, ImportId, Ply, SourceId};
 use crate::opening::{NamedPosition, OpeningBook};
-use crate::store::cell::{Cells, GAME_POSITION, StoredPath, read_rows};
+use crate::store::cell::{Cells, GAME_POSITION, StoredPath};
 use crate::store::database::Database;
 use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::game_column::ColumnBuilder;
 use crate::store::game_indexes::update_statistics;
-use crate::store::row::virtual_table::{Columns as _, RowTable};
+use crate::store::row::virtual_table::RowTable;
 use crate::store::row::{
-    ContinuationRow, GameRow, HeaderBatch, ImportTotals, MovesRow, NewImport, SourceDigest, SourceTotals,
-    VisitedPositionBatch, VisitedPositionRow,
+    ContinuationRow, HeaderBatch, ImportTotals, NewImport, SourceDigest, SourceTotals, VisitedPositionBatch,
+    VisitedPositionRow,
 };
 use crate::store::write::features::FeatureSetWriter;
 use crate::store::write::hidden_index::{self, SchemaRow};
-use crate::store::write::side_database::{
-    SideDatabase, Temporary, attach, copy_problems, copy_rows, remove_replaced,
-};
+use crate::store::write::side_database::{SideDatabase, Temporary, attach, copy_problems, copy_rows};
 
 /// A position of a game and the move played from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,8 +44,6 @@ pub struct BulkLoader<'c> {
     /// must not be committed.
     broken: Cell<bool>,
     import: Option<ImportId>,
-    /// The statements that recreate the dropped indexes of the side database.
-    indexes: Vec<String>,
     headers: Vec<RowTable<HeaderBatch>>,
     visited: [RowTable<VisitedPositionBatch>; 2],
     features: FeatureSetWriter,
@@ -89,16 +85,14 @@ impl<'c> BulkLoader<'c> {
         Self::new(LoaderConnection::Borrowed(connection), path)?.begun()
     }
 
-    /// Begins a load into a side database, and drops its indexes.
+    /// Begins a load into a side database.
     /// [`finish_side_database`](Self::finish_side_database) returns the side database.
     ///
     /// # Errors
     /// Errors of SQLite.
     pub(crate) fn into_side_database(side: SideDatabase) -> Result<Self> {
         let path = side.path().to_owned();
-        let mut loader = Self::new(LoaderConnection::Own(Box::new(side)), &path)?.begun()?;
-        loader.indexes = loader.run("begin the bulk load", drop_indexes)?;
-        Ok(loader)
+        Self::new(LoaderConnection::Own(Box::new(side)), &path)?.begun()
     }
 
     fn begun(self) -> Result<Self> {
@@ -132,7 +126,6 @@ impl<'c> BulkLoader<'c> {
             finished: false,
             broken: Cell::new(false),
             import: None,
-            indexes: Vec::new(),
             headers,
             visited,
             features: FeatureSetWriter::default(),
@@ -256,20 +249,12 @@ impl<'c> BulkLoader<'c> {
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
     pub fn append_headers(&mut self, batch: &HeaderBatch) -> Result<()> {
-        self.insert_headers(batch, true)
+        self.append_headers_except(&[], batch)
     }
 
-    /// Like [`append_headers`](Self::append_headers), but does not write the tables `game` and `game_moves`.
-    ///
-    /// # Errors
-    /// As [`append_headers`](Self::append_headers).
-    pub(crate) fn append_headers_without_games(&mut self, batch: &HeaderBatch) -> Result<()> {
-        self.insert_headers(batch, false)
-    }
-
-    fn insert_headers(&mut self, batch: &HeaderBatch, with_games: bool) -> Result<()> {
-        let written = if with_games { &[][..] } else { &[GameRow::TABLE, MovesRow::TABLE] };
-        let mut tables = self.headers.iter().filter(|rows| !written.contains(&rows.table));
+    /// Like [`append_headers`](Self::append_headers), but does not write the tables in `others`.
+    pub(crate) fn append_headers_except(&mut self, others: &[&str], batch: &HeaderBatch) -> Result<()> {
+        let mut tables = self.headers.iter().filter(|rows| !others.contains(&rows.table));
         tables.try_for_each(|rows| self.insert(rows, batch))?;
         self.push_columns(batch)?;
         let appended = self.features.append(&self.connection, batch);
@@ -285,8 +270,8 @@ impl<'c> BulkLoader<'c> {
     }
 
     /// Inserts the rows of a batch for one table.
-    fn insert<B>(&self, rows: &RowTable<B>, batch: &B) -> Result<()> {
-        let given = (rows.len)(batch);
+    fn insert<B: Sync + 'static>(&self, rows: &RowTable<B>, batch: &B) -> Result<()> {
+        let given = rows.len(batch);
         if given == 0 {
             return Ok(());
         }
@@ -305,9 +290,7 @@ impl<'c> BulkLoader<'c> {
     /// Errors of SQLite, such as [`Error::DiskFull`].
     pub(crate) fn take_rows(&mut self, side: SideDatabase) -> Result<()> {
         self.attach("side", side.close()?)?;
-        self.run("copy the small tables", |connection| {
-            remove_replaced(connection).and_then(|()| copy_rows(connection, "side"))
-        })
+        self.run("copy the small tables", |connection| copy_rows(connection, "side"))
     }
 
     /// Copies the rows of a closed side database that has only rows of large tables.
@@ -384,13 +367,14 @@ impl<'c> BulkLoader<'c> {
         })
     }
 
-    /// Builds the indexes of the side database. Called once all its rows are written.
+    /// Builds all indexes of the side database. Called once all its rows are written.
     ///
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
-    pub(crate) fn make_indexes(&mut self) -> Result<()> {
-        let statements = std::mem::take(&mut self.indexes).join(";\n");
-        self.run("create an index", |connection| connection.execute_batch(&statements))
+    pub(crate) fn make_indexes(&self) -> Result<()> {
+        let LoaderConnection::Own(side) = &self.connection else { return Ok(()) };
+        let mut statements = side.index_statements();
+        self.run("create an index", |connection| statements.try_for_each(|sql| connection.execute_batch(sql)))
     }
 
     /// Commits the transaction.
@@ -470,15 +454,4 @@ impl Drop for BulkLoader<'_> {
             self.detach();
         }
     }
-}
-
-/// Drops all indexes that were created with `CREATE INDEX`, and returns the statements that recreate them.
-fn drop_indexes(connection: &Connection) -> rusqlite::Result<Vec<String>> {
-    let mut query =
-        connection.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")?;
-    let indexes: Vec<(String, String)> = read_rows(&mut query, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    for (name, _) in &indexes {
-        connection.execute_batch(&format!("DROP INDEX {name}"))?;
-    }
-    Ok(indexes.into_iter().map(|(_, sql)| sql).collect())
 }

@@ -11,7 +11,6 @@ use crate::store::lock::WriterLock;
 use crate::store::schema::schema_of;
 use crate::store::schema_version::SchemaVersion;
 use crate::store::write::build::{Build, BuildOptions};
-use crate::store::write::repair::begin_write;
 use crate::store::write::side_database::attach;
 
 /// The objects of the schema that depend on the layout: the table or view `game_position`, and the table
@@ -38,9 +37,7 @@ impl Build {
         if let Some(name) = kept.into_iter().next() {
             return Err(ErrorKind::CannotConvert(name).at(&target));
         }
-        let held = begin_write(lock.target())?;
-        let mut build = Self::new_file(options, lock)?;
-        (build.set_up, build.held) = (Some(database.set_up()), Some(held));
+        let mut build = Self::of_target(database, lock, options)?;
         build.reopen()?;
         watch(build.connection());
         let failed = |source| Error::sqlite(&target, "copy the database", source);

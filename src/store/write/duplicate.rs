@@ -77,6 +77,14 @@ pub struct PrefixCandidate {
     pub is_long: bool,
 }
 
+/// A removed game, and the place (source and offset in bytes) from which its text is read again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Replaced {
+    pub(crate) game: GameId,
+    pub(crate) source: SourceId,
+    pub(crate) byte_offset: u64,
+}
+
 impl BulkLoader<'_> {
     /// The games that can be prefixes of other games, or have other games as prefixes; each once, in order.
     /// Games with the same hash are a group. Examines only groups that contain a game later than `last`, or a
@@ -154,8 +162,8 @@ impl BulkLoader<'_> {
         self.execute("write table duplicate", NOTE, [short.0, long.0])
     }
 
-    /// Reassigns the skipped duplicates of the game `removed` to the game that was read instead, and sets
-    /// their kind to `cut`. The new original is the game at `byte_offset` of `source`. If the text there was
+    /// Reassigns the skipped duplicates of a removed game to the game that was read instead, and sets their
+    /// kind to `cut`. The new original is the game that was read from the same place. If the text there was
     /// skipped as a duplicate, the new original is the original of this duplicate. If there is neither, the
     /// duplicates have no original. `last` is the last game that existed before the run. Deletes the rows of
     /// games that were prefixes of the removed game, and returns these games, because they can be prefixes of
@@ -163,22 +171,17 @@ impl BulkLoader<'_> {
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn move_duplicates(
-        &self,
-        removed: GameId,
-        last: GameId,
-        source: SourceId,
-        byte_offset: u64,
-    ) -> Result<Vec<GameId>> {
+    pub(crate) fn move_duplicates(&self, replaced: &Replaced, last: GameId) -> Result<Vec<GameId>> {
+        let &Replaced { game, source, byte_offset } = replaced;
         let sql = "DELETE FROM duplicate WHERE kind = 'prefix' AND original_id = ?1 RETURNING game_id";
-        let freed = self.column(sql, [removed.0], |row| row.get(0))?;
+        let freed = self.column(sql, [game.0], |row| row.get(0).map(GameId))?;
         let sql = "UPDATE duplicate SET kind = 'cut', original_id = ifnull(
                  (SELECT game_id FROM game WHERE game_id > ?2 AND source_id = ?3 AND byte_offset = ?4),
                  (SELECT original_id FROM duplicate WHERE source_id = ?3 AND byte_offset = ?4))
              WHERE original_id = ?1";
-        let params = params![removed.0, last.0, source.0, byte_offset.cast_signed()];
+        let params = params![game.0, last.0, source.0, byte_offset.cast_signed()];
         self.execute("write table duplicate", sql, params)?;
-        Ok(freed.into_iter().map(GameId).collect())
+        Ok(freed)
     }
 
     /// Removes the references from duplicates to removed games. These duplicates could not be read again, and
@@ -190,10 +193,10 @@ impl BulkLoader<'_> {
     pub(crate) fn release_duplicates(&self) -> Result<Vec<GameId>> {
         let sql = "DELETE FROM duplicate WHERE kind = 'prefix' AND original_id IN (SELECT game_id FROM temp.removing)
              RETURNING game_id";
-        let freed = self.column(sql, [], |row| row.get(0))?;
+        let freed = self.column(sql, [], |row| row.get(0).map(GameId))?;
         let sql = "UPDATE duplicate SET original_id = NULL WHERE original_id IN (SELECT game_id FROM temp.removing)";
         self.execute("write table duplicate", sql, [])?;
-        Ok(freed.into_iter().map(GameId).collect())
+        Ok(freed)
     }
 
     fn column<T>(

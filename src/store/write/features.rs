@@ -2,13 +2,13 @@
 
 use rusqlite::{Connection, params};
 
+use crate::id::GameId;
 use crate::store::block_games::BlockGames;
-use crate::store::block_set::{block_of, decode_whole, encode, encode_with};
+use crate::store::block_set::{block_of, decode_whole, encode, encode_with, games_of};
 use crate::store::cell::read_rows;
 use crate::store::features::{BlockSets, FeatureBlock, FeatureKind, SetRows};
 use crate::store::read::features::{block_sets, each_block_set, fill_block};
 use crate::store::row::HeaderBatch;
-use crate::store::write::fill::blocks_with_games;
 
 /// Collects the games of the current block and writes their sets.
 #[derive(Debug, Default)]
@@ -43,10 +43,7 @@ impl FeatureSetWriter {
             return add_to_block(connection, self.number, more);
         }
         let mut sets = EncodedSets::default();
-        self.block.take(|kind, value, numbers| {
-            encode(numbers, &mut sets.bytes);
-            sets.end(kind, value);
-        });
+        self.block.take(|kind, value, numbers| sets.push(kind, value, numbers));
         sets.write(connection, self.number)
     }
 }
@@ -66,6 +63,11 @@ struct EncodedSets {
 }
 
 impl EncodedSets {
+    fn push(&mut self, kind: FeatureKind, value: i64, numbers: &[u16]) {
+        encode(numbers, &mut self.bytes);
+        self.end(kind, value);
+    }
+
     /// Ends a set, which consists of the bytes appended since the last call.
     fn end(&mut self, kind: FeatureKind, value: i64) {
         self.ends.push((kind, value, self.bytes.len()));
@@ -94,8 +96,7 @@ fn add_to_block(connection: &Connection, block: u32, more: BlockSets) -> rusqlit
     let mut more = more.into_iter().peekable();
     each_block_set(connection, "main", block, |kind, value, set| {
         while let Some(((kind, value), numbers)) = more.next_if(|new| new.0 < (kind, value)) {
-            encode(&numbers, &mut sets.bytes);
-            sets.end(kind, value);
+            sets.push(kind, value, &numbers);
         }
         match more.next_if(|new| new.0 == (kind, value)) {
             Some((_, numbers)) => encode_with(set, &numbers, &mut sets.bytes)?.is_empty().then_some(())?,
@@ -104,10 +105,7 @@ fn add_to_block(connection: &Connection, block: u32, more: BlockSets) -> rusqlit
         sets.end(kind, value);
         Some(())
     })?;
-    for ((kind, value), numbers) in more {
-        encode(&numbers, &mut sets.bytes);
-        sets.end(kind, value);
-    }
+    more.for_each(|((kind, value), numbers)| sets.push(kind, value, &numbers));
     sets.write(connection, block)
 }
 
@@ -140,14 +138,29 @@ pub(super) fn remove_from_block(
             return Some(());
         }
         if loses {
-            encode(&numbers, &mut left.bytes);
+            left.push(kind, value, &numbers);
         } else {
             left.bytes.extend_from_slice(set);
+            left.end(kind, value);
         }
-        left.end(kind, value);
         Some(())
     })?;
     left.write(connection, block)
+}
+
+/// The blocks that have games.
+pub(crate) fn blocks_with_games(connection: &Connection) -> rusqlite::Result<Vec<u32>> {
+    let last: Option<u32> = connection.query_row("SELECT max(game_id) FROM game", [], |row| row.get(0))?;
+    let mut some =
+        connection.prepare("SELECT EXISTS (SELECT 1 FROM game WHERE game_id BETWEEN ?1 AND ?2)")?;
+    let blocks = last.map_or(0..0, |last| 0..block_of(GameId(last)).0 + 1);
+    let mut found = Vec::new();
+    for block in blocks {
+        if some.query_row(games_of(block), |row| row.get(0))? {
+            found.push(block);
+        }
+    }
+    Ok(found)
 }
 
 /// Rebuilds all sets from the rows of the games. A game with an unreadable row is not in any set.

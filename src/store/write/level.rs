@@ -6,7 +6,9 @@ use crate::id::{GameId, Level};
 use crate::store::cell::{Cells, OCCURRENCE_LEVEL, read_rows};
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
+use crate::store::read::features::deleted_games;
 use crate::store::write::bulk::BulkLoader;
+use crate::store::write::features::remove_from_block;
 
 const READ_LEVELS: &str = "read table occurrence_level";
 const WRITE_LEVELS: &str = "write table occurrence_level";
@@ -72,14 +74,19 @@ impl Database {
 }
 
 impl BulkLoader<'_> {
-    /// Makes `level` the last level: removes the rows of this level and of all later levels from the tables
-    /// of visited positions, and the removed games of these levels from `game_set` and `deleted_game`. The
+    /// Makes `level` the last level. Removes the rows of this level and of all later levels from the tables of
+    /// visited positions. Removes the removed games of these levels from `game_set` and `deleted_game`. The
     /// rows of `occurrence` are replaced separately.
     ///
     /// # Errors
     /// Errors of SQLite.
     pub(crate) fn set_last_level(&self, level: Level) -> Result<()> {
-        self.remove_deleted_from_sets(level)?;
+        self.run("remove games from table game_set", |connection| {
+            let blocks = "SELECT DISTINCT game_id >> 16 FROM deleted_game WHERE game_id >= ?1";
+            let blocks = read_rows(&mut connection.prepare(blocks)?, [level.0], |row| row.get(0))?;
+            let remove = |block| remove_from_block(connection, block, &deleted_games(connection, block)?);
+            blocks.into_iter().try_for_each(remove)
+        })?;
         for table in ["visit_set", "level_continuation", "level_position", "occurrence_level"] {
             self.execute(WRITE_LEVELS, &format!("DELETE FROM {table} WHERE level >= ?1"), [level.0])?;
         }

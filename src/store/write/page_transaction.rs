@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use rusqlite::{Connection, OpenFlags, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
 use crate::store::database::{Database, open_file};
 use crate::store::error::{Error, ErrorKind, Result};
@@ -13,9 +13,9 @@ use crate::store::write::side_database::{root_page, with_suffix};
 /// A write transaction on a database with a write-ahead log. In it, new trees are built for tables. Their
 /// pages are written where nobody reads: on free pages of the file, and after the end of the database.
 ///
-/// SQLite does not know of these pages until [`publish`](Self::publish) or [`finish`](Self::finish) writes
-/// the changed root pages, the list of free pages and the page count through SQLite's table `sqlite_dbpage`.
-/// Like all changes of the transaction, these writes go to the write-ahead log and take effect with the
+/// SQLite does not use these pages until [`publish`](Self::publish) or [`finish`](Self::finish) is called. They
+/// write the changed root pages, the list of free pages and the page count through SQLite's table
+/// `sqlite_dbpage`. Like all changes of the transaction, these writes go to the write-ahead log and take effect with the
 /// commit. If the program crashes before the commit, the database is unchanged. The file can then have
 /// useless bytes after the end of the database. The next run overwrites them, and [`Database::end_adding`]
 /// removes them. While there is a log, the file must not become shorter, because SQLite has already published
@@ -134,19 +134,17 @@ impl<'d> PageTransaction<'d> {
     /// # Errors
     /// Errors of SQLite.
     pub fn root_page(&self, table: &str) -> Result<PageNumber> {
-        root_page(self.connection, table)
-            .map_err(|source| Error::sqlite(self.path, "read the schema", source))
+        root_page(self.connection, self.path, table)
     }
 
-    /// Whether the database has an index with this name and this statement.
+    /// The root page of the index with this name and this statement; `None` if there is no such index.
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn has_index(&self, name: &str, sql: &str) -> Result<bool> {
-        let found = "SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND name = ?1 AND sql = ?2";
-        self.connection
-            .query_row(found, [name, sql], |row| row.get(0))
-            .map_err(|source| Error::sqlite(self.path, "read the schema", source))
+    pub fn index_root(&self, name: &str, sql: &str) -> Result<Option<PageNumber>> {
+        let found = "SELECT rootpage FROM sqlite_schema WHERE type = 'index' AND name = ?1 AND sql = ?2";
+        let root = self.connection.query_row(found, [name, sql], |row| row.get(0).map(PageNumber));
+        root.optional().map_err(|source| Error::sqlite(self.path, "read the schema", source))
     }
 
     /// Makes the trees built so far part of the database. Each tree replaces the tree that has the given root

@@ -10,18 +10,17 @@ use crate::store::read::source::{READINGS, Tail};
 use crate::store::row::{GameId, HeaderBatch, SourceId};
 use crate::store::write::bulk::BulkLoader;
 
-/// The problems of a tail that do not belong to a kept game: problems of the last game if it was not kept,
-/// and problems of the text after the last game.
+/// The problems of a tail: problems of the last game, and problems of the text after it.
 const PROBLEMS: &str = "SELECT problem_id, source_id FROM problem
-     WHERE game_id IS NULL AND source_id IN (SELECT source_id FROM reading)
-         AND byte_offset >= ?2 AND ifnull(game_number > ?3, TRUE)";
+     WHERE source_id IN (SELECT source_id FROM reading) AND byte_offset >= ?2
+         AND (game_id IS NOT NULL OR ifnull(game_number > ?3, TRUE))";
 
 /// The row of `duplicate` for a tail's game, if this game was skipped as a duplicate.
 const SKIPPED: &str = "SELECT source_id, byte_offset, import_id FROM duplicate
      WHERE source_id IN (SELECT source_id FROM reading) AND byte_offset >= ?2 AND game_id IS NULL";
 
-/// Removes the rows of a tail except those of a kept game, and subtracts their number from the counts of
-/// sources and runs.
+/// Removes the problems of a tail, and the row of `duplicate` or `removed_game` that records the tail's game as
+/// skipped or removed. Subtracts the number of these rows from the counts of sources and runs.
 const REMOVE_NOTES: [&str; 7] = [
     "UPDATE source SET problems = max(0, problems - (SELECT count(*) FROM gone WHERE gone.source_id = source.source_id))
      WHERE source_id IN (SELECT source_id FROM gone)",
@@ -35,20 +34,23 @@ const REMOVE_NOTES: [&str; 7] = [
     "DELETE FROM removed_game WHERE source_id IN (SELECT source_id FROM reading) AND byte_offset >= ?2",
 ];
 
-/// Creates the list of the removed games. For each game, the list has the number of its rows in
-/// `game_position`, and the ids of its names, because the removal can leave these names unused. In
-/// [`ADD_TO_LIST`], `?2` is the number of these rows if they are already removed, otherwise NULL.
+/// Creates the list of the removed games. For each game, the list has the number of its positions, and the ids
+/// of its names, because the removal can leave these names unused. In [`ADD_TO_LIST`], `?2` is the number of the
+/// game's rows in the table `game_position` if they are already removed, otherwise NULL. In a compact database,
+/// this number is 0, and the moves are counted instead.
 const LIST: &str = "CREATE TEMP TABLE IF NOT EXISTS removing (
      game_id INTEGER PRIMARY KEY, event_id INTEGER, site_id INTEGER, white_id INTEGER, black_id INTEGER, positions INTEGER)";
 const ADD_TO_LIST: &str = "INSERT OR IGNORE INTO temp.removing
      SELECT game_id, event_id, site_id, white_id, black_id,
-         ifnull(?2, (SELECT count(*) FROM game_position AS p WHERE p.game_id = game.game_id))
+         CASE WHEN ?2 ISNULL THEN (SELECT count(*) FROM game_position AS p WHERE p.game_id = game.game_id)
+             ELSE ifnull((SELECT length(moves) / 4 + 1 FROM game_moves AS m WHERE m.game_id = game.game_id), ?2) END
      FROM main.game WHERE game_id = ?1";
 const DROP_LIST: &str = "DROP TABLE IF EXISTS temp.removing";
 
-/// Subtracts the removed games and their problems from the counts of sources and runs. A count that a user made
-/// too small becomes 0.
-const UNCOUNT: [&str; 4] = [
+/// Subtracts the removed games from the counts of sources and runs. A count that a user made too small becomes
+/// 0. Problems are counted elsewhere: [`REMOVE_NOTES`] subtracts those of tails, and [`RECOUNT`] counts all
+/// problems after a removal by the user.
+const UNCOUNT: [&str; 2] = [
     "UPDATE source SET games = max(0, source.games - gone.games), plies = max(0, source.plies - gone.plies)
      FROM (SELECT source_id, count(*) AS games, sum(ply_count) AS plies
            FROM temp.removing CROSS JOIN game USING (game_id) GROUP BY 1) AS gone
@@ -57,14 +59,6 @@ const UNCOUNT: [&str; 4] = [
          positions = max(0, import.positions - gone.positions)
      FROM (SELECT import_id, count(*) AS games, sum(ply_count) AS plies, sum(removing.positions) AS positions
            FROM temp.removing CROSS JOIN game USING (game_id) GROUP BY 1) AS gone
-     WHERE gone.import_id = import.import_id",
-    "UPDATE source SET problems = max(0, source.problems - gone.problems)
-     FROM (SELECT source_id, count(*) AS problems FROM problem
-           WHERE game_id IN (SELECT game_id FROM temp.removing) GROUP BY 1) AS gone
-     WHERE gone.source_id = source.source_id",
-    "UPDATE import SET problems = max(0, import.problems - gone.problems)
-     FROM (SELECT source.import_id, count(*) AS problems FROM problem JOIN source USING (source_id)
-           WHERE game_id IN (SELECT game_id FROM temp.removing) GROUP BY 1) AS gone
      WHERE gone.import_id = import.import_id",
 ];
 
@@ -95,22 +89,16 @@ const COUNT: &str =
 /// Records the greatest id of the removed games, so that it is not used again. A level can still contain
 /// these games.
 const KEEP_NUMBER: &str =
-    "INSERT INTO setting (name, value) SELECT 'last_game', max(game_id) FROM temp.removing
-     WHERE true ON CONFLICT DO UPDATE SET value = max(value, excluded.value)";
+    "INSERT INTO setting (name, value) SELECT 'last_game', game_id FROM temp.removing WHERE true
+     ORDER BY game_id DESC LIMIT 1 ON CONFLICT DO UPDATE SET value = max(value, excluded.value)";
 
-/// Creates the list of the games that were skipped as duplicates and are read again. For each game, the list
-/// has the source, the offset in bytes, and the ordinal number of the game in the source.
-const LIST_RETURNING: &str = "CREATE TEMP TABLE IF NOT EXISTS coming_back (
-     source_id INTEGER, byte_offset INTEGER, game_number INTEGER, PRIMARY KEY (source_id, byte_offset))";
-const ADD_TO_RETURNING: &str = "INSERT INTO temp.coming_back VALUES (?1, ?2, ?3)";
-
-/// Removes the rows of `duplicate` and `problem` for the skipped games that are read again. Then removes the
-/// list of these games.
-const REMOVE_REPLACED: [&str; 3] = [
-    "DELETE FROM duplicate WHERE (source_id, byte_offset) IN (SELECT source_id, byte_offset FROM temp.coming_back)",
+/// Removes the rows of `duplicate` and `problem` for the skipped games that are read again. `?1` is a JSON array of
+/// arrays, one for each of these games, with the columns of [`RemovedRows::returning`].
+const REMOVE_REPLACED: [&str; 2] = [
+    "DELETE FROM duplicate
+     WHERE (source_id, byte_offset) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?1))",
     "DELETE FROM problem
-     WHERE game_id IS NULL AND (source_id, game_number) IN (SELECT source_id, game_number FROM temp.coming_back)",
-    "DROP TABLE temp.coming_back",
+     WHERE game_id IS NULL AND (source_id, game_number) IN (SELECT value ->> 0, value ->> 2 FROM json_each(?1))",
 ];
 
 /// Updates the counts of sources and runs for the games that were read again. The ids of these games are
@@ -147,25 +135,6 @@ pub(super) const RECOUNT: [&str; 4] = [
      WHERE i.import_id = import.import_id",
 ];
 
-/// Which rows of removed games still exist in `game_position` and `move_eval`. The rows of `occurrence` stay
-/// until their level is written again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RemainingRows<'r> {
-    /// All rows.
-    There,
-    /// No rows: the tables have already been rewritten without the rows of removed games.
-    Gone {
-        /// The removed games that had rows in `game_position`, in order, each with the number of these rows.
-        positions: &'r [(GameId, u32)],
-    },
-}
-
-impl RemainingRows<'_> {
-    const fn are_removed(self) -> bool {
-        matches!(self, Self::Gone { .. })
-    }
-}
-
 /// The games and other data that a run removes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowsToRemove<'l> {
@@ -173,16 +142,10 @@ pub(crate) struct RowsToRemove<'l> {
     pub(crate) games: &'l GameSet,
     /// The number of positions of the games to remove.
     pub(crate) positions: u64,
-    pub(crate) reason: Reason<'l>,
-}
-
-/// Why games are removed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Reason<'l> {
-    /// The tails of their sources are read again.
-    ReadAgain(&'l [Tail]),
-    /// The user removes the games and this other data.
-    RemovedRows(&'l RemovedRows),
+    /// The tails of sources that are read again. The games are from these sources.
+    pub(crate) tails: &'l [Tail],
+    /// If the user removes the games: the other data to remove.
+    pub(crate) by_user: Option<&'l RemovedRows>,
 }
 
 /// Other data that the user removes together with games.
@@ -195,12 +158,6 @@ pub(crate) struct RemovedRows {
     pub(crate) returning: Vec<(SourceId, u64, u32)>,
 }
 
-impl RemovedRows {
-    fn sources_json(&self) -> String {
-        serde_json::json!(self.sources.iter().map(|source| source.0).collect::<Vec<_>>()).to_string()
-    }
-}
-
 impl BulkLoader<'_> {
     /// Removes the rows of `duplicate` and `problem` for skipped games that are read again, because new rows
     /// replace them.
@@ -208,42 +165,43 @@ impl BulkLoader<'_> {
     /// # Errors
     /// Errors of SQLite.
     pub(crate) fn remove_replaced(&self, leaving: RowsToRemove<'_>) -> Result<()> {
-        const ACTION: &str = "remove duplicates";
-        let Reason::RemovedRows(RemovedRows { returning, .. }) = leaving.reason else { return Ok(()) };
+        let Some(RemovedRows { returning, .. }) = leaving.by_user else { return Ok(()) };
         if returning.is_empty() {
             return Ok(());
         }
-        self.execute(ACTION, LIST_RETURNING, [])?;
-        for &(source, offset, number) in returning {
-            self.execute(ACTION, ADD_TO_RETURNING, params![source.0, offset.cast_signed(), number])?;
-        }
-        REMOVE_REPLACED.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))
+        let returning = returning.iter().map(|&(source, offset, number)| (source.0, offset, number));
+        let returning = serde_json::json!(returning.collect::<Vec<_>>()).to_string();
+        REMOVE_REPLACED.into_iter().try_for_each(|sql| self.execute("remove duplicates", sql, [&returning]))
     }
 
     /// Removes the games to remove from all tables except `occurrence`, `visit_set` and `game_set`, and the other
     /// data that is removed with these games. Does not update the visited positions. Unused names stay until
     /// [`remove_names`](Self::remove_names).
     ///
+    /// `rewritten` is given if `game_position` and `move_eval` have already been rewritten without the games. It
+    /// lists the games that had rows in the table `game_position`, in order, each with the number of these rows.
+    ///
     /// # Errors
     /// [`ErrorKind::Kept`] if a trigger keeps a row of `game`; errors of SQLite.
-    pub(crate) fn remove(&mut self, leaving: RowsToRemove<'_>, rows: RemainingRows<'_>) -> Result<()> {
-        if let Reason::ReadAgain(tails) = leaving.reason {
-            tails.iter().try_for_each(|tail| self.remove_notes(tail))?;
-            if leaving.games.is_empty() {
-                return Ok(());
-            }
+    pub(crate) fn remove(
+        &mut self,
+        leaving: RowsToRemove<'_>,
+        rewritten: Option<&[(GameId, u32)]>,
+    ) -> Result<()> {
+        leaving.tails.iter().try_for_each(|tail| self.remove_notes(tail))?;
+        if leaving.games.is_empty() && leaving.by_user.is_none() {
+            return Ok(());
         }
-        self.list_removed(leaving.games, rows)?;
-        if !leaving.games.is_empty() {
-            self.execute("record the removed games", KEEP_NUMBER, [])?;
-        }
-        let Reason::RemovedRows(removed_rows) = leaving.reason else {
-            return self.remove_games(leaving.games, rows);
+        self.list_removed(leaving.games, rewritten)?;
+        self.execute("record the removed games", KEEP_NUMBER, [])?;
+        let Some(removed_rows) = leaving.by_user else {
+            return self.remove_games(leaving.games, rewritten.is_some());
         };
-        let sources = removed_rows.sources_json();
+        let sources: Vec<u32> = removed_rows.sources.iter().map(|source| source.0).collect();
+        let sources = serde_json::json!(sources).to_string();
         self.execute("record the removed games", NOTE, [&sources])?;
         self.execute("record the removed games", COUNT, [])?;
-        self.remove_games(leaving.games, rows)?;
+        self.remove_games(leaving.games, rewritten.is_some())?;
         for table in ["problem", "duplicate", "removed_game", "source"] {
             let sql = format!("DELETE FROM {table} WHERE source_id IN (SELECT value FROM json_each(?1))");
             self.execute("remove sources", &sql, [&sources])?;
@@ -262,11 +220,8 @@ impl BulkLoader<'_> {
         RECOUNT.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))
     }
 
-    /// Removes these rows of a tail: problems that do not belong to a kept game, and a row of `duplicate` or
-    /// `removed_game` that records the tail's game as skipped or removed. The rows of a kept game stay.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
+    /// Removes the problems of a tail, and the row of `duplicate` or `removed_game` that records the tail's game
+    /// as skipped or removed. The other rows of a kept game stay.
     fn remove_notes(&self, tail: &Tail) -> Result<()> {
         let (offset, games) = (tail.byte_offset.cast_signed(), tail.games.cast_signed());
         for sql in REMOVE_NOTES {
@@ -278,25 +233,21 @@ impl BulkLoader<'_> {
     }
 
     /// Writes the list of the games to remove into a temporary table.
-    fn list_removed(&self, games: &GameSet, rows: RemainingRows<'_>) -> Result<()> {
+    fn list_removed(&self, games: &GameSet, rewritten: Option<&[(GameId, u32)]>) -> Result<()> {
         const ACTION: &str = "list removed games";
         self.execute(ACTION, LIST, [])?;
-        let mut positions = match rows {
-            RemainingRows::Gone { positions } => positions,
-            RemainingRows::There => &[],
-        }
-        .iter()
-        .peekable();
+        let mut counts = rewritten.map(|counts| counts.iter().peekable());
         games.iter().try_for_each(|game| {
-            let known = positions.next_if(|(next, _)| *next == game).map(|&(_, count)| count);
-            let count = known.or(rows.are_removed().then_some(0));
+            let count = counts.as_mut().map(|counts| {
+                counts.next_if(|(next, _)| *next == game).map_or(0, |&(_, positions)| positions)
+            });
             self.execute(ACTION, ADD_TO_LIST, params![game.0, count])
         })
     }
 
-    /// Removes the rows of the listed games, except rows that are [already removed](RemainingRows). Also
-    /// subtracts the games from the counts of sources and runs, and records them in `deleted_game`.
-    fn remove_games(&self, games: &GameSet, rows: RemainingRows<'_>) -> Result<()> {
+    /// Removes the rows of the listed games, except those of `game_position` and `move_eval` if `is_rewritten`.
+    /// Also subtracts the games from the counts of sources and runs, and records them in `deleted_game`.
+    fn remove_games(&self, games: &GameSet, is_rewritten: bool) -> Result<()> {
         const ACTION: &str = "remove games";
         UNCOUNT.into_iter().try_for_each(|sql| self.execute(ACTION, sql, []))?;
         self.execute(ACTION, KEEP_OCCURRENCES, [])?;
@@ -305,7 +256,7 @@ impl BulkLoader<'_> {
         let layout = self.run(ACTION, Layout::of)?;
         let positions = (layout == Layout::Open).then_some("game_position");
         let tables = ["problem", "duplicate"].into_iter().chain(positions).chain(sides).chain(["game"]);
-        let is_left = |table: &&str| !rows.are_removed() || !["game_position", "move_eval"].contains(table);
+        let is_left = |table: &&str| !is_rewritten || !["game_position", "move_eval"].contains(table);
         for table in tables.filter(is_left) {
             let sql = format!("DELETE FROM {table} WHERE game_id IN (SELECT game_id FROM temp.removing)");
             let removed = self.changed(ACTION, &sql, [])?;

@@ -1,23 +1,20 @@
 //! Removes inconsistent rows, and rebuilds the data that is derived from other rows.
 
-use std::path::Path;
-
-use rusqlite::{Connection, OpenFlags, params};
+use rusqlite::{Connection, params};
 
 use crate::board::{MoveCode, PositionKey};
 use crate::id::GameId;
 use crate::store::cell::{Cells, GAME, GAME_POSITION, read_rows};
-use crate::store::database::{Database, open_file};
+use crate::store::database::Database;
 use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::layout::Layout;
 use crate::store::lock::WriterLock;
 use crate::store::row::HeaderBatch;
 use crate::store::schema::{schema_of, version_of};
 use crate::store::write::build::{Build, BuildOptions};
+use crate::store::write::columns::fill_columns;
 use crate::store::write::features::rebuild_sets;
-use crate::store::write::fill::fill_columns;
 use crate::store::write::remove::RECOUNT;
-use crate::store::write::side_database::Temporary;
 
 /// Creates a row with the path `unknown source N` for each missing source of games. So the games can be kept,
 /// and can later be removed by source.
@@ -131,15 +128,6 @@ const COUNT_DISTINCT: &str =
     "UPDATE import SET distinct_positions = (SELECT count(DISTINCT key) FROM game_position)
      WHERE (SELECT count(*) FROM import) = 1";
 
-/// Locks a database, so that other programs cannot write to it until the returned connection is closed.
-pub(super) fn begin_write(path: &Path) -> Result<Connection> {
-    let connection = open_file(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    connection
-        .execute_batch("BEGIN IMMEDIATE")
-        .map_err(|source| Error::sqlite(path, "lock the database for writing", source))?;
-    Ok(connection)
-}
-
 /// The result of [`Build::repair_rows`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RepairCounts {
@@ -167,15 +155,14 @@ impl Build {
     /// If the target cannot be read or copied, the path of the copy is not valid UTF-8, or another program is
     /// writing to the target.
     pub fn copy_of(database: &Database, lock: WriterLock, cache_bytes: u64) -> Result<Self> {
-        let temporary = Temporary(lock.temporary(""));
-        let failed = |source| Error::sqlite(lock.target(), "copy the database", source);
-        let Some(path) = temporary.0.to_str() else {
-            return Err(ErrorKind::PathNotUtf8.at(&temporary.0));
-        };
-        let held = begin_write(lock.target())?;
-        database.connection().execute("VACUUM INTO ?1", [path]).map_err(failed)?;
         let options = BuildOptions { overwrite: true, cache_bytes, layout: database.layout() };
-        Self::from_copy(temporary, options, lock, database.set_up(), held)
+        let build = Self::of_target(database, lock, options)?;
+        let Some(path) = build.path().to_str() else {
+            return Err(ErrorKind::PathNotUtf8.at(build.path()));
+        };
+        let failed = |source| Error::sqlite(build.target(), "copy the database", source);
+        database.connection().execute("VACUUM INTO ?1", [path]).map_err(failed)?;
+        build.begun()
     }
 
     /// Removes rows that refer to missing games or sources, names that no game uses, and sources whose games

@@ -5,12 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, Row};
 
 use crate::store::cell::{GAME_SET, read_rows};
-use crate::store::database::open_file;
+use crate::store::database::{open_file, set_cache};
 use crate::store::error::{Error, Result};
-use crate::store::lock::WriterLock;
+use crate::store::lock::{SQLITE_SUFFIXES, WriterLock};
 use crate::store::pages::{PageFile, PageNumber, Tree};
 use crate::store::schema;
 use crate::store::write::features::copy_sets;
@@ -20,8 +20,16 @@ use crate::store::write::features::copy_sets;
 pub struct SideDatabase {
     connection: Connection,
     temporary: Temporary,
-    /// The name of each index of `game`, and the statement that creates it.
-    game_indexes: Vec<(String, String)>,
+    indexes: Vec<DroppedIndex>,
+}
+
+/// An index that a side database does not have while rows are added to it.
+#[derive(Debug)]
+struct DroppedIndex {
+    table: String,
+    name: String,
+    /// The statement that creates the index.
+    sql: String,
 }
 
 /// An index of the table `game` of a side database.
@@ -38,7 +46,8 @@ pub struct SideIndex {
 }
 
 impl SideDatabase {
-    /// Creates an empty side database beside the target of `lock`.
+    /// Creates an empty side database beside the target of `lock`. It has no indexes that were created with
+    /// `CREATE INDEX`.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -49,33 +58,39 @@ impl SideDatabase {
         configure(&connection, cache_bytes)
             .map_err(|source| Error::sqlite(&temporary.0, "configure the database", source))?;
         schema::migrate(&mut connection, &temporary.0)?;
-        let game_indexes = game_indexes(&connection)
-            .map_err(|source| Error::sqlite(&temporary.0, "read the schema", source))?;
-        Ok(Self { connection, temporary, game_indexes })
+        let indexes = drop_indexes(&connection)
+            .map_err(|source| Error::sqlite(&temporary.0, "change the schema", source))?;
+        Ok(Self { connection, temporary, indexes })
     }
 
-    /// Builds the indexes of `game`. Called once all rows of `game` are written. Omits an index from the
-    /// result if one of the rows above its leaves continues on an overflow page, because such a tree cannot
-    /// be read here.
+    /// Builds the indexes of `game`. Called once all rows of `game` are written. The result does not include an
+    /// index if a row above its leaves continues on an overflow page: such a tree cannot be read here.
     ///
     /// # Errors
     /// Errors of SQLite and the operating system.
     pub fn index_games(&self) -> Result<Vec<SideIndex>> {
         let path = self.path();
-        let failed = |source| Error::sqlite(path, "create an index", source);
-        for (_, sql) in &self.game_indexes {
-            self.connection.execute_batch(sql).map_err(failed)?;
+        let indexes_of_game = || self.indexes.iter().filter(|index| index.table == "game");
+        for DroppedIndex { sql, .. } in indexes_of_game() {
+            self.connection
+                .execute_batch(sql)
+                .map_err(|source| Error::sqlite(path, "create an index", source))?;
         }
         let file = Arc::new(PageFile::open_longer(path)?);
         let mut indexes = Vec::new();
-        for (name, sql) in &self.game_indexes {
-            let root = root_page(&self.connection, name).map_err(failed)?;
+        for DroppedIndex { name, sql, .. } in indexes_of_game() {
+            let root = root_page(&self.connection, path, name)?;
             if let Ok(tree) = Tree::read(&file, root) {
                 let (name, sql, file) = (name.clone(), sql.clone(), Arc::clone(&file));
                 indexes.push(SideIndex { name, sql, file, tree });
             }
         }
         Ok(indexes)
+    }
+
+    /// The statements that create all indexes again.
+    pub(super) fn index_statements(&self) -> impl Iterator<Item = &str> {
+        self.indexes.iter().map(|index| index.sql.as_str())
     }
 
     /// The connection to the database.
@@ -105,31 +120,32 @@ pub(crate) fn attach(main: &Connection, path: &Path, name: &str) -> rusqlite::Re
     main.execute(&format!("ATTACH ?1 AS {name}"), [path.as_os_str().as_encoded_bytes()]).map(drop)
 }
 
-fn game_indexes(connection: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
-    let sql = "SELECT name, sql FROM sqlite_schema
-               WHERE type = 'index' AND tbl_name = 'game' AND sql IS NOT NULL ORDER BY name";
-    read_rows(&mut connection.prepare(sql)?, [], |row| Ok((row.get(0)?, row.get(1)?)))
-}
-
-/// Removes each stored block of a column for which the attached side database has a complete new block.
-pub(crate) fn remove_replaced(main: &Connection) -> rusqlite::Result<()> {
-    main.execute_batch(
-        "DELETE FROM main.game_column WHERE (name, block) IN (SELECT name, block FROM side.game_column)",
-    )
+/// Drops and returns all indexes that were created with `CREATE INDEX`.
+fn drop_indexes(connection: &Connection) -> rusqlite::Result<Vec<DroppedIndex>> {
+    let sql = "SELECT tbl_name, name, sql FROM sqlite_schema
+               WHERE type = 'index' AND sql IS NOT NULL ORDER BY name";
+    let read = |row: &Row<'_>| Ok(DroppedIndex { table: row.get(0)?, name: row.get(1)?, sql: row.get(2)? });
+    let indexes = read_rows(&mut connection.prepare(sql)?, [], read)?;
+    for index in &indexes {
+        connection.execute_batch(&format!("DROP INDEX {}", index.name))?;
+    }
+    Ok(indexes)
 }
 
 /// Whether the database already has sets, which must be merged with the sets of new games.
 const HAS_SETS: &str = "SELECT EXISTS (SELECT 1 FROM main.game_set)";
 
-/// Copies all rows of an attached side database except those of `problem` and `occurrence_level`. The main
-/// database can have additional tables and columns. Additional tables are not changed; additional columns get
-/// their default values.
+/// Copies all rows of an attached side database except those of `problem` and `occurrence_level`. Rows of
+/// `game_column` replace rows with the same key. The main database can have additional tables and columns.
+/// Additional tables are not changed; additional columns get their default values.
 pub(crate) fn copy_rows(main: &Connection, side: &str) -> rusqlite::Result<()> {
     let sql = format!(
         "SELECT name FROM {side}.sqlite_schema
          WHERE type = 'table' AND name NOT IN ('problem', 'occurrence_level') AND name NOT LIKE 'sqlite%' ORDER BY rowid"
     );
     let tables: Vec<String> = read_rows(&mut main.prepare(&sql)?, [], |row| row.get(0))?;
+    let replaced = format!("SELECT name, block FROM {side}.game_column");
+    main.execute_batch(&format!("DELETE FROM main.game_column WHERE (name, block) IN ({replaced})"))?;
     for table in tables {
         let empty = format!("SELECT NOT EXISTS (SELECT 1 FROM {side}.{table})");
         if main.query_row(&empty, [], |row| row.get(0))? {
@@ -168,9 +184,6 @@ fn copy(main: &Connection, target: &str, columns: &str, from: &str) -> rusqlite:
     main.execute_batch(&format!("INSERT OR ROLLBACK INTO main.{target} SELECT {columns} FROM {from}"))
 }
 
-/// The suffixes of SQLite's side files.
-pub(super) const SIDE_FILES: [&str; 3] = ["-journal", "-wal", "-shm"];
-
 /// A file that is removed, together with SQLite's side files, when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Temporary(pub(crate) PathBuf);
@@ -178,7 +191,7 @@ pub(crate) struct Temporary(pub(crate) PathBuf);
 impl Drop for Temporary {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.0);
-        for suffix in SIDE_FILES {
+        for suffix in SQLITE_SUFFIXES {
             let _ = fs::remove_file(with_suffix(&self.0, suffix));
         }
     }
@@ -192,9 +205,7 @@ pub(crate) fn configure(connection: &Connection, cache_bytes: u64) -> rusqlite::
     connection.pragma_update(None, "synchronous", "OFF")?;
     connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
     connection.pragma_update(None, "foreign_keys", "OFF")?;
-    // A negative cache size is in KiB.
-    let kib = i64::try_from(cache_bytes / 1024).unwrap_or(i64::MAX).clamp(1024, i64::from(i32::MAX));
-    connection.pragma_update(None, "cache_size", -kib)
+    set_cache(connection, cache_bytes.max(1 << 20))
 }
 
 /// A path with a suffix added to its name.
@@ -204,8 +215,9 @@ pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The root page of a table or index.
-pub(crate) fn root_page(connection: &Connection, table: &str) -> rusqlite::Result<PageNumber> {
+/// The root page of a table or index of the database at `path`.
+pub(crate) fn root_page(connection: &Connection, path: &Path, table: &str) -> Result<PageNumber> {
     let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
-    connection.query_row(sql, [table], |row| row.get(0)).map(PageNumber)
+    let root = connection.query_row(sql, [table], |row| row.get(0)).map(PageNumber);
+    root.map_err(|source| Error::sqlite(path, "read the schema", source))
 }

@@ -13,7 +13,7 @@ use crate::store::write::bulk::BulkLoader;
 
 const ACTION: &str = "correct the visited positions";
 
-/// SQL that subtracts the [`numbers`], which are the parameters `?3` to `?9`, from the counts of a row.
+/// SQL that subtracts the parameters `?3` to `?9` from the counts of a row.
 macro_rules! subtract_counts {
     () => {
         "games = games - ?3 - ?4 - ?5, white_wins = white_wins - ?3, draws = draws - ?4, black_wins = black_wins - ?5,
@@ -22,54 +22,56 @@ macro_rules! subtract_counts {
     };
 }
 
-/// The counts of results, and the sum and the number of ratings of each side, in the order of the columns.
-fn numbers(counts: &ResultCounts) -> [i64; 7] {
-    let ResultCounts { white_wins, draws, black_wins, white_elo, black_elo, .. } = *counts;
-    let [white_sum, black_sum] = [white_elo.sum, black_elo.sum].map(u64::cast_signed);
-    let [wins, draws, losses] = [white_wins, draws, black_wins].map(i64::from);
-    [wins, draws, losses, white_sum, white_elo.games.into(), black_sum, black_elo.games.into()]
-}
-
 /// Errors of all methods: errors of SQLite.
 impl BulkLoader<'_> {
     /// Subtracts the counts of games from a row of `level_position`.
     pub(crate) fn decrease_visited(
         &self,
-        (level, key): (Level, PositionKey),
+        row: (Level, PositionKey),
         counts: &ResultCounts,
         unfinished: u32,
     ) -> Result<()> {
-        let [wins, draws, losses, w_sum, w_rated, b_sum, b_rated] = numbers(counts);
         let sql = concat!(
             "UPDATE level_position SET ",
             subtract_counts!(),
             ", unfinished = unfinished - ?10 WHERE level = ?1 AND key = ?2"
         );
-        let (level, key) = (level.0, key.as_i64());
-        let params = params![level, key, wins, draws, losses, w_sum, w_rated, b_sum, b_rated, unfinished];
-        self.execute(ACTION, sql, params)
+        self.subtract(sql, row, counts, unfinished)
     }
 
     /// Subtracts the counts of games from a row of `level_continuation`, and removes the row if no games
     /// remain.
     pub(crate) fn decrease_continuation(
         &self,
-        (level, key): (Level, PositionKey),
+        row: (Level, PositionKey),
         code: MoveCode,
         counts: &ResultCounts,
     ) -> Result<()> {
-        let [wins, draws, losses, w_sum, w_rated, b_sum, b_rated] = numbers(counts);
-        let (level, key, code) = (level.0, key.as_i64(), code.bits());
         let sql = concat!(
             "UPDATE level_continuation SET ",
             subtract_counts!(),
             " WHERE level = ?1 AND key = ?2 AND move_code = ?10"
         );
-        let params = params![level, key, wins, draws, losses, w_sum, w_rated, b_sum, b_rated, code];
-        self.execute(ACTION, sql, params)?;
+        self.subtract(sql, row, counts, code.bits())?;
         let sql =
             "DELETE FROM level_continuation WHERE level = ?1 AND key = ?2 AND move_code = ?3 AND games <= 0";
-        self.execute(ACTION, sql, params![level, key, code])
+        self.execute(ACTION, sql, params![row.0.0, row.1.as_i64(), code.bits()])
+    }
+
+    /// Runs a statement with [`subtract_counts`]. `last` is its parameter `?10`.
+    fn subtract(
+        &self,
+        sql: &str,
+        (level, key): (Level, PositionKey),
+        counts: &ResultCounts,
+        last: u32,
+    ) -> Result<()> {
+        let ResultCounts { white_wins, draws, black_wins, white_elo: white, black_elo: black, .. } = *counts;
+        let [white_sum, black_sum] = [white.sum, black.sum].map(u64::cast_signed);
+        let (level, key, wins, losses) = (level.0, key.as_i64(), white_wins, black_wins);
+        let params =
+            params![level, key, wins, draws, losses, white_sum, white.games, black_sum, black.games, last];
+        self.execute(ACTION, sql, params)
     }
 
     /// Sets the first and the last year of a continuation.

@@ -1,21 +1,19 @@
-//! Updates the table `game_column` when games are added or removed, and the table `game_set` when levels with
-//! removed games are written again.
+//! Updates the table `game_column` when games are added or removed, and rebuilds it from the rows of `game`.
 
-use rusqlite::{Connection, Row};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row, params};
 
-use crate::id::Level;
+use crate::id::GameId;
 use crate::store::block_set::{block_of, games_of};
-use crate::store::cell::{Cells, GAME_COLUMN, read_rows};
+use crate::store::cell::{Cells, GAME_COLUMN};
 use crate::store::error::Result;
-use crate::store::game_column::{ColumnBuilder, StoredColumns, places};
+use crate::store::game_column::{COLUMNS, ColumnBuilder, StoredColumns, places};
 use crate::store::game_set::GameSet;
-use crate::store::read::features::deleted_games;
 use crate::store::read::game_column::BlockColumns;
 use crate::store::row::virtual_table::{Cell, Rows as _};
 use crate::store::row::{GameRow, HeaderBatch};
 use crate::store::write::bulk::BulkLoader;
-use crate::store::write::features::remove_from_block;
-use crate::store::write::fill::put_columns;
+use crate::store::write::features::blocks_with_games;
 
 const WRITE_COLUMNS: &str = "write table game_column";
 
@@ -68,41 +66,72 @@ impl BulkLoader<'_> {
     /// readers of these rows need the columns, and look for the rows only up to the last game.
     pub(super) fn remove_from_columns(&self, games: &GameSet) -> Result<()> {
         self.run(WRITE_COLUMNS, |connection| {
-            let put = |done: &StoredColumns| {
-                put_columns(connection, done)?;
-                let (block, columns) = done;
-                if columns.iter().all(|(_, column)| column.is_none()) {
+            let mut games = games.iter().map(block_of).peekable();
+            while let Some(&(block, _)) = games.peek() {
+                let columns = BlockColumns::new(connection, block).all()?;
+                let mut builder =
+                    columns.map(|columns| ColumnBuilder::resume(block, columns)).unwrap_or_default();
+                while let Some((_, number)) = games.next_if(|game| game.0 == block) {
+                    builder.remove(number);
+                }
+                let Some(done) = builder.take() else { continue };
+                put_columns(connection, &done)?;
+                if done.1.iter().all(|(_, column)| column.is_none()) {
                     let sql = "DELETE FROM visit_set WHERE level IN (SELECT level FROM occurrence_level) AND block = ?1";
                     connection.execute(sql, [block])?;
                 }
-                Ok::<_, rusqlite::Error>(())
-            };
-            let mut builder = ColumnBuilder::default();
-            let mut current = None;
-            for game in games.iter() {
-                let (block, number) = block_of(game);
-                if current != Some(block) {
-                    current = Some(block);
-                    if let Some(done) = builder.take() {
-                        put(&done)?;
-                    }
-                    if let Some(columns) = BlockColumns::new(connection, block).all()? {
-                        builder = ColumnBuilder::resume(block, columns);
-                    }
-                }
-                builder.remove(number);
             }
-            builder.take().map_or(Ok(()), |done| put(&done))
+            Ok(())
         })
     }
+}
 
-    /// Removes the games in `deleted_game` from the sets of all blocks with removed games from `level` on.
-    pub(super) fn remove_deleted_from_sets(&self, level: Level) -> Result<()> {
-        self.run("remove games from table game_set", |connection| {
-            let blocks = "SELECT DISTINCT game_id >> 16 FROM deleted_game WHERE game_id >= ?1";
-            let blocks = read_rows(&mut connection.prepare(blocks)?, [level.0], |row| row.get(0))?;
-            let remove = |block| remove_from_block(connection, block, &deleted_games(connection, block)?);
-            blocks.into_iter().try_for_each(remove)
-        })
+/// Replaces the stored columns of a block.
+fn put_columns(connection: &Connection, (block, columns): &StoredColumns) -> rusqlite::Result<()> {
+    const PUT: &str =
+        "INSERT OR REPLACE INTO game_column (name, block, cells, games) VALUES (?1, ?2, ?3, ?4)";
+    const REMOVE: &str = "DELETE FROM game_column WHERE name = ?1 AND block = ?2";
+    for (name, stored) in columns {
+        match stored {
+            Some((cells, games)) => {
+                connection.prepare_cached(PUT)?.execute(params![name, block, cells, games])?;
+            }
+            None => _ = connection.prepare_cached(REMOVE)?.execute(params![name, block])?,
+        }
     }
+    Ok(())
+}
+
+/// Builds a block's columns from the rows of `game`; `None` if the block has no games.
+pub(crate) fn columns_of_games(
+    connection: &Connection,
+    block: u32,
+) -> rusqlite::Result<Option<StoredColumns>> {
+    let sql = format!(
+        "SELECT game_id, {} FROM game WHERE game_id BETWEEN ?1 AND ?2 ORDER BY 1",
+        COLUMNS.join(", ")
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query(games_of(block))?;
+    let mut builder = ColumnBuilder::default();
+    while let Some(row) = rows.next()? {
+        let cell = |index| match row.get_ref(index + 1) {
+            Ok(ValueRef::Integer(number)) => Cell::Integer(number),
+            Ok(ValueRef::Text(text)) => std::str::from_utf8(text).map_or(Cell::Null, Cell::Text),
+            _ => Cell::Null,
+        };
+        builder.push(GameId(row.get(0)?), cell);
+    }
+    Ok(builder.take())
+}
+
+/// Rebuilds the table `game_column` from the rows of `game`.
+pub(crate) fn fill_columns(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch("DELETE FROM game_column")?;
+    for block in blocks_with_games(connection)? {
+        if let Some(columns) = columns_of_games(connection, block)? {
+            put_columns(connection, &columns)?;
+        }
+    }
+    Ok(())
 }
