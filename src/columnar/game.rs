@@ -37,7 +37,7 @@ impl PartitionBy {
 
     /// The directory of games with an unknown date.
     pub(super) fn unknown(self) -> DatePartition {
-        self.of(Game::new(GameResult::Unknown, [None; 2], None))
+        self.of(Game::UNKNOWN)
     }
 
     /// The directory of a game.
@@ -67,8 +67,7 @@ impl fmt::Display for DatePartition {
 
 /// Result, ratings and date of a game.
 ///
-/// Bits 1..0 are the result, 18..2 White's rating plus one (0: unknown), 35..19 Black's, 58..36 the date. For
-/// a missing game, bit 63 is set and all others are 0.
+/// Bits 1..0 are the result, 18..2 White's rating plus one (0: unknown), 35..19 Black's, 58..36 the date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Game(u64);
 
@@ -76,7 +75,8 @@ impl Game {
     const WHITE: u32 = 2;
     const BLACK: u32 = 19;
     const DATE: u32 = 36;
-    const NONE: Self = Self(1 << 63);
+    /// A game whose result, ratings and date are unknown.
+    const UNKNOWN: Self = Self(GameResult::Unknown as u64);
 
     pub(super) fn new(result: GameResult, elos: [Option<u16>; 2], date: Option<&str>) -> Self {
         let [white, black] = elos.map(|elo| elo.map_or(0, |elo| u64::from(elo) + 1));
@@ -124,15 +124,14 @@ impl Games {
     pub(super) fn insert(&mut self, id: GameId, game: Game) {
         let index = id.0 as usize;
         if self.0.len() <= index {
-            self.0.resize(index + 1, Game::NONE);
+            self.0.resize(index + 1, Game::UNKNOWN);
         }
         self.0[index] = game;
     }
 
     /// The data of a game. For a missing game, the result, the ratings and the date are unknown.
     pub(super) fn of(&self, id: GameId) -> Game {
-        let found = self.0.get(id.0 as usize).copied().filter(|&game| game != Game::NONE);
-        found.unwrap_or_else(|| Game::new(GameResult::Unknown, [None; 2], None))
+        self.0.get(id.0 as usize).copied().unwrap_or(Game::UNKNOWN)
     }
 }
 
@@ -153,10 +152,10 @@ mod tests {
                     let game = Game::new(result, elos, date);
                     assert_eq!((game.result(), game.elos()), (result, elos));
                     assert_eq!(PartitionBy::Month.of(game).to_string(), directory);
-                    assert_ne!(game, Game::NONE);
                 }
             }
         }
+        assert_eq!(Game::new(GameResult::Unknown, [None; 2], None), Game::UNKNOWN);
         let mut games = Games::default();
         games.insert(GameId(7), Game::new(GameResult::Draw, [None; 2], Some("2020.02.03")));
         assert_eq!(games.of(GameId(7)).year(), Some(2020));
