@@ -308,7 +308,7 @@ impl<'c> Counter<'c> {
         if !visit.is_setup() {
             counts.standard.get_or_insert(visit);
         } else if !counts.is_shared {
-            // Two positions can have the same key: the key does not say which of two rooks has a castling
+            // Two positions can have the same key. The key does not say which of two rooks has a castling
             // right, and somebody could construct a set-up with the key of another position.
             let fen = self.all.moves.of(visit.game()).fen_at(visit.ply(), self.start);
             counts.is_shared = *counts.fen.get_or_insert_with(|| fen.clone()) != fen;

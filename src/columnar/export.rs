@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use rusqlite::Row;
@@ -11,6 +11,7 @@ use rusqlite::types::{FromSqlError, Type, Value, ValueRef};
 use super::game::{Game, PartitionBy};
 use super::moves::EncodedMoves;
 use super::output::{Output, Result, Totals, WriteOptions, WrittenBy};
+use super::progress::Progress;
 use super::schema::{Column, ColumnType, GAME, PROBLEM, SIDE_TABLES, SOURCE, Table};
 use super::writer::{Writer, file_bytes};
 use crate::board::{GameResult, MoveCode, Position};
@@ -42,48 +43,12 @@ pub struct ExportOptions<'e> {
     pub temp_dir: Option<&'e Path>,
 }
 
-/// The progress of an export. Other threads can read it, and stop the export.
-#[derive(Debug, Default)]
-pub struct ExportProgress {
-    games: AtomicU64,
-    plies: AtomicU64,
-    is_sorting: AtomicBool,
-    is_stopped: AtomicBool,
-}
-
-impl ExportProgress {
-    /// The number of games read so far.
-    pub fn games(&self) -> u64 {
-        self.games.load(Ordering::Relaxed)
-    }
-
-    /// The number of half-moves of the games read so far.
-    pub fn plies(&self) -> u64 {
-        self.plies.load(Ordering::Relaxed)
-    }
-
-    /// Whether the export has read all games, and now sorts and writes their positions.
-    pub fn is_sorting(&self) -> bool {
-        self.is_sorting.load(Ordering::Relaxed)
-    }
-
-    /// Asks the export to stop soon. A stopped export leaves no new files behind.
-    pub fn stop(&self) {
-        self.is_stopped.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether the export was asked to stop.
-    pub fn is_stopped(&self) -> bool {
-        self.is_stopped.load(Ordering::Relaxed)
-    }
-}
-
 /// Writes a database, or some of its games, as Parquet files.
 ///
 /// # Errors
 /// If the database cannot be read, the files cannot be written, or the export is
-/// [stopped](ExportProgress::stop).
-pub fn export(database: &Database, options: &ExportOptions<'_>, progress: &ExportProgress) -> Result<Totals> {
+/// [stopped](Progress::stop).
+pub fn export(database: &Database, options: &ExportOptions<'_>, progress: &Progress) -> Result<Totals> {
     write(database, options, progress).map_err(|error| match error {
         super::Error::Store(error) => super::Error::Store(error.needing(need(database, options.games))),
         other => other,
@@ -102,8 +67,7 @@ fn need(database: &Database, games: Option<&GameSet>) -> Option<Need> {
     Some(Need::About(file_bytes(games, u64::try_from(plies).unwrap_or(u64::MAX))))
 }
 
-fn write(database: &Database, options: &ExportOptions<'_>, progress: &ExportProgress) -> Result<Totals> {
-    let is_stopped = &|| progress.is_stopped();
+fn write(database: &Database, options: &ExportOptions<'_>, progress: &Progress) -> Result<Totals> {
     let output = Output::create(&options.directory, options.shard, options.overwrite)?;
     let temp_dir = options.temp_dir.unwrap_or(&options.directory);
     let write = WriteOptions {
@@ -115,19 +79,16 @@ fn write(database: &Database, options: &ExportOptions<'_>, progress: &ExportProg
     };
     let pool = ThreadPoolBuilder::new().num_threads(options.threads).build();
     let pool = pool.map_err(|error| Error::io(temp_dir, "start threads", std::io::Error::other(error)))?;
-    let mut writer = Writer::new(output, write, is_stopped)?;
+    let is_stopped = || progress.is_stopped();
+    let mut writer = Writer::new(output, write, &is_stopped)?;
     // All tables are read from one snapshot.
     let snapshot = database.connection().unchecked_transaction().map_err(failed(database))?;
     let last = database.last_game()?.unwrap_or_default();
     let chosen = options.games;
-    let mut export = Export { database, writer: &mut writer, pool: &pool, chosen, is_stopped };
+    let mut export = Export { database, writer: &mut writer, pool: &pool, chosen, progress };
     for range in (Ranges { games: chosen, next: 1, last: last.0 }) {
-        if is_stopped() {
-            return Err(Error::Interrupted.into());
-        }
-        let (games, plies) = export.range(range)?;
-        progress.games.fetch_add(games, Ordering::Relaxed);
-        progress.plies.fetch_add(plies, Ordering::Relaxed);
+        progress.check()?;
+        export.range(range)?;
     }
     export.rows(&SOURCE, "FROM source ORDER BY source_id", None, |_, _| Ok(Some(None)))?;
     let game_id = index_of(&PROBLEM, "game_id");
@@ -154,7 +115,7 @@ impl Iterator for Ranges<'_> {
     fn next(&mut self) -> Option<[GameId; 2]> {
         const MOST: u32 = 2048;
         const GAP: u32 = 16;
-        let is_chosen = |id: u32| self.games.is_none_or(|games| games.contains(GameId(id)));
+        let is_chosen = |id: u32| has(self.games, GameId(id));
         let end = |first: u32| self.last.min(first.saturating_add(MOST - 1));
         // Each range of `MOST` ids without a chosen game is skipped in one step.
         while self.next <= self.last
@@ -186,12 +147,12 @@ struct Export<'x, 'w> {
     pool: &'x ThreadPool,
     /// The chosen games; `None` for all games.
     chosen: Option<&'x GameSet>,
-    is_stopped: &'x (dyn Fn() -> bool + Sync),
+    progress: &'x Progress,
 }
 
 impl<'w> Export<'_, 'w> {
-    /// Passes the chosen games of a range to the writer. Returns the number of games and the number of plies.
-    fn range(&mut self, range: [GameId; 2]) -> store::Result<(u64, u64)> {
+    /// Passes the chosen games of a range to the writer.
+    fn range(&mut self, range: [GameId; 2]) -> store::Result<()> {
         let chosen = self.chosen;
         let starts = self.games(range)?;
         for table in SIDE_TABLES {
@@ -236,8 +197,8 @@ impl<'w> Export<'_, 'w> {
     }
 
     /// Passes rows of a table to the writer. `sql` is the part of the query after the list of columns. `see`
-    /// returns `None` for a row to skip, `Some(Some(game))` for a row of this game, and `Some(None)` for a
-    /// row of a table without directories by date.
+    /// returns `None` for a row to skip, and otherwise the game of the row. If the table has no directories by
+    /// date, `see` returns `Some(None)`.
     fn rows(
         &mut self,
         table: &'static Table,
@@ -255,8 +216,8 @@ impl<'w> Export<'_, 'w> {
         };
         let mut rows = rows.map_err(&failed)?;
         while let Some(row) = rows.next().map_err(&failed)? {
-            if range.is_none() && (self.is_stopped)() {
-                return Err(Error::Interrupted);
+            if range.is_none() {
+                self.progress.check()?;
             }
             if let Some(game) = see(self.writer, row).map_err(&failed)? {
                 let cells = cells(row, table).map_err(&failed)?;
@@ -266,18 +227,16 @@ impl<'w> Export<'_, 'w> {
         Ok(())
     }
 
-    /// Passes the moves of the games in `starts` to the writer, each game with its start position. Returns
-    /// the number of games and the number of plies.
+    /// Passes the moves of the games in `starts` to the writer, each game with its start position.
     fn moves(
         &mut self,
         mut starts: BTreeMap<GameId, Option<String>>,
         range: [GameId; 2],
-    ) -> store::Result<(u64, u64)> {
-        let counted = starts.len() as u64;
+    ) -> store::Result<()> {
+        self.progress.games.fetch_add(starts.len() as u64, Ordering::Relaxed);
         let sql = "SELECT game_id, move_code FROM game_position
                    WHERE game_id BETWEEN ?1 AND ?2 ORDER BY game_id, ply";
         let mut games: Vec<StoredMoves> = Vec::new();
-        let mut plies = 0;
         let failed = failed(self.database);
         let mut statement = self.database.connection().prepare_cached(sql).map_err(&failed)?;
         let mut rows = statement.query(range.map(|game| game.0)).map_err(&failed)?;
@@ -289,13 +248,13 @@ impl<'w> Export<'_, 'w> {
             }
             if let (Some(moves), Some(code)) = (games.last_mut().filter(|moves| moves.game == game), code) {
                 moves.codes.push(MoveCode::from_stored(code));
-                plies += 1;
             }
         }
+        let plies: usize = games.iter().map(|game| game.codes.len()).sum();
+        self.progress.plies.fetch_add(plies as u64, Ordering::Relaxed);
         let path = self.database.path();
         let moves = parallel::map(Some(self.pool), games.len(), |index| games[index].encoded(path))?;
-        moves.iter().try_for_each(|moves| self.writer.add_moves(moves))?;
-        Ok((counted, plies))
+        moves.iter().try_for_each(|moves| self.writer.add_moves(moves))
     }
 }
 

@@ -186,8 +186,8 @@ impl Output {
     /// that an earlier run left incomplete or, if the shard has no manifest, all files of this shard.
     ///
     /// # Errors
-    /// If the directory has a manifest of this shard and `overwrite` is false, if the shard is locked, or if
-    /// the directory contains something that pgndex did not write; errors of the system.
+    /// If the directory has a manifest of this shard and `overwrite` is false. If the shard is locked. If the
+    /// directory contains something that pgndex did not write. Errors of the system.
     pub(crate) fn create(directory: &Path, shard: u32, overwrite: bool) -> Result<Self> {
         if directory.exists() && !directory.is_dir() {
             return Err(Error::NotADirectory { path: directory.to_owned() });
@@ -273,7 +273,7 @@ impl Output {
     }
 
     /// Removes the earlier files of this shard, renames all new files to their final names, and writes the
-    /// manifest.
+    /// manifest. Returns the totals of the files.
     pub(super) fn finish(mut self, options: &WriteOptions) -> store::Result<Totals> {
         self.complete_empty_tables(options.partition_by)?;
         let mut files = std::mem::take(&mut *lock(&self.files));
@@ -321,6 +321,7 @@ impl Output {
             positions: rows("game_position"),
             files: written.files.len() as u64,
             bytes: written.files.iter().map(|file| file.bytes).sum(),
+            ..Totals::default()
         })
     }
 
@@ -379,10 +380,14 @@ pub struct Totals {
     pub games: u64,
     /// The number of rows of `game_position`.
     pub positions: u64,
+    /// The number of distinct keys of positions.
+    pub distinct_positions: u64,
     /// The number of files.
     pub files: u64,
     /// The size of all files, in bytes.
     pub bytes: u64,
+    /// The number of bytes written to temporary files.
+    pub spilled_bytes: u64,
 }
 
 /// The entries of a directory.

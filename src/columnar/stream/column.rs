@@ -82,9 +82,9 @@ const OF_MOVES: [(&str, Column); 21] = [
 const USUAL_OF_MOVES: usize = 12;
 
 impl Column {
-    /// All columns of the table of moves or, if `of_moves` is false, of positions: first the table's own
-    /// columns, then the columns of `game` except those whose names the table has already. Also returns the
-    /// number of default columns, which come first.
+    /// All columns of the table of moves or, if `of_moves` is false, of positions. The table's own columns come
+    /// first, followed by the columns of `game` with other names. Also returns the number of default columns,
+    /// with which the list begins.
     pub(super) fn all(of_moves: bool) -> (Vec<(&'static str, Field, Self)>, usize) {
         let (own, usual): (&[(&str, Self)], _) =
             if of_moves { (&OF_MOVES, USUAL_OF_MOVES) } else { (&OF_POSITIONS, USUAL_OF_POSITIONS) };
