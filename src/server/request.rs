@@ -125,9 +125,8 @@ impl Param {
         Self::new(name, ParamType::Flag, what)
     }
 
-    /// Fails if the request has an unknown parameter, a value that is not among the words or numbers of its
-    /// parameter, or two values of a parameter that may be given only once. Changes the letter case of words
-    /// to that of the table.
+    /// Fails if the request has an unknown parameter or an invalid value, or repeats a parameter that may be
+    /// given only once. Changes the letter case of words to that in the list of allowed words.
     pub(super) fn check(groups: &[&[Self]], call: &mut Call) -> Result<(), Problem> {
         let known = || groups.iter().copied().flatten();
         for at in 0..call.query.len() {
