@@ -123,15 +123,15 @@ pub(crate) struct Interrupts {
 }
 
 impl Interrupts {
-    /// Handles signals for a script: between two statements, a signal ends the process; during a statement,
-    /// the first signal stops the statement and the second ends the process.
+    /// Handles signals for a script. Between two statements, a signal ends the process. During a statement,
+    /// the first signal stops the statement, and the second ends the process.
     pub(crate) fn for_script(database: &Database) -> anyhow::Result<Self> {
         Self::taking(database, 0, 1)
     }
 
-    /// Handles signals for a prompt: while the user types, the prompt handles Ctrl-C itself; during a
-    /// statement, the first two signals stop the statement and the third ends the process. SIGTERM and SIGHUP
-    /// end the process at any time.
+    /// Handles signals for a prompt. While the user types, the prompt handles Ctrl-C itself. During a
+    /// statement, the first two signals stop the statement, and the third ends the process. SIGTERM and
+    /// SIGHUP end the process at any time.
     pub(crate) fn for_prompt(database: &Database) -> anyhow::Result<Self> {
         let interrupts = Self::taking(database, u8::MAX, 2)?;
         #[cfg(unix)]
