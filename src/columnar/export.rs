@@ -90,12 +90,8 @@ fn write(database: &Database, options: &ExportOptions<'_>, progress: &Progress) 
         progress.check()?;
         export.range(range)?;
     }
-    export.rows(&SOURCE, "FROM source ORDER BY source_id", None, |_, _| Ok(Some(None)))?;
-    let game_id = index_of(&PROBLEM, "game_id");
-    export.rows(&PROBLEM, "FROM problem ORDER BY problem_id", None, |_, row| {
-        let game = row.get::<_, Option<u32>>(game_id)?.map(GameId);
-        Ok((chosen.is_none() || game.is_some_and(|game| has(chosen, game))).then_some(None))
-    })?;
+    export.rows(&SOURCE, "FROM source ORDER BY source_id", None, &mut |_, _| Ok(()))?;
+    export.rows(&PROBLEM, "FROM problem ORDER BY problem_id", None, &mut |_, _| Ok(()))?;
     drop(snapshot);
     progress.is_sorting.store(true, Ordering::Relaxed);
     writer.write_positions(&pool)?;
@@ -115,7 +111,7 @@ impl Iterator for Ranges<'_> {
     fn next(&mut self) -> Option<[GameId; 2]> {
         const MOST: u32 = 2048;
         const GAP: u32 = 16;
-        let is_chosen = |id: u32| has(self.games, GameId(id));
+        let is_chosen = |id: u32| self.games.is_none_or(|games| games.contains(GameId(id)));
         let end = |first: u32| self.last.min(first.saturating_add(MOST - 1));
         // Each range of `MOST` ids without a chosen game is skipped in one step.
         while self.next <= self.last
@@ -136,11 +132,6 @@ impl Iterator for Ranges<'_> {
     }
 }
 
-/// Whether a game is chosen.
-fn has(chosen: Option<&GameSet>, game: GameId) -> bool {
-    chosen.is_none_or(|games| games.contains(game))
-}
-
 struct Export<'x, 'w> {
     database: &'x Database,
     writer: &'x mut Writer<'w>,
@@ -153,16 +144,12 @@ struct Export<'x, 'w> {
 impl<'w> Export<'_, 'w> {
     /// Passes the chosen games of a range to the writer.
     fn range(&mut self, range: [GameId; 2]) -> store::Result<()> {
-        let chosen = self.chosen;
         let starts = self.games(range)?;
         for table in SIDE_TABLES {
             let sorted_by: Vec<String> = (1..=table.sorted_by).map(|column| column.to_string()).collect();
             let (name, sorted_by) = (table.name, sorted_by.join(", "));
             let sql = format!("FROM {name} WHERE game_id BETWEEN ?1 AND ?2 ORDER BY {sorted_by}");
-            self.rows(table, &sql, Some(range), |_, row| {
-                let game = GameId(row.get(0)?);
-                Ok(has(chosen, game).then_some(Some(game)))
-            })?;
+            self.rows(table, &sql, Some(range), &mut |_, _| Ok(()))?;
         }
         self.moves(starts, range)
     }
@@ -177,13 +164,9 @@ impl<'w> Export<'_, 'w> {
              LEFT JOIN site ON site.site_id = game.site_id
              LEFT JOIN opening ON opening.opening_id = game.opening_id
              WHERE game.game_id BETWEEN ?1 AND ?2 ORDER BY game.game_id";
-        let chosen = self.chosen;
         let mut starts = BTreeMap::new();
-        self.rows(&GAME, sql, Some(range), |writer, row| {
+        self.rows(&GAME, sql, Some(range), &mut |writer, row| {
             let game = GameId(row.get(0)?);
-            if !has(chosen, game) {
-                return Ok(None);
-            }
             let text = |column: &str| row.get::<_, Option<String>>(index_of(&GAME, column));
             let elo = |column: &str| row.get::<_, Option<u16>>(index_of(&GAME, column));
             let result = text("result")?.and_then(|result| GameResult::parse(result.as_bytes()));
@@ -191,21 +174,22 @@ impl<'w> Export<'_, 'w> {
             let known = Game::new(result.unwrap_or(GameResult::Unknown), elos, text("date")?.as_deref());
             writer.add_game(game, known);
             starts.insert(game, text("start_fen")?);
-            Ok(Some(Some(game)))
+            Ok(())
         })?;
         Ok(starts)
     }
 
-    /// Passes rows of a table to the writer. `sql` is the part of the query after the list of columns. `see`
-    /// returns `None` for a row to skip, and otherwise the game of the row. If the table has no directories by
-    /// date, `see` returns `Some(None)`.
+    /// Passes rows of a table to the writer: the rows of the chosen games or, if the table has no games, all
+    /// rows. Calls `see` with each row before it is passed on. `sql` is the part of the query after the list
+    /// of columns.
     fn rows(
         &mut self,
         table: &'static Table,
         sql: &str,
         range: Option<[GameId; 2]>,
-        mut see: impl FnMut(&mut Writer<'w>, &Row<'_>) -> rusqlite::Result<Option<Option<GameId>>>,
+        see: &mut dyn FnMut(&mut Writer<'w>, &Row<'_>) -> rusqlite::Result<()>,
     ) -> store::Result<()> {
+        let game_column = table.columns.iter().position(|column| column.name == "game_id");
         let columns: Vec<String> = table.columns.iter().map(|column| in_sql(table, column)).collect();
         let sql = format!("SELECT {} {sql}", columns.join(", "));
         let failed = failed(self.database);
@@ -219,7 +203,11 @@ impl<'w> Export<'_, 'w> {
             if range.is_none() {
                 self.progress.check()?;
             }
-            if let Some(game) = see(self.writer, row).map_err(&failed)? {
+            let game = game_column.map_or(Ok(None), |column| row.get(column)).map_err(&failed)?.map(GameId);
+            let is_chosen =
+                |games: &GameSet| game_column.is_none() || game.is_some_and(|game| games.contains(game));
+            if self.chosen.is_none_or(is_chosen) {
+                see(self.writer, row).map_err(&failed)?;
                 let cells = cells(row, table).map_err(&failed)?;
                 self.writer.add_row(table, game, cells.iter().map(cell))?;
             }
