@@ -46,25 +46,31 @@ pub(crate) struct Snapshot {
 /// seconds. If the log is text, draws a bar on a terminal; elsewhere, writes a line after 2 seconds and then
 /// every 5 seconds. Displays nothing if `quiet` is true or the variable `PGNDEX_NO_PROGRESS` is on.
 pub(crate) fn display<T>(quiet: bool, snapshot: impl Fn() -> Snapshot + Sync, work: impl FnOnce() -> T) -> T {
+    let (mut work, mut result) = (Some(work), None);
+    display_during(quiet, &snapshot, &mut || result = work.take().map(|work| work()));
+    result.expect("the work was done once")
+}
+
+fn display_during(quiet: bool, snapshot: &(dyn Fn() -> Snapshot + Sync), work: &mut dyn FnMut()) {
     let seconds = Duration::from_secs;
     if quiet || environment::is_on(environment::NO_PROGRESS) {
-        work()
+        work();
     } else if log::is_json() {
         let mut write = |now: &Snapshot, rates: &Rates| {
             log::write(Level::Info, now.phase, now.phase, event(now, rates));
         };
-        run(seconds(10), seconds(10), &snapshot, &mut write, work)
+        run(seconds(10), seconds(10), snapshot, &mut write, work);
     } else if io::stderr().is_terminal() {
         // The bar is removed from the terminal when it is dropped.
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         let mut draw = |now: &Snapshot, rates: &Rates| draw(&bar, now, rates);
-        run(Duration::ZERO, Duration::from_millis(100), &snapshot, &mut draw, work)
+        run(Duration::ZERO, Duration::from_millis(100), snapshot, &mut draw, work);
     } else {
         let mut write = |now: &Snapshot, rates: &Rates| {
             // If a log cannot be written, the work continues.
             let _ = writeln!(io::stderr(), "pgndex: {}", line(now, rates));
         };
-        run(seconds(2), seconds(5), &snapshot, &mut write, work)
+        run(seconds(2), seconds(5), snapshot, &mut write, work);
     }
 }
 
@@ -90,15 +96,15 @@ fn snapshot(progress: &Progress) -> Snapshot {
     }
 }
 
-/// Calls `work` and returns its result. Meanwhile, a separate thread passes the result of `snapshot` to `show`:
+/// Calls `work`. Meanwhile, a separate thread passes the result of `snapshot` to `show`:
 /// first after the time `first`, then at intervals of `every`. When `work` is done, `show` is called no more.
-fn run<T>(
+fn run(
     first: Duration,
     every: Duration,
     snapshot: &(dyn Fn() -> Snapshot + Sync),
     show: &mut (dyn FnMut(&Snapshot, &Rates) + Send),
-    work: impl FnOnce() -> T,
-) -> T {
+    work: &mut dyn FnMut(),
+) {
     let (stop, stopped) = sync_channel::<()>(0);
     thread::scope(|scope| {
         let thread = thread::Builder::new().name("progress".into()).spawn_scoped(scope, move || {
@@ -111,14 +117,13 @@ fn run<T>(
                 wait = every;
             }
         });
-        let done = work();
+        work();
         // Wakes the thread, which then ends.
         drop(stop);
         // If the thread could not be started, nothing was displayed. A panic of the thread is ignored: a
         // display must not make the command fail.
         let _ = thread.map(|thread| thread.join());
-        done
-    })
+    });
 }
 
 /// The first snapshot of a phase and its time, from which the speed of the phase is computed.
@@ -341,11 +346,12 @@ mod tests {
             shown.fetch_add(1, Ordering::Relaxed);
         };
         let hour = Duration::from_secs(3600);
-        let began = run(Duration::ZERO, hour, &|| HALF, &mut show, || {
+        let mut began = Instant::now();
+        run(Duration::ZERO, hour, &|| HALF, &mut show, &mut || {
             while shown.load(Ordering::Relaxed) == 0 {
                 thread::yield_now();
             }
-            Instant::now()
+            began = Instant::now();
         });
         assert!(began.elapsed() < Duration::from_millis(50), "{:?}", began.elapsed());
         assert_eq!(shown.into_inner(), 1);
