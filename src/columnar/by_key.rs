@@ -363,8 +363,7 @@ impl Counts {
             return;
         }
         if let Some(code) = self.latest.move_code() {
-            let counts = self.moves.entry(code).or_insert(ResultCounts::NONE);
-            counts.count(game.result(), game.elos(), game.year());
+            game.add_to(self.moves.entry(code).or_insert(ResultCounts::NONE));
         }
     }
 }

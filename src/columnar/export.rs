@@ -8,7 +8,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use rusqlite::Row;
 use rusqlite::types::{FromSqlError, Type, Value, ValueRef};
 
-use super::game::{Game, PartitionBy};
+use super::game::PartitionBy;
 use super::moves::EncodedMoves;
 use super::output::{Output, Result, Totals, WriteOptions, WrittenBy};
 use super::progress::Progress;
@@ -18,7 +18,7 @@ use crate::board::{GameResult, MoveCode, Position};
 use crate::id::GameId;
 use crate::parallel;
 use crate::store::row::virtual_table::Cell;
-use crate::store::{self, Database, Error, ErrorKind, GameSet, Need};
+use crate::store::{self, CountedGame, Database, Error, ErrorKind, GameSet, Need};
 
 const ACTION: &str = "read games";
 
@@ -171,8 +171,8 @@ impl<'w> Export<'_, 'w> {
             let elo = |column: &str| row.get::<_, Option<u16>>(index_of(&GAME, column));
             let result = text("result")?.and_then(|result| GameResult::parse(result.as_bytes()));
             let elos = [elo("white_elo")?, elo("black_elo")?];
-            let known = Game::new(result.unwrap_or(GameResult::Unknown), elos, text("date")?.as_deref());
-            writer.add_game(game, known);
+            let result = result.unwrap_or(GameResult::Unknown);
+            writer.add_game(game, CountedGame::new(result, elos, text("date")?.as_deref()));
             starts.insert(game, text("start_fen")?);
             Ok(())
         })?;

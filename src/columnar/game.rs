@@ -3,9 +3,8 @@
 
 use std::fmt;
 
-use crate::board::GameResult;
 use crate::id::GameId;
-use crate::store::row::{day_number, month_of, year_of};
+use crate::store::CountedGame;
 
 /// The id of a game across all shards: the shard is its upper half.
 pub(super) fn game_id(shard: u32, game: GameId) -> i64 {
@@ -37,12 +36,13 @@ impl PartitionBy {
 
     /// The directory of games with an unknown date.
     pub(super) fn unknown(self) -> DatePartition {
-        self.of(Game::UNKNOWN)
+        self.of(CountedGame::NONE)
     }
 
-    /// The directory of a game.
-    pub(super) fn of(self, game: Game) -> DatePartition {
-        let (year, month) = game.year_and_month();
+    /// The directory of a game. If the year is unknown, the month does not count.
+    pub(super) fn of(self, game: CountedGame) -> DatePartition {
+        let year = game.year().unwrap_or(0);
+        let month = game.month().filter(|_| year > 0).unwrap_or(0);
         match self {
             Self::Nothing => DatePartition(None),
             Self::Year => DatePartition(Some((year, None))),
@@ -65,99 +65,48 @@ impl fmt::Display for DatePartition {
     }
 }
 
-/// Result, ratings and date of a game.
-///
-/// Bits 1..0 are the result, 18..2 White's rating plus one (0: unknown), 35..19 Black's, 58..36 the date.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Game(u64);
-
-impl Game {
-    const WHITE: u32 = 2;
-    const BLACK: u32 = 19;
-    const DATE: u32 = 36;
-    /// A game whose result, ratings and date are unknown.
-    const UNKNOWN: Self = Self(GameResult::Unknown as u64);
-
-    pub(super) fn new(result: GameResult, elos: [Option<u16>; 2], date: Option<&str>) -> Self {
-        let [white, black] = elos.map(|elo| elo.map_or(0, |elo| u64::from(elo) + 1));
-        let day = u64::from(date.map_or(0, day_number));
-        Self(result as u64 | white << Self::WHITE | black << Self::BLACK | day << Self::DATE)
-    }
-
-    pub(super) const fn result(self) -> GameResult {
-        match self.0 & 3 {
-            0 => GameResult::White,
-            1 => GameResult::Black,
-            2 => GameResult::Draw,
-            _ => GameResult::Unknown,
-        }
-    }
-
-    /// White's and Black's ratings.
-    pub(super) fn elos(self) -> [Option<u16>; 2] {
-        [Self::WHITE, Self::BLACK].map(|shift| {
-            let elo = ((self.0 >> shift) & 0x1_ffff) as u32;
-            elo.checked_sub(1).and_then(|elo| u16::try_from(elo).ok())
-        })
-    }
-
-    const fn day(self) -> u32 {
-        (self.0 >> Self::DATE) as u32 & 0x7f_ffff
-    }
-
-    pub(super) fn year(self) -> Option<u16> {
-        year_of(self.day())
-    }
-
-    /// The year and the month, 0 if unknown. If the year is unknown, the month is 0 too.
-    fn year_and_month(self) -> (u16, u8) {
-        let year = self.year().unwrap_or(0);
-        (year, month_of(self.day()).filter(|_| year > 0).unwrap_or(0))
-    }
-}
-
 /// All games, indexed by id. Not every id has a game.
 #[derive(Debug, Default)]
-pub(super) struct Games(Vec<Game>);
+pub(super) struct Games(Vec<CountedGame>);
 
 impl Games {
-    pub(super) fn insert(&mut self, id: GameId, game: Game) {
+    pub(super) fn insert(&mut self, id: GameId, game: CountedGame) {
         let index = id.0 as usize;
         if self.0.len() <= index {
-            self.0.resize(index + 1, Game::UNKNOWN);
+            self.0.resize(index + 1, CountedGame::NONE);
         }
         self.0[index] = game;
     }
 
     /// The data of a game. For a missing game, the result, the ratings and the date are unknown.
-    pub(super) fn of(&self, id: GameId) -> Game {
-        self.0.get(id.0 as usize).copied().unwrap_or(Game::UNKNOWN)
+    pub(super) fn of(&self, id: GameId) -> CountedGame {
+        self.0.get(id.0 as usize).copied().unwrap_or(CountedGame::NONE)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::board::GameResult;
 
     #[test]
-    fn game_data_is_restored() {
-        for result in [GameResult::White, GameResult::Black, GameResult::Draw, GameResult::Unknown] {
-            for elos in [[None, None], [Some(0), None], [Some(u16::MAX), Some(2500)]] {
-                for (date, directory) in [
-                    (None, "year=0/month=0/"),
-                    (Some("1992.??.??"), "year=1992/month=0/"),
-                    (Some("????.11.05"), "year=0/month=0/"),
-                    (Some("9999.12.31"), "year=9999/month=12/"),
-                ] {
-                    let game = Game::new(result, elos, date);
-                    assert_eq!((game.result(), game.elos()), (result, elos));
-                    assert_eq!(PartitionBy::Month.of(game).to_string(), directory);
-                }
-            }
+    fn the_date_determines_the_directory() {
+        for (date, directory) in [
+            (None, "year=0/month=0/"),
+            (Some("1992.??.??"), "year=1992/month=0/"),
+            (Some("????.11.05"), "year=0/month=0/"),
+            (Some("9999.12.31"), "year=9999/month=12/"),
+        ] {
+            let game = CountedGame::new(GameResult::White, [Some(u16::MAX), Some(2500)], date);
+            assert_eq!(PartitionBy::Month.of(game).to_string(), directory);
         }
-        assert_eq!(Game::new(GameResult::Unknown, [None; 2], None), Game::UNKNOWN);
+    }
+
+    #[test]
+    fn missing_games_have_unknown_data() {
+        assert_eq!(CountedGame::new(GameResult::Unknown, [None; 2], None), CountedGame::NONE);
         let mut games = Games::default();
-        games.insert(GameId(7), Game::new(GameResult::Draw, [None; 2], Some("2020.02.03")));
+        games.insert(GameId(7), CountedGame::new(GameResult::Draw, [None; 2], Some("2020.02.03")));
         assert_eq!(games.of(GameId(7)).year(), Some(2020));
         assert_eq!(games.of(GameId(3)).result(), GameResult::Unknown);
         assert_eq!(games.of(GameId(99)).year(), None);

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::game::Game;
 use super::game_column::{GameColumn, rows_of};
 use super::moves::EncodedMoves;
 use super::output::Totals;
@@ -17,7 +16,7 @@ use crate::store::sink::{
     BatchNumber, DuplicateLinks, GameMoves, KeepingSink, NewRun, PositionEncoder, RunTotals, Sink,
     SortedOccurrences, Takes,
 };
-use crate::store::{BulkLoader, Result};
+use crate::store::{BulkLoader, CountedGame, Result};
 
 /// Writes the games of a run, and their data, to files.
 pub(crate) struct ParquetFiles<'w> {
@@ -66,8 +65,7 @@ impl Sink for ParquetFiles<'_> {
     fn headers(&mut self, batch: &HeaderBatch) -> Result<()> {
         let Self { writer, game_columns, openings, .. } = self;
         for (row, game) in batch.games.iter().enumerate() {
-            let date = game.date.map(|date| date.of(&batch.text));
-            writer.add_game(game.game, Game::new(game.result, [game.white_elo, game.black_elo], date));
+            writer.add_game(game.game, CountedGame::of(game, &batch.text));
             let cells = game_columns.iter().map(|column| column.cell(batch, row, openings));
             writer.add_row(&GAME, Some(game.game), cells)?;
         }

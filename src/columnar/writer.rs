@@ -8,14 +8,14 @@ use rayon::ThreadPool;
 
 use super::by_key::{PREFIX_BITS, PlayedOccurrence, PlayedOccurrences};
 use super::cells::Columns;
-use super::game::{DatePartition, Game, Games, game_id};
+use super::game::{DatePartition, Games, game_id};
 use super::moves::{AllGames, EncodedMoves, MoveFile};
 use super::output::{Output, Totals, WriteOptions, WrittenBy};
 use super::part::{Encoder, Part};
 use super::schema::{GAME, GROUP_ROWS, Placed, Table};
 use crate::id::GameId;
-use crate::store::Result;
 use crate::store::row::virtual_table::Cell;
+use crate::store::{CountedGame, Result};
 
 /// The approximate size in bytes of the Parquet files of `games` games with `plies` half-moves in total. The
 /// factors were measured on collections with short and long headers.
@@ -53,7 +53,7 @@ impl<'w> Writer<'w> {
     }
 
     /// Adds the data of a game. Must be called before the rows of the game are added.
-    pub(super) fn add_game(&mut self, id: GameId, game: Game) {
+    pub(super) fn add_game(&mut self, id: GameId, game: CountedGame) {
         self.games.insert(id, game);
     }
 

@@ -9,6 +9,8 @@ pub(crate) mod block_games;
 #[doc(hidden)]
 pub mod block_set;
 pub(crate) mod cell;
+#[cfg(feature = "index")]
+mod counted_game;
 mod database;
 mod error;
 pub(crate) mod features;
@@ -38,6 +40,8 @@ pub(crate) use cell::{
     Cells, GAME_COLUMN, GAME_SET, LEVEL_CONTINUATION, LEVEL_POSITION, OCCURRENCE, OPENING, SOURCE, VISIT_SET,
     format_value, read_rows,
 };
+#[cfg(feature = "index")]
+pub(crate) use counted_game::CountedGame;
 pub(crate) use database::keep_temporary_files_in;
 pub use database::{Database, Stop, is_waiting};
 pub use error::{Error, ErrorKind, LockOwner, Result};

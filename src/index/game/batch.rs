@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::board::{MoveCode, Position};
 use crate::index::game::Signatures;
-use crate::index::visited_position::CountedGame;
+use crate::store::CountedGame;
 use crate::store::row::{GameId, GameNames, GameRows, HeaderBatch};
 
 /// Data of a game that the game's rows do not contain.

@@ -9,14 +9,13 @@ use crate::index::game::{
     Annotator, Comparison, Extent, GameBatch, Header, Pairing, ReadGame, Start, shorten, shown,
 };
 use crate::index::read::LineCounter;
-use crate::index::visited_position::CountedGame;
 use crate::index::{Annotations, ProblemKind};
 use crate::opening::OpeningBook;
 use crate::pgn::{FrameProblem, MOST_TAGS, Reader, TagPair, is_known_variant};
-use crate::store::Layout;
 use crate::store::row::{
     GameId, GameNames, GameRow, GameStatus, MovesRow, Ply, ProblemRow, Severity, SourceId,
 };
+use crate::store::{CountedGame, Layout};
 
 #[derive(Clone, Copy)]
 pub(crate) struct ParseOptions<'a> {

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use crate::board::{GameResult, PositionKey, ShortMove};
-use crate::index::visited_position::{CountedGame, CountedGames};
+use crate::index::visited_position::CountedGames;
 use crate::index::{Origin, Played, PlayedOccurrence};
+use crate::store::CountedGame;
 use crate::store::row::{GameId, GameList, LISTED_GAMES, Ply, ResultCounts};
 use crate::store::visit_set::{PackingBuffers, PlayedMove, Visits};
 

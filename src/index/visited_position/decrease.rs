@@ -6,13 +6,13 @@ use rayon::ThreadPool;
 
 use crate::board::{GameResult, KeyMap, KeySet, MoveCode, PositionKey, ShortMove};
 use crate::id::Level;
-use crate::index::visited_position::{CountedGame, KnownOutcomes, opened, to_json};
+use crate::index::visited_position::{KnownOutcomes, opened, to_json};
 use crate::index::{Error, Progress, Result};
 use crate::parallel;
 use crate::store::read::occurrence::visit::LevelGames;
 use crate::store::row::{GameId, GameList, LISTED_GAMES, ResultCounts};
 use crate::store::visit_set::PlayedMove;
-use crate::store::{BulkLoader, GameSet, Snapshot, VisitedCounts};
+use crate::store::{BulkLoader, CountedGame, GameSet, Snapshot, VisitedCounts};
 
 /// The changes that removed games make to the rows of one position.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ pub(crate) mod rows;
 pub(crate) mod sorted;
 pub(crate) mod stored;
 
-pub(crate) use counted_game::{CountedGame, CountedGames, KnownOutcomes, opened};
+pub(crate) use counted_game::{CountedGames, KnownOutcomes, opened};
 pub(crate) use counter::{Counted, Counter, Fens, VisitedPosition, to_json};
 pub(crate) use decrease::{Decreases, Removed};
 pub(crate) use sorted::{LevelOccurrences, Sorting};

@@ -4,12 +4,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::id::GameId;
 use crate::index::run::Run;
-use crate::index::visited_position::CountedGame;
 use crate::index::visited_position::counted_game::StoredGames;
 use crate::index::{Origin, PlayedOccurrence, Result};
 use crate::parallel;
 use crate::sort::Scatter;
-use crate::store::Snapshot;
+use crate::store::{CountedGame, Snapshot};
 
 impl Run<'_> {
     /// Adds to the partitions the occurrences of the games in `range` (the first and the last id) of the
