@@ -172,27 +172,21 @@ impl StreamQuery {
         Arc::clone(&self.schema)
     }
 
-    /// Whether one of the requested columns satisfies a condition: `of_table` for columns of a table,
-    /// `of_positions` for columns of positions or moves.
-    fn has_column(&self, of_table: fn(&str) -> bool, of_positions: fn(Column) -> bool) -> bool {
-        match &self.rows {
-            RowKind::Table(table, columns) => {
-                columns.iter().any(|&column| of_table(table.columns[column].name))
-            }
-            RowKind::Positions { columns, .. } => columns.iter().copied().any(of_positions),
-        }
+    /// Whether one of these columns is requested.
+    fn has_column(&self, names: &[&str]) -> bool {
+        self.schema.fields().iter().any(|field| names.contains(&field.name().as_str()))
     }
 
     /// Whether names of openings are needed.
     pub(crate) fn needs_openings(&self) -> bool {
-        let in_columns = self.has_column(|name| name.starts_with("opening"), Column::is_opening);
+        let in_columns = self.has_column(&["opening", "opening_eco"]);
         in_columns || self.filter.opening.is_some() || self.filter.opening_eco.is_some()
     }
 
     /// Whether clocks and evaluations are needed.
     pub(crate) fn needs_numbers(&self) -> bool {
         let in_columns =
-            self.has_column(|name| matches!(name, "eval_count" | "clock_count"), Column::is_annotation);
+            self.has_column(&Column::ANNOTATIONS) || self.has_column(&["eval_count", "clock_count"]);
         in_columns || self.filter.with_evals || self.choice.evaluated || self.is_of(&["move_eval"])
     }
 
