@@ -185,7 +185,7 @@ impl FromStr for Cursor {
 
 /// Parses the game id in the path.
 fn number(call: &Call) -> Result<GameId, Problem> {
-    call.path("id")
+    call.id
         .parse()
         .map(GameId)
         .map_err(|_| Problem::not_found("The path must contain the number of a game, such as /api/game/7."))
