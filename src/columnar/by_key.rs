@@ -39,18 +39,15 @@ impl PlayedOccurrence {
     const NOTHING: u32 = u32::MAX;
 
     #[inline]
-    pub(super) const fn new(
+    pub(super) fn new(
         key: PositionKey,
         game: GameId,
         ply: Ply,
         is_setup: bool,
         code: Option<MoveCode>,
     ) -> Self {
-        let code = match code {
-            Some(code) => code.bits(),
-            None => Self::NOTHING,
-        };
-        Self { key: key.0 ^ Self::SIGN, game: game.0, ply: ply.0 << 1 | is_setup as u32, code }
+        let code = code.map_or(Self::NOTHING, MoveCode::bits);
+        Self { key: key.0 ^ Self::SIGN, game: game.0, ply: ply.0 << 1 | u32::from(is_setup), code }
     }
 
     const fn key(self) -> i64 {

@@ -1,6 +1,5 @@
-//! Writes games to files: games of an indexing run, or of a database that is exported. The rows of small
-//! tables, which are all tables except those computed from the moves, are buffered, and written while games
-//! are read.
+//! Writes games to files: games of an indexing run, or of a database that is exported. Tables that are not
+//! computed from the moves are called small. Their rows are buffered, and written while games are read.
 
 use std::collections::BTreeMap;
 

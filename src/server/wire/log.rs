@@ -14,8 +14,9 @@ use crate::channel::{Receiver, Sender, bounded};
 use crate::server::options::{Error, LogFormat};
 use crate::utc::utc;
 
-/// The maximum number of logged characters of a method, and of a URL or a problem.
+/// The maximum number of logged characters of a method.
 const METHOD: usize = 20;
+/// The maximum number of logged characters of a URL or a problem.
 const TARGET: usize = 2000;
 /// The maximum number of queued lines.
 const WAITING: usize = 4096;
