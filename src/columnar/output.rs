@@ -174,11 +174,10 @@ fn is_manifest(name: &str) -> bool {
 pub(crate) struct Output {
     directory: PathBuf,
     pub(super) shard: u32,
-    /// Released when the output is dropped.
+    /// `None` once the output is finished.
     lock: Option<WriterLock>,
     /// The complete files, listed under their final names.
     files: Mutex<Vec<ListedFile>>,
-    is_finished: bool,
 }
 
 impl Output {
@@ -199,19 +198,13 @@ impl Output {
         }
         refuse_foreign(directory)?;
         let lock = Some(WriterLock::acquire(&Manifest::path(directory, shard))?);
-        let output = Self {
-            directory: directory.to_owned(),
-            shard,
-            lock,
-            files: Mutex::default(),
-            is_finished: false,
-        };
+        let output = Self { directory: directory.to_owned(), shard, lock, files: Mutex::default() };
         let has_files = output.has_files();
         if has_files && !overwrite {
             return Err(Error::Exists { directory: directory.to_owned(), shard });
         }
         // Existing files stay until the new ones are complete.
-        output.remove_parts(has_files)?;
+        output.remove_parts(&|name| !has_files || name.ends_with(PARTIAL))?;
         Ok(output)
     }
 
@@ -308,11 +301,11 @@ impl Output {
         write().map_err(failed)?;
         if manifest.exists() {
             fs::remove_file(&manifest).map_err(failed)?;
-            self.remove_parts_but(|name| name.ends_with(PARTIAL))?;
+            self.remove_parts(&|name| !name.ends_with(PARTIAL))?;
         }
         self.rename_parts(&written.files).map_err(failed)?;
         fs::rename(&temporary, &manifest).and_then(|()| sync_directory(&self.directory)).map_err(failed)?;
-        self.is_finished = true;
+        self.lock = None;
         let rows = |name: &str| {
             written.tables.iter().find(|totals| totals.table == name).map_or(0, |totals| totals.rows)
         };
@@ -344,16 +337,12 @@ impl Output {
         self.lock.as_ref().expect("until the end").temporary("manifest")
     }
 
-    /// Removes the files of this shard, or only the incomplete ones if `partial` is true.
-    fn remove_parts(&self, partial: bool) -> store::Result<()> {
-        self.remove_parts_but(|name| partial && !name.ends_with(PARTIAL))
-    }
-
-    fn remove_parts_but(&self, stays: impl Fn(&str) -> bool) -> store::Result<()> {
+    /// Removes the files of this shard whose names satisfy `is_removed`.
+    fn remove_parts(&self, is_removed: &dyn Fn(&str) -> bool) -> store::Result<()> {
         let prefix = format!("part-{:05}-", self.shard);
         for table in TABLES {
             let directory = self.directory.join(table.name);
-            remove_files(&directory, &|name| name.starts_with(&prefix) && !stays(name))
+            remove_files(&directory, &|name| name.starts_with(&prefix) && is_removed(name))
                 .map_err(|source| store::Error::io(&directory, "remove old files from", source))?;
         }
         Ok(())
@@ -362,11 +351,12 @@ impl Output {
 
 impl Drop for Output {
     fn drop(&mut self) {
-        if !self.is_finished {
+        if self.lock.is_some() {
             // The next run removes files that cannot be removed now. Without a manifest, even complete files
             // are useless.
             let _ = fs::remove_file(self.temporary_manifest());
-            let _ = self.remove_parts(self.has_files());
+            let has_files = self.has_files();
+            let _ = self.remove_parts(&|name| !has_files || name.ends_with(PARTIAL));
             self.lock = None;
             let _ = fs::remove_dir(&self.directory);
         }
