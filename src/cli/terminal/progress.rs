@@ -112,7 +112,6 @@ fn run(
             let mut wait = first;
             while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                 let now = snapshot();
-                meter.follow(&now, Instant::now());
                 show(&now, &meter.rates(&now, Instant::now()));
                 wait = every;
             }
@@ -146,14 +145,11 @@ impl Meter {
         Self { first, began }
     }
 
-    /// Restarts when the phase changes.
-    fn follow(&mut self, snapshot: &Snapshot, now: Instant) {
+    /// The rates since the phase began. If the phase has changed, it begins now.
+    fn rates(&mut self, snapshot: &Snapshot, now: Instant) -> Rates {
         if snapshot.phase != self.first.phase {
             *self = Self::new(*snapshot, now);
         }
-    }
-
-    fn rates(&self, snapshot: &Snapshot, now: Instant) -> Rates {
         let seconds = now.duration_since(self.began).as_secs_f64();
         let grown = |now: u64, first: u64| now.saturating_sub(first) as f64;
         let per_second = |grown: f64| if seconds > 0.0 { grown / seconds } else { 0.0 };
@@ -171,8 +167,10 @@ impl Meter {
 fn describe(snapshot: &Snapshot, rates: &Rates) -> String {
     if let Some(files) = snapshot.files {
         let files = format!("{} examined", counted(files, "file"));
-        let compared = Some(snapshot.bytes_done).filter(|&compared| compared > 0);
-        return compared.map_or(files.clone(), |compared| format!("{files}, {} compared", bytes(compared)));
+        return match snapshot.bytes_done {
+            0 => files,
+            compared => format!("{files}, {} compared", bytes(compared)),
+        };
     }
     if !has_counts(snapshot.phase) {
         return String::new();
@@ -327,7 +325,7 @@ mod tests {
         let began = Instant::now();
         let mut meter = Meter::new(Snapshot { phase: "reading", ..Snapshot::default() }, began);
         let sorting = Snapshot { phase: "sorting", bytes_done: 0, ..HALF };
-        meter.follow(&sorting, began + Duration::from_secs(10));
+        meter.rates(&sorting, began + Duration::from_secs(10));
         let later = Snapshot { bytes_done: 100 << 20, ..sorting };
         let rates = meter.rates(&later, began + Duration::from_secs(20));
         assert_eq!(rates, Rates { games: 0.0, plies: 0.0, left: Some(Duration::from_secs(10)) });
