@@ -34,11 +34,6 @@ impl PartitionBy {
         }
     }
 
-    /// The directory of games with an unknown date.
-    pub(super) fn unknown(self) -> DatePartition {
-        self.of(CountedGame::NONE)
-    }
-
     /// The directory of a game. If the year is unknown, the month does not count.
     pub(super) fn of(self, game: CountedGame) -> DatePartition {
         let year = game.year().unwrap_or(0);

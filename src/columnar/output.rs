@@ -14,7 +14,7 @@ use super::part::{Encoder, ListedFile, Part};
 use super::schema::{LAYOUT_VERSION, Placed, TABLES, Table};
 use crate::parallel::lock;
 use crate::sort;
-use crate::store::{self, WriterLock, directory_of, sync_directory};
+use crate::store::{self, CountedGame, WriterLock, directory_of, sync_directory};
 
 /// The suffix of incomplete files.
 pub(super) const PARTIAL: &str = ".partial";
@@ -255,7 +255,7 @@ impl Output {
             let is_empty = !lock(&self.files).iter().any(|file| file.table == table.name);
             if is_empty {
                 let directories = match table.placed {
-                    Placed::ByDate => partition_by.unknown().to_string(),
+                    Placed::ByDate => partition_by.of(CountedGame::NONE).to_string(),
                     Placed::ByKey => "key_prefix=0/".to_owned(),
                     Placed::Together => String::new(),
                 };

@@ -224,7 +224,7 @@ impl Reader {
             }
         };
         self.open.push(open);
-        let Some(Open { database, .. }) = self.open.last() else { return Err(Problem::internal()) };
+        let database = &self.open.last().expect("the database was just added").database;
         if let Some(cancel) = &*lock(&self.cancel) {
             *lock(&cancel.state.running) = Some(database.interrupt_handle());
         }

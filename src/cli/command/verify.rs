@@ -63,7 +63,7 @@ fn database(args: &VerifyArgs) -> anyhow::Result<Outcome> {
         stopped.stop();
         // A constraint in a database from other people can call a function that never returns. So the process
         // ends even if the check does not.
-        end_after(READING, || true);
+        end_after(READING, Box::new(|| true));
     })?;
     let file_bytes = std::fs::metadata(database).map_or(0, |metadata| metadata.len());
     let snapshot = || snapshot(&progress, file_bytes);
