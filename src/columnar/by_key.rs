@@ -39,18 +39,15 @@ impl PlayedOccurrence {
     const NOTHING: u32 = u32::MAX;
 
     #[inline]
-    pub(super) const fn new(
+    pub(super) fn new(
         key: PositionKey,
         game: GameId,
         ply: Ply,
         is_setup: bool,
         code: Option<MoveCode>,
     ) -> Self {
-        let code = match code {
-            Some(code) => code.bits(),
-            None => Self::NOTHING,
-        };
-        Self { key: key.0 ^ Self::SIGN, game: game.0, ply: ply.0 << 1 | is_setup as u32, code }
+        let code = code.map_or(Self::NOTHING, MoveCode::bits);
+        Self { key: key.0 ^ Self::SIGN, game: game.0, ply: ply.0 << 1 | u32::from(is_setup), code }
     }
 
     const fn key(self) -> i64 {
@@ -308,7 +305,7 @@ impl<'c> Counter<'c> {
         if !visit.is_setup() {
             counts.standard.get_or_insert(visit);
         } else if !counts.is_shared {
-            // Two positions can have the same key: the key does not say which of two rooks has a castling
+            // Two positions can have the same key. The key does not say which of two rooks has a castling
             // right, and somebody could construct a set-up with the key of another position.
             let fen = self.all.moves.of(visit.game()).fen_at(visit.ply(), self.start);
             counts.is_shared = *counts.fen.get_or_insert_with(|| fen.clone()) != fen;

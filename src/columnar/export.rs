@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use rusqlite::Row;
@@ -11,6 +11,7 @@ use rusqlite::types::{FromSqlError, Type, Value, ValueRef};
 use super::game::PartitionBy;
 use super::moves::EncodedMoves;
 use super::output::{Output, Result, Totals, WriteOptions, WrittenBy};
+use super::progress::Progress;
 use super::schema::{Column, ColumnType, GAME, PROBLEM, SIDE_TABLES, SOURCE, Table};
 use super::writer::{Writer, file_bytes};
 use crate::board::{GameResult, MoveCode, Position};
@@ -43,48 +44,12 @@ pub struct ExportOptions<'e> {
     pub temp_dir: Option<&'e Path>,
 }
 
-/// The progress of an export. Other threads can read it, and stop the export.
-#[derive(Debug, Default)]
-pub struct ExportProgress {
-    games: AtomicU64,
-    plies: AtomicU64,
-    is_sorting: AtomicBool,
-    is_stopped: AtomicBool,
-}
-
-impl ExportProgress {
-    /// The number of games read so far.
-    pub fn games(&self) -> u64 {
-        self.games.load(Ordering::Relaxed)
-    }
-
-    /// The number of half-moves of the games read so far.
-    pub fn plies(&self) -> u64 {
-        self.plies.load(Ordering::Relaxed)
-    }
-
-    /// Whether the export has read all games, and now sorts and writes their positions.
-    pub fn is_sorting(&self) -> bool {
-        self.is_sorting.load(Ordering::Relaxed)
-    }
-
-    /// Asks the export to stop soon. A stopped export leaves no new files behind.
-    pub fn stop(&self) {
-        self.is_stopped.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether the export was asked to stop.
-    pub fn is_stopped(&self) -> bool {
-        self.is_stopped.load(Ordering::Relaxed)
-    }
-}
-
 /// Writes a database, or some of its games, as Parquet files.
 ///
 /// # Errors
 /// If the database cannot be read, the files cannot be written, or the export is
-/// [stopped](ExportProgress::stop).
-pub fn export(database: &Database, options: &ExportOptions<'_>, progress: &ExportProgress) -> Result<Totals> {
+/// [stopped](Progress::stop).
+pub fn export(database: &Database, options: &ExportOptions<'_>, progress: &Progress) -> Result<Totals> {
     write(database, options, progress).map_err(|error| match error {
         super::Error::Store(error) => super::Error::Store(error.needing(need(database, options.games))),
         other => other,
@@ -103,8 +68,7 @@ fn need(database: &Database, games: Option<&GameSet>) -> Option<Need> {
     Some(Need::About(file_bytes(games, u64::try_from(plies).unwrap_or(u64::MAX))))
 }
 
-fn write(database: &Database, options: &ExportOptions<'_>, progress: &ExportProgress) -> Result<Totals> {
-    let is_stopped = &|| progress.is_stopped();
+fn write(database: &Database, options: &ExportOptions<'_>, progress: &Progress) -> Result<Totals> {
     let output = Output::create(&options.directory, options.shard, options.overwrite)?;
     let temp_dir = options.temp_dir.unwrap_or(&options.directory);
     let write = WriteOptions {
@@ -116,26 +80,19 @@ fn write(database: &Database, options: &ExportOptions<'_>, progress: &ExportProg
     };
     let pool = ThreadPoolBuilder::new().num_threads(options.threads).build();
     let pool = pool.map_err(|error| Error::io(temp_dir, "start threads", std::io::Error::other(error)))?;
-    let mut writer = Writer::new(output, write, is_stopped)?;
+    let is_stopped = || progress.is_stopped();
+    let mut writer = Writer::new(output, write, &is_stopped)?;
     // All tables are read from one snapshot.
     let snapshot = database.connection().unchecked_transaction().map_err(failed(database))?;
     let last = database.last_game()?.unwrap_or_default();
     let chosen = options.games;
-    let mut export = Export { database, writer: &mut writer, pool: &pool, chosen, is_stopped };
+    let mut export = Export { database, writer: &mut writer, pool: &pool, chosen, progress };
     for range in (Ranges { games: chosen, next: 1, last: last.0 }) {
-        if is_stopped() {
-            return Err(Error::Interrupted.into());
-        }
-        let (games, plies) = export.range(range)?;
-        progress.games.fetch_add(games, Ordering::Relaxed);
-        progress.plies.fetch_add(plies, Ordering::Relaxed);
+        progress.check()?;
+        export.range(range)?;
     }
-    export.rows(&SOURCE, "FROM source ORDER BY source_id", None, |_, _| Ok(Some(None)))?;
-    let game_id = index_of(&PROBLEM, "game_id");
-    export.rows(&PROBLEM, "FROM problem ORDER BY problem_id", None, |_, row| {
-        let game = row.get::<_, Option<u32>>(game_id)?.map(GameId);
-        Ok((chosen.is_none() || game.is_some_and(|game| has(chosen, game))).then_some(None))
-    })?;
+    export.rows(&SOURCE, "FROM source ORDER BY source_id", None, &mut |_, _| Ok(()))?;
+    export.rows(&PROBLEM, "FROM problem ORDER BY problem_id", None, &mut |_, _| Ok(()))?;
     drop(snapshot);
     progress.is_sorting.store(true, Ordering::Relaxed);
     writer.write_positions(&pool)?;
@@ -176,33 +133,24 @@ impl Iterator for Ranges<'_> {
     }
 }
 
-/// Whether a game is chosen.
-fn has(chosen: Option<&GameSet>, game: GameId) -> bool {
-    chosen.is_none_or(|games| games.contains(game))
-}
-
 struct Export<'x, 'w> {
     database: &'x Database,
     writer: &'x mut Writer<'w>,
     pool: &'x ThreadPool,
     /// The chosen games; `None` for all games.
     chosen: Option<&'x GameSet>,
-    is_stopped: &'x (dyn Fn() -> bool + Sync),
+    progress: &'x Progress,
 }
 
 impl<'w> Export<'_, 'w> {
-    /// Passes the chosen games of a range to the writer. Returns the number of games and the number of plies.
-    fn range(&mut self, range: [GameId; 2]) -> store::Result<(u64, u64)> {
-        let chosen = self.chosen;
+    /// Passes the chosen games of a range to the writer.
+    fn range(&mut self, range: [GameId; 2]) -> store::Result<()> {
         let starts = self.games(range)?;
         for table in SIDE_TABLES {
             let sorted_by: Vec<String> = (1..=table.sorted_by).map(|column| column.to_string()).collect();
             let (name, sorted_by) = (table.name, sorted_by.join(", "));
             let sql = format!("FROM {name} WHERE game_id BETWEEN ?1 AND ?2 ORDER BY {sorted_by}");
-            self.rows(table, &sql, Some(range), |_, row| {
-                let game = GameId(row.get(0)?);
-                Ok(has(chosen, game).then_some(Some(game)))
-            })?;
+            self.rows(table, &sql, Some(range), &mut |_, _| Ok(()))?;
         }
         self.moves(starts, range)
     }
@@ -217,13 +165,9 @@ impl<'w> Export<'_, 'w> {
              LEFT JOIN site ON site.site_id = game.site_id
              LEFT JOIN opening ON opening.opening_id = game.opening_id
              WHERE game.game_id BETWEEN ?1 AND ?2 ORDER BY game.game_id";
-        let chosen = self.chosen;
         let mut starts = BTreeMap::new();
-        self.rows(&GAME, sql, Some(range), |writer, row| {
+        self.rows(&GAME, sql, Some(range), &mut |writer, row| {
             let game = GameId(row.get(0)?);
-            if !has(chosen, game) {
-                return Ok(None);
-            }
             let text = |column: &str| row.get::<_, Option<String>>(index_of(&GAME, column));
             let elo = |column: &str| row.get::<_, Option<u16>>(index_of(&GAME, column));
             let result = text("result")?.and_then(|result| GameResult::parse(result.as_bytes()));
@@ -231,21 +175,22 @@ impl<'w> Export<'_, 'w> {
             let day = text("date")?.as_deref().map_or(0, day_number);
             writer.add_game(game, CountedGame::new(result.unwrap_or(GameResult::Unknown), elos, day));
             starts.insert(game, text("start_fen")?);
-            Ok(Some(Some(game)))
+            Ok(())
         })?;
         Ok(starts)
     }
 
-    /// Passes rows of a table to the writer. `sql` is the part of the query after the list of columns. `see`
-    /// returns `None` for a row to skip, `Some(Some(game))` for a row of this game, and `Some(None)` for a
-    /// row of a table without directories by date.
+    /// Passes rows of a table to the writer: the rows of the chosen games or, if the table has no games, all
+    /// rows. Calls `see` with each row before it is passed on. `sql` is the part of the query after the list
+    /// of columns.
     fn rows(
         &mut self,
         table: &'static Table,
         sql: &str,
         range: Option<[GameId; 2]>,
-        mut see: impl FnMut(&mut Writer<'w>, &Row<'_>) -> rusqlite::Result<Option<Option<GameId>>>,
+        see: &mut dyn FnMut(&mut Writer<'w>, &Row<'_>) -> rusqlite::Result<()>,
     ) -> store::Result<()> {
+        let game_column = table.columns.iter().position(|column| column.name == "game_id");
         let columns: Vec<String> = table.columns.iter().map(|column| in_sql(table, column)).collect();
         let sql = format!("SELECT {} {sql}", columns.join(", "));
         let failed = failed(self.database);
@@ -256,10 +201,14 @@ impl<'w> Export<'_, 'w> {
         };
         let mut rows = rows.map_err(&failed)?;
         while let Some(row) = rows.next().map_err(&failed)? {
-            if range.is_none() && (self.is_stopped)() {
-                return Err(Error::Interrupted);
+            if range.is_none() {
+                self.progress.check()?;
             }
-            if let Some(game) = see(self.writer, row).map_err(&failed)? {
+            let game = game_column.map_or(Ok(None), |column| row.get(column)).map_err(&failed)?.map(GameId);
+            let is_chosen =
+                |games: &GameSet| game_column.is_none() || game.is_some_and(|game| games.contains(game));
+            if self.chosen.is_none_or(is_chosen) {
+                see(self.writer, row).map_err(&failed)?;
                 let cells = cells(row, table).map_err(&failed)?;
                 self.writer.add_row(table, game, cells.iter().map(cell))?;
             }
@@ -267,18 +216,16 @@ impl<'w> Export<'_, 'w> {
         Ok(())
     }
 
-    /// Passes the moves of the games in `starts` to the writer, each game with its start position. Returns
-    /// the number of games and the number of plies.
+    /// Passes the moves of the games in `starts` to the writer, each game with its start position.
     fn moves(
         &mut self,
         mut starts: BTreeMap<GameId, Option<String>>,
         range: [GameId; 2],
-    ) -> store::Result<(u64, u64)> {
-        let counted = starts.len() as u64;
+    ) -> store::Result<()> {
+        self.progress.games.fetch_add(starts.len() as u64, Ordering::Relaxed);
         let sql = "SELECT game_id, move_code FROM game_position
                    WHERE game_id BETWEEN ?1 AND ?2 ORDER BY game_id, ply";
         let mut games: Vec<StoredMoves> = Vec::new();
-        let mut plies = 0;
         let failed = failed(self.database);
         let mut statement = self.database.connection().prepare_cached(sql).map_err(&failed)?;
         let mut rows = statement.query(range.map(|game| game.0)).map_err(&failed)?;
@@ -290,13 +237,13 @@ impl<'w> Export<'_, 'w> {
             }
             if let (Some(moves), Some(code)) = (games.last_mut().filter(|moves| moves.game == game), code) {
                 moves.codes.push(MoveCode::from_stored(code));
-                plies += 1;
             }
         }
+        let plies: usize = games.iter().map(|game| game.codes.len()).sum();
+        self.progress.plies.fetch_add(plies as u64, Ordering::Relaxed);
         let path = self.database.path();
         let moves = parallel::map(Some(self.pool), games.len(), |index| games[index].encoded(path))?;
-        moves.iter().try_for_each(|moves| self.writer.add_moves(moves))?;
-        Ok((counted, plies))
+        moves.iter().try_for_each(|moves| self.writer.add_moves(moves))
     }
 }
 

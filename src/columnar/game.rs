@@ -34,15 +34,9 @@ impl PartitionBy {
         }
     }
 
-    /// The directory of games with an unknown date.
-    pub(super) fn unknown(self) -> DatePartition {
-        self.of(CountedGame::NONE)
-    }
-
-    /// The directory of a game.
+    /// The directory of a game. If the year is unknown, the month does not count.
     pub(super) fn of(self, game: CountedGame) -> DatePartition {
         let year = year_of(game.day()).unwrap_or(0);
-        // If the year is unknown, the month is 0 too.
         let month = month_of(game.day()).filter(|_| year > 0).unwrap_or(0);
         match self {
             Self::Nothing => DatePartition(None),
@@ -105,6 +99,6 @@ mod tests {
             assert_eq!(PartitionBy::Month.of(games.of(GameId(7))).to_string(), directory);
             assert_eq!([games.of(GameId(3)), games.of(GameId(99))], [CountedGame::NONE; 2]);
         }
-        assert_eq!(PartitionBy::Month.unknown().to_string(), "year=0/month=0/");
+        assert_eq!(PartitionBy::Month.of(CountedGame::NONE).to_string(), "year=0/month=0/");
     }
 }

@@ -1,11 +1,8 @@
 //! Reads the values of tables from a batch of rows. In the table `game`, names replace the ids that the
 //! database contains.
 
-use std::collections::HashMap;
-
 use super::schema::Table;
-use crate::id::OpeningId;
-use crate::opening::{NamedPosition, OpeningBook};
+use crate::opening::OpeningBook;
 use crate::store::row::virtual_table::{Cell, Columns as _, Rows as _};
 use crate::store::row::{GameRow, HeaderBatch, ProblemRow, Text};
 
@@ -18,24 +15,6 @@ pub(super) fn rows_of(table: &Table, batch: &HeaderBatch) -> (usize, CellOf) {
     match HeaderBatch::SIDE_TABLES.iter().find(|side| side.name == table.name) {
         Some(side) => ((side.len)(batch), side.cell),
         None => (batch.problems.len(), ProblemRow::cell),
-    }
-}
-
-/// The ECO code and the name of each opening, by its id.
-#[derive(Debug)]
-pub(super) struct OpeningNames(HashMap<OpeningId, (String, String)>);
-
-impl OpeningNames {
-    pub(super) fn from_book(book: &OpeningBook) -> Self {
-        let names = book
-            .iter()
-            .map(|(id, NamedPosition { opening, .. })| (id, (opening.eco.clone(), opening.name.clone())));
-        Self(names.collect())
-    }
-
-    /// The names of all openings.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.values().map(|(_, name)| name.as_str())
     }
 }
 
@@ -65,17 +44,17 @@ impl GameColumn {
     }
 
     /// The value of the column for the game with the index `row` in a batch.
-    pub(super) fn cell<'b>(self, batch: &'b HeaderBatch, row: usize, openings: &'b OpeningNames) -> Cell<'b> {
+    pub(super) fn cell<'b>(self, batch: &'b HeaderBatch, row: usize, openings: &'b OpeningBook) -> Cell<'b> {
         let names = &batch.names[row];
         let name = |name: Option<Text>| name.map_or(Cell::Null, |name| Cell::Text(name.of(&batch.text)));
-        let opening = || batch.games[row].opening.and_then(|id| openings.0.get(&id));
+        let opening = || batch.games[row].opening.and_then(|id| openings.by_id(id));
         match self {
             Self::Event => name(names.event),
             Self::Site => name(names.site),
             Self::White => name(names.white),
             Self::Black => name(names.black),
-            Self::OpeningEco => opening().map_or(Cell::Null, |(eco, _)| Cell::Text(eco)),
-            Self::Opening => opening().map_or(Cell::Null, |(_, name)| Cell::Text(name)),
+            Self::OpeningEco => opening().map_or(Cell::Null, |opening| Cell::Text(&opening.eco)),
+            Self::Opening => opening().map_or(Cell::Null, |opening| Cell::Text(&opening.name)),
             Self::Row(column) => GameRow::cell(batch, row, column).unwrap_or(Cell::Null),
         }
     }

@@ -92,7 +92,7 @@ fn failed(directory: &Path, source: io::Error) -> Error {
     Error::io(directory, "use a temporary file there", source)
 }
 
-/// All games, and what is needed to write their positions.
+/// All games, and where and how to write their positions.
 pub(super) struct AllGames<'g> {
     pub(super) output: &'g Output,
     pub(super) options: &'g WriteOptions,

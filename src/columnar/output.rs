@@ -14,6 +14,7 @@ use super::part::{Encoder, ListedFile, Part};
 use super::schema::{LAYOUT_VERSION, Placed, TABLES, Table};
 use crate::parallel::lock;
 use crate::sort;
+use crate::store::row::CountedGame;
 use crate::store::{self, WriterLock, directory_of, sync_directory};
 
 /// The suffix of incomplete files.
@@ -174,11 +175,10 @@ fn is_manifest(name: &str) -> bool {
 pub(crate) struct Output {
     directory: PathBuf,
     pub(super) shard: u32,
-    /// Released when the output is dropped.
+    /// `None` once the output is finished.
     lock: Option<WriterLock>,
     /// The complete files, listed under their final names.
     files: Mutex<Vec<ListedFile>>,
-    is_finished: bool,
 }
 
 impl Output {
@@ -186,8 +186,8 @@ impl Output {
     /// that an earlier run left incomplete or, if the shard has no manifest, all files of this shard.
     ///
     /// # Errors
-    /// If the directory has a manifest of this shard and `overwrite` is false, if the shard is locked, or if
-    /// the directory contains something that pgndex did not write; errors of the system.
+    /// If the directory has a manifest of this shard and `overwrite` is false. If the shard is locked. If the
+    /// directory contains something that pgndex did not write. Errors of the system.
     pub(crate) fn create(directory: &Path, shard: u32, overwrite: bool) -> Result<Self> {
         if directory.exists() && !directory.is_dir() {
             return Err(Error::NotADirectory { path: directory.to_owned() });
@@ -199,19 +199,13 @@ impl Output {
         }
         refuse_foreign(directory)?;
         let lock = Some(WriterLock::acquire(&Manifest::path(directory, shard))?);
-        let output = Self {
-            directory: directory.to_owned(),
-            shard,
-            lock,
-            files: Mutex::default(),
-            is_finished: false,
-        };
+        let output = Self { directory: directory.to_owned(), shard, lock, files: Mutex::default() };
         let has_files = output.has_files();
         if has_files && !overwrite {
             return Err(Error::Exists { directory: directory.to_owned(), shard });
         }
         // Existing files stay until the new ones are complete.
-        output.remove_parts(has_files)?;
+        output.remove_parts(&|name| !has_files || name.ends_with(PARTIAL))?;
         Ok(output)
     }
 
@@ -262,7 +256,7 @@ impl Output {
             let is_empty = !lock(&self.files).iter().any(|file| file.table == table.name);
             if is_empty {
                 let directories = match table.placed {
-                    Placed::ByDate => partition_by.unknown().to_string(),
+                    Placed::ByDate => partition_by.of(CountedGame::NONE).to_string(),
                     Placed::ByKey => "key_prefix=0/".to_owned(),
                     Placed::Together => String::new(),
                 };
@@ -273,7 +267,7 @@ impl Output {
     }
 
     /// Removes the earlier files of this shard, renames all new files to their final names, and writes the
-    /// manifest.
+    /// manifest. Returns the totals of the files.
     pub(super) fn finish(mut self, options: &WriteOptions) -> store::Result<Totals> {
         self.complete_empty_tables(options.partition_by)?;
         let mut files = std::mem::take(&mut *lock(&self.files));
@@ -308,11 +302,11 @@ impl Output {
         write().map_err(failed)?;
         if manifest.exists() {
             fs::remove_file(&manifest).map_err(failed)?;
-            self.remove_parts_but(|name| name.ends_with(PARTIAL))?;
+            self.remove_parts(&|name| !name.ends_with(PARTIAL))?;
         }
         self.rename_parts(&written.files).map_err(failed)?;
         fs::rename(&temporary, &manifest).and_then(|()| sync_directory(&self.directory)).map_err(failed)?;
-        self.is_finished = true;
+        self.lock = None;
         let rows = |name: &str| {
             written.tables.iter().find(|totals| totals.table == name).map_or(0, |totals| totals.rows)
         };
@@ -321,6 +315,7 @@ impl Output {
             positions: rows("game_position"),
             files: written.files.len() as u64,
             bytes: written.files.iter().map(|file| file.bytes).sum(),
+            ..Totals::default()
         })
     }
 
@@ -343,16 +338,12 @@ impl Output {
         self.lock.as_ref().expect("until the end").temporary("manifest")
     }
 
-    /// Removes the files of this shard, or only the incomplete ones if `partial` is true.
-    fn remove_parts(&self, partial: bool) -> store::Result<()> {
-        self.remove_parts_but(|name| partial && !name.ends_with(PARTIAL))
-    }
-
-    fn remove_parts_but(&self, stays: impl Fn(&str) -> bool) -> store::Result<()> {
+    /// Removes the files of this shard whose names satisfy `is_removed`.
+    fn remove_parts(&self, is_removed: &dyn Fn(&str) -> bool) -> store::Result<()> {
         let prefix = format!("part-{:05}-", self.shard);
         for table in TABLES {
             let directory = self.directory.join(table.name);
-            remove_files(&directory, &|name| name.starts_with(&prefix) && !stays(name))
+            remove_files(&directory, &|name| name.starts_with(&prefix) && is_removed(name))
                 .map_err(|source| store::Error::io(&directory, "remove old files from", source))?;
         }
         Ok(())
@@ -361,11 +352,12 @@ impl Output {
 
 impl Drop for Output {
     fn drop(&mut self) {
-        if !self.is_finished {
+        if self.lock.is_some() {
             // The next run removes files that cannot be removed now. Without a manifest, even complete files
             // are useless.
             let _ = fs::remove_file(self.temporary_manifest());
-            let _ = self.remove_parts(self.has_files());
+            let has_files = self.has_files();
+            let _ = self.remove_parts(&|name| !has_files || name.ends_with(PARTIAL));
             self.lock = None;
             let _ = fs::remove_dir(&self.directory);
         }
@@ -379,10 +371,14 @@ pub struct Totals {
     pub games: u64,
     /// The number of rows of `game_position`.
     pub positions: u64,
+    /// The number of distinct keys of positions.
+    pub distinct_positions: u64,
     /// The number of files.
     pub files: u64,
     /// The size of all files, in bytes.
     pub bytes: u64,
+    /// The number of bytes written to temporary files.
+    pub spilled_bytes: u64,
 }
 
 /// The entries of a directory.

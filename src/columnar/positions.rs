@@ -14,8 +14,7 @@ use super::part::{Encoder, Part, RowGroup};
 use super::schema::{GAME_POSITION, GROUP_ROWS};
 use crate::board::{FenText, MoveCode, Position};
 use crate::id::{GameId, Ply};
-use crate::parallel::OrderedQueue;
-use crate::parallel::lock;
+use crate::parallel::{OrderedQueue, lock};
 use crate::sort::Scatter;
 use crate::store::Result;
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::game_column::{GameColumn, OpeningNames, rows_of};
+use super::game_column::{GameColumn, rows_of};
 use super::moves::EncodedMoves;
 use super::output::Totals;
 use super::schema::{GAME, PROBLEM, SIDE_TABLES, SOURCE};
@@ -22,27 +22,17 @@ pub(crate) struct ParquetFiles<'w> {
     writer: Writer<'w>,
     /// Where the values of each column of `game` come from.
     game_columns: Vec<GameColumn>,
-    openings: OpeningNames,
+    openings: &'w OpeningBook,
     /// For each source, its path, and the byte at which reading starts.
     sources: HashMap<SourceId, (String, u64)>,
-    totals: &'w mut FileTotals,
-}
-
-/// The totals of a run.
-#[derive(Debug, Default)]
-pub(crate) struct FileTotals {
-    pub(crate) totals: Totals,
-    pub(crate) distinct_positions: u64,
-    /// The number of bytes written to temporary files.
-    pub(crate) spilled_bytes: u64,
+    totals: &'w mut Totals,
 }
 
 impl<'w> ParquetFiles<'w> {
     /// Writes through `writer`, and stores the totals in `totals`.
-    pub(crate) fn new(writer: Writer<'w>, openings: &OpeningBook, totals: &'w mut FileTotals) -> Self {
+    pub(crate) fn new(writer: Writer<'w>, openings: &'w OpeningBook, totals: &'w mut Totals) -> Self {
         let game_columns =
             GAME.columns.iter().filter_map(|column| GameColumn::from_name(column.name)).collect();
-        let openings = OpeningNames::from_book(openings);
         Self { writer, game_columns, openings, sources: HashMap::new(), totals }
     }
 }
@@ -112,10 +102,7 @@ impl KeepingSink for ParquetFiles<'_> {
     }
 
     fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
-        let sorted = self.writer.write_positions(sorted.pool())?;
-        self.totals.distinct_positions = sorted.distinct;
-        self.totals.spilled_bytes = sorted.spilled_bytes;
-        Ok(())
+        Ok(self.writer.write_positions(sorted.pool())?)
     }
 
     fn end(&mut self, run: &RunTotals) -> Result<()> {
@@ -145,7 +132,7 @@ impl KeepingSink for ParquetFiles<'_> {
         _: &S,
         _: impl FnOnce(&BulkLoader<'_>) -> Result<u64, S::Error>,
     ) -> Result<u64, S::Error> {
-        self.totals.totals = self.writer.finish()?;
+        *self.totals = self.writer.finish()?;
         Ok(0)
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
 use arrow_array::cast::AsArray as _;
@@ -15,6 +15,7 @@ use rayon::ThreadPoolBuilder;
 
 use super::output::{Manifest, PARTIAL, Result, TableTotals, WrittenBy, entries};
 use super::part::{ListedFile, io_error};
+use super::progress::Progress;
 use super::schema::{Placed, TABLES};
 use crate::board::{MoveCode, Position};
 use crate::parallel;
@@ -50,43 +51,13 @@ pub struct VerifyReport {
     pub found: u64,
 }
 
-/// The progress of a check.
-#[derive(Debug, Default)]
-pub struct VerifyProgress {
-    bytes: AtomicU64,
-    total_bytes: AtomicU64,
-    games: AtomicU64,
-}
-
-impl VerifyProgress {
-    /// The size of the files compared with their manifests so far, in bytes.
-    pub fn bytes(&self) -> u64 {
-        self.bytes.load(Ordering::Relaxed)
-    }
-
-    /// The size of all files in bytes.
-    pub fn total_bytes(&self) -> u64 {
-        self.total_bytes.load(Ordering::Relaxed)
-    }
-
-    /// The number of games replayed so far.
-    pub fn games(&self) -> u64 {
-        self.games.load(Ordering::Relaxed)
-    }
-}
-
 /// Checks the Parquet files of all shards in a directory. Writes nothing.
 ///
 /// # Errors
-/// If there is no manifest, the directory or a manifest cannot be read, an unchanged file cannot be read as
-/// Parquet, threads cannot be started, or `is_stopped` returns true. Files that are missing or have changed
-/// are findings, not errors.
-pub fn verify(
-    directory: &Path,
-    options: VerifyOptions,
-    progress: &VerifyProgress,
-    is_stopped: &(dyn Fn() -> bool + Sync),
-) -> Result<VerifyReport> {
+/// If there is no manifest. If the directory or a manifest cannot be read, or an unchanged file cannot be read
+/// as Parquet. If threads cannot be started, or the check is [stopped](Progress::stop). Files that are missing
+/// or have changed are findings, not errors.
+pub fn verify(directory: &Path, options: VerifyOptions, progress: &Progress) -> Result<VerifyReport> {
     let manifests = Manifest::all(directory)?;
     let pool = ThreadPoolBuilder::new().num_threads(options.threads).build();
     let pool = pool.map_err(|error| Error::io(directory, "start threads", std::io::Error::other(error)))?;
@@ -95,7 +66,7 @@ pub fn verify(
     let findings = Findings { limit: options.limit, found: Mutex::default() };
     let mut report = VerifyReport::default();
     for manifest in &manifests {
-        let check = Check { directory, manifest, options, progress, is_stopped, findings: &findings };
+        let check = Check { directory, manifest, options, progress, findings: &findings };
         pool.install(|| check.run(&mut report))?;
     }
     unlisted(directory, directory, &manifests, &findings)?;
@@ -112,7 +83,7 @@ struct Findings {
 
 impl Findings {
     fn add(&self, path: &Path, what: impl std::fmt::Display) {
-        let (first, found) = &mut *self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let (first, found) = &mut *parallel::lock(&self.found);
         *found += 1;
         if first.len() < self.limit {
             first.push(format!("{}: {what}", path.display()));
@@ -125,8 +96,7 @@ struct Check<'c> {
     directory: &'c Path,
     manifest: &'c Manifest,
     options: VerifyOptions,
-    progress: &'c VerifyProgress,
-    is_stopped: &'c (dyn Fn() -> bool + Sync),
+    progress: &'c Progress,
     findings: &'c Findings,
 }
 
@@ -147,16 +117,14 @@ fn row_sum(key: i64, game_id: i64, ply: i32, move_code: Option<i32>) -> u64 {
 impl Check<'_> {
     fn run(&self, report: &mut VerifyReport) -> Result<()> {
         let files = &self.manifest.files;
-        let sound = parallel::map(None, files.len(), |index| self.content(&files[index]))?;
-        let sound: Vec<&ListedFile> =
-            files.iter().zip(sound).filter(|(_, is_sound)| *is_sound).map(|(file, _)| file).collect();
+        let are_sound = parallel::map(None, files.len(), |index| self.content(&files[index]))?;
         self.totals(report);
         report.files += files.len() as u64;
-        if sound.len() < files.len() {
+        if are_sound.contains(&false) {
             // Further findings would be about the same damage.
             return Ok(());
         }
-        let of = |table: &str| sound.iter().copied().filter(|file| file.table == table).collect::<Vec<_>>();
+        let of = |table: &str| files.iter().filter(|file| file.table == table).collect::<Vec<_>>();
         let is_written_by_run = self.manifest.by_key == WrittenBy::Run;
         if is_written_by_run && self.rows(&of("game_position"))? != self.rows(&of("position_game"))? {
             let shard = self.manifest.shard;
@@ -173,13 +141,9 @@ impl Check<'_> {
         self.directory.join(&file.path)
     }
 
-    fn check_stop(&self) -> Result<()> {
-        if (self.is_stopped)() { Err(Error::Interrupted.into()) } else { Ok(()) }
-    }
-
     /// Checks the contents and the number of rows of a file against the manifest. Returns whether both agree.
     fn content(&self, file: &ListedFile) -> Result<bool> {
-        self.check_stop()?;
+        self.progress.check()?;
         let path = self.path(file);
         let is_inside =
             Path::new(&file.path).components().all(|part| matches!(part, std::path::Component::Normal(_)));
@@ -252,7 +216,7 @@ impl Check<'_> {
         }
         let mask = ProjectionMask::columns(reader.parquet_schema(), columns.iter().copied());
         for batch in reader.with_projection(mask).build().map_err(failed)? {
-            self.check_stop()?;
+            self.progress.check()?;
             see(&batch.map_err(|error| Error::io(&path, "read", std::io::Error::other(error)))?)?;
         }
         Ok(())
@@ -382,8 +346,8 @@ impl Check<'_> {
 }
 
 /// Reports files that no manifest lists, in `directory` and its subdirectories. `directory` is `root` or a
-/// directory below it. Skips incomplete files; files and directories that query engines ignore because of
-/// their names; and the directories of tables that a job wrote for all shards.
+/// directory below it. Skips incomplete files, and files and directories that query engines ignore because of
+/// their names. Also skips the directories of tables that a job wrote for all shards.
 fn unlisted(root: &Path, directory: &Path, manifests: &[Manifest], findings: &Findings) -> Result<()> {
     for entry in entries(directory)? {
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());

@@ -1,6 +1,5 @@
-//! Writes games to files: games of an indexing run, or of a database that is exported. The rows of small
-//! tables, which are all tables except those computed from the moves, are buffered, and written while games
-//! are read.
+//! Writes games to files: games of an indexing run, or of a database that is exported. Tables that are not
+//! computed from the moves are called small. Their rows are buffered, and written while games are read.
 
 use std::collections::BTreeMap;
 
@@ -18,20 +17,12 @@ use crate::store::Result;
 use crate::store::row::CountedGame;
 use crate::store::row::virtual_table::Cell;
 
-/// The approximate size in bytes of the Parquet files of `games` games with `plies` half-moves in total, as
-/// measured on collections with short and long headers.
+/// The approximate size in bytes of the Parquet files of `games` games with `plies` half-moves in total. The
+/// factors were measured on collections with short and long headers.
 pub(crate) fn file_bytes(games: u64, plies: u64) -> u64 {
     const BYTES_A_PLY: u64 = 30;
     const BYTES_A_GAME: u64 = 60;
     plies.saturating_mul(BYTES_A_PLY).saturating_add(games.saturating_mul(BYTES_A_GAME))
-}
-
-/// The result of sorting positions.
-pub(super) struct Sorted {
-    /// The number of distinct keys.
-    pub(super) distinct: u64,
-    /// The number of bytes written to temporary files.
-    pub(super) spilled_bytes: u64,
 }
 
 /// Receives games and their rows. At the end, writes the tables that are computed from the moves of the
@@ -44,6 +35,8 @@ pub(crate) struct Writer<'w> {
     small: BTreeMap<&'static str, SmallTable>,
     games: Games,
     moves: Option<MoveFile>,
+    distinct_positions: u64,
+    spilled_bytes: u64,
 }
 
 impl<'w> Writer<'w> {
@@ -54,7 +47,9 @@ impl<'w> Writer<'w> {
         is_stopped: &'w (dyn Fn() -> bool + Sync),
     ) -> Result<Self> {
         let moves = Some(MoveFile::create(&options.temp_dir)?);
-        Ok(Self { output, options, is_stopped, small: BTreeMap::new(), games: Games::default(), moves })
+        let (small, games) = (BTreeMap::new(), Games::default());
+        let (distinct_positions, spilled_bytes) = (0, 0);
+        Ok(Self { output, options, is_stopped, small, games, moves, distinct_positions, spilled_bytes })
     }
 
     /// Adds the data of a game. Must be called before the rows of the game are added.
@@ -87,7 +82,7 @@ impl<'w> Writer<'w> {
     }
 
     /// Writes the tables that are computed from the moves. Must be called after the last game was added.
-    pub(super) fn write_positions(&mut self, pool: &ThreadPool) -> Result<Sorted> {
+    pub(super) fn write_positions(&mut self, pool: &ThreadPool) -> Result<()> {
         let moves = self.moves.take().expect("until the end").read()?;
         let Self { output, options, is_stopped, games, .. } = &*self;
         let visits = PlayedOccurrences::with_bits(PREFIX_BITS, options.memory, options.temp_dir.clone())?;
@@ -96,29 +91,29 @@ impl<'w> Writer<'w> {
         all.write_positions(&visits, threads)?;
         let at_once = usize::try_from(options.memory / 6 / threads as u64).unwrap_or(usize::MAX).max(1 << 20);
         let at_once = at_once / size_of::<PlayedOccurrence>();
-        let distinct = match options.by_key {
+        self.distinct_positions = match options.by_key {
             WrittenBy::Run => all.write_by_key(&visits, pool, at_once)?,
             WrittenBy::Job => all.write_together(&visits, at_once)?,
         };
-        Ok(Sorted { distinct, spilled_bytes: moves.bytes.len() as u64 + visits.spilled() })
+        self.spilled_bytes = moves.bytes.len() as u64 + visits.spilled();
+        Ok(())
     }
 
     /// Completes all files, and lists them in the manifest.
     pub(super) fn finish(self) -> Result<Totals> {
-        let Self { output, options, small, .. } = self;
+        let Self { output, options, small, distinct_positions, spilled_bytes, .. } = self;
         for mut table in small.into_values() {
             table.flush(&output)?;
             table.files.into_values().try_for_each(|file| output.complete(file.part))?;
         }
-        output.finish(&options)
+        Ok(Totals { distinct_positions, spilled_bytes, ..output.finish(&options)? })
     }
 }
 
-/// The maximum size of a table's buffered rows, in bytes. Each table has its own limit, so that the ends of
-/// its row groups do not depend on the order in which rows of different tables arrive. The games of a
-/// collection can be spread over a thousand months, each with its own file. With a lower limit for `game`,
-/// the row groups of these files would have only a few dozen games, and most of the time would be spent on
-/// starting row groups.
+/// The maximum size of a table's buffered rows, in bytes. Each table has its own limit. So the ends of its row
+/// groups do not depend on the order in which rows of different tables arrive. The games of a collection can
+/// be spread over a thousand months, each with its own file. With a lower limit for `game`, the row groups of
+/// these files would have only a few dozen games. Most of the time would be spent on starting row groups.
 fn most_bytes(table: &Table) -> usize {
     if table.name == GAME.name { 128 << 20 } else { 32 << 20 }
 }

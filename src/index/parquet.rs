@@ -8,8 +8,8 @@ use std::time::Instant;
 use arrow_array::RecordBatch;
 
 use crate::columnar::{
-    FileTotals, LeastRanks, Output, ParquetFiles, PartitionBy, RankSink, StreamQuery, StreamSink,
-    WriteOptions, Writer, WrittenBy, file_bytes,
+    LeastRanks, Output, ParquetFiles, PartitionBy, RankSink, StreamQuery, StreamSink, Totals, WriteOptions,
+    Writer, WrittenBy, file_bytes,
 };
 use crate::index::plan::Plan;
 use crate::index::run::{Intake, Run};
@@ -65,14 +65,14 @@ impl Plan<'_> {
             temp_dir,
         };
         let is_stopped = || progress.is_stopped();
-        let mut written = FileTotals::default();
+        let mut written = Totals::default();
         let writer = Writer::new(output, write, &is_stopped)?;
         let sink = ParquetFiles::new(writer, &options.openings, &mut written);
         let summary = run.fill(sink).map_err(|error| self.needing(error, &estimate))?;
         Ok(Summary {
             distinct_positions: written.distinct_positions,
-            parquet_files: written.totals.files,
-            file_bytes: written.totals.bytes,
+            parquet_files: written.files,
+            file_bytes: written.bytes,
             spilled_bytes: written.spilled_bytes,
             elapsed: started.elapsed(),
             ..summary

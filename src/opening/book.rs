@@ -168,7 +168,12 @@ impl OpeningBook {
     /// The opening with this position; `None` if the position has no name.
     #[must_use]
     pub fn get(&self, position: &Position) -> Option<&Opening> {
-        self.find(position).map(|id| &self.openings[id.0 as usize - 1].opening)
+        self.by_id(self.find(position)?)
+    }
+
+    /// The opening with this id; `None` if there is none.
+    pub(crate) fn by_id(&self, id: OpeningId) -> Option<&Opening> {
+        self.openings.get((id.0 as usize).checked_sub(1)?).map(|named| &named.opening)
     }
 
     #[inline(never)]

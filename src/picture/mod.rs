@@ -90,7 +90,7 @@ impl BoardPicture<'_> {
             "<svg {shown} viewBox=\"0 0 {SIDE} {SIDE}\" role=\"img\">\n\
              <title>Chess board, {}</title>\n<desc>{}</desc>\n{definitions}",
             state(self.position),
-            escaped(&description(self.position, self.orientation, self.last_move, self.arrows)),
+            escaped(&self.description()),
         );
         self.draw_squares(&mut svg);
         self.draw_marks(&mut svg);
@@ -207,6 +207,27 @@ impl BoardPicture<'_> {
     fn king_in_check(&self) -> Option<Square> {
         self.position.is_check().then(|| self.position.king(self.position.side()))
     }
+
+    /// A complete description of the picture.
+    fn description(&self) -> String {
+        let mut words = format!("{}. ", state(self.position));
+        for color in [Color::White, Color::Black] {
+            words += &format!("{}: {}. ", color.name(), pieces(self.position, color));
+        }
+        if let Some(move_in_words) = self.last_move.and_then(move_in_words) {
+            words += &format!("Last move: {move_in_words}. ");
+        }
+        words += &format!("{} is at the bottom. ", self.orientation.name());
+        if !self.arrows.is_empty() {
+            let label = |arrow: &Arrow| match arrow.label.as_str() {
+                "" => format!("{} to {}", arrow.from, arrow.to),
+                label => format!("{} to {} ({label})", arrow.from, arrow.to),
+            };
+            let labels: Vec<_> = self.arrows.iter().map(label).collect();
+            words += &format!("Arrows: {}. ", labels.join(", "));
+        }
+        words + &format!("FEN: {}", self.position.fen())
+    }
 }
 
 /// The shapes of all pieces, as an invisible `svg` element. A page with pictures from
@@ -219,34 +240,6 @@ pub fn piece_shapes() -> String {
 /// 0 for a light square, 1 for a dark one.
 fn shade(square: Square) -> usize {
     usize::from((square.file() + square.rank() + 1) % 2)
-}
-
-/// A complete description of the picture.
-fn description(
-    position: &Position,
-    orientation: Color,
-    last_move: Option<MoveCode>,
-    arrows: &[Arrow],
-) -> String {
-    let mut words = format!("{}. ", state(position));
-    for color in [Color::White, Color::Black] {
-        words += &format!("{}: {}. ", color.name(), pieces(position, color));
-    }
-    if let Some(move_in_words) = last_move.and_then(move_in_words) {
-        words += &format!("Last move: {move_in_words}. ");
-    }
-    words += &format!("{} is at the bottom. ", orientation.name());
-    if !arrows.is_empty() {
-        let labels: Vec<_> = arrows
-            .iter()
-            .map(|arrow| match arrow.label.as_str() {
-                "" => format!("{} to {}", arrow.from, arrow.to),
-                label => format!("{} to {} ({label})", arrow.from, arrow.to),
-            })
-            .collect();
-        words += &format!("Arrows: {}. ", labels.join(", "));
-    }
-    words + &format!("FEN: {}", position.fen())
 }
 
 /// The side to move, and whether it is in check, checkmated or stalemated.

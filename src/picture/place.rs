@@ -27,8 +27,8 @@ pub(super) fn centre(square: Square, orientation: Color) -> [f64; 2] {
     [x, y].map(|corner| f64::from(corner) + f64::from(SQUARE) / 2.0)
 }
 
-/// Escapes a text for XML or HTML, outside attributes: `&`, `<` and `>` become entities, and U+FFFD replaces
-/// U+FFFE, U+FFFF and all control characters except tab and line feed.
+/// Escapes a text for XML or HTML, outside attributes. `&`, `<` and `>` become entities. U+FFFD replaces U+FFFE,
+/// U+FFFF and all control characters except tab and line feed.
 #[must_use]
 pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());

@@ -66,14 +66,20 @@ struct ChangeWatch {
 }
 
 impl ChangeWatch {
-    /// Switches the file to a write-ahead log, then opens the connection. The switch is possible only while
+    /// The data version on the connection. If the connection is not open, or is open to another file, first
+    /// switches the file to a write-ahead log, then opens the connection. The switch is possible only while
     /// the file is not in use, so this server must not have the file open either.
-    fn open(&mut self, path: &Path, file: FileId) -> store::Result<()> {
+    fn version(&mut self, path: &Path, file: FileId) -> store::Result<i64> {
+        if let Some((open, database)) = &self.open
+            && *open == file
+        {
+            return database.data_version();
+        }
         self.open = None;
         Database::share(path);
-        self.open = Some((file, Database::open_read_only(path)?));
+        let database = Database::open_read_only(path)?;
         self.opened += 1;
-        Ok(())
+        self.open.insert((file, database)).1.data_version()
     }
 }
 
@@ -95,11 +101,11 @@ impl Databases {
             let stem = stem.ok_or_else(|| Error::NoName { path: path.clone() })?;
             let is_free = |name: &String| served.iter().all(|other| other.name != *name);
             let mut names = std::iter::once(stem.to_owned()).chain((2..).map(|n| format!("{stem}-{n}")));
-            let name = names.find(is_free).ok_or_else(|| Error::NoName { path: path.clone() })?;
+            let name = names.find(is_free).expect("a number is free");
             let mut watch = ChangeWatch { began: SystemTime::now(), open: None, opened: 0 };
             drop(Database::open_read_only(path)?);
             if let Ok(file) = FileId::from_path(path) {
-                watch.open(path, file)?;
+                watch.version(path, file)?;
             }
             served.push(Arc::new(ServedDatabase { name, path: path.clone(), watch: Mutex::new(watch) }));
         }
@@ -144,13 +150,7 @@ impl ServedDatabase {
     pub(super) fn state(&self) -> Result<State, Problem> {
         let file = FileId::from_path(&self.path).map_err(|error| self.unavailable(&error))?;
         let mut watch = lock(&self.watch);
-        if watch.open.as_ref().is_none_or(|(open, _)| *open != file) {
-            watch.open(&self.path, file).map_err(|error| self.unusable(&error))?;
-        }
-        let version = match &watch.open {
-            Some((_, database)) => database.data_version().map_err(|error| self.unusable(&error))?,
-            None => 0,
-        };
+        let version = watch.version(&self.path, file).map_err(|error| self.unusable(&error))?;
         Ok(State { began: watch.began, file, opened: watch.opened, version })
     }
 

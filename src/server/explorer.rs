@@ -71,9 +71,8 @@ fn player(call: &Call, database: &Database) -> Result<Answer, Problem> {
     let filter = filter.with_side(side).map_err(|error| Problem::parameter("player", error))?;
     let mut answer = explore(params, database, &filter, Some(side), ListLengths { top: 0, recent: 8 })?;
     answer.queue_position = Some(0);
-    let mut body = serde_json::to_vec(&answer).map_err(|error| Problem::damaged(error.to_string()))?;
-    body.push(b'\n');
-    Ok(Answer::Whole { content_type: JSON_LINES, body })
+    let json = serde_json::to_string(&answer).map_err(|error| Problem::damaged(error.to_string()))?;
+    Ok(Answer::text(JSON_LINES, json + "\n"))
 }
 
 fn speeds(params: ExplorerParams<'_>) -> Vec<Speed> {
@@ -125,7 +124,7 @@ fn explore(
 }
 
 fn pgn(call: &Call, database: &Database) -> Result<Answer, Problem> {
-    let game = game_of_code(database, call.path("id"))?;
+    let game = game_of_code(database, &call.id)?;
     pgn_of(database, game.ok_or_else(|| Problem::not_found("There is no game with this id."))?, false)
 }
 

@@ -7,7 +7,7 @@
 //! One thread reads and writes HTTP. A few pools of other threads run the queries. Each of these threads has
 //! its own connections to some of the databases, and each pool has a short queue of waiting requests. A query
 //! stops when its timeout has passed or the client disconnects. The server never changes the data of a
-//! database; it only switches the file to write-ahead logging, so that other programs can write while the
+//! database. It only switches the file to write-ahead logging, so that other programs can write while the
 //! server reads.
 //!
 //! | module | contents |

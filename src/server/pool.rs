@@ -89,7 +89,7 @@ pub(super) struct Reader {
     open: Vec<Open>,
     /// The cancel token of the current request.
     cancel: Arc<Mutex<Option<CancelToken>>>,
-    nature: PoolOptions,
+    options: PoolOptions,
 }
 
 /// An open database.
@@ -105,22 +105,21 @@ pub(super) struct Pool {
     pub(super) name: &'static str,
     /// `None` once the pool is stopping.
     sender: Mutex<Option<Sender<Job>>>,
-    threads: Mutex<Vec<JoinHandle<()>>>,
+    threads: Vec<JoinHandle<()>>,
     refused: AtomicU64,
 }
 
 impl Pool {
-    pub(super) fn start(nature: PoolOptions) -> Result<Self, Error> {
-        let PoolOptions { name, threads, waiting, .. } = nature;
+    pub(super) fn start(options: PoolOptions) -> Result<Self, Error> {
+        let PoolOptions { name, threads, waiting, .. } = options;
         let (sender, receiver) = bounded(waiting);
-        let mut running = Vec::new();
+        let mut started = Vec::new();
         for number in 0..threads {
             let receiver = receiver.clone();
             let thread = thread::Builder::new().name(format!("{name}-{number}"));
-            running.push(thread.spawn(move || work(&receiver, nature)).map_err(Error::Thread)?);
+            started.push(thread.spawn(move || work(&receiver, options)).map_err(Error::Thread)?);
         }
-        let (sender, threads) = (Mutex::new(Some(sender)), Mutex::new(running));
-        Ok(Self { name, sender, threads, refused: AtomicU64::new(0) })
+        Ok(Self { name, sender: Mutex::new(Some(sender)), threads: started, refused: AtomicU64::new(0) })
     }
 
     /// Queues a job for the next free thread. Fails if the queue is full, the pool is stopping or no thread is
@@ -145,8 +144,7 @@ impl Pool {
     /// time `until`. Returns whether all threads have ended.
     pub(super) fn end(&self, until: Instant) -> bool {
         *lock(&self.sender) = None;
-        let threads = lock(&self.threads);
-        while threads.iter().any(|thread| !thread.is_finished()) {
+        while self.threads.iter().any(|thread| !thread.is_finished()) {
             if Instant::now() >= until {
                 return false;
             }
@@ -166,9 +164,9 @@ impl Pool {
     }
 }
 
-fn work(receiver: &Receiver<Job>, nature: PoolOptions) {
-    lower_priority(nature.nice);
-    let mut reader = Reader::new(nature);
+fn work(receiver: &Receiver<Job>, options: PoolOptions) {
+    lower_priority(options.nice);
+    let mut reader = Reader::new(options);
     for (cancel, work) in receiver.iter() {
         // Skip a request whose client has disconnected, or whose deadline has passed.
         if cancel.is_over() {
@@ -178,7 +176,7 @@ fn work(receiver: &Receiver<Job>, nature: PoolOptions) {
         let done = catch_unwind(AssertUnwindSafe(|| work(&mut reader)));
         reader.set(None);
         if done.is_err() {
-            reader = Reader::new(nature);
+            reader = Reader::new(options);
         }
     }
 }
@@ -195,8 +193,8 @@ fn lower_priority(nice: u8) {
 }
 
 impl Reader {
-    fn new(nature: PoolOptions) -> Self {
-        Self { open: Vec::new(), cancel: Arc::default(), nature }
+    fn new(options: PoolOptions) -> Self {
+        Self { open: Vec::new(), cancel: Arc::default(), options }
     }
 
     /// Sets the cancel token of the current request, or clears it.
@@ -219,14 +217,14 @@ impl Reader {
         let open = match known.filter(|open| open.file == file) {
             Some(open) => open,
             None => {
-                if self.open.len() >= self.nature.open {
+                if self.open.len() >= self.options.open {
                     self.open.remove(0);
                 }
                 Open { served: Arc::clone(served), file, database: self.open_database(served)? }
             }
         };
         self.open.push(open);
-        let Some(Open { database, .. }) = self.open.last() else { return Err(Problem::internal()) };
+        let database = &self.open.last().expect("the database was just added").database;
         if let Some(cancel) = &*lock(&self.cancel) {
             *lock(&cancel.state.running) = Some(database.interrupt_handle());
         }
@@ -236,8 +234,8 @@ impl Reader {
     fn open_database(&self, served: &ServedDatabase) -> Result<Database, Problem> {
         let unusable = |error| served.unusable(&error);
         let database = Database::open_read_only(&served.path).map_err(unusable)?;
-        database.keep_ready(STATEMENTS, self.nature.page_bytes).map_err(unusable)?;
-        (self.nature.prepare)(&database).map_err(unusable)?;
+        database.keep_ready(STATEMENTS, self.options.page_bytes).map_err(unusable)?;
+        (self.options.prepare)(&database).map_err(unusable)?;
         let cancel = Arc::clone(&self.cancel);
         let stop = Stop::new(move || lock(&cancel).as_ref().is_some_and(CancelToken::is_over));
         database.stop_when(&stop).map_err(unusable)?;

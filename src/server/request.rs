@@ -21,8 +21,8 @@ const DESCRIBING: [&str; 7] = ["pattern", "material", "structure", "ending", "mo
 /// A request.
 #[derive(Debug, Default)]
 pub(super) struct Call {
-    /// The variable segments of the path, each with its name.
-    pub(super) path: Vec<(String, String)>,
+    /// The segment `{id}` of the path; empty if the route has none.
+    pub(super) id: String,
     /// The parameters, in order.
     pub(super) query: Vec<(String, String)>,
     /// The request body.
@@ -30,12 +30,6 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// The variable segment of the path with this name; empty if there is none.
-    pub(super) fn path(&self, name: &str) -> &str {
-        let found = self.path.iter().find(|(other, _)| other == name);
-        found.map_or("", |(_, value)| value)
-    }
-
     /// The non-empty values of a parameter.
     pub(super) fn all<'c>(&'c self, name: &'c str) -> impl Iterator<Item = &'c str> + 'c {
         let values = self.query.iter().filter(move |(other, _)| other == name);
@@ -125,9 +119,8 @@ impl Param {
         Self::new(name, ParamType::Flag, what)
     }
 
-    /// Fails if the request has an unknown parameter, a value that is not among the words or numbers of its
-    /// parameter, or two values of a parameter that may be given only once. Changes the letter case of words
-    /// to that of the table.
+    /// Fails if the request has an unknown parameter or an invalid value, or repeats a parameter that may be
+    /// given only once. Changes the letter case of words to that in the list of allowed words.
     pub(super) fn check(groups: &[&[Self]], call: &mut Call) -> Result<(), Problem> {
         let known = || groups.iter().copied().flatten();
         for at in 0..call.query.len() {

@@ -28,7 +28,7 @@ const MAY_USE: [(&str, &[&str]); 11] = [
     ),
     ("query", &["board", "id", "opening", "pgn", "sorted", "store"]),
     ("columnar", &["board", "id", "opening", "parallel", "positioned_io", "query", "sort", "store"]),
-    ("server", &["board", "channel", "id", "opening", "parallel", "pgn", "query", "store"]),
+    ("server", &["board", "channel", "id", "opening", "parallel", "pgn", "query", "store", "utc"]),
     ("picture", &["board", "query", "sorted"]),
     ("functions", &["board", "pgn", "query", "store"]),
 ];

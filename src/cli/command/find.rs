@@ -370,8 +370,8 @@ impl<'a> Printer<'a> {
         let is_pgn = matches!(self.out, Printed::Pgn { .. });
         match self.out {
             Printed::EmptyTable(_) => {}
-            Printed::Table(rows) => return rows.finish(|_| total.map(|total| total_text(total, offset))),
-            Printed::Csv(rows) => rows.finish(|_| None)?,
+            Printed::Table(rows) => return rows.finish(total.map(|total| total_text(total, offset))),
+            Printed::Csv(rows) => rows.finish(None)?,
             Printed::Json(mut out) | Printed::Pgn { mut out, .. } => out.flush()?,
         }
         if let Some(total) = total.filter(|total| total.is_more) {

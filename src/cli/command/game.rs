@@ -207,6 +207,7 @@ fn write_problems(out: &mut dyn Write, record: &GameRecord, problems: &[GameProb
         return Ok(());
     }
     writeln!(out, "\nProblems in {}\n", printable(&record.source.to_string_lossy()))?;
+    let out: Box<dyn Write + '_> = Box::new(out);
     let mut table = TableWriter::new(out, &["line", "ply", "severity", "kind", "message"], None);
     for problem in problems {
         table.row(vec![

@@ -233,7 +233,8 @@ fn section(
             grouped((hidden + LISTED) as u64)
         )?,
     }
-    let mut table = TableWriter::new(Indented { out, at_start: true }, columns, None);
+    let out: Box<dyn Write + '_> = Box::new(Indented { out, at_start: true });
+    let mut table = TableWriter::new(out, columns, None);
     for row in rows {
         table.row(row)?;
     }

@@ -36,7 +36,7 @@ fn write(query: &PositionQuery, format: RowFormat) -> anyhow::Result<()> {
             fen.into(),
             changes.join("; ").into(),
         ])?;
-        return rows.finish(|_| None);
+        return rows.finish(None);
     }
     let mut out = stdout();
     if format == RowFormat::Json {

@@ -133,14 +133,14 @@ fn write(format: RowFormat, listed: &ListedPlayers, offset: u32) -> anyhow::Resu
     match format {
         RowFormat::Table if listed.players.is_empty() => return Ok(()),
         RowFormat::Table => {
-            return write_rows(format, &TABLE, &listed.players)?.finish(|_| Some(total));
+            return write_rows(format, &TABLE, &listed.players)?.finish(Some(total));
         }
         RowFormat::Json => {
             let mut out = stdout();
             listed.players.iter().try_for_each(|player| write_json(&mut out, player))?;
             out.flush()?;
         }
-        RowFormat::Csv => write_rows(format, &FIELDS, &listed.players)?.finish(|_| None)?,
+        RowFormat::Csv => write_rows(format, &FIELDS, &listed.players)?.finish(None)?,
     }
     if shown < listed.total && shown > 0 {
         note(&total);
@@ -449,7 +449,7 @@ fn write_aliases(rows: &[PlayerAlias]) -> anyhow::Result<()> {
     for PlayerAlias { name, alias, fide_id } in rows {
         writer.row(&[name.as_str().into(), alias.as_str().into(), (*fide_id).into()])?;
     }
-    writer.finish(|_| None)
+    writer.finish(None)
 }
 
 /// Writes suggestions to standard output, each with its reason.
@@ -471,7 +471,7 @@ fn write_suggested(rows: &[SuggestedAlias]) -> anyhow::Result<()> {
         }
         writer.row(&values)?;
     }
-    writer.finish(|_| None)
+    writer.finish(None)
 }
 
 fn shown(range: &RangeInclusive<u16>) -> Value<'static> {

@@ -218,9 +218,7 @@ fn write_lines(lines: &[RepertoireLine], first: usize, has_names: bool, hidden: 
         rows.row(&cells)?;
         before = &line.moves;
     }
-    rows.finish(|_| {
-        (hidden > 0).then(|| format!("{} not shown: --limit 0 shows all", counted(hidden, "line")))
-    })
+    rows.finish((hidden > 0).then(|| format!("{} not shown: --limit 0 shows all", counted(hidden, "line"))))
 }
 
 /// Consecutive moves as text.
@@ -267,7 +265,7 @@ fn write_departures(name: &str, departures: &[Departure], count: u64) -> anyhow:
             after.into(),
         ])?;
     }
-    rows.finish(|_| None)
+    rows.finish(None)
 }
 
 /// The FEN; empty for the start position.
@@ -295,7 +293,7 @@ fn write_games(games: &[FollowingGame]) -> anyhow::Result<()> {
             game.followed.as_str().into(),
         ])?;
     }
-    rows.finish(|_| None)
+    rows.finish(None)
 }
 
 fn write_csv(repertoires: &[Repertoire]) -> anyhow::Result<()> {
@@ -324,5 +322,5 @@ fn write_csv(repertoires: &[Repertoire]) -> anyhow::Result<()> {
             rows.row(&COLUMNS.map(|(_, value)| value(repertoire, line)))?;
         }
     }
-    rows.finish(|_| None)
+    rows.finish(None)
 }

@@ -63,7 +63,7 @@ fn database(args: &VerifyArgs) -> anyhow::Result<Outcome> {
         stopped.stop();
         // A constraint in a database from other people can call a function that never returns. So the process
         // ends even if the check does not.
-        end_after(READING, || true);
+        end_after(READING, Box::new(|| true));
     })?;
     let file_bytes = std::fs::metadata(database).map_or(0, |metadata| metadata.len());
     let snapshot = || snapshot(&progress, file_bytes);
@@ -217,9 +217,7 @@ fn found(finding: &Finding) -> Found {
 /// Checks the Parquet files of a directory.
 #[cfg(feature = "parquet")]
 fn parquet(args: &VerifyArgs, directory: &Path) -> anyhow::Result<Outcome> {
-    use std::sync::atomic::{AtomicBool, Ordering};
-
-    use pgndex::columnar::{VerifyOptions, VerifyProgress, verify};
+    use pgndex::columnar::{Progress, VerifyOptions, verify};
 
     use crate::cli::error::wrong_value;
     use crate::cli::render::VerifiedParquet;
@@ -227,10 +225,9 @@ fn parquet(args: &VerifyArgs, directory: &Path) -> anyhow::Result<Outcome> {
     if args.database.is_some() && !crate::cli::usage::is_database_from_environment() {
         return Err(wrong_value("a database and --parquet were given; check one after the other"));
     }
-    let stop = Arc::new(AtomicBool::new(false));
-    let stopped = Arc::clone(&stop);
-    stop_on_signal(move || stopped.store(true, Ordering::Relaxed))?;
-    let progress = VerifyProgress::default();
+    let progress = Arc::new(Progress::default());
+    let stopped = Arc::clone(&progress);
+    stop_on_signal(move || stopped.stop())?;
     let snapshot = || Snapshot {
         bytes_done: progress.bytes(),
         bytes_total: progress.total_bytes(),
@@ -243,9 +240,7 @@ fn parquet(args: &VerifyArgs, directory: &Path) -> anyhow::Result<Outcome> {
         limit: args.limit as usize,
         threads: args.threads.threads.map_or(0, usize::from),
     };
-    let report = display(args.report.log.quiet, snapshot, || {
-        verify(directory, options, &progress, &|| stop.load(Ordering::Relaxed))
-    })?;
+    let report = display(args.report.log.quiet, snapshot, || verify(directory, options, &progress))?;
     Ok(Outcome {
         first: report.findings.iter().map(|finding| printable(finding)).collect(),
         findings: report.found,

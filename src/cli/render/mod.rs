@@ -27,6 +27,6 @@ pub(crate) use sheet::write_sheet;
 pub(crate) use summary::{Report, problem_query, sql_command};
 pub(crate) use table::{Cell, Style, TableWriter};
 pub(crate) use text::{
-    all_hint, blanks, bounded, brief, bytes, counted, database_size, duration, escaped_json, grouped,
-    percent, printable, printable_lines, rough, sanitized, shell_word,
+    all_hint, bounded, brief, bytes, counted, database_size, duration, escaped_json, grouped, percent,
+    printable, printable_lines, rough, sanitized, shell_word,
 };

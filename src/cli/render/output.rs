@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write};
 use std::sync::LazyLock;
 
 use serde::Serialize;
@@ -23,9 +23,9 @@ pub(crate) fn stdout() -> Box<dyn Write> {
 }
 
 /// Standard output, with errors that name it.
-struct Named<W>(W);
+struct Named(StdoutLock<'static>);
 
-impl<W: Write> Write for Named<W> {
+impl Write for Named {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.write(bytes).map_err(of_stdout)
     }
@@ -331,12 +331,17 @@ impl<'o> RowWriter<'o> {
         Ok(())
     }
 
-    /// Writes the remaining rows. Below a plain table, also writes the line that `last_line` returns for the
-    /// number of rows. If the table was too wide, writes a note instead.
+    /// The number of rows so far.
+    pub(crate) fn count(&self) -> u64 {
+        self.rows
+    }
+
+    /// Writes the remaining rows. Below a plain table, also writes `last_line`. If the table was too wide,
+    /// writes a note instead.
     ///
     /// # Errors
     /// If writing fails.
-    pub(crate) fn finish(self, last_line: impl FnOnce(u64) -> Option<String>) -> anyhow::Result<()> {
+    pub(crate) fn finish(self, last_line: Option<String>) -> anyhow::Result<()> {
         match self.writer {
             Writer::Table { table, style } => {
                 let (mut out, drawn) = table.finish()?;
@@ -346,7 +351,7 @@ impl<'o> RowWriter<'o> {
                         "\n{}, one value per line: too wide for the terminal",
                         counted(self.rows, "row")
                     )?;
-                } else if let Some(line) = last_line(self.rows).filter(|_| style == Style::Plain) {
+                } else if let Some(line) = last_line.filter(|_| style == Style::Plain) {
                     writeln!(out, "{line}")?;
                 }
                 out.flush()?;
@@ -397,7 +402,8 @@ mod tests {
         let mut rows = RowWriter::new(Box::new(&mut out), format, &["id", "a", "a"], None).unwrap();
         rows.row(&[Value::Integer(i64::MIN), Value::Null, Value::Blob(b"\x00\xfe")]).unwrap();
         rows.row(&[Value::Real(3.0), Value::from("a \"b\",\nc"), Value::Real(f64::INFINITY)]).unwrap();
-        rows.finish(|rows| Some(format!("{rows} rows"))).unwrap();
+        let count = rows.count();
+        rows.finish(Some(format!("{count} rows"))).unwrap();
         String::from_utf8(out).unwrap()
     }
 

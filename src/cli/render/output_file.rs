@@ -91,8 +91,8 @@ impl OutputFile {
         self.file.as_file()
     }
 
-    /// If an I/O error kept the file from being completed, returns an error that names the file and, if the
-    /// disk is full, the space needed. Other errors are returned unchanged.
+    /// Adds the name of the file to an I/O error and, if the disk is full, the space needed. Other errors are
+    /// returned unchanged.
     pub(crate) fn failed(&self, error: anyhow::Error) -> anyhow::Error {
         if let Some(kind) = io_errors(&error).find(|&kind| is_disk_full(kind)) {
             let need = self.file().metadata().ok().map(|metadata| Need::MoreThan(metadata.len()));
@@ -132,12 +132,11 @@ pub(crate) fn unless_standard_output(path: Option<&Path>) -> Option<&Path> {
 
 /// Fails if an output file is the database or belongs to it.
 pub(crate) fn refuse_file_of(database: &Path, path: &Path) -> anyhow::Result<()> {
-    if is_file_of(database, path) {
-        anyhow::bail!(
-            "{}: is the database itself or one of its auxiliary files; name another file",
-            path.display()
-        );
-    }
+    ensure!(
+        !is_file_of(database, path),
+        "{}: is the database itself or one of its auxiliary files; name another file",
+        path.display()
+    );
     Ok(())
 }
 
@@ -161,19 +160,15 @@ fn directory(path: &Path) -> &Path {
 
 /// Fails if the file has the name of an archive, a format that this program does not write.
 fn refuse_archive(path: &Path) -> anyhow::Result<()> {
-    let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+    let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     let shown = path.display();
-    let Some(extension) =
-        extension.filter(|name| matches!(name.as_str(), "gz" | "zst" | "bz2" | "xz" | "zip"))
-    else {
-        return Ok(());
-    };
     let program = match extension.as_str() {
         "zst" => "zstd",
         "bz2" => "bzip2",
         "xz" => "xz",
         "gz" => "gzip",
-        _ => bail!("{shown}: archives cannot be written; leave out .zip"),
+        "zip" => bail!("{shown}: archives cannot be written; leave out .zip"),
+        _ => return Ok(()),
     };
     bail!(
         "{shown}: archives cannot be written; leave out .{extension}, or leave out --output and write '| {program} > {shown}' at the end"
@@ -184,9 +179,9 @@ fn refuse_archive(path: &Path) -> anyhow::Result<()> {
 /// `instead` is the advice if the path is that of a directory, or of something else that is not a file.
 ///
 /// # Errors
-/// If the path has the name of an archive, or is the path of something other than a file; if the file is the
-/// database or belongs to it, or is another SQLite database; if the file exists and must not be overwritten;
-/// if its directory does not exist.
+/// If the path has the name of an archive, or is not the path of a file. If the file is the database or
+/// belongs to it, or is another SQLite database. If the file exists and must not be overwritten. If its
+/// directory does not exist.
 pub(crate) fn check(
     path: &Path,
     existing: Existing,

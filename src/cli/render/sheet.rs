@@ -10,7 +10,7 @@ use pgndex::store::{GameAnnotations, GameRecord, PositionAnnotations, StoredPosi
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::cli::args::{BoardPly, GameArgs};
-use crate::cli::render::{BoardStyle, blanks, counted, is_ascii, printable, terminal_width};
+use crate::cli::render::{BoardStyle, counted, is_ascii, printable, terminal_width};
 use crate::cli::terminal::note;
 
 /// If the half-move clock is at least this number, it is shown below a board.
@@ -79,7 +79,7 @@ pub(crate) fn write_sheet(
     headers.iter_mut().for_each(|(name, _)| *name = printable(name));
     let width = headers.iter().map(|(name, _)| name.width()).max().unwrap_or(0);
     for (name, value) in headers {
-        writeln!(out, "  {name}{}  {}", blanks(width - name.width()), printable(&value))?;
+        writeln!(out, "  {name}{}  {}", " ".repeat(width - name.width()), printable(&value))?;
     }
     writeln!(out)?;
     let columns = Columns::of(record, annotations)?;
@@ -173,7 +173,7 @@ impl Columns {
     fn text(self, entry: &Entry) -> String {
         let Self { san, time, value } = self;
         let mut text = entry.san.clone();
-        text += &blanks(san.saturating_sub(text.width()));
+        text += &" ".repeat(san.saturating_sub(text.width()));
         if time > 0 {
             text += &format!("  {:>time$}", entry.time);
         }
@@ -250,7 +250,7 @@ impl Sheet<'_> {
         };
         let gap =
             self.columns.width() - written + if self.columns.width() == self.columns.san { 2 } else { 4 };
-        writeln!(self.out, "{}{text}", blanks(gap))
+        writeln!(self.out, "{}{text}", " ".repeat(gap))
     }
 
     /// Writes the comments after the move that was played from `position` at `ply`, and the variations that
@@ -280,7 +280,7 @@ impl Sheet<'_> {
     fn lines(&mut self, lines: impl IntoIterator<Item = String>) -> io::Result<()> {
         self.close()?;
         self.is_spaced = false;
-        lines.into_iter().try_for_each(|line| writeln!(self.out, "{}{line}", blanks(INDENT)))
+        lines.into_iter().try_for_each(|line| writeln!(self.out, "{}{line}", " ".repeat(INDENT)))
     }
 
     fn board(

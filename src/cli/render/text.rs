@@ -63,11 +63,6 @@ pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
     escaped.into()
 }
 
-/// A text of `count` spaces. `format!` cannot replace this function: its widths can be at most 65,535.
-pub(crate) fn blanks(count: usize) -> String {
-    " ".repeat(count)
-}
-
 /// A message of one or several lines for printing. Control characters are made visible, and long lines are
 /// cut off.
 pub(crate) fn sanitized(text: &str) -> String {

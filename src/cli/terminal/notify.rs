@@ -34,12 +34,6 @@ impl Notifier {
         Self::default()
     }
 
-    fn notify_if(&self, is_so: bool, state: &str) {
-        if is_so {
-            self.notify(state);
-        }
-    }
-
     /// Sends a message, such as `READY=1`.
     pub(crate) fn notify(&self, state: &str) {
         #[cfg(unix)]
@@ -76,7 +70,9 @@ impl Watchdog {
     pub(crate) fn wait(&self, woken: &Receiver<()>, time: Duration) {
         let end = Instant::now() + time;
         loop {
-            self.notifier.notify_if(self.every.is_some(), ALIVE);
+            if self.every.is_some() {
+                self.notifier.notify(ALIVE);
+            }
             let left = end.saturating_duration_since(Instant::now());
             let at_once = self.every.map_or(left, |every| every.min(left));
             if woken.recv_timeout(at_once) != Err(RecvTimeoutError::Timeout) || Instant::now() >= end {
@@ -95,7 +91,9 @@ impl Watchdog {
             let listener =
                 std::thread::Builder::new().name("watchdog".into()).spawn_scoped(scope, move || {
                     while ended.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
-                        self.notifier.notify_if(progress.has_moved(), ALIVE);
+                        if progress.has_moved() {
+                            self.notifier.notify(ALIVE);
+                        }
                     }
                 });
             // If the thread cannot be started, the work runs without further messages.

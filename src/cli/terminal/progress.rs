@@ -1,6 +1,6 @@
 //! Displays the progress of a run: a bar on a terminal, or occasional lines in a log.
 
-use std::io::{self, IsTerminal as _, Write};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -46,16 +46,31 @@ pub(crate) struct Snapshot {
 /// seconds. If the log is text, draws a bar on a terminal; elsewhere, writes a line after 2 seconds and then
 /// every 5 seconds. Displays nothing if `quiet` is true or the variable `PGNDEX_NO_PROGRESS` is on.
 pub(crate) fn display<T>(quiet: bool, snapshot: impl Fn() -> Snapshot + Sync, work: impl FnOnce() -> T) -> T {
+    let (mut work, mut result) = (Some(work), None);
+    display_during(quiet, &snapshot, &mut || result = work.take().map(|work| work()));
+    result.expect("the work was done once")
+}
+
+fn display_during(quiet: bool, snapshot: &(dyn Fn() -> Snapshot + Sync), work: &mut dyn FnMut()) {
     let seconds = Duration::from_secs;
     if quiet || environment::is_on(environment::NO_PROGRESS) {
-        work()
+        work();
     } else if log::is_json() {
-        run(seconds(10), seconds(10), &snapshot, &mut Events, work)
+        let mut write = |now: &Snapshot, rates: &Rates| {
+            log::write(Level::Info, now.phase, now.phase, event(now, rates));
+        };
+        run(seconds(10), seconds(10), snapshot, &mut write, work);
     } else if io::stderr().is_terminal() {
-        let mut bar = Bar::new(ProgressDrawTarget::stderr());
-        run(Duration::ZERO, Duration::from_millis(100), &snapshot, &mut bar, work)
+        // The bar is removed from the terminal when it is dropped.
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        let mut draw = |now: &Snapshot, rates: &Rates| draw(&bar, now, rates);
+        run(Duration::ZERO, Duration::from_millis(100), snapshot, &mut draw, work);
     } else {
-        run(seconds(2), seconds(5), &snapshot, &mut Log(io::stderr()), work)
+        let mut write = |now: &Snapshot, rates: &Rates| {
+            // If a log cannot be written, the work continues.
+            let _ = writeln!(io::stderr(), "pgndex: {}", line(now, rates));
+        };
+        run(seconds(2), seconds(5), snapshot, &mut write, work);
     }
 }
 
@@ -81,16 +96,15 @@ fn snapshot(progress: &Progress) -> Snapshot {
     }
 }
 
-/// Calls `work` and returns its result. Meanwhile, a separate thread displays the result of `snapshot`: first
-/// after the time `first`, then at intervals of `every`. When `work` is done, the thread removes the display if
-/// it is a bar, and displays nothing more.
-fn run<T>(
+/// Calls `work`. Meanwhile, a separate thread passes the result of `snapshot` to `show`:
+/// first after the time `first`, then at intervals of `every`. When `work` is done, `show` is called no more.
+fn run(
     first: Duration,
     every: Duration,
     snapshot: &(dyn Fn() -> Snapshot + Sync),
-    show: &mut (dyn Show + Send),
-    work: impl FnOnce() -> T,
-) -> T {
+    show: &mut (dyn FnMut(&Snapshot, &Rates) + Send),
+    work: &mut dyn FnMut(),
+) {
     let (stop, stopped) = sync_channel::<()>(0);
     thread::scope(|scope| {
         let thread = thread::Builder::new().name("progress".into()).spawn_scoped(scope, move || {
@@ -98,20 +112,17 @@ fn run<T>(
             let mut wait = first;
             while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                 let now = snapshot();
-                meter.follow(&now, Instant::now());
-                show.show(&now, &meter.rates(&now, Instant::now()));
+                show(&now, &meter.rates(&now, Instant::now()));
                 wait = every;
             }
-            show.clear();
         });
-        let done = work();
+        work();
         // Wakes the thread, which then ends.
         drop(stop);
         // If the thread could not be started, nothing was displayed. A panic of the thread is ignored: a
         // display must not make the command fail.
         let _ = thread.map(|thread| thread.join());
-        done
-    })
+    });
 }
 
 /// The first snapshot of a phase and its time, from which the speed of the phase is computed.
@@ -134,14 +145,11 @@ impl Meter {
         Self { first, began }
     }
 
-    /// Restarts when the phase changes.
-    fn follow(&mut self, snapshot: &Snapshot, now: Instant) {
+    /// The rates since the phase began. If the phase has changed, it begins now.
+    fn rates(&mut self, snapshot: &Snapshot, now: Instant) -> Rates {
         if snapshot.phase != self.first.phase {
             *self = Self::new(*snapshot, now);
         }
-    }
-
-    fn rates(&self, snapshot: &Snapshot, now: Instant) -> Rates {
         let seconds = now.duration_since(self.began).as_secs_f64();
         let grown = |now: u64, first: u64| now.saturating_sub(first) as f64;
         let per_second = |grown: f64| if seconds > 0.0 { grown / seconds } else { 0.0 };
@@ -159,8 +167,10 @@ impl Meter {
 fn describe(snapshot: &Snapshot, rates: &Rates) -> String {
     if let Some(files) = snapshot.files {
         let files = format!("{} examined", counted(files, "file"));
-        let compared = Some(snapshot.bytes_done).filter(|&compared| compared > 0);
-        return compared.map_or(files.clone(), |compared| format!("{files}, {} compared", bytes(compared)));
+        return match snapshot.bytes_done {
+            0 => files,
+            compared => format!("{files}, {} compared", bytes(compared)),
+        };
     }
     if !has_counts(snapshot.phase) {
         return String::new();
@@ -180,44 +190,24 @@ fn describe(snapshot: &Snapshot, rates: &Rates) -> String {
     text
 }
 
-/// A display of progress.
-trait Show {
-    fn show(&mut self, snapshot: &Snapshot, rates: &Rates);
-    fn clear(&mut self) {}
-}
-
-/// Lines in a log.
-struct Log<W>(W);
-
-impl<W: Write> Show for Log<W> {
-    fn show(&mut self, snapshot: &Snapshot, rates: &Rates) {
-        let described = describe(snapshot, rates);
-        let text = if !has_counts(snapshot.phase) {
-            snapshot.phase.to_owned()
-        } else if snapshot.files.is_some() {
-            format!("{}: {described}", snapshot.phase)
-        } else {
-            let mut text = format!("{}: {}", snapshot.phase, bytes(snapshot.bytes_done));
-            if snapshot.bytes_total > 0 {
-                let percent = snapshot.bytes_done as f64 * 100.0 / snapshot.bytes_total as f64;
-                text += &format!(" of {} ({percent:.0} %)", bytes(snapshot.bytes_total));
-            }
-            text + if described.is_empty() { "" } else { ", " } + &described
-        };
-        // If a log cannot be written, the work continues.
-        let _ = writeln!(self.0, "pgndex: {text}");
+/// The progress as a line of a log.
+fn line(snapshot: &Snapshot, rates: &Rates) -> String {
+    let described = describe(snapshot, rates);
+    if !has_counts(snapshot.phase) {
+        return snapshot.phase.to_owned();
     }
-}
-
-/// JSON in a log.
-struct Events;
-
-impl Show for Events {
-    fn show(&mut self, snapshot: &Snapshot, rates: &Rates) {
-        log::write(Level::Info, snapshot.phase, snapshot.phase, event(snapshot, rates));
+    if snapshot.files.is_some() {
+        return format!("{}: {described}", snapshot.phase);
     }
+    let mut text = format!("{}: {}", snapshot.phase, bytes(snapshot.bytes_done));
+    if snapshot.bytes_total > 0 {
+        let percent = snapshot.bytes_done as f64 * 100.0 / snapshot.bytes_total as f64;
+        text += &format!(" of {} ({percent:.0} %)", bytes(snapshot.bytes_total));
+    }
+    text + if described.is_empty() { "" } else { ", " } + &described
 }
 
+/// The progress as an event of a log in JSON.
 fn event(snapshot: &Snapshot, rates: &Rates) -> Event {
     if let Some(files_looked_at) = snapshot.files {
         return Event::Looking { files_looked_at, bytes_looked_at: snapshot.bytes_done };
@@ -234,66 +224,40 @@ fn event(snapshot: &Snapshot, rates: &Rates) -> Event {
     }
 }
 
-/// A bar on a terminal.
-struct Bar(ProgressBar);
+/// The templates of a bar for a phase without counts, for an input of unknown size and for an input of known
+/// size.
+const TEMPLATES: [&str; 3] = [
+    "{prefix}",
+    "{prefix} {binary_bytes}  {wide_msg}",
+    "{prefix} {bar:25} {percent:>3} %  {binary_bytes} of {binary_total_bytes}  {wide_msg}",
+];
 
-impl Bar {
-    /// The templates for a phase without counts, for an input of unknown size and for an input of known size.
-    const TEMPLATES: [&str; 3] = [
-        "{prefix}",
-        "{prefix} {binary_bytes}  {wide_msg}",
-        "{prefix} {bar:25} {percent:>3} %  {binary_bytes} of {binary_total_bytes}  {wide_msg}",
-    ];
-
-    fn new(target: ProgressDrawTarget) -> Self {
-        Self(ProgressBar::with_draw_target(None, target))
-    }
-
-    fn style(phase: &str, is_total_known: bool) -> ProgressStyle {
-        let template = if has_counts(phase) { 1 + usize::from(is_total_known) } else { 0 };
-        let style = ProgressStyle::with_template(Self::TEMPLATES[template]);
-        style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━╸─")
-    }
+fn style(phase: &str, is_total_known: bool) -> ProgressStyle {
+    let template = if has_counts(phase) { 1 + usize::from(is_total_known) } else { 0 };
+    let style = ProgressStyle::with_template(TEMPLATES[template]);
+    style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━╸─")
 }
 
-impl Show for Bar {
-    fn show(&mut self, snapshot: &Snapshot, rates: &Rates) {
-        let total = Some(snapshot.bytes_total).filter(|&total| total > 0);
-        if self.0.prefix() != snapshot.phase || self.0.length() != total {
-            self.0.set_style(Self::style(snapshot.phase, total.is_some()));
-            self.0.set_prefix(snapshot.phase);
-            match total {
-                Some(total) => self.0.set_length(total),
-                None => self.0.unset_length(),
-            }
+/// Draws the progress as a bar on a terminal.
+fn draw(bar: &ProgressBar, snapshot: &Snapshot, rates: &Rates) {
+    let total = Some(snapshot.bytes_total).filter(|&total| total > 0);
+    if bar.prefix() != snapshot.phase || bar.length() != total {
+        bar.set_style(style(snapshot.phase, total.is_some()));
+        bar.set_prefix(snapshot.phase);
+        match total {
+            Some(total) => bar.set_length(total),
+            None => bar.unset_length(),
         }
-        self.0.set_message(describe(snapshot, rates));
-        self.0.set_position(snapshot.bytes_done);
-        self.0.tick();
     }
-
-    fn clear(&mut self) {
-        self.0.finish_and_clear();
-    }
+    bar.set_message(describe(snapshot, rates));
+    bar.set_position(snapshot.bytes_done);
+    bar.tick();
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::{Arc, Mutex};
-
-    #[derive(Clone, Default)]
-    struct Shared(Arc<Mutex<Vec<u8>>>);
-
-    impl Write for Shared {
-        fn write(&mut self, text: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().write(text)
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     const HALF: Snapshot = Snapshot {
         bytes_done: 50 << 20,
@@ -312,27 +276,28 @@ mod tests {
 
     #[test]
     fn a_log_line_has_share_speed_and_time_left() {
-        let mut log = Log(Vec::new());
-        log.show(&HALF, &after(30, &HALF));
         let unknown = Snapshot { bytes_total: 0, ..HALF };
-        log.show(&unknown, &after(30, &unknown));
-        log.show(&Snapshot { phase: "sorting", ..HALF }, &Rates::default());
         let looking = Snapshot {
             files: Some(4321),
             bytes_done: 1 << 20,
             phase: "looking for sources",
             ..Snapshot::default()
         };
-        log.show(&looking, &after(30, &looking));
-        log.show(&Snapshot { bytes_done: 0, phase: COPYING, ..HALF }, &Rates::default());
-        log.show(&Snapshot { phase: REPAIRING, ..HALF }, &Rates::default());
-        insta::assert_snapshot!(String::from_utf8(log.0).unwrap(), @"
-        pgndex: reading: 50.0 MiB of 200 MiB (25 %), 41,000 games, 1,367 games/s, 109 k plies/s, 1 min 30 s left
-        pgndex: reading: 50.0 MiB, 41,000 games, 1,367 games/s, 109 k plies/s
-        pgndex: sorting: 50.0 MiB of 200 MiB (25 %), 41,000 games
-        pgndex: looking for sources: 4,321 files examined, 1.00 MiB compared
-        pgndex: copying: 0 B of 200 MiB (0 %)
-        pgndex: repairing
+        let lines = [
+            line(&HALF, &after(30, &HALF)),
+            line(&unknown, &after(30, &unknown)),
+            line(&Snapshot { phase: "sorting", ..HALF }, &Rates::default()),
+            line(&looking, &after(30, &looking)),
+            line(&Snapshot { bytes_done: 0, phase: COPYING, ..HALF }, &Rates::default()),
+            line(&Snapshot { phase: REPAIRING, ..HALF }, &Rates::default()),
+        ];
+        insta::assert_snapshot!(lines.join("\n"), @"
+        reading: 50.0 MiB of 200 MiB (25 %), 41,000 games, 1,367 games/s, 109 k plies/s, 1 min 30 s left
+        reading: 50.0 MiB, 41,000 games, 1,367 games/s, 109 k plies/s
+        sorting: 50.0 MiB of 200 MiB (25 %), 41,000 games
+        looking for sources: 4,321 files examined, 1.00 MiB compared
+        copying: 0 B of 200 MiB (0 %)
+        repairing
         ");
     }
 
@@ -360,7 +325,7 @@ mod tests {
         let began = Instant::now();
         let mut meter = Meter::new(Snapshot { phase: "reading", ..Snapshot::default() }, began);
         let sorting = Snapshot { phase: "sorting", bytes_done: 0, ..HALF };
-        meter.follow(&sorting, began + Duration::from_secs(10));
+        meter.rates(&sorting, began + Duration::from_secs(10));
         let later = Snapshot { bytes_done: 100 << 20, ..sorting };
         let rates = meter.rates(&later, began + Duration::from_secs(20));
         assert_eq!(rates, Rates { games: 0.0, plies: 0.0, left: Some(Duration::from_secs(10)) });
@@ -374,32 +339,33 @@ mod tests {
 
     #[test]
     fn progress_stops_at_once() {
-        let log = Shared::default();
+        let shown = AtomicUsize::new(0);
+        let mut show = |_: &Snapshot, _: &Rates| {
+            shown.fetch_add(1, Ordering::Relaxed);
+        };
         let hour = Duration::from_secs(3600);
-        let began = run(Duration::ZERO, hour, &|| HALF, &mut Log(log.clone()), || {
-            while log.0.lock().unwrap().is_empty() {
+        let mut began = Instant::now();
+        run(Duration::ZERO, hour, &|| HALF, &mut show, &mut || {
+            while shown.load(Ordering::Relaxed) == 0 {
                 thread::yield_now();
             }
-            Instant::now()
+            began = Instant::now();
         });
         assert!(began.elapsed() < Duration::from_millis(50), "{:?}", began.elapsed());
-        let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
-        assert_eq!(text.lines().count(), 1, "{text}");
+        assert_eq!(shown.into_inner(), 1);
     }
 
     #[test]
     fn the_templates_are_valid_and_the_bar_follows() {
-        let mut bar = Bar::new(ProgressDrawTarget::hidden());
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         for snapshot in [HALF, Snapshot { bytes_total: 0, phase: "sorting", ..HALF }] {
-            bar.show(&snapshot, &after(30, &snapshot));
-            assert_eq!((bar.0.prefix().as_str(), bar.0.position()), (snapshot.phase, 50 << 20));
+            draw(&bar, &snapshot, &after(30, &snapshot));
+            assert_eq!((bar.prefix().as_str(), bar.position()), (snapshot.phase, 50 << 20));
         }
-        assert_eq!(bar.0.length(), None);
-        for template in Bar::TEMPLATES {
+        assert_eq!(bar.length(), None);
+        for template in TEMPLATES {
             assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
         }
-        bar.clear();
-        assert!(bar.0.is_finished());
     }
 
     #[test]

@@ -28,7 +28,7 @@ fn end_at_once() -> ! {
 
 /// Calls `handle` in a separate thread at each signal that asks the process to end.
 #[cfg(unix)]
-fn listen(mut handle: impl FnMut() + Send + 'static) -> anyhow::Result<()> {
+fn listen(mut handle: Box<dyn FnMut() + Send>) -> anyhow::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]).context(CANNOT)?;
     let listener = std::thread::Builder::new().name("signals".into()).spawn(move || {
@@ -42,7 +42,7 @@ fn listen(mut handle: impl FnMut() + Send + 'static) -> anyhow::Result<()> {
 
 /// Calls `handle` in a separate thread at each Ctrl-C.
 #[cfg(not(unix))]
-fn listen(mut handle: impl FnMut() + Send + 'static) -> anyhow::Result<()> {
+fn listen(mut handle: Box<dyn FnMut() + Send>) -> anyhow::Result<()> {
     const SIGINT: i32 = 2;
     ctrlc::set_handler(move || {
         LAST_SIGNAL.store(SIGINT, Ordering::Relaxed);
@@ -61,7 +61,7 @@ pub(crate) const READING: Duration = Duration::from_millis(700);
 const WRITING: Duration = Duration::from_secs(5);
 
 /// Ends the process if `is_running` returns true after `time`.
-pub(crate) fn end_after(time: Duration, is_running: impl FnOnce() -> bool + Send + 'static) {
+pub(crate) fn end_after(time: Duration, is_running: Box<dyn FnOnce() -> bool + Send>) {
     let ending = std::thread::Builder::new().name("ending".into()).spawn(move || {
         std::thread::sleep(time);
         if is_running() {
@@ -84,8 +84,8 @@ pub(crate) fn stop_run(run: &Arc<Progress>) {
     run.stop();
     // Weak references do not keep the progress of an ended run alive.
     let [unnoticed, unended] = [Arc::downgrade(run), Arc::downgrade(run)];
-    end_after(UNNOTICED, move || unnoticed.upgrade().is_some_and(|run| !run.is_stop_seen()));
-    end_after(WRITING, move || unended.strong_count() > 0);
+    end_after(UNNOTICED, Box::new(move || unnoticed.upgrade().is_some_and(|run| !run.is_stop_seen())));
+    end_after(WRITING, Box::new(move || unended.strong_count() > 0));
 }
 
 /// Creates the progress of a run that writes. The first signal stops this run.
@@ -100,12 +100,12 @@ pub(crate) fn stoppable_run() -> anyhow::Result<Arc<Progress>> {
 /// signal ends the process immediately.
 pub(crate) fn stop_on_signal(stop: impl Fn() + Send + 'static) -> anyhow::Result<()> {
     let is_stopping = AtomicBool::new(false);
-    listen(move || {
+    listen(Box::new(move || {
         if is_stopping.swap(true, Ordering::Relaxed) {
             end_at_once();
         }
         stop();
-    })
+    }))
 }
 
 /// Handles signals while `pgndex sql` reads and runs statements. Ctrl-C stops the running statement.
@@ -123,15 +123,15 @@ pub(crate) struct Interrupts {
 }
 
 impl Interrupts {
-    /// Handles signals for a script: between two statements, a signal ends the process; during a statement,
-    /// the first signal stops the statement and the second ends the process.
+    /// Handles signals for a script. Between two statements, a signal ends the process. During a statement,
+    /// the first signal stops the statement, and the second ends the process.
     pub(crate) fn for_script(database: &Database) -> anyhow::Result<Self> {
         Self::taking(database, 0, 1)
     }
 
-    /// Handles signals for a prompt: while the user types, the prompt handles Ctrl-C itself; during a
-    /// statement, the first two signals stop the statement and the third ends the process. SIGTERM and SIGHUP
-    /// end the process at any time.
+    /// Handles signals for a prompt. While the user types, the prompt handles Ctrl-C itself. During a
+    /// statement, the first two signals stop the statement, and the third ends the process. SIGTERM and
+    /// SIGHUP end the process at any time.
     pub(crate) fn for_prompt(database: &Database) -> anyhow::Result<Self> {
         let interrupts = Self::taking(database, u8::MAX, 2)?;
         #[cfg(unix)]
@@ -148,7 +148,7 @@ impl Interrupts {
         let time = if database.connection().is_readonly("main")? { READING } else { WRITING };
         let (patience, steps) = (Arc::new(AtomicU8::new(idle)), Arc::<AtomicU64>::default());
         let (left, steps_now) = (Arc::clone(&patience), Arc::clone(&steps));
-        listen(move || {
+        listen(Box::new(move || {
             let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
             if taken.is_err() {
                 end_at_once();
@@ -157,9 +157,9 @@ impl Interrupts {
             let (steps, before) = (Arc::clone(&steps_now), steps_now.load(Ordering::Relaxed));
             // An odd number: a statement runs.
             if before % 2 == 1 {
-                end_after(time, move || steps.load(Ordering::Relaxed) == before);
+                end_after(time, Box::new(move || steps.load(Ordering::Relaxed) == before));
             }
-        })?;
+        }))?;
         Ok(Self { patience, steps, idle, running })
     }
 

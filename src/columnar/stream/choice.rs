@@ -53,8 +53,8 @@ impl PositionChoice {
         plies
     }
 
-    /// Adds to `ranks` the rank (see `Sample::rank_of`) of each position that a game offers for the sample,
-    /// if this rank is less than `cutoff`.
+    /// Adds to `ranks` the ranks (see `Sample::rank_of`) of the positions of a game that can be in the sample.
+    /// Omits ranks of `cutoff` or more.
     pub(super) fn rank(
         &self,
         game: GameId,

@@ -82,9 +82,13 @@ const OF_MOVES: [(&str, Column); 21] = [
 const USUAL_OF_MOVES: usize = 12;
 
 impl Column {
-    /// All columns of the table of moves or, if `of_moves` is false, of positions: first the table's own
-    /// columns, then the columns of `game` except those whose names the table has already. Also returns the
-    /// number of default columns, which come first.
+    /// The names of the columns that contain clocks and evaluations.
+    pub(super) const ANNOTATIONS: [&'static str; 7] =
+        ["clock", "elapsed", "eval_cp", "eval_mate", "depth", "eval_cp_before", "eval_mate_before"];
+
+    /// All columns of the table of moves or, if `of_moves` is false, of positions. The table's own columns come
+    /// first, followed by the columns of `game` with other names. Also returns the number of default columns,
+    /// with which the list begins.
     pub(super) fn all(of_moves: bool) -> (Vec<(&'static str, Field, Self)>, usize) {
         let (own, usual): (&[(&str, Self)], _) =
             if of_moves { (&OF_MOVES, USUAL_OF_MOVES) } else { (&OF_POSITIONS, USUAL_OF_POSITIONS) };
@@ -114,26 +118,5 @@ impl Column {
             // Clocks and evaluations.
             _ => (ColumnType::Int32, true),
         }
-    }
-
-    /// Whether the column needs clocks or evaluations.
-    pub(super) fn is_annotation(self) -> bool {
-        let of_game = ["eval_count", "clock_count"].map(GameColumn::from_name);
-        match self {
-            Self::Clock
-            | Self::Elapsed
-            | Self::EvalCp
-            | Self::EvalMate
-            | Self::Depth
-            | Self::EvalCpBefore
-            | Self::EvalMateBefore => true,
-            Self::Game(column, _) => of_game.contains(&Some(column)),
-            _ => false,
-        }
-    }
-
-    /// Whether the column needs the opening's name or ECO code.
-    pub(super) const fn is_opening(self) -> bool {
-        matches!(self, Self::Game(GameColumn::Opening | GameColumn::OpeningEco, _))
     }
 }

@@ -4,9 +4,9 @@ use arrow_array::ArrayRef;
 use arrow_array::builder::StringBuilder;
 
 use super::super::cells::{Fens, Values};
-use super::super::game_column::OpeningNames;
 use super::column::Column;
 use crate::board::{Color, FenText, MoveCode, Piece, Position};
+use crate::opening::OpeningBook;
 use crate::store::row::{EvalRow, HeaderBatch};
 use crate::store::sink::GameMoves;
 
@@ -35,7 +35,7 @@ pub(super) struct GameRows<'g> {
     /// The index of the game in its batch.
     pub(super) row: usize,
     pub(super) batch: &'g HeaderBatch,
-    pub(super) openings: &'g OpeningNames,
+    pub(super) openings: &'g OpeningBook,
     pub(super) moves: &'g GameMoves<'g>,
     /// The game's rows of `move_eval`, in the order of plies.
     pub(super) evals: &'g [EvalRow],

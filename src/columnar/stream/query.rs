@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use arrow_schema::{Field, Schema, SchemaRef};
 
-use super::super::schema::{
-    COMMAND, COMMENT, GAME, GAME_POSITION, MOVE_EVAL, NAG, PROBLEM, TAG, Table, VARIATION, VARIATION_MOVE,
-};
+use super::super::schema::{GAME_POSITION, TABLES, Table};
 use super::choice::PositionChoice;
 use super::column::Column;
 use crate::store::sink::GameMoves;
@@ -71,9 +69,6 @@ pub enum StreamError {
     Sources,
 }
 
-static TABLES: [&Table; 9] =
-    [&GAME, &MOVE_EVAL, &TAG, &COMMENT, &NAG, &COMMAND, &VARIATION, &VARIATION_MOVE, &PROBLEM];
-
 impl StreamQuery {
     /// The names of the tables that can be queried.
     pub const TABLES: [&'static str; 11] = [
@@ -101,8 +96,8 @@ impl StreamQuery {
             let (fields, columns) = choose(&all, usual, columns)?.into_iter().unzip();
             (RowKind::Positions { of_moves, columns }, fields)
         } else {
-            let found = TABLES.into_iter().find(|found| found.name == table);
-            let table = found.ok_or_else(|| StreamError::NoTable { name: table.to_owned() })?;
+            let found = TABLES.iter().find(|found| found.name == table && Self::TABLES.contains(&table));
+            let table = *found.ok_or_else(|| StreamError::NoTable { name: table.to_owned() })?;
             let all = table.columns.iter().map(|column| (column.name, column.field()));
             let all: Vec<_> = all.zip(0..).map(|((name, field), index)| (name, field, index)).collect();
             let (fields, columns) = choose(&all, all.len(), columns)?.into_iter().unzip();
@@ -177,38 +172,32 @@ impl StreamQuery {
         Arc::clone(&self.schema)
     }
 
-    /// Whether one of the requested columns satisfies a condition: `of_table` for columns of a table,
-    /// `of_positions` for columns of positions or moves.
-    fn has_column(&self, of_table: fn(&str) -> bool, of_positions: fn(Column) -> bool) -> bool {
-        match &self.rows {
-            RowKind::Table(table, columns) => {
-                columns.iter().any(|&column| of_table(table.columns[column].name))
-            }
-            RowKind::Positions { columns, .. } => columns.iter().copied().any(of_positions),
-        }
+    /// Whether one of these columns is requested.
+    fn has_column(&self, names: &[&str]) -> bool {
+        self.schema.fields().iter().any(|field| names.contains(&field.name().as_str()))
     }
 
     /// Whether names of openings are needed.
     pub(crate) fn needs_openings(&self) -> bool {
-        let in_columns = self.has_column(|name| name.starts_with("opening"), Column::is_opening);
+        let in_columns = self.has_column(&["opening", "opening_eco"]);
         in_columns || self.filter.opening.is_some() || self.filter.opening_eco.is_some()
     }
 
     /// Whether clocks and evaluations are needed.
     pub(crate) fn needs_numbers(&self) -> bool {
         let in_columns =
-            self.has_column(|name| matches!(name, "eval_count" | "clock_count"), Column::is_annotation);
-        in_columns || self.filter.with_evals || self.choice.evaluated || self.is_of(&[&MOVE_EVAL])
+            self.has_column(&Column::ANNOTATIONS) || self.has_column(&["eval_count", "clock_count"]);
+        in_columns || self.filter.with_evals || self.choice.evaluated || self.is_of(&["move_eval"])
     }
 
     /// Whether all annotations are needed.
     pub(crate) fn needs_annotations(&self) -> bool {
-        self.is_of(&[&COMMENT, &NAG, &COMMAND, &VARIATION, &VARIATION_MOVE])
+        self.is_of(&["comment", "nag", "command", "variation", "variation_move"])
     }
 
-    fn is_of(&self, tables: &[&Table]) -> bool {
-        let RowKind::Table(table, _) = &self.rows else { return false };
-        tables.iter().any(|other| other.name == table.name)
+    /// Whether the query is for one of these tables.
+    fn is_of(&self, tables: &[&str]) -> bool {
+        matches!(&self.rows, RowKind::Table(table, _) if tables.contains(&table.name))
     }
 }
 

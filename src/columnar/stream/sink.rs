@@ -8,7 +8,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 
 use super::super::cells::Columns;
 use super::super::game::game_id;
-use super::super::game_column::{GameColumn, OpeningNames, rows_of};
+use super::super::game_column::{GameColumn, rows_of};
 use super::super::schema::GAME;
 use super::choice::LeastRanks;
 use super::positions::{BATCH_ROWS, GameRows, PositionRows};
@@ -24,7 +24,7 @@ use crate::store::{Error, Result, RowFilter};
 #[derive(Debug)]
 pub(crate) struct StreamEncoder {
     query: Arc<StreamQuery>,
-    openings: Arc<OpeningNames>,
+    openings: Arc<OpeningBook>,
     filter: RowFilter,
     rows: Rows,
     made: Vec<RecordBatch>,
@@ -89,12 +89,13 @@ fn evals_of(rows: &HeaderBatch, row: usize) -> &[EvalRow] {
 const BATCH_BYTES: usize = 16 << 20;
 
 impl StreamEncoder {
-    fn new(query: Arc<StreamQuery>, openings: Arc<OpeningNames>) -> Self {
-        let filter = RowFilter::new(&query.filter, openings.names());
-        Self::with_filter(query, openings, filter)
+    fn new(query: StreamQuery, openings: &Arc<OpeningBook>) -> Self {
+        let names = openings.iter().map(|(_, named)| named.opening.name.as_str());
+        let filter = RowFilter::new(&query.filter, names);
+        Self::with_filter(Arc::new(query), Arc::clone(openings), filter)
     }
 
-    fn with_filter(query: Arc<StreamQuery>, openings: Arc<OpeningNames>, filter: RowFilter) -> Self {
+    fn with_filter(query: Arc<StreamQuery>, openings: Arc<OpeningBook>, filter: RowFilter) -> Self {
         let rows = match &query.rows {
             RowKind::Table(table, columns) => {
                 Rows::Cells(Columns::new(columns.iter().map(|&column| table.columns[column].kind)))
@@ -231,9 +232,8 @@ pub(crate) struct StreamSink<F> {
 }
 
 impl<F: FnMut(RecordBatch) -> ControlFlow<()>> StreamSink<F> {
-    pub(crate) fn new(query: StreamQuery, openings: &OpeningBook, take: F) -> Self {
-        let openings = Arc::new(OpeningNames::from_book(openings));
-        Self { encoder: StreamEncoder::new(Arc::new(query), openings), take }
+    pub(crate) fn new(query: StreamQuery, openings: &Arc<OpeningBook>, take: F) -> Self {
+        Self { encoder: StreamEncoder::new(query, openings), take }
     }
 }
 
@@ -257,9 +257,8 @@ pub(crate) struct RankSink<'r> {
 }
 
 impl<'r> RankSink<'r> {
-    pub(crate) fn new(query: StreamQuery, openings: &OpeningBook, ranks: &'r mut LeastRanks) -> Self {
-        let openings = Arc::new(OpeningNames::from_book(openings));
-        let of_rows = StreamEncoder::new(Arc::new(query), openings);
+    pub(crate) fn new(query: StreamQuery, openings: &Arc<OpeningBook>, ranks: &'r mut LeastRanks) -> Self {
+        let of_rows = StreamEncoder::new(query, openings);
         let cutoff = Arc::new(AtomicU64::new(u64::MAX));
         Self { encoder: RankEncoder { of_rows, ranks: Vec::new(), cutoff }, ranks }
     }

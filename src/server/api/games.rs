@@ -145,8 +145,8 @@ fn next_cursor(find: &FindQuery<'_>, from: Option<Cursor>, hits: &[Hit]) -> Resu
     let Some(last) = hits.last() else { return Ok(None) };
     let game = last.game.game;
     let of_game = hits.iter().rev().take_while(|hit| hit.game.game == game).count();
-    // If all hits of the page are in the game at which the page began, the next page must also skip the hits
-    // of that game on earlier pages.
+    // If all hits of the page are in the game at which the page began, earlier pages can have hits of that
+    // game too. The next page must skip all of them.
     let began = from.and_then(|from| from.place).map(|place| place.game);
     let before = if of_game == hits.len() && began == Some(game) { find.offset } else { 0 };
     let place = find.database.game_sort_key(game, find.order)?;
@@ -185,7 +185,7 @@ impl FromStr for Cursor {
 
 /// Parses the game id in the path.
 fn number(call: &Call) -> Result<GameId, Problem> {
-    call.path("id")
+    call.id
         .parse()
         .map(GameId)
         .map_err(|_| Problem::not_found("The path must contain the number of a game, such as /api/game/7."))

@@ -14,9 +14,9 @@ use crate::server::route::{Lane, Route, route};
 use crate::store::sql::{is_of_name, words};
 use crate::store::{Catalog, Database, Error, Result};
 
-/// The maximum size, in bytes, of a request and of its statement; and the maximum number and size of the rows
-/// in an answer.
+/// The maximum size, in bytes, of a request and of its statement.
 const STATEMENT: usize = 64 << 10;
+/// The maximum number and size of the rows in an answer.
 const LIMITS: SqlLimits = SqlLimits { rows: 1000, bytes: 4 << 20 };
 
 /// The maximum size of a value in bytes. SQLite cannot interrupt a function call; with values of this size, an
@@ -58,10 +58,10 @@ const PRAGMAS: [&str; 9] = [
 const FUNCTIONS: [&str; 6] =
     ["load_extension", "fts3_tokenizer", "json_patch", "jsonb_patch", "json_pretty", "unhex"];
 
-/// Functions that take a tenth of a second with two long texts, and the maximum number of calls of these
-/// functions in a statement. SQLite can interrupt a statement between rows, but not between the calls for one
-/// row.
+/// Functions that take a tenth of a second with two long texts.
 const SLOW: [&str; 4] = ["like", "glob", "instr", "replace"];
+/// The maximum number of calls of slow functions in a statement. SQLite can interrupt a statement between rows,
+/// but not between the calls for one row.
 const SLOW_CALLS: usize = 40;
 
 /// The maximum product of the number of copies of WITH tables and the number of words of a statement. SQLite

@@ -13,15 +13,15 @@ use crate::parallel::lock;
 
 /// The minimum time for which an idle connection is kept, even if there are too many connections.
 const MIN_IDLE: Duration = Duration::from_secs(1);
-/// The maximum share of the connection limit for idle connections of one origin, as a divisor. If all slots
-/// are in use and the origin with the most idle connections exceeds this share, a new connection from another
-/// origin closes one of these idle connections at once, regardless of [`MIN_IDLE`].
+/// The maximum share of the connection limit for idle connections of one origin, as a divisor. When all slots
+/// are in use, an origin that exceeds this share yields to other origins: a new connection closes one of its
+/// idle connections at once, regardless of [`MIN_IDLE`].
 const MAX_IDLE_SHARE: usize = 8;
 /// The maximum number of bytes of unread answers, for all connections together.
 const MAX_UNREAD: u64 = 256 << 20;
 
-/// The origin of a connection: the IPv4 address of the client, or the first 64 bits of its IPv6 address,
-/// which usually identify one customer of an internet provider.
+/// The origin of a connection: the IPv4 address of the client, or the first 64 bits of its IPv6 address.
+/// These bits usually identify one customer of an internet provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Origin(IpAddr);
 
@@ -45,8 +45,8 @@ pub(super) struct Connection {
 
 #[derive(Default)]
 struct State {
-    /// Since when the server has waited for the client to send a request or its body, or to read an answer;
-    /// `None` if it does not wait for the client.
+    /// Since when the server has waited for the client: for a request or its body, or for the reading of an
+    /// answer. `None` if it does not wait for the client.
     waits: Option<Instant>,
     /// Whether the whole answer has been passed to the connection.
     is_handed_over: bool,
@@ -181,10 +181,10 @@ impl Connections {
 }
 
 impl SlotTable {
-    /// The slot number of the connection to close for a new connection from `newcomer`: the longest idle
-    /// connection of the origin with the most idle connections. It must have been idle for [`MIN_IDLE`],
-    /// unless that origin has more than `crowd` idle connections and is not `newcomer`. `None` if there is no
-    /// such connection.
+    /// The slot number of the connection to close for a new connection from `newcomer`; `None` if no
+    /// connection can be closed. The connection is the longest idle one of the origin with the most idle
+    /// connections. It must have been idle for [`MIN_IDLE`], unless that origin has more than `crowd` idle
+    /// connections and is not `newcomer`.
     fn to_close(&self, newcomer: Origin, crowd: usize) -> Option<u64> {
         // For each origin: the number of idle connections, and for the longest idle one, the start of its
         // idle time and its slot number.

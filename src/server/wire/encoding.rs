@@ -4,10 +4,8 @@ use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use axum::body::Bytes;
-use axum::http::header::{
-    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH, VARY,
-};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use flate2::{Compress, Compression, FlushCompress, Status};
 
@@ -52,7 +50,7 @@ pub(super) fn known(headers: &HeaderMap, tag: &str) -> Option<Response> {
     tags.find(|&known| known == tag || known == packed).map(not_modified)
 }
 
-/// The response `304 Not Modified`, if the client's header `If-None-Match` is `*`: the client has some
+/// The response `304 Not Modified`, if the client's header `If-None-Match` is `*`. Such a client has some
 /// version of the answer, and any version is good enough.
 pub(super) fn any_known(headers: &HeaderMap, tag: &str) -> Option<Response> {
     (known_tags(headers)?.trim() == "*").then(|| not_modified(tag))
@@ -88,23 +86,10 @@ fn not_modified(tag: &str) -> Response {
 /// uncompressed content, because its bytes differ.
 fn respond(content_type: &str, plain: Bytes, packed: Option<Bytes>, tag: Option<&str>) -> Response {
     let tag = tag.map(|tag| if packed.is_some() { packed_tag(tag) } else { tag.to_owned() });
-    let is_packed = packed.is_some();
     let headers = [(CONTENT_TYPE, content_type), (VARY, "accept-encoding")];
-    let mut response = (headers, packed.unwrap_or(plain)).into_response();
-    if let Some(tag) = tag {
-        set_header(response.headers_mut(), ETAG, &tag);
-    }
-    if is_packed {
-        set_header(response.headers_mut(), CONTENT_ENCODING, "gzip");
-    }
-    response
-}
-
-/// Sets a header of a response. Ignores a value that a header cannot have.
-pub(super) fn set_header(headers: &mut HeaderMap, name: HeaderName, value: &str) {
-    if let Ok(value) = HeaderValue::from_str(value) {
-        headers.insert(name, value);
-    }
+    let tag = tag.map(|tag| [(ETAG, tag)]);
+    let encoding = packed.is_some().then_some([(CONTENT_ENCODING, "gzip")]);
+    (headers, tag, encoding, packed.unwrap_or(plain)).into_response()
 }
 
 /// Content that does not change while the program runs: a file of the page, or the API description.
@@ -136,6 +121,7 @@ impl StaticContent {
 mod tests {
     use std::io::Read as _;
 
+    use axum::http::HeaderValue;
     use flate2::bufread::GzDecoder;
 
     use super::*;

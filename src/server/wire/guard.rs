@@ -17,10 +17,11 @@ use crate::server::options::Options;
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FORWARDED: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The number of wrong tokens allowed per origin and period, the length of a period, and the maximum number of
-/// origins that are counted in a period.
+/// The number of wrong tokens allowed per origin and period.
 const GUESSES: u32 = 50;
+/// The length of a period.
 const GUESS_TIME: Duration = Duration::from_secs(60);
+/// The maximum number of origins that are counted in a period.
 const GUESSERS: usize = 10_000;
 
 /// Decides who may send requests.

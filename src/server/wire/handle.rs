@@ -192,10 +192,8 @@ fn check_size(uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
 
 /// Whether a path is one that clients of Lichess's explorer use.
 fn is_explorer(path: &str) -> bool {
-    let path = match path.strip_prefix("/db/").and_then(|rest| rest.find('/').map(|at| &rest[at..])) {
-        Some(rest) => rest,
-        None => path,
-    };
+    let below = path.strip_prefix("/db/").and_then(|rest| rest.find('/').map(|at| &rest[at..]));
+    let path = below.unwrap_or(path);
     ["/lichess", "/masters", "/player", "/master/"].iter().any(|start| path.starts_with(start))
 }
 
@@ -235,13 +233,12 @@ async fn answer(
     request: Request,
 ) -> Result<Response, Problem> {
     let (pool, time) = app.lane(route.lane);
-    let path: Vec<_> = path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    let name = path.iter().find(|(name, _)| name == "db").map(|(_, name)| name.as_str());
-    let served = Arc::clone(app.databases.named(name).ok_or_else(Problem::no_database)?);
+    let served = Arc::clone(app.databases.named(segment(path, "db")).ok_or_else(Problem::no_database)?);
     let (head, body) = request.into_parts();
     let target = head.uri.path_and_query().map_or_else(String::new, ToString::to_string);
     let query = form_urlencoded::parse(head.uri.query().unwrap_or_default().as_bytes());
-    let mut call = Call { query: query.into_owned().collect(), path, body: Bytes::new() };
+    let id = segment(path, "id").unwrap_or_default().to_owned();
+    let mut call = Call { query: query.into_owned().collect(), id, body: Bytes::new() };
     if !route.is_lenient {
         Param::check(route.params, &mut call)?;
     }
@@ -272,6 +269,11 @@ async fn answer(
         Ok(Err(_)) => Err(Problem::internal()),
         Err(_) => Err(app.too_slow(route.lane)),
     }
+}
+
+/// The variable segment of a path with this name, if there is one.
+fn segment<'p>(path: &'p RawPathParams, name: &str) -> Option<&'p str> {
+    path.iter().find(|(other, _)| *other == name).map(|(_, value)| value)
 }
 
 async fn read_body(route: &Route, body: Body) -> Result<Bytes, Problem> {
@@ -411,12 +413,11 @@ fn text(content_type: &'static str, text: String) -> Response {
 /// Redirects from `/db/NAME`, or a view below it, to the web page. A parameter of the new address names the
 /// database.
 async fn database_page(State(app): State<Arc<App>>, path: RawPathParams, uri: Uri) -> Response {
-    let part = |name| path.iter().find(|(other, _)| *other == name).map(|(_, value)| value);
-    let name = part("db").unwrap_or_default();
+    let name = segment(&path, "db").unwrap_or_default();
     if app.databases.named(Some(name)).is_none() {
         return refuse(&Problem::no_database());
     }
-    let view = match part("view") {
+    let view = match segment(&path, "view") {
         Some(_) => uri.path().splitn(4, '/').last().unwrap_or_default(),
         None => "",
     };

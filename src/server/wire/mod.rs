@@ -72,8 +72,8 @@ impl Server {
     /// Opens the databases, begins to listen, and starts the threads.
     ///
     /// # Errors
-    /// If the options are invalid or do not say who is allowed to connect, a database cannot be opened, the
-    /// server cannot listen on the address or start its threads, or the limit of open files is too low.
+    /// If the options are invalid or do not say who is allowed to connect. If a database cannot be opened. If
+    /// the server cannot listen on the address or start its threads. If the limit of open files is too low.
     pub fn bind(options: Options) -> Result<Self, Error> {
         let address = options.listen;
         if !address.ip().is_loopback() && options.token.is_none() && !options.is_public {

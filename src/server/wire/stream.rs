@@ -27,12 +27,13 @@ pub(super) struct Stream {
 /// Measures how fast a client reads.
 #[derive(Default)]
 struct ReadRate {
-    /// The number of bytes that the client has read since the count began, and how long the server has waited
-    /// for the client since then.
+    /// The number of bytes that the client has read since the count began.
     taken: usize,
+    /// How long the server has waited for the client since the count began, except for the current wait.
     waited: Duration,
-    /// When waiting for the client began, and when it times out.
+    /// When the current wait began; `None` if the server does not wait for the client.
     since: Option<Instant>,
+    /// When the current wait times out.
     end: Option<Pin<Box<Sleep>>>,
 }
 

@@ -14,8 +14,9 @@ use crate::server::answer::WriteChunks;
 use crate::server::pool::CancelToken;
 use crate::store::Database;
 
-/// The size in bytes at which a piece is sent, and the maximum number of pieces waiting for the client.
+/// The size in bytes at which a piece is sent.
 const PIECE: usize = 64 << 10;
+/// The maximum number of pieces waiting for the client.
 const PIECES: usize = 4;
 /// The time after which the first piece is sent although it is small. Errors before the first piece is sent
 /// are reported to the client; later errors cut the answer off.

@@ -174,7 +174,7 @@ fn write_moves(explore: &ExploreQuery<'_>, answer: &PositionStatistics, bars: Ba
     for line in answer.moves.iter().map(Line::of).chain([sum]) {
         rows.row(&chosen(line.cells(all, bars), columns))?;
     }
-    rows.finish(|_| Some(totals(answer, side, bars)))
+    rows.finish(Some(totals(answer, side, bars)))
 }
 
 /// The totals below the moves, with an explanation of the bars.
@@ -232,7 +232,7 @@ fn write_games(title: &str, games: &[ListedGame]) -> anyhow::Result<()> {
             san.as_deref().unwrap_or("(last position)").into(),
         ])?;
     }
-    rows.finish(|_| None)
+    rows.finish(None)
 }
 
 /// The headers or cells of the chosen columns.
@@ -326,7 +326,7 @@ pub(super) fn write_csv(answer: &PositionStatistics) -> anyhow::Result<()> {
     for played in &answer.moves {
         rows.row(&values.iter().map(|value| value(played)).collect::<Vec<_>>())?;
     }
-    rows.finish(|_| None)
+    rows.finish(None)
 }
 
 /// The width of the table of years without the bars and the columns of moves.
@@ -357,7 +357,7 @@ pub(super) fn write_history(explore: &ExploreQuery<'_>, years: &[HistoryYear]) -
         cells.extend(year.moves.iter().map(|played| of_move(played.games).into()));
         rows.row(&cells)?;
     }
-    rows.finish(|_| None)
+    rows.finish(None)
 }
 
 /// Writes the years as CSV.
@@ -379,7 +379,7 @@ pub(super) fn write_history_csv(years: &[HistoryYear]) -> anyhow::Result<()> {
         cells.extend(moves.iter().map(|played| Value::from(played.games)));
         rows.row(&cells)?;
     }
-    rows.finish(|_| None)
+    rows.finish(None)
 }
 
 #[cfg(test)]

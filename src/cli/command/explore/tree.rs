@@ -105,7 +105,7 @@ fn write_table(args: &ExploreArgs, explore: &ExploreQuery<'_>, tree: &MoveTree) 
         line.opening = Some(remarks.join(", "));
         rows.row(&chosen(line.cells(node.games_before, bars), columns))
     })?;
-    rows.finish(|_| Some(total()))
+    rows.finish(Some(total()))
 }
 
 fn write_csv(tree: &MoveTree) -> anyhow::Result<()> {
@@ -119,7 +119,7 @@ fn write_csv(tree: &MoveTree) -> anyhow::Result<()> {
         cells.extend([node.games_before.into(), node.same_as.as_deref().into()]);
         rows.row(&cells)
     })?;
-    rows.finish(|_| None)
+    rows.finish(None)
 }
 
 /// Writes a graph for Graphviz: positions are nodes, and moves are edges. An edge is wider if more games

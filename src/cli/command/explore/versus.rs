@@ -78,7 +78,7 @@ pub(super) fn write_table(
     let total =
         |answer: &PositionStatistics| bars.total(&answer.results, answer.score.as_ref(), explore.side);
     let lines = format!("{}\nversus {}", total(answers[0]), total(answers[1]));
-    rows.finish(|_| Some(lines + &hidden_moves(hidden).map_or_else(String::new, |text| format!("\n{text}"))))
+    rows.finish(Some(lines + &hidden_moves(hidden).map_or_else(String::new, |text| format!("\n{text}"))))
 }
 
 /// The cells of a move for one set: games, share, score and results.
@@ -107,5 +107,5 @@ pub(super) fn write_csv(args: &ExploreArgs, answers: [&PositionStatistics; 2]) -
         }
         rows.row(&cells)?;
     }
-    rows.finish(|_| None)
+    rows.finish(None)
 }

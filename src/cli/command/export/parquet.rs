@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::ensure;
-use pgndex::columnar::{ExportOptions, ExportProgress, export};
+use pgndex::columnar::{ExportOptions, Progress, export};
 use pgndex::index::IndexOptions;
 use pgndex::query::choose_games;
 use pgndex::store::{Database, GameFilter, GameSet};
@@ -17,7 +17,7 @@ use crate::cli::terminal::{Snapshot, display, note, stop_on_signal};
 /// Writes the tables of the chosen games.
 pub(super) fn run(database: &Database, chosen: &Chosen<'_>, directory: &Path) -> anyhow::Result<()> {
     refuse_standard_output(directory)?;
-    let progress = Arc::new(ExportProgress::default());
+    let progress = Arc::new(Progress::default());
     let stopped = Arc::clone(&progress);
     stop_on_signal(move || stopped.stop())?;
     let games = games(database, chosen, &progress)?;
@@ -64,11 +64,7 @@ pub(super) fn run(database: &Database, chosen: &Chosen<'_>, directory: &Path) ->
 }
 
 /// The chosen games; `None` for all games.
-fn games(
-    database: &Database,
-    chosen: &Chosen<'_>,
-    progress: &ExportProgress,
-) -> anyhow::Result<Option<GameSet>> {
+fn games(database: &Database, chosen: &Chosen<'_>, progress: &Progress) -> anyhow::Result<Option<GameSet>> {
     let args = chosen.args;
     let is_all = *chosen.filter == GameFilter::default() && args.sql.is_none() && args.limit == 0;
     if is_all && chosen.query.is_none() && chosen.sequence.is_none() {

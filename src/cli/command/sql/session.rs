@@ -165,12 +165,13 @@ impl Session {
                 Ok(row) => row,
                 Err(error) => {
                     // The rows found so far are printed.
-                    rows.finish(|_| None)?;
+                    rows.finish(None)?;
                     return Err(error.into());
                 }
             };
         }
-        rows.finish(|rows| (!columns.is_empty()).then(|| counted(rows, "row")))?;
+        let count = counted(rows.count(), "row");
+        rows.finish(Some(count).filter(|_| !columns.is_empty()))?;
         if let Some((rows_before, schema_before)) = changed {
             let (rows, schema) = changes();
             match (rows - rows_before, schema != schema_before) {
@@ -300,7 +301,7 @@ impl Session {
             let columns = relation.columns.join(", ");
             rows.row(&[relation.name.into(), relation.kind.as_str().into(), columns.into()])?;
         }
-        rows.finish(|_| None)
+        rows.finish(None)
     }
 
     fn schema(&mut self, table: &str) -> anyhow::Result<()> {
@@ -357,7 +358,8 @@ impl Session {
         for (name, parameter) in &self.parameters {
             rows.row(&[name.as_str().into(), value(parameter.into())])?;
         }
-        rows.finish(|rows| Some(counted(rows, "parameter")))
+        let count = counted(rows.count(), "parameter");
+        rows.finish(Some(count))
     }
 
     /// Redirects answers to a file, or back to standard output.

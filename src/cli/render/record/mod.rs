@@ -279,7 +279,7 @@ impl Sheet<'_> {
                 Table::Wins(wins) => {
                     let mut rows = self.rows(&WINS)?.shortening(&["opponent", "event", "opening"]);
                     wins.iter().try_for_each(|win| rows.row(&win_cells(win)))?;
-                    rows.finish(|_| None)?;
+                    rows.finish(None)?;
                 }
             }
             if number == 0 && self.is_rated {
@@ -324,7 +324,7 @@ impl Sheet<'_> {
             .collect();
         let mut rows = self.rows(&columns)?;
         cells.iter().try_for_each(|cells| rows.row(cells))?;
-        rows.finish(|_| chart.map(|chart| chart.legend()))
+        rows.finish(chart.map(|chart| chart.legend()))
     }
 
     fn name(&self, name: &Name<'_>) -> Value<'static> {

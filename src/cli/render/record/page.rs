@@ -331,8 +331,8 @@ const LEFT: f64 = 60.0;
 const RIGHT: f64 = WIDTH - 16.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = HEIGHT - 32.0;
-/// The chart omits a performance that is based on fewer games than this: such a performance means little, and
-/// would flatten the rest of the line.
+/// The chart omits performances that are based on fewer games: they mean little, and would flatten the rest of
+/// the line.
 const FEWEST_GAMES: u64 = 5;
 /// The heights of the parts of a bar: games won, drawn and lost.
 const PARTS: [(&str, u32); 3] = [("won", 12), ("drawn", 8), ("lost", 4)];
@@ -431,18 +431,30 @@ impl Scale {
     }
 }
 
-/// A chart of ratings and performances by year; `None` if fewer than two years have either.
+/// A chart of ratings and performances by year; `None` if fewer than two years have either. A line without
+/// points is omitted.
 fn progress(scores: &Scores<'_>) -> Option<String> {
     let field = Field::of(scores)?;
-    let lines: Vec<_> = LINES.iter().filter_map(|line| field.line(line)).collect();
-    let descriptions: Vec<_> = lines.iter().map(|line| line.words.as_str()).collect();
-    let signs: Vec<_> = lines.iter().map(|line| line.sign.as_str()).collect();
+    let (mut svg, mut words, mut signs) = (field.axes(), Vec::new(), Vec::new());
+    for Line { name, caption, value, mark } in LINES {
+        let points: Vec<(i64, i64)> =
+            field.years.iter().filter_map(|(year, record)| Some((*year, value(record)?))).collect();
+        let (Some(first), Some(last)) = (points.first(), points.last()) else { continue };
+        let places: Vec<(f64, f64)> =
+            points.iter().map(|&(year, rating)| (field.x(year), field.y(rating))).collect();
+        let path: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
+        let marks: String = places.iter().map(|&(x, y)| mark(x, y)).collect();
+        svg += &format!("<g class=\"{name}\"><path d=\"M{}\"/>{marks}</g>\n", path.join("L"));
+        words.push(format!("{name} {} in {}, {} in {}", first.1, first.0, last.1, last.0));
+        signs.push(format!(
+            "<svg class=\"sign\" viewBox=\"0 0 32 12\" aria-hidden=\"true\"><g class=\"{name}\"><path d=\"M0 6H32\"/>{}</g></svg> {caption}",
+            mark(16.0, 6.0)
+        ));
+    }
     Some(format!(
         "<figure class=\"chart\">\n<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\">\n<title>Progress by year</title>\n\
-         <desc>{}. The table has all years.</desc>\n{}{}</svg>\n<figcaption>{}</figcaption>\n</figure>\n",
-        descriptions.join("; "),
-        field.axes(),
-        lines.iter().map(|line| line.svg.as_str()).collect::<String>(),
+         <desc>{}. The table has all years.</desc>\n{svg}</svg>\n<figcaption>{}</figcaption>\n</figure>\n",
+        words.join("; "),
         signs.join("; "),
     ))
 }
@@ -452,13 +464,6 @@ struct Field<'r> {
     years: Vec<(i64, &'r Record)>,
     across: Scale,
     up: Scale,
-}
-
-/// A drawn line, its description in words, and its legend entry in the caption.
-struct Drawn {
-    svg: String,
-    words: String,
-    sign: String,
 }
 
 impl<'r> Field<'r> {
@@ -511,25 +516,5 @@ impl<'r> Field<'r> {
             );
         }
         svg
-    }
-
-    /// Draws a line through all of its points; `None` if it has no points.
-    fn line(&self, line: &Line) -> Option<Drawn> {
-        let Line { name, caption, value, mark } = line;
-        let points: Vec<(i64, i64)> =
-            self.years.iter().filter_map(|(year, record)| Some((*year, value(record)?))).collect();
-        let (first, last) = (points.first()?, points.last()?);
-        let places: Vec<(f64, f64)> =
-            points.iter().map(|&(year, rating)| (self.x(year), self.y(rating))).collect();
-        let path: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
-        let marks: String = places.iter().map(|&(x, y)| mark(x, y)).collect();
-        Some(Drawn {
-            svg: format!("<g class=\"{name}\"><path d=\"M{}\"/>{marks}</g>\n", path.join("L")),
-            words: format!("{name} {} in {}, {} in {}", first.1, first.0, last.1, last.0),
-            sign: format!(
-                "<svg class=\"sign\" viewBox=\"0 0 32 12\" aria-hidden=\"true\"><g class=\"{name}\"><path d=\"M0 6H32\"/>{}</g></svg> {caption}",
-                mark(16.0, 6.0)
-            ),
-        })
     }
 }

@@ -20,7 +20,7 @@ const HELD_BYTES: usize = 1 << 20;
 /// The maximum width of a column: a wider cell shifts the next cells, but only in its own row.
 const MAX_WIDTH: usize = 4096;
 /// Columns of names. If [`TableWriter::shortened`] contains such a column, a plain table shortens it to the
-/// width `MAX_NAME` even without a terminal: otherwise, one name of thousands of characters would widen every
+/// width `MAX_NAME` even without a terminal. Otherwise, one name of thousands of characters would widen every
 /// row.
 const NAMES: [&str; 6] = ["white", "black", "event", "opponent", "name", "from"];
 const MAX_NAME: usize = 80;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr};
 
-use crate::cli::render::{blanks, printable, sign};
+use crate::cli::render::{printable, sign};
 
 /// The number of spaces between the columns of a plain table.
 const GAP: usize = 2;
@@ -94,11 +94,11 @@ impl Style {
             Self::Lines => {
                 let width = headers.iter().map(|header| header.text.width()).max().unwrap_or(0);
                 for (header, cell) in headers.iter().zip(cells) {
-                    write!(out, "{}{} =", blanks(width - header.text.width()), header.text)?;
+                    write!(out, "{}{} =", " ".repeat(width - header.text.width()), header.text)?;
                     for (index, line) in cell.text.split('\n').enumerate() {
                         let indent = if index == 0 { 0 } else { width + 2 };
                         let blank = if line.is_empty() { 0 } else { indent + 1 };
-                        writeln!(out, "{}{line}", blanks(blank))?;
+                        writeln!(out, "{}{line}", " ".repeat(blank))?;
                     }
                 }
                 Ok(())
@@ -152,7 +152,7 @@ fn plain_row(out: &mut dyn Write, texts: &[&str], layout: &[Layout]) -> io::Resu
             let width = text.width();
             let planned = begin + if column.right { column.width.saturating_sub(width) } else { 0 };
             let at = planned.max(end.map_or(0, |end| end + GAP));
-            write!(out, "{}{text}", blanks(at - end.unwrap_or(0)))?;
+            write!(out, "{}{text}", " ".repeat(at - end.unwrap_or(0)))?;
             end = Some(at + width);
         }
         begin += column.width + GAP;
@@ -176,7 +176,7 @@ fn framed_row(
         let space = wanted.saturating_sub(aside).max(width);
         aside = (aside + space) - wanted;
         let (before, after) = pad(&text, space, column);
-        write!(out, "{bar} {}{text}{} ", blanks(before), blanks(after))?;
+        write!(out, "{bar} {}{text}{} ", " ".repeat(before), " ".repeat(after))?;
     }
     writeln!(out, "{bar}")
 }
@@ -194,8 +194,21 @@ fn rule(out: &mut dyn Write, layout: &[Layout], [left, middle, right]: [&str; 3]
 }
 
 impl Layout {
-    fn fit<'a>(&self, text: &'a str) -> std::borrow::Cow<'a, str> {
-        if self.cut { shortened(text, self.width) } else { text.into() }
+    /// A text, shortened with an ellipsis if it is too wide for the column and can be shortened.
+    fn fit<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if !self.cut || text.width() <= self.width {
+            return text.into();
+        }
+        let mut space = self.width.saturating_sub(1);
+        let fits = |letter: &char| {
+            let needed = letter.width().unwrap_or(0);
+            let fits = needed <= space;
+            space = space.saturating_sub(needed);
+            fits
+        };
+        let mut short: String = text.chars().take_while(fits).collect();
+        short.push_str(sign("…", "~"));
+        short.into()
     }
 }
 
@@ -227,21 +240,4 @@ impl Cell {
     pub(crate) fn number(text: String) -> Self {
         Self { text, is_number: true }
     }
-}
-
-/// A text shortened to a width, with an ellipsis if it is too long.
-pub(super) fn shortened(text: &str, width: usize) -> Cow<'_, str> {
-    if text.width() <= width {
-        return text.into();
-    }
-    let mut space = width.saturating_sub(1);
-    let fits = |letter: &char| {
-        let needed = letter.width().unwrap_or(0);
-        let fits = needed <= space;
-        space = space.saturating_sub(needed);
-        fits
-    };
-    let mut short: String = text.chars().take_while(fits).collect();
-    short.push_str(sign("…", "~"));
-    short.into()
 }
