@@ -71,11 +71,23 @@ impl Key {
         let place = number as u32 & ((1 << self.shift) - 1);
         let [block, rowid] = [block, block << self.shift | place].map(|number| Cell::Integer(number.into()));
         let values = number >> self.shift & ((1 << Columns::BITS) - 1);
-        self.columns.show(values, |values| match *values {
-            [value] => see(&[block, value, rowid]),
-            [first, second] => see(&[block, first, second, rowid]),
-            _ => unreachable!("one column or two"),
-        })
+        let bytes = values.to_be_bytes();
+        let value = match self.columns {
+            Columns::Integer(_) if values >> 64 == 0 => Cell::Null,
+            Columns::Integer(_) => Cell::Integer(unbiased(values)),
+            Columns::Integers(..) => {
+                let second = (values as u32).checked_sub(1);
+                let second = second.map_or(Cell::Null, |value| Cell::Integer(value.into()));
+                return see(&[block, Cell::Integer(unbiased(values >> 32)), second, rowid]);
+            }
+            Columns::Text(_) => {
+                let [flag, text @ ..] = &bytes[16 - 1 - MOST_TEXT..] else { unreachable!("it is not empty") };
+                let length = text.iter().position(|&byte| byte == 0).unwrap_or(MOST_TEXT);
+                let text = std::str::from_utf8(&text[..length]).expect("the bytes of a text");
+                if *flag == 0 { Cell::Null } else { Cell::Text(text) }
+            }
+        };
+        see(&[block, value, rowid])
     }
 }
 
@@ -115,27 +127,6 @@ impl Columns {
                 Cell::Text(_) | Cell::Blob(_) | Cell::Integer(_) => return None,
             },
         })
-    }
-
-    /// Calls `see` with the values that a number encodes.
-    #[inline]
-    fn show<R>(self, number: u128, see: impl FnOnce(&[Cell<'_>]) -> R) -> R {
-        match self {
-            Self::Integer(_) if number >> 64 == 0 => see(&[Cell::Null]),
-            Self::Integer(_) => see(&[Cell::Integer(unbiased(number))]),
-            Self::Integers(..) => {
-                let second = (number as u32).checked_sub(1);
-                let second = second.map_or(Cell::Null, |value| Cell::Integer(value.into()));
-                see(&[Cell::Integer(unbiased(number >> 32)), second])
-            }
-            Self::Text(_) => {
-                let bytes = number.to_be_bytes();
-                let [flag, text @ ..] = &bytes[16 - 1 - MOST_TEXT..] else { unreachable!("it is not empty") };
-                let length = text.iter().position(|&byte| byte == 0).unwrap_or(MOST_TEXT);
-                let text = std::str::from_utf8(&text[..length]).expect("the bytes of a text");
-                see(&[if *flag == 0 { Cell::Null } else { Cell::Text(text) }])
-            }
-        }
     }
 }
 
