@@ -51,6 +51,7 @@ pub(crate) fn display<T>(quiet: bool, snapshot: impl Fn() -> Snapshot + Sync, wo
     result.expect("the work was done once")
 }
 
+/// Like [`display`], for work of any type. So this function is compiled only once.
 fn display_during(quiet: bool, snapshot: &(dyn Fn() -> Snapshot + Sync), work: &mut dyn FnMut()) {
     let seconds = Duration::from_secs;
     if quiet || environment::is_on(environment::NO_PROGRESS) {
@@ -96,8 +97,8 @@ fn snapshot(progress: &Progress) -> Snapshot {
     }
 }
 
-/// Calls `work`. Meanwhile, a separate thread passes the result of `snapshot` to `show`:
-/// first after the time `first`, then at intervals of `every`. When `work` is done, `show` is called no more.
+/// Calls `work`. Meanwhile, a separate thread passes the result of `snapshot` to `show`: first after the time
+/// `first`, then at intervals of `every`. When `work` is done, `show` is called no more.
 fn run(
     first: Duration,
     every: Duration,

@@ -128,11 +128,11 @@ async fn serve_request(
         response = refuse(&Problem::busy());
     }
     let status = response.status().as_u16();
-    let problem = response.extensions_mut().remove::<Detail>();
+    let problem = response.extensions_mut().remove::<Problem>();
     secure(response.headers_mut(), is_open);
     let took = began.elapsed();
     app.metrics.answered(status, took);
-    let problem = problem.as_ref().map(|Detail(detail)| detail.as_str());
+    let problem = problem.as_ref().map(|problem| problem.detail.as_str());
     app.log.write(&Entry { method: method.as_str(), target, status, took, problem });
     response.map(|body| with_guard(body, SentGuard(client)))
 }
@@ -392,10 +392,7 @@ impl PendingRequest {
     }
 }
 
-/// The text that is logged for a problem.
-#[derive(Clone)]
-struct Detail(String);
-
+/// The response to a request with a problem. Its extension `Problem` is for the log.
 fn refuse(problem: &Problem) -> Response {
     let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let body = serde_json::to_vec(problem).unwrap_or_default();
@@ -403,7 +400,7 @@ fn refuse(problem: &Problem) -> Response {
     let retry = problem.retry_after.map(|seconds| [(RETRY_AFTER, seconds)]);
     let login = (status == StatusCode::UNAUTHORIZED)
         .then_some([(WWW_AUTHENTICATE, "Basic realm=\"pgndex\", charset=\"UTF-8\"")]);
-    (status, headers, retry, login, Extension(Detail(problem.detail.clone())), body).into_response()
+    (status, headers, retry, login, Extension(problem.clone()), body).into_response()
 }
 
 fn text(content_type: &'static str, text: String) -> Response {
