@@ -275,8 +275,8 @@ impl Error {
         }
     }
 
-    /// If the error says that the disk is full, adds the space that the run needs. If `is_all_known` is
-    /// `false`, the size of some input was unknown, so the estimate is a lower bound.
+    /// If the error says that the disk is full, adds the space that the run needs, unless the error contains it
+    /// already. If `is_all_known` is `false`, the size of some input was unknown, so the estimate is a lower bound.
     pub(crate) fn needing(self, estimate: &Estimate, is_all_known: bool) -> Self {
         let need = |bytes| match (bytes, is_all_known) {
             (0, _) => None,
@@ -290,7 +290,7 @@ impl Error {
             Self::Parquet(columnar::Error::Store(error)) => {
                 Self::Parquet(columnar::Error::Store(error.needing(written)))
             }
-            Self::Spill { directory, source, .. } if is_disk_full(source.kind()) => {
+            Self::Spill { directory, need: None, source } if is_disk_full(source.kind()) => {
                 Self::Spill { directory, need: need(estimate.spill_bytes), source }
             }
             other => other,

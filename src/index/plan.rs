@@ -204,8 +204,7 @@ impl Estimate {
 
     /// Fails if there is clearly not enough free space: less than four fifths of the estimated need.
     pub(crate) fn check(&self, target: &Path, spill: &Path) -> Result<()> {
-        let beside =
-            target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let beside = directory_of(target);
         let mut needs = vec![(beside, self.database_bytes.saturating_add(self.beside_bytes))];
         if device(beside).is_some() && device(beside) == device(spill) {
             needs[0].1 = needs[0].1.saturating_add(self.spill_bytes);
@@ -213,12 +212,9 @@ impl Estimate {
             needs.push((spill, self.spill_bytes));
         }
         for (directory, needed) in needs {
-            match free_bytes(directory) {
-                Some(free) if free < needed / 5 * 4 => {
-                    let directory = directory.to_owned();
-                    return Err(Error::Space { directory, needed, free, compact: None });
-                }
-                _ => {}
+            if let Some(free) = free_bytes(directory).filter(|free| *free < needed / 5 * 4) {
+                let directory = directory.to_owned();
+                return Err(Error::Space { directory, needed, free, compact: None });
             }
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Converts comments (with clocks and evaluations), NAGs and variations of a game to rows.
 
 use crate::board::{Color, FenText, MAX_CANONICAL_FEN, MoveCode, Position, SanError};
-use crate::index::game::{glued_move, is_meant_as_move, shown};
+use crate::index::game::{dedup_from, glued_move, is_meant_as_move, shown};
 use crate::index::{Annotations, ProblemKind};
 use crate::pgn::{Annotation, CommentReader, Eval, MoveNumbers, TextFlaw, Token, Variation, is_remark};
 use crate::store::MOST_DEPTH;
@@ -119,18 +119,9 @@ impl Annotator {
     pub(crate) fn end(&mut self, headers: &mut HeaderBatch) -> (u32, u32) {
         let first = self.first;
         let nags = &mut headers.nags;
-        if nags.len() > first.nags + 1 {
-            nags[first.nags..].sort_unstable_by_key(|row| (row.line, row.ply, row.nag));
-            let mut kept = first.nags;
-            for index in first.nags + 1..nags.len() {
-                let (last, row) = (nags[kept], nags[index]);
-                if (last.line, last.ply, last.nag) != (row.line, row.ply, row.nag) {
-                    kept += 1;
-                    nags[kept] = row;
-                }
-            }
-            nags.truncate(kept + 1);
-        }
+        let key = |row: &NagRow| (row.line, row.ply, row.nag);
+        nags[first.nags..].sort_unstable_by_key(key);
+        dedup_from(nags, first.nags, |last, row| key(last) == key(row));
         if self.lines > 0 {
             headers.comments[first.comments..].sort_unstable_by_key(|row| (row.line, row.ply, row.number));
             headers.commands[first.commands..].sort_unstable_by_key(|row| (row.line, row.ply, row.number));

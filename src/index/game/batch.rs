@@ -117,3 +117,15 @@ impl GameBatch {
         u32::try_from(self.games.len()).expect("a batch is small")
     }
 }
+
+/// Removes each row from index `first` on that is the same as the row before it.
+pub(super) fn dedup_from<R: Copy>(rows: &mut Vec<R>, first: usize, is_same: impl Fn(&R, &R) -> bool) {
+    let mut kept = first;
+    for index in first..rows.len() {
+        if kept == first || !is_same(&rows[kept - 1], &rows[index]) {
+            rows[kept] = rows[index];
+            kept += 1;
+        }
+    }
+    rows.truncate(kept);
+}

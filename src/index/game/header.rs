@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::board::GameResult;
 use crate::index::ProblemKind;
-use crate::index::game::GameBatch;
+use crate::index::game::{GameBatch, dedup_from};
 use crate::pgn::{
     Annotation, CommentReader, GameFacts, MoveNumbers, Reader, Speed, TagPair, TextFlaw, Token, clock, date,
 };
@@ -244,14 +244,7 @@ fn sort_tags(batch: &mut GameBatch, first: usize) {
     let text = &batch.headers.text;
     let letters = |row: &TagRow| row.name.of(text).bytes().map(|byte| byte.to_ascii_lowercase());
     rows[first..].sort_unstable_by(|a, b| letters(a).cmp(letters(b)).then(b.name.start.cmp(&a.name.start)));
-    let mut kept = first;
-    for index in first..rows.len() {
-        if kept == first || !rows[kept - 1].name.of(text).eq_ignore_ascii_case(rows[index].name.of(text)) {
-            rows[kept] = rows[index];
-            kept += 1;
-        }
-    }
-    rows.truncate(kept);
+    dedup_from(rows, first, |last, row| last.name.of(text).eq_ignore_ascii_case(row.name.of(text)));
 }
 
 fn is_unknown(value: &str) -> bool {

@@ -11,6 +11,7 @@ pub(crate) mod single_game;
 pub(crate) mod word;
 
 pub(crate) use annotate::{AnnotationProblem, Annotator};
+use batch::dedup_from;
 pub(crate) use batch::{GameBatch, ReadGame, Start};
 pub(crate) use header::Header;
 pub(crate) use parse::{ChunkParser, ParseOptions};
