@@ -209,9 +209,6 @@ impl<'r> OccurrenceRows<'r> {
     }
 
     fn flush(&mut self) -> Result<()> {
-        if self.columns.key.is_empty() {
-            return Ok(());
-        }
         self.all.check_stop()?;
         let columns = std::mem::take(&mut self.columns).finish();
         self.all.output.append(&mut self.part, self.encoder, self.directory, &columns)
