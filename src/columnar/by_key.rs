@@ -209,9 +209,6 @@ impl<'r> OccurrenceRows<'r> {
     }
 
     fn flush(&mut self) -> Result<()> {
-        if self.columns.key.is_empty() {
-            return Ok(());
-        }
         self.all.check_stop()?;
         let columns = std::mem::take(&mut self.columns).finish();
         self.all.output.append(&mut self.part, self.encoder, self.directory, &columns)
@@ -229,7 +226,7 @@ struct Counter<'c> {
     /// The minimum number of games that must reach a position for its moves to be counted.
     threshold: u32,
     start: &'c (Position, FenText),
-    /// The occurrences of the latest key, as long as there are fewer than `threshold`.
+    /// The occurrences of the latest key, while there are fewer than `threshold`.
     pending: Vec<PlayedOccurrence>,
     /// The counts of the latest key, once it has at least `threshold` occurrences.
     counts: Option<Counts>,

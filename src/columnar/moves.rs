@@ -82,7 +82,7 @@ impl MoveFile {
     /// Ends writing, and maps the file for reading.
     #[allow(unsafe_code)]
     pub(super) fn read(self) -> Result<MoveReader> {
-        // SAFETY: nobody else has this file, which has no name, and nobody writes to it any more.
+        // SAFETY: the file has no name, so no other program opens it. All writes to it are complete.
         let bytes = unsafe { Mmap::map(&self.file) }.map_err(|source| failed(&self.directory, source))?;
         Ok(MoveReader { bytes, places: self.places })
     }

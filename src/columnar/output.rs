@@ -225,8 +225,8 @@ impl Output {
         Part::create(encoder, path, partial)
     }
 
-    /// Appends rows to the only file of this shard in a directory. The file is created before the first rows
-    /// are appended.
+    /// Appends rows, if there are any, to the only file of this shard in a directory. The file is created before
+    /// the first rows are appended.
     pub(super) fn append(
         &self,
         part: &mut Option<Part>,
@@ -234,6 +234,9 @@ impl Output {
         directories: &str,
         columns: &[ArrayRef],
     ) -> store::Result<()> {
+        if columns.first().is_none_or(|column| column.is_empty()) {
+            return Ok(());
+        }
         let part = match part {
             Some(part) => part,
             none => none.insert(self.part(encoder, directories, 0)?),

@@ -62,7 +62,7 @@ impl AllGames<'_> {
         in_order(threads, self.jobs(), work, |(date, groups)| {
             groups.into_iter().try_for_each(|group| files.append(date, group))
         })?;
-        files.finish()
+        self.output.complete(files.open.map(|(.., part)| part))
     }
 
     /// All games, divided into jobs: directory by directory, in the order of game ids within each directory.
@@ -154,10 +154,6 @@ impl Files<'_> {
         };
         let part = self.output.part(self.encoder, &date.to_string(), number)?;
         self.open.insert((date, number, part)).2.append(group)
-    }
-
-    fn finish(self) -> Result<()> {
-        self.output.complete(self.open.map(|(.., part)| part))
     }
 }
 

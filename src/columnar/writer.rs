@@ -162,9 +162,6 @@ impl SmallTable {
 impl SmallFile {
     /// Writes the buffered rows.
     fn flush(&mut self, output: &Output, encoder: &Encoder, date: Option<DatePartition>) -> Result<()> {
-        if self.columns.rows == 0 {
-            return Ok(());
-        }
         let directories = date.map(|date| date.to_string()).unwrap_or_default();
         output.append(&mut self.part, encoder, &directories, &self.columns.take())
     }

@@ -85,7 +85,7 @@ impl StreamQuery {
         "problem",
     ];
 
-    /// Queries all rows of a table, with the given columns; `None` stands for the default columns.
+    /// Queries all rows of a table, with the given columns; `None` means the default columns.
     ///
     /// # Errors
     /// If there is no such table, if it has no such column, or if the list of columns is empty.

@@ -16,7 +16,7 @@ const LEAST: usize = 2048;
 const WINDOW: u8 = 15;
 
 thread_local! {
-    /// The compressor is kept, because creating one takes as long as compressing a short answer. The fastest
+    /// The compressor is reused, because creating one takes the time of compressing a short answer. The fastest
     /// level already saves three quarters of the bytes.
     static PACKER: RefCell<Compress> = RefCell::new(Compress::new_gzip(Compression::fast(), WINDOW));
 }
