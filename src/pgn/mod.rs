@@ -22,7 +22,7 @@ pub use lex::{Annotation, Lexer, Token, Variation};
 #[cfg(feature = "index")]
 pub(crate) use move_numbers::clock;
 pub use move_numbers::{Eval, MoveNumbers, time, winning_chances};
-pub use reader::{FrameProblem, MOST_TAGS, Reader};
+pub use reader::{FrameProblem, FrameProblemKind, MOST_TAGS, Reader};
 pub use split::{LOOK_BACK, boundary_in, chunks, next_boundary};
 pub use tags::{LOOK_AHEAD, TagPair, starts_tag_pair};
 pub(crate) use text::skip_blanks;

@@ -9,42 +9,37 @@ use crate::board::GameResult;
 
 /// A problem outside a game's movetext. Reading continues after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FrameProblem {
+pub struct FrameProblem {
+    /// The kind of problem.
+    pub kind: FrameProblemKind,
+    /// The start of the tag pair, line or text with the problem.
+    pub offset: usize,
+}
+
+/// A kind of problem outside a game's movetext.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameProblemKind {
     /// The line of a tag pair ended before the tag pair was closed.
-    UnclosedTag {
-        /// The start of the tag pair.
-        offset: usize,
-    },
+    UnclosedTag,
     /// A tag pair has no quotes.
-    UnquotedTag {
-        /// The start of the tag pair.
-        offset: usize,
-    },
-    /// A line among the tag pairs that is too damaged to parse.
-    DamagedTag {
-        /// The start of the line.
-        offset: usize,
-    },
-    /// Text outside games.
-    Outside {
-        /// The start of the text.
-        offset: usize,
-    },
-    /// A game has more than [`MOST_TAGS`] tag pairs. The tag pairs beyond this number are ignored.
-    TooManyTags {
-        /// The start of the first ignored tag pair.
-        offset: usize,
-    },
+    UnquotedTag,
+    /// A line among the tag pairs is too damaged to parse.
+    DamagedTag,
+    /// Text is outside games.
+    Outside,
+    /// A game has more than [`MOST_TAGS`] tag pairs. The tag pairs beyond this number are ignored. The offset
+    /// is the start of the first of these.
+    TooManyTags,
 }
 
 /// The maximum number of tag pairs of a game.
 pub const MOST_TAGS: usize = 1000;
 
 /// Adds a problem, unless there are already very many: garbage must not fill the memory.
-fn note(problems: &mut Vec<FrameProblem>, problem: FrameProblem) {
+fn note(problems: &mut Vec<FrameProblem>, kind: FrameProblemKind, offset: usize) {
     const MOST: usize = 1000;
     if problems.len() < MOST {
-        problems.push(problem);
+        problems.push(FrameProblem { kind, offset });
     }
 }
 
@@ -221,21 +216,21 @@ impl<'a> Reader<'a> {
                 let Some(length) = damaged_line(&text[at..], follows_tags).filter(|_| starts_line) else {
                     break;
                 };
-                note(problems, FrameProblem::DamagedTag { offset: at });
+                note(problems, FrameProblemKind::DamagedTag, at);
                 end = at + length;
                 continue;
             };
             if is_next_game(tags, &tag.pair, after_blank_line) {
                 break;
             }
-            problem.into_iter().for_each(|problem| note(problems, problem));
+            problem.into_iter().for_each(|problem| note(problems, problem, at));
             if tags.is_empty() && self.leading.is_empty() {
                 self.start = at;
             }
             if tags.len() < MOST_TAGS {
                 tags.push(tag.pair);
             } else if !is_reported {
-                note(problems, FrameProblem::TooManyTags { offset: at });
+                note(problems, FrameProblemKind::TooManyTags, at);
                 is_reported = true;
             }
             end = tag.end;
@@ -244,7 +239,7 @@ impl<'a> Reader<'a> {
         !tags.is_empty()
     }
 
-    /// Reads the tag pair at `at`, and its problem, if there is one. `has_tags`: the game already has tag
+    /// Reads the tag pair at `at`. Also returns the kind of its problem, if there is one. `has_tags`: the game already has tag
     /// pairs. `follows_tags`: no blank line is between them and `at`.
     fn tag_at(
         &self,
@@ -252,9 +247,9 @@ impl<'a> Reader<'a> {
         at: usize,
         starts_line: bool,
         [has_tags, follows_tags]: [bool; 2],
-    ) -> Option<(ReadTag<'a>, Option<FrameProblem>)> {
+    ) -> Option<(ReadTag<'a>, Option<FrameProblemKind>)> {
         if let Some(tag) = read_tag(text, at) {
-            let problem = tag.unclosed.then_some(FrameProblem::UnclosedTag { offset: at });
+            let problem = tag.unclosed.then_some(FrameProblemKind::UnclosedTag);
             return Some((tag, problem));
         }
         let tag = unquoted_tag(text, at).filter(|_| starts_line)?;
@@ -263,7 +258,7 @@ impl<'a> Reader<'a> {
         let is_tag = follows_tags
             || is_of_roster(tag.pair.name)
                 && (has_tags || text.get(skip_blanks(text, tag.end)) == Some(&b'['));
-        is_tag.then_some((tag, Some(FrameProblem::UnquotedTag { offset: at })))
+        is_tag.then_some((tag, Some(FrameProblemKind::UnquotedTag)))
     }
 
     /// Reads the annotations from `at` on into `leading`, if a tag pair of the same game follows them.
@@ -329,7 +324,7 @@ impl<'a> Reader<'a> {
                         && is_in_movetext(text, &mut self.lexer, word, before.offset()) =>
                 {
                     if outside {
-                        note(problems, FrameProblem::Outside { offset });
+                        note(problems, FrameProblemKind::Outside, offset);
                     }
                     self.start = skip_blanks(text, comments.unwrap_or(before.offset()));
                     // The text of the game must not begin with a bracket: if the text is parsed alone, the
@@ -350,7 +345,7 @@ impl<'a> Reader<'a> {
                     // Comments of more than `LOOK_BACK` bytes belong to no game: the next game begins at the
                     // tags after them.
                     if outside || comments.is_some() && self.limit - offset > LOOK_BACK {
-                        note(problems, FrameProblem::Outside { offset });
+                        note(problems, FrameProblemKind::Outside, offset);
                     }
                     return false;
                 }
