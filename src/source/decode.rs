@@ -87,6 +87,21 @@ pub fn open(file: &SourceFile) -> Result<Opened> {
     }
 }
 
+/// Opens a source and begins to decode it. Unlike [`open`], treats a plain file like an archive: its text is
+/// read in order.
+///
+/// # Errors
+/// The errors of [`open`] and [`Packed::decode`].
+pub fn open_text(file: &SourceFile, options: DecodeOptions) -> Result<Decoded> {
+    let packed = match open(file)? {
+        Opened::Mapped(map) => {
+            Packed { path: file.path.clone(), kind: Kind::File(map, Form::Text), encoding: None }
+        }
+        Opened::Packed(packed) => packed,
+    };
+    packed.decode(options)
+}
+
 fn refused(path: &Path, form: Form) -> Error {
     let (form, error_advice) = match form {
         Form::Other(form, error_advice) => (form, error_advice),

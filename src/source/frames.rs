@@ -2,11 +2,12 @@
 
 use std::io::{self, Read};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::Mapped;
 use super::input::{Input, Position};
 use crate::channel::{Receiver, Sender, bounded};
+use crate::parallel::lock;
 
 /// The magic number of a frame.
 pub(super) const FRAME: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
@@ -115,7 +116,7 @@ fn next_run(walk: &Mutex<Walk>, bytes: &[u8], blocks: usize) -> Option<(Range<us
     /// The maximum length of a frame whose end is searched for. A longer frame is decoded without knowing its
     /// end, because searching for the end would take too long.
     const LONG: usize = 32 << 20;
-    let mut walk = walk.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut walk = lock(walk);
     let start = walk.at;
     if start == bytes.len() {
         return None;
