@@ -135,15 +135,14 @@ impl Position {
     pub fn resolve_or_explain(&self, token: &[u8]) -> Result<MoveCode, MoveRefusal> {
         self.resolve(token).map_err(|error| match (error, San::parse(token)) {
             (SanError::Unreadable, _) | (_, Err(_)) => MoveRefusal::Unreadable,
-            (SanError::PromotionMissing, Ok(San::Move { origins, .. })) => {
-                self.of_other_side(origins).unwrap_or(MoveRefusal::PromotionMissing)
-            }
-            (SanError::PromotionMissing, _) => MoveRefusal::PromotionMissing,
             (_, Ok(San::Null)) => MoveRefusal::InCheck { side: self.side() },
             (_, Ok(San::Castle { short })) => match self.castling_rook(self.side(), short) {
                 Some(_) => MoveRefusal::CastlingHindered { side: self.side() },
                 None => MoveRefusal::NoCastlingRight { side: self.side() },
             },
+            (SanError::PromotionMissing, Ok(San::Move { origins, .. })) => {
+                self.of_other_side(origins).unwrap_or(MoveRefusal::PromotionMissing)
+            }
             (_, Ok(San::Move { kind, origins, to, promotion })) => {
                 self.explain_move(kind, origins, to, promotion)
             }

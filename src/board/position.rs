@@ -464,8 +464,8 @@ impl Position {
     pub(super) fn is_king_safe_after(&self, code: MoveCode) -> bool {
         match code.special_bits() {
             // A null move never gets here, and castling is checked completely when it is generated.
-            0..=2 => true,
-            15 => self.is_king_safe_slowly(code),
+            special_bits::NULL | special_bits::CASTLE_SHORT | special_bits::CASTLE_LONG => true,
+            special_bits::EN_PASSANT => self.is_king_safe_slowly(code),
             _ if self.in_check || code.piece_bits() & !1 == PieceKind::King as u8 => {
                 self.is_king_safe_slowly(code)
             }
@@ -519,7 +519,8 @@ impl Position {
         cell(&self.cells, behind) == victim
             && cell(&self.cells, Square::masked(origin)) == 0
             && takers.into_iter().any(|from| {
-                let code = MoveCode::from_parts(15, from.index(), to.index(), pawn, victim);
+                let code =
+                    MoveCode::from_parts(special_bits::EN_PASSANT, from.index(), to.index(), pawn, victim);
                 self.is_king_safe_slowly(code)
             })
     }

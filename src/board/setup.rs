@@ -286,17 +286,17 @@ impl Setup {
     /// Black. No game leads to such a position, but a game can start from it if each side has at most 32
     /// pieces.
     #[must_use]
-    pub fn crowded(&self) -> Option<(Color, usize)> {
-        let count = |color| (color, self.pieces().filter(|(_, piece)| piece.color() == color).count());
+    pub fn crowded(&self) -> Option<(Color, u32)> {
+        let count = |color| (color, self.pieces().filter(|(_, piece)| piece.color() == color).count() as u32);
         let most = [Color::White, Color::Black].map(count).into_iter().max_by_key(|&(_, count)| count);
         most.filter(|&(_, count)| count > 16)
     }
 
     pub(super) fn check_pieces(&self) -> Result<(), SetupError> {
         /// The maximum number of pieces of a side: its king, and 31 others, which five bits can count.
-        const MOST: usize = 32;
+        const MOST: u32 = 32;
         if let Some((color, count)) = self.crowded().filter(|&(_, count)| count > MOST) {
-            return Err(SetupError::TooManyPieces { color, count: count as u32 });
+            return Err(SetupError::TooManyPieces { color, count });
         }
         let astray = |&(square, piece): &(Square, Piece)| {
             piece.kind() == PieceKind::Pawn && matches!(square.rank(), 0 | 7)
