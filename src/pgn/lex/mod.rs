@@ -84,8 +84,7 @@ impl Variation {
     /// there can be more of one annotation than of the other.
     #[must_use]
     pub fn lexer(self, text: &[u8]) -> Lexer<'_> {
-        let text = &text[..self.end];
-        Lexer { text, at: self.start, odd: self.start, moved: true, searched: 0, inner: true, square: 0 }
+        Lexer { moved: true, inner: true, ..Lexer::new(&text[..self.end], self.start) }
     }
 }
 
@@ -100,7 +99,7 @@ impl<'a> Lexer<'a> {
     /// A lexer for `text` from byte `at` on, after another lexer has read the text before `at`. Closing
     /// brackets that the other lexer searched for in vain are not searched for again.
     pub(super) const fn after(other: &Self, text: &'a [u8], at: usize) -> Self {
-        Self { text, at, odd: at, moved: false, searched: other.searched, inner: false, square: 0 }
+        Self { searched: other.searched, ..Self::new(text, at) }
     }
 
     /// Moves the lexer `bytes` bytes back, within the word just read.
