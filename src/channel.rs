@@ -1,6 +1,6 @@
 //! Queues between threads, for few and large values.
 //!
-//! The code that waits does not depend on the type of the values and is compiled once; a lock-free queue
+//! The code that waits does not depend on the type of the values and is compiled once. A lock-free queue
 //! would be compiled for each type.
 
 use std::collections::VecDeque;
@@ -30,7 +30,7 @@ pub(crate) fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
 /// Why a value was not sent or received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Error {
-    /// A value cannot be sent, because there are no receivers; or no value can be received, because the queue
+    /// A value cannot be sent, because there are no receivers. Or no value can be received, because the queue
     /// is empty and there are no senders.
     #[error("the other side of a queue is gone")]
     Closed,
@@ -192,8 +192,8 @@ impl<T> Drop for Sender<T> {
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         if self.0.receivers.fetch_sub(1, Ordering::AcqRel) == 1 {
-            // The values are dropped after the lock is released: dropping a value that is the receiver of
-            // another queue locks that queue, and a thread should not hold two locks.
+            // The values are dropped after the lock is released. A value can be the receiver of another
+            // queue. Dropping it locks that queue, and a thread should not hold two locks.
             let values = lock(&self.0.values).take();
             drop(values);
             // Wakes the senders that wait; their calls then return an error.

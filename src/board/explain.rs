@@ -90,8 +90,8 @@ pub enum MoveRefusal {
         /// The side.
         side: Color,
     },
-    /// The side has the right to castle, but cannot castle now: a square on the way of the king or the rook
-    /// is occupied, or the king is in check, or would be in check on its way or on its target.
+    /// The side has the right to castle, but cannot castle now. A square on the way of the king or the rook
+    /// is occupied, or the king is in check or would be in check on its way or its target.
     #[error(
         "{} cannot castle now: the way is blocked, or the king is in check or would pass through check",
         .side.name()
@@ -251,7 +251,7 @@ mod tests {
         assert!(Position::start().resolve_or_explain(b"e4").is_ok());
     }
 
-    /// Tests many texts in positions with pins, checks, castling and promotion: there is a reason if and only
+    /// Tests many texts in positions with pins, checks, castling and promotion. There is a reason if and only
     /// if `resolve` fails, and the reason agrees with the error.
     #[test]
     fn reasons_agree_with_errors() {

@@ -262,8 +262,8 @@ const fn state_text(side: Color, castling: Short) -> Short {
     text
 }
 
-/// The castling field in X-FEN: for each right, a letter of `KQkq` if the rook is the outermost one on its
-/// wing, otherwise the letter of the rook's file; `-` without rights.
+/// The castling field in X-FEN; `-` without rights. For each right, it has a letter of `KQkq` if the rook is
+/// the outermost one on its wing, otherwise the letter of the rook's file.
 fn castling_field(position: &Position) -> Short {
     let mut field = Short::new();
     for color in [Color::Black, Color::White] {

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn generator_lists_the_models_sixteen_moves() {
+    fn the_generator_lists_known_moves_in_order() {
         let (position, _) = Position::from_fen(b"4k3/8/8/8/1b6/2N5/8/4K1N1 w - - 0 1").unwrap();
         let mut moves = Vec::new();
         position.pseudo_legal_moves(&mut moves);

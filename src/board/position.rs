@@ -10,7 +10,7 @@ use super::{
 
 /// A legal position on a 0x88 board, with all data needed to play on.
 ///
-/// A position is validated when it is built from a [`Setup`], and stays legal: each side has one king, and
+/// A position is validated when it is built from a [`Setup`], and stays legal. Each side has one king, and
 /// the side that has just moved is not in check. Each move updates the Polyglot key. The en-passant square is
 /// kept only if an en-passant capture is legal.
 #[derive(Clone, Debug)]
@@ -72,8 +72,8 @@ impl Position {
     /// Validates a set-up and builds the board.
     ///
     /// # Errors
-    /// If a side does not have exactly one king or has more than 32 pieces, if a pawn is on the first or last
-    /// rank, or if the side that has just moved is in check.
+    /// If a side does not have exactly one king, or has more than 32 pieces; if a pawn is on the first or
+    /// last rank; if the side that has just moved is in check.
     pub fn new(setup: &Setup) -> Result<Self, SetupError> {
         let mut position = Self {
             cells: [0; 128],
@@ -374,6 +374,7 @@ impl Position {
         self.key.0 ^= piece_key(piece, square);
     }
 
+    /// Removes the castling rights that end when a piece leaves `from` and reaches `to`.
     #[inline]
     fn strike_rights(&mut self, from: Square, to: Square) {
         let kept =
@@ -554,8 +555,9 @@ impl Position {
         Some(MoveCode::new(special, king_from, king_to, Piece::new(PieceKind::King, self.side), None))
     }
 
-    /// The move in UCI notation. Castling is written as the king's move (`e1g1`) or, if the position was not
-    /// set up with [standard castling](Self::has_standard_castling), as the king taking its own rook.
+    /// The move in UCI notation. Castling is written as the king's move (`e1g1`). If the position was not set
+    /// up with [standard castling](Self::has_standard_castling), it is written as the king taking its own
+    /// rook.
     #[must_use]
     pub fn uci(&self, code: MoveCode) -> super::Uci {
         if self.standard_castling { code.uci(None) } else { self.uci_chess960(code) }

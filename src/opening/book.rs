@@ -61,9 +61,9 @@ impl NamedPosition {
 
 /// A list of openings, for looking up the name of a position.
 ///
-/// Looking up a position without a name usually takes one or two nanoseconds, because a bit table of two to
-/// four bytes per opening excludes the position. A position found by its key is compared completely, so that
-/// two positions with the same key are never confused.
+/// Looking up a position without a name usually takes one or two nanoseconds. A bit table of two to four
+/// bytes per opening excludes the position. A position found by its key is compared completely, so that two
+/// positions with the same key are never confused.
 #[derive(Clone, Debug)]
 pub struct OpeningBook {
     openings: Vec<NamedPosition>,
@@ -81,9 +81,8 @@ struct Slot {
     opening: Option<OpeningId>,
 }
 
-/// The built-in list. `examples/openings.rs` generates `eco.tsv`. This TSV file contains the key and the FEN
-/// of each position in addition to the moves, because playing thousands of lines takes longer than indexing a
-/// few games.
+/// The built-in list. `examples/openings.rs` generates `eco.tsv`. This TSV file also contains the key and the
+/// FEN of each position. Playing thousands of lines would take longer than indexing a few games.
 static BUILT_IN: LazyLock<Arc<OpeningBook>> = LazyLock::new(|| {
     const HEADER: &str = "eco\tname\tpgn\tkey\tfen\n";
     let (_, mut lines) = include_str!("eco.tsv").split_once(HEADER).expect("the tests have read it");

@@ -24,9 +24,9 @@ impl OpeningBook {
     /// If a position occurs more than once, the last entry counts.
     ///
     /// # Errors
-    /// If a file cannot be read, is too large, is in none of the supported formats, or contains no opening;
-    /// if a directory has no such file; or if an opening is invalid. The error about an invalid opening
-    /// contains the line number.
+    /// If a file cannot be read, is too large, is in none of the supported formats, or contains no opening.
+    /// If a directory has no such file. If an opening is invalid. The error about an invalid opening contains
+    /// the line number.
     pub fn read(path: &Path) -> Result<Self> {
         let mut openings = Vec::new();
         for file in files(path)? {

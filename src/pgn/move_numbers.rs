@@ -33,9 +33,9 @@ impl MoveNumbers {
         true
     }
 
-    /// Stores the values of a comment in the form of Cutechess, XBoard or Arena: a score, a depth, and
-    /// optionally a time, nodes, and words after a comma. `None` if the comment does not have this form, if
-    /// it contains an evaluation or a time that is already known, or if `mover` is `None`.
+    /// Stores the values of a comment in the form of Cutechess, XBoard or Arena. Such a comment has a score,
+    /// a depth, and optionally a time, nodes, and words after a comma. `None` if the comment does not have
+    /// this form, if its evaluation or its time is already known, or if `mover` is `None`.
     pub(super) fn take_score(&mut self, text: &str, mover: Option<Color>) -> Option<()> {
         // Expected moves, or a single move, can be given in parentheses before the score.
         let text = match text.strip_prefix('(') {
@@ -342,9 +342,9 @@ impl Eval {
 /// Evaluations beyond this number of centipawns have the same winning chances as this number.
 const CEILING: f64 = 1000.0;
 
-/// White's chances, from -1 (Black wins) to 1 (White wins), by Lichess's formula
-/// (<https://lichess.org/page/accuracy>; the maximum and the value of mates are those of scalachess's
-/// `WinPercent`).
+/// White's chances, from -1 (Black wins) to 1 (White wins), by [Lichess's
+/// formula](https://lichess.org/page/accuracy). The maximum and the value of mates are those of scalachess's
+/// `WinPercent`.
 #[must_use]
 pub fn winning_chances(centipawns: f64) -> f64 {
     const MULTIPLIER: f64 = -0.003_682_08;

@@ -295,8 +295,8 @@ impl<'a> Reader<'a> {
         belongs.then_some(end)
     }
 
-    /// Whether the game with these tags has no moves because the next game follows: a blank line, comments,
-    /// and right after the comments the tags of the next game.
+    /// Whether the game with these tags has no moves because the next game follows. A blank line, comments,
+    /// and right after the comments the tags of the next game must follow the tags.
     #[inline]
     fn is_at_next_game(&self, tags: &[TagPair<'a>]) -> bool {
         let text = &self.text[..self.limit];
@@ -349,7 +349,7 @@ impl<'a> Reader<'a> {
                     }
                     return false;
                 }
-                // An annotation in square brackets does not count as the beginning of the game: the text of
+                // An annotation in square brackets does not count as the beginning of the game. The text of
                 // the game alone would begin with `[`, and be parsed differently.
                 Token::Annotation(_) if text.get(skip_blanks(text, before.offset())) != Some(&b'[') => {
                     comments.get_or_insert(before.offset());
@@ -409,7 +409,7 @@ impl<'a> Reader<'a> {
 }
 
 /// The length of the damaged tag pair at the start of `text`, if there is one. A damaged tag pair without a
-/// closing bracket must not contain a result: the text of a game can end after its result, and must be parsed
+/// closing bracket must not contain a result. The text of a game can end after its result, and must be parsed
 /// in the same way without the text that follows.
 fn damaged_line(text: &[u8], after_tags: bool) -> Option<usize> {
     let holds_result = |tag: &[u8]| {
@@ -426,8 +426,8 @@ fn damaged_line(text: &[u8], after_tags: bool) -> Option<usize> {
         .filter(|&length| text[..length].ends_with(b"]") || !holds_result(&text[..length]))
 }
 
-/// Whether a tag pair begins another game right after the tags of a game without moves: a second `Event` tag
-/// or, after a blank line, any repeated tag.
+/// Whether a tag pair begins another game right after the tags of a game without moves. A second `Event` tag
+/// does, and after a blank line any repeated tag.
 fn is_next_game(tags: &[TagPair<'_>], tag: &TagPair<'_>, after_blank_line: bool) -> bool {
     (after_blank_line || tag.name.eq_ignore_ascii_case(b"Event"))
         && tags.iter().any(|other| other.name.eq_ignore_ascii_case(tag.name))
@@ -512,13 +512,13 @@ mod tests {
     }
 
     #[test]
-    fn an_unclosed_comment_does_not_swallow_the_next_game() {
+    fn an_unclosed_comment_does_not_hide_the_next_game() {
         assert_eq!(shape("[Event \"a\"]\n\n1. e4 {open\n\n[Event \"b\"]\n\n1. d4 *\n"), [(1, 1), (1, 1)]);
         assert_eq!(shape("[Event \"a\"]\n\n1. e4 {\n[Event \"in\"]\n} e5 *\n"), [(1, 2)]);
     }
 
     #[test]
-    fn drawn_lines_between_games_are_not_games() {
+    fn dashes_between_games_are_not_games() {
         let text = "[Event \"a\"]\n\n1. e4 *\n\n----- forwarded message -----\n\n[Event \"b\"]\n\n1. d4 *\n";
         assert_eq!(shape(text), [(1, 1), (1, 1)]);
         assert_eq!(shape("-- 0000 O-O 00 *\n\n1. e4 *\n"), [(0, 1)]);

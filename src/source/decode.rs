@@ -181,7 +181,7 @@ impl Packed {
 }
 
 /// Reads in pieces of one size, whatever size is requested. The amount of text that a decoder returns before
-/// a damaged place depends on the requested size, but the same archive must always yield the same text.
+/// a damaged place depends on the requested size. The same archive must always yield the same text.
 struct FixedSizeReader(BufReader<Box<dyn Read + Send>>);
 
 impl Read for FixedSizeReader {

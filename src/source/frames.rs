@@ -107,8 +107,8 @@ struct Walk {
     runs: Sender<Receiver<Block>>,
 }
 
-/// Returns the next run of frames, and the sender for its text; `None` if there are no more frames, or if
-/// nobody receives the text of further runs.
+/// Returns the next run of frames, and the sender for its text; `None` if there are no more frames, or if the
+/// text of further runs is not received any more.
 fn next_run(walk: &Mutex<Walk>, bytes: &[u8], blocks: usize) -> Option<(Range<usize>, Sender<Block>)> {
     /// Frames are added to a run until it has this size, in bytes of the archive. The last run, and a run
     /// before a very long or damaged frame, can be shorter.
@@ -174,7 +174,7 @@ fn decode_all(input: Input, position: &Position, window: u64, blocks: &Sender<Bl
 }
 
 /// Decodes the frames of an input one after the other. Allows windows of up to `window` bytes or
-/// [`USUAL_WINDOW`], whichever is larger; the limit is rounded down to a power of two, and is at most 2 GiB.
+/// [`USUAL_WINDOW`], whichever is larger. The limit is rounded down to a power of two, and is at most 2 GiB.
 pub(super) fn decoder(input: Input, window: u64) -> io::Result<zstd::Decoder<'static, Input>> {
     let mut decoder = zstd::Decoder::with_buffer(input)?;
     decoder.window_log_max(window.max(USUAL_WINDOW).ilog2().min(31))?;

@@ -22,8 +22,8 @@ use crate::path_bytes::path_of_bytes;
 pub struct Sources {
     /// The files, with an error instead of each file that is missing or cannot be read.
     pub files: Vec<Result<SourceFile>>,
-    /// Notes, one sentence each: why a file is ignored or read only once, why two files with similar names
-    /// are both read, or that a list is empty.
+    /// Notes, one sentence each. They say why a file is ignored or read only once, why two files with similar
+    /// names are both read, or that a list is empty.
     pub notes: Vec<String>,
 }
 
@@ -43,10 +43,10 @@ impl Sources {
 
 /// Lists files in the given order, each once. `None` if `watch` stopped the search.
 ///
-/// - A directory represents all files below it whose names end in `.pgn`, `.pgn.zst`, `.pgn.gz`, `.pgn.bz2` or
-///   `.zip`, in the order of their paths. If a plain file begins with the whole
-///   text of the compressed file beside it, the compressed file is ignored. If the compressed file continues
-///   where the plain file ends, the plain file is ignored. Otherwise, both are listed.
+/// - A directory represents all files below it whose names end in `.pgn`, `.pgn.zst`, `.pgn.gz`, `.pgn.bz2`
+///   or `.zip`, in the order of their paths. If a plain file begins with the whole text of the compressed
+///   file beside it, the compressed file is ignored. If the compressed file continues where the plain file
+///   ends, the plain file is ignored. Otherwise, both are listed.
 /// - A zip archive represents its `.pgn` files.
 /// - `-` is standard input.
 /// - A path that does not exist represents all matching paths if it contains one of `*?[`. If it consists of

@@ -3,8 +3,8 @@
 //! A part of a zstd archive is a range of its compressed bytes. It contains the frames that begin in this
 //! range, and the games that begin in the text of these frames. But a game that begins at most `LOOK_BACK`
 //! bytes after the start of this text belongs to the previous part, if there is one. The reason: whether a
-//! game begins at an offset depends on up to `LOOK_BACK` bytes of text before the offset, and a part is read
-//! without the frames before the part.
+//! game begins at an offset depends on up to `LOOK_BACK` bytes of text before the offset. A part is read
+//! without the frames before it.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -122,8 +122,8 @@ fn first_frame(bytes: &[u8], part: &Range<usize>) -> Option<usize> {
     found.into_iter().find(|&at| begins_frame(bytes, at))
 }
 
-/// Whether a frame begins at the offset `at`: this frame and the three after it, or all frames up to the end,
-/// are complete according to their headers. Several frames are checked, because the magic number can also
+/// Whether a frame begins at the offset `at`. This frame and the three after it, or all frames up to the end,
+/// must be complete according to their headers. Several frames are checked, because the magic number can also
 /// occur within a frame.
 fn begins_frame(bytes: &[u8], at: usize) -> bool {
     const FRAMES: usize = 4;

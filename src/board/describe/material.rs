@@ -5,8 +5,8 @@ use std::fmt;
 use crate::board::piece::LETTERS;
 use crate::board::{Color, Piece, PieceKind, Setup, SetupError};
 
-/// The number of bits per count: one guard bit, and four bits for the count itself, because a side has at
-/// most 15 pieces in addition to its king.
+/// The number of bits per count: one guard bit, and four bits for the count itself. A side has at most 15
+/// pieces in addition to its king.
 const BITS: u32 = 5;
 const MAX: u64 = 15;
 /// The largest count that fits if the guard bit is used for counting, as in set-ups with more pieces than a

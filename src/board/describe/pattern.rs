@@ -81,7 +81,8 @@ pub enum PatternError {
     Trailing(String),
 }
 
-/// A set of possible contents of a square: bit 0 stands for empty, bit *n* for the piece with code *n*.
+/// A set of possible contents of a square: bit 0 is set if the square can be empty, bit *n* if it can have
+/// the piece with code *n*.
 type Contents = u16;
 
 const EMPTY: Contents = 1;

@@ -65,6 +65,7 @@ static IN_WORD: [bool; 256] = {
 pub struct Lexer<'a> {
     text: &'a [u8],
     at: usize,
+    /// See [`token_start`](Self::token_start).
     odd: usize,
     /// Whether a move has been read. In a variation, always true.
     moved: bool,
@@ -284,9 +285,9 @@ impl<'a> Lexer<'a> {
 }
 
 /// The length in bytes of a comment whose opening brace is right before `text`; `None` if the comment is not
-/// closed. The comment ends at the first closing brace, unless it contains nested comments: if it contains
-/// *n* opening braces before the first closing brace, and the next *n* braces are all closing ones, the
-/// comment ends at the last of these.
+/// closed. The comment ends at the first closing brace, unless it contains nested comments. It does if it has
+/// *n* opening braces before the first closing brace, and the next *n* braces are all closing ones. The
+/// comment then ends at the last of these.
 #[inline]
 fn comment_length(text: &[u8]) -> Option<usize> {
     let brace = memchr2(b'{', b'}', text)?;
