@@ -48,6 +48,7 @@ pub use piece::{Color, Piece, PieceKind};
 pub use position::{IllegalMove, Position};
 pub use result::GameResult;
 pub use san::SanError;
+pub(crate) use setup::fields;
 pub use setup::{Castling, FenChange, Setup, SetupError};
 pub use short_move::ShortMove;
 pub use square::{Square, SquareSet, TO_X88};

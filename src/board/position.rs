@@ -66,7 +66,8 @@ impl Position {
     /// The start position of standard chess.
     #[must_use]
     pub fn start() -> Self {
-        Self::new(&Setup::start()).expect("the start position is legal")
+        let fen = b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+        Self::from_fen(fen).expect("the start position is legal").0
     }
 
     /// Validates a set-up and builds the board.

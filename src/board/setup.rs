@@ -130,14 +130,6 @@ impl std::fmt::Display for FenChange {
 }
 
 impl Setup {
-    /// The start position of standard chess.
-    #[must_use]
-    pub fn start() -> Self {
-        let (setup, _) = Self::parse(b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
-            .expect("the start position can be read");
-        setup
-    }
-
     /// Parses a FEN of one to six fields. The castling field can be in the form of FEN, X-FEN or
     /// Shredder-FEN, with its letters in any order.
     ///
@@ -147,7 +139,7 @@ impl Setup {
     /// # Errors
     /// If the text is empty, if a field cannot be parsed, or if there are more than six fields.
     pub fn parse(text: &[u8]) -> Result<(Self, Vec<FenChange>), SetupError> {
-        let mut fields = text.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
+        let mut fields = fields(text);
         let mut changes = Vec::new();
         let mut setup = Self::parse_placement(fields.next().ok_or(SetupError::Empty)?)?;
         match fields.next() {
@@ -181,8 +173,7 @@ impl Setup {
     /// # Errors
     /// If the placement is missing or cannot be parsed.
     pub fn parse_placement(text: &[u8]) -> Result<Self, SetupError> {
-        let field = text.split(u8::is_ascii_whitespace).find(|field| !field.is_empty());
-        let field = field.ok_or(SetupError::Empty)?;
+        let field = fields(text).next().ok_or(SetupError::Empty)?;
         let ranks = field.split(|&byte| byte == b'/').count();
         if ranks != 8 {
             return Err(SetupError::Ranks(ranks));
@@ -306,6 +297,11 @@ impl Setup {
             None => Ok(()),
         }
     }
+}
+
+/// The fields of a FEN.
+pub(crate) fn fields(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty())
 }
 
 fn lossy(field: &[u8]) -> String {

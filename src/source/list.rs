@@ -12,6 +12,7 @@ use super::file::{Location, SourceFile, head};
 use super::form::Form;
 use super::path_list::{listed_paths, read_list};
 use super::path_pattern::{Pattern, sorted_entries};
+use super::search_observer::Flow;
 use super::unpacked::{UnpackedState, compare};
 use super::{Error, Result, SearchObserver, zip};
 use crate::parallel::lock;
@@ -107,9 +108,6 @@ struct Lister<'w> {
     decode: DecodeOptions,
     watch: &'w dyn SearchObserver,
 }
-
-/// Breaks if the observer stops the search.
-type Flow = ControlFlow<()>;
 
 impl Lister<'_> {
     /// Lists the files that a path represents. `is_argument`: the path was given as an argument, so `@FILE`
