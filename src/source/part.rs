@@ -87,7 +87,7 @@ fn frame_starts(bytes: &[u8]) -> Vec<u64> {
             break;
         }
         starts.push(start as u64);
-        match hinted_length(bytes, start, at).or_else(|| frames::frame_length(&bytes[at..], usize::MAX)) {
+        match hinted_length(bytes, start, at).or_else(|| frames::frame_length(&bytes[at..])) {
             Some(length) => at += length,
             // Frames after damage are read together with those before it.
             None => break,
@@ -132,7 +132,7 @@ fn begins_frame(bytes: &[u8], at: usize) -> bool {
         if rest.is_empty() {
             return true;
         }
-        let Some(length) = frames::frame_length(rest, usize::MAX) else { return false };
+        let Some(length) = frames::frame_length(rest) else { return false };
         rest = &rest[length..];
     }
     rest.is_empty() || rest.starts_with(&FRAME) || frames::is_skippable(rest)
@@ -197,7 +197,7 @@ impl FramesOfPart {
             if !frames::is_skippable(rest) {
                 break;
             }
-            self.at += frames::frame_length(rest, usize::MAX).ok_or(io::ErrorKind::UnexpectedEof)?;
+            self.at += frames::frame_length(rest).ok_or(io::ErrorKind::UnexpectedEof)?;
         }
         if self.at == bytes.len() {
             return Ok(None);
