@@ -61,12 +61,15 @@ mod sorted;
 #[cfg(feature = "index")]
 pub mod source;
 pub mod store;
+mod utc;
 #[cfg(feature = "index")]
 pub mod verify;
 
 #[doc(hidden)]
 pub use positioned_io::read_start;
 pub use sorted::SortedMap;
+#[doc(hidden)]
+pub use utc::utc;
 
 /// The documentation tests also run the code in `docs/cookbook/developer.md`.
 #[cfg(all(doctest, feature = "index"))]

@@ -10,7 +10,7 @@ const MAY_USE: [(&str, &[&str]); 11] = [
     ("board", &[]),
     ("pgn", &["board"]),
     ("opening", &["board", "id", "pgn", "positioned_io", "sorted"]),
-    ("source", &["channel", "path_bytes", "positioned_io", "error_advice", "sorted"]),
+    ("source", &["channel", "parallel", "path_bytes", "positioned_io", "error_advice", "sorted"]),
     ("sort", &["positioned_io"]),
     (
         "store",
@@ -28,7 +28,7 @@ const MAY_USE: [(&str, &[&str]); 11] = [
     ),
     ("query", &["board", "id", "opening", "pgn", "sorted", "store"]),
     ("columnar", &["board", "id", "opening", "parallel", "positioned_io", "query", "sort", "store"]),
-    ("server", &["board", "channel", "id", "opening", "parallel", "pgn", "query", "store"]),
+    ("server", &["board", "channel", "id", "opening", "parallel", "pgn", "query", "store", "utc"]),
     ("picture", &["board", "query", "sorted"]),
     ("functions", &["board", "pgn", "query", "store"]),
 ];

@@ -5,13 +5,14 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use std::{io, thread};
 
 use serde_json::json;
 
 use crate::channel::{Receiver, Sender, bounded};
 use crate::server::options::{Error, LogFormat};
+use crate::utc::utc;
 
 /// The maximum number of logged characters of a method, and of a URL or a problem.
 const METHOD: usize = 20;
@@ -96,7 +97,9 @@ fn write_lines(lines: &Receiver<String>, format: LogFormat, counts: &Counts, mut
             let new = dropped - known;
             let problem = format!("{new} log lines were dropped because the log was not read fast enough");
             let _ = match format {
-                LogFormat::Json => write!(line, "\n{}", json!({ "time": now(), "problem": problem })),
+                LogFormat::Json => {
+                    write!(line, "\n{}", json!({ "time": utc(SystemTime::now()), "problem": problem }))
+                }
                 LogFormat::Text | LogFormat::None => write!(line, "\n{problem}"),
             };
             known = dropped;
@@ -126,7 +129,7 @@ fn line(format: LogFormat, entry: &Entry<'_>) -> String {
     if format == LogFormat::Json {
         let milliseconds = (milliseconds * 1000.0).round() / 1000.0;
         let mut line = json!({
-            "time": now(),
+            "time": utc(SystemTime::now()),
             "method": method,
             "target": target,
             "status": status,
@@ -139,29 +142,6 @@ fn line(format: LogFormat, entry: &Entry<'_>) -> String {
     }
     let problem = problem.map_or_else(String::new, |problem| format!("  {}", shown(problem, TARGET)));
     format!("{status} {milliseconds:.1} ms  {method} {target}{problem}")
-}
-
-/// The current time in RFC 3339 format, in UTC.
-fn now() -> String {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    let (days, seconds) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
-    let (year, month, day) = date(days);
-    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z", since.subsec_millis())
-}
-
-/// The date of a day, given as days since 1970-01-01.
-const fn date(days: u64) -> (u64, u64, u64) {
-    // Years begin in March here, so that a leap day is the last day of a year:
-    // https://howardhinnant.github.io/date_algorithms.html
-    let days = days + 719_468;
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month + 2) / 5 + 1;
-    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    (year + era * 400 + next, month, day)
 }
 
 #[cfg(test)]
@@ -206,18 +186,5 @@ mod tests {
         let first = seen.iter().next().expect("a line");
         assert!(first.len() < 5000, "{}", first.len());
         assert!(seen.iter().take(2).any(|line| line.contains("log lines were dropped")));
-    }
-
-    #[test]
-    fn days_are_converted_to_dates() {
-        for (days, expected) in [
-            (0, (1970, 1, 1)),
-            (58, (1970, 2, 28)),
-            (59, (1970, 3, 1)),
-            (11_016, (2000, 2, 29)),
-            (20_780, (2026, 11, 23)),
-        ] {
-            assert_eq!(date(days), expected);
-        }
     }
 }
