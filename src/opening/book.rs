@@ -41,7 +41,7 @@ pub struct NamedPosition {
 }
 
 impl NamedPosition {
-    pub(super) fn new(opening: Opening, position: &Position) -> Self {
+    pub(crate) fn new(opening: Opening, position: &Position) -> Self {
         Self::from_parts(opening, position.key(), position.canonical_fen().into())
     }
 
@@ -100,17 +100,9 @@ impl OpeningBook {
         Arc::clone(&BUILT_IN)
     }
 
-    /// A book of these openings and their positions. If no position occurs twice, the openings get their ids
-    /// in the given order.
-    pub(crate) fn from_positions(openings: Vec<(Opening, Position)>) -> Self {
-        Self::new(
-            openings.into_iter().map(|(opening, position)| NamedPosition::new(opening, &position)).collect(),
-        )
-    }
-
     /// A book of these openings. They get their ids in the order in which their positions first occur. If a
     /// position occurs more than once, it gets the name of its last occurrence.
-    pub(super) fn new(openings: Vec<NamedPosition>) -> Self {
+    pub(crate) fn new(openings: Vec<NamedPosition>) -> Self {
         let capacity = openings.len().max(8);
         let mut book = Self {
             openings: Vec::with_capacity(openings.len()),
