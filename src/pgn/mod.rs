@@ -31,5 +31,5 @@ pub use time_control::{Speed, TimeControl};
 pub use value::GameFacts;
 #[cfg(feature = "index")]
 pub(crate) use value::date;
-pub(crate) use value::is_known_variant;
+pub(crate) use value::{days_of_month, is_known_variant};
 pub use word::{is_descriptive_move, is_foreign_move, is_misspelt_move, is_remark, looks_like_move};
