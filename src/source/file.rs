@@ -1,14 +1,13 @@
 //! A file to read, and where its bytes are.
 
-use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::encoding::TextEncoding;
 use super::form::Form;
 use super::frames;
-use super::input::read_head;
 use super::zip::Member;
+use crate::positioned_io::read_start;
 
 /// A file to read, or a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,5 +140,5 @@ pub(super) enum Location {
 /// The first bytes of a file, enough to detect its format and to read the header of a zstd frame. Empty if
 /// the file cannot be read; the error is reported when the file is read later.
 pub(super) fn head(path: &Path) -> Vec<u8> {
-    File::open(path).map_or_else(|_| Vec::new(), |mut file| read_head(&mut file).0)
+    read_start(path, Form::HEAD as u64).unwrap_or_default()
 }
