@@ -132,7 +132,8 @@ fn read_tsv(text: &[u8]) -> Found<Vec<NamedPosition>> {
             return Err((start, few));
         }
         let mut lexer = Lexer::new(columns[pgn], 0);
-        let position = play(|| (lexer.next_token(), lexer.offset())).map_err(|(_, error)| (start, error))?;
+        let position =
+            play(&mut || (lexer.next_token(), lexer.offset())).map_err(|(_, error)| (start, error))?;
         openings.push(named(start, columns[eco], &decode(columns[name]), &position)?);
     }
     Ok(openings)
@@ -166,7 +167,7 @@ fn read_scid(text: &[u8]) -> Found<Vec<NamedPosition>> {
                 let close = find(b'"', open + 1, "closing quote")?;
                 let end = find(b'*', close + 1, "'*' after the moves")?;
                 let mut lexer = Lexer::new(&text[..end], close + 1);
-                let position = play(|| (lexer.next_token(), lexer.offset()))?;
+                let position = play(&mut || (lexer.next_token(), lexer.offset()))?;
                 openings.push(named(at, &text[at..open], &decode(&text[open + 1..close]), &position)?);
                 at = end + 1;
             }
@@ -192,7 +193,7 @@ fn read_pgn(text: &[u8]) -> Found<Vec<NamedPosition>> {
                 "this game has no Opening tag, so the file may not be a list of openings".into(),
             ));
         }
-        let position = play(|| (reader.next_token(), reader.offset()))?;
+        let position = play(&mut || (reader.next_token(), reader.offset()))?;
         openings.push(named(start, tag(&tags, "ECO").as_bytes(), &name_of(&tags), &position)?);
     }
     let Some(problem) = problems.first() else { return Ok(openings) };
@@ -258,7 +259,7 @@ fn shown(text: &[u8]) -> String {
 
 /// Plays the moves that `next` returns, from the start position up to the last move. `next` returns each
 /// token with the offset of its end.
-fn play<'a>(mut next: impl FnMut() -> (Token<'a>, usize)) -> Found<Position> {
+fn play<'a>(next: &mut dyn FnMut() -> (Token<'a>, usize)) -> Found<Position> {
     let mut position = Position::start();
     loop {
         let (token, end) = next();

@@ -17,6 +17,9 @@ pub(super) const FRAME: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
 /// The largest window that is always allowed, in bytes. `zstd --long` uses this window.
 pub(super) const USUAL_WINDOW: u64 = 128 << 20;
 
+/// The maximum number of damaged frames of a run or a part: garbage must not fill the database.
+pub(super) const MOST_DAMAGED: u32 = 20;
+
 /// Reads the text of all frames in order. After a decoding error, reading continues with a later frame.
 pub(super) struct Frames {
     runs: Receiver<Receiver<Block>>,
@@ -140,8 +143,6 @@ fn next_run(walk: &Mutex<Walk>, bytes: &[u8], blocks: usize) -> Option<(Range<us
 
 /// Decodes a run of frames. After a damaged frame, continues with the next one that can be found.
 fn decode_run(map: &Arc<Mapped>, range: Range<usize>, blocks: &Sender<Block>, window: u64) {
-    /// The maximum number of damaged frames of a run: garbage must not fill the database.
-    const MOST_DAMAGED: usize = 20;
     let mut start = range.start;
     for _ in 0..MOST_DAMAGED {
         let position = Position::default();

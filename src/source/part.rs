@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use super::form::Form;
-use super::frames::{self, FRAME};
+use super::frames::{self, FRAME, MOST_DAMAGED};
 use super::input::{Input, Position, read_head};
 use super::{Error, Mapped, Result};
 use crate::sorted::sort;
@@ -159,9 +159,6 @@ pub(super) struct FramesOfPart {
 }
 
 impl FramesOfPart {
-    /// The maximum number of damaged frames of a part: garbage must not fill the database.
-    const MOST_DAMAGED: u32 = 20;
-
     /// Begins with the first frame of a part. Also returns the end of the part's text, which becomes known
     /// while the text is read.
     pub(super) fn new(
@@ -231,7 +228,7 @@ impl FramesOfPart {
         let bytes = self.map.bytes();
         let from = usize::try_from(self.position.get()).unwrap_or(bytes.len()).clamp(self.at, bytes.len());
         let from = from.max(self.at + 1).min(bytes.len());
-        let next = memchr::memmem::find(&bytes[from..], &FRAME).filter(|_| self.damaged < Self::MOST_DAMAGED);
+        let next = memchr::memmem::find(&bytes[from..], &FRAME).filter(|_| self.damaged < MOST_DAMAGED);
         self.at = next.map_or(bytes.len(), |next| from + next);
     }
 }
