@@ -322,7 +322,7 @@ mod tests {
                 "more than 1000 tag pairs in one opening",
             ),
         ] {
-            let problem = read_pgn(text.as_bytes()).err().map(|(offset, error)| (offset, error));
+            let problem = read_pgn(text.as_bytes()).err();
             assert_eq!(problem, offset.map(|offset| (offset, expected.to_owned())));
         }
     }
