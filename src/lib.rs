@@ -22,7 +22,7 @@
 //! Versions follow [Semantic Versioning](https://semver.org). Before 1.0, a new minor version may change the
 //! API; the changelog describes the changes. The items shown in this documentation are meant to be used.
 //! Public items that are not shown, such as the pages and the writers of [`store`], exist for the tests and
-//! benchmarks of this project, and may change at any time.
+//! benchmarks of this project. They may change at any time.
 //!
 //! The database schema has [its own version](store::SchemaVersion). The program reads databases of all
 //! released schema versions up to the version that it writes.

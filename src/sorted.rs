@@ -6,7 +6,6 @@
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
-use std::ops::Index;
 
 use serde::{Serialize, Serializer};
 
@@ -184,14 +183,6 @@ impl<K, V> IntoIterator for SortedMap<K, V> {
     }
 }
 
-impl<K: Ord, V> Extend<(K, V)> for SortedMap<K, V> {
-    fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, pairs: I) {
-        for (key, value) in pairs {
-            self.insert(key, value);
-        }
-    }
-}
-
 impl<K: Ord, V> FromIterator<(K, V)> for SortedMap<K, V> {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
         let mut pairs: Vec<(K, V)> = pairs.into_iter().collect();
@@ -206,14 +197,6 @@ impl<K: Ord, V> FromIterator<(K, V)> for SortedMap<K, V> {
             is_same
         });
         Self(pairs)
-    }
-}
-
-impl<K: Ord + Borrow<Q>, V, Q: Ord + ?Sized> Index<&Q> for SortedMap<K, V> {
-    type Output = V;
-
-    fn index(&self, key: &Q) -> &V {
-        self.get(key).expect("the key is in the map")
     }
 }
 

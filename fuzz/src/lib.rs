@@ -6,7 +6,7 @@ use std::fmt::Debug;
 
 use pgndex::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position, ShortMove};
 use pgndex::index::IndexOptions;
-use pgndex::pgn::{FrameProblem, Lexer, Reader, TagPair, Token, chunks, decode};
+use pgndex::pgn::{Lexer, Reader, TagPair, Token, chunks, decode};
 use pgndex::verify::{Sample, VerifyOptions};
 
 /// A fuzz target: its name and its body.
@@ -55,13 +55,7 @@ fn read(text: &[u8], base: usize, found: &mut Vec<String>) {
             }
         }
     }
-    found.extend(problems.iter().map(|problem| match problem {
-        FrameProblem::UnclosedTag { offset } => format!("unclosed tag at {}", base + offset),
-        FrameProblem::UnquotedTag { offset } => format!("unquoted tag at {}", base + offset),
-        FrameProblem::DamagedTag { offset } => format!("damaged tag at {}", base + offset),
-        FrameProblem::Outside { offset } => format!("text outside at {}", base + offset),
-        FrameProblem::TooManyTags { offset } => format!("too many tags at {}", base + offset),
-    }));
+    found.extend(problems.iter().map(|problem| format!("{:?} at {}", problem.kind, base + problem.offset)));
     // A problem is reported with the game after it. Where the text is divided into chunks, only the order of the
     // problems may differ.
     found.sort();

@@ -33,8 +33,8 @@ pub(crate) enum ColumnType {
 }
 
 impl ColumnType {
-    /// The type of a column with these cells: text if numbers and texts are mixed, blob if there is any blob (a number
-    /// then does not fit). If all cells are NULL, text.
+    /// The type of a column with these cells: text if numbers and texts are mixed, blob if there is any blob.
+    /// A number does not fit in a column of blobs. If all cells are NULL, text.
     pub(crate) fn of<'c>(cells: impl Iterator<Item = &'c Value>) -> Self {
         let of = |cell: &Value| match cell {
             Value::Null => None,

@@ -121,7 +121,7 @@ fn run(plan: Plan<'_>, question: StreamQuery, progress: &Progress, sender: &Send
         Err(_) => ControlFlow::Break(()),
     };
     if let Err(error) = plan.stream(question, take, progress) {
-        // If the reading was stopped, nobody receives this error.
+        // If reading was stopped, this error is not received.
         let _ = sender.send(Err(error.into()));
     }
 }

@@ -90,8 +90,8 @@ pub enum MoveRefusal {
         /// The side.
         side: Color,
     },
-    /// The side has the right to castle, but cannot castle now: a square on the way of the king or the rook
-    /// is occupied, or the king is in check, or would be in check on its way or on its target.
+    /// The side has the right to castle, but cannot castle now. A square on the way of the king or the rook
+    /// is occupied, or the king is in check or would be in check on its way or its target.
     #[error(
         "{} cannot castle now: the way is blocked, or the king is in check or would pass through check",
         .side.name()
@@ -135,15 +135,14 @@ impl Position {
     pub fn resolve_or_explain(&self, token: &[u8]) -> Result<MoveCode, MoveRefusal> {
         self.resolve(token).map_err(|error| match (error, San::parse(token)) {
             (SanError::Unreadable, _) | (_, Err(_)) => MoveRefusal::Unreadable,
-            (SanError::PromotionMissing, Ok(San::Move { origins, .. })) => {
-                self.of_other_side(origins).unwrap_or(MoveRefusal::PromotionMissing)
-            }
-            (SanError::PromotionMissing, _) => MoveRefusal::PromotionMissing,
             (_, Ok(San::Null)) => MoveRefusal::InCheck { side: self.side() },
             (_, Ok(San::Castle { short })) => match self.castling_rook(self.side(), short) {
                 Some(_) => MoveRefusal::CastlingHindered { side: self.side() },
                 None => MoveRefusal::NoCastlingRight { side: self.side() },
             },
+            (SanError::PromotionMissing, Ok(San::Move { origins, .. })) => {
+                self.of_other_side(origins).unwrap_or(MoveRefusal::PromotionMissing)
+            }
             (_, Ok(San::Move { kind, origins, to, promotion })) => {
                 self.explain_move(kind, origins, to, promotion)
             }
@@ -252,7 +251,7 @@ mod tests {
         assert!(Position::start().resolve_or_explain(b"e4").is_ok());
     }
 
-    /// Tests many texts in positions with pins, checks, castling and promotion: there is a reason if and only
+    /// Tests many texts in positions with pins, checks, castling and promotion. There is a reason if and only
     /// if `resolve` fails, and the reason agrees with the error.
     #[test]
     fn reasons_agree_with_errors() {

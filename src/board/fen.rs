@@ -1,6 +1,7 @@
 //! Reads and writes FEN.
 
 use super::piece::LETTERS;
+use super::setup::fields;
 use super::{
     Castling, Color, FenChange, MoveCode, PieceKind, Position, Setup, SetupError, Special, Square, SquareSet,
 };
@@ -13,7 +14,7 @@ impl Position {
     pub fn from_fen(text: &[u8]) -> Result<(Self, Vec<FenChange>), SetupError> {
         let (setup, mut changes) = Setup::parse(text)?;
         let position = Self::new(&setup)?;
-        let given = text.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).nth(2);
+        let given = fields(text).nth(2);
         let given = given.unwrap_or(b"-");
         if given != castling_field(&position).as_bytes() {
             let grants_none = |letter: &u8| {
@@ -262,8 +263,8 @@ const fn state_text(side: Color, castling: Short) -> Short {
     text
 }
 
-/// The castling field in X-FEN: for each right, a letter of `KQkq` if the rook is the outermost one on its
-/// wing, otherwise the letter of the rook's file; `-` without rights.
+/// The castling field in X-FEN; `-` without rights. For each right, it has a letter of `KQkq` if the rook is
+/// the outermost one on its wing, otherwise the letter of the rook's file.
 fn castling_field(position: &Position) -> Short {
     let mut field = Short::new();
     for color in [Color::Black, Color::White] {

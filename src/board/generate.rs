@@ -148,24 +148,6 @@ const fn is_last_rank(square: Square) -> bool {
     matches!(square.rank(), 0 | 7)
 }
 
-/// The number of sequences of `depth` legal half-moves: the usual test of a move generator.
-#[must_use]
-pub fn perft(position: &Position, depth: u32) -> u64 {
-    if depth == 0 {
-        return 1;
-    }
-    let mut moves = Vec::with_capacity(64);
-    position.pseudo_legal_moves(&mut moves);
-    let mut nodes = 0;
-    for code in moves {
-        let mut next = position.clone();
-        if next.make(code).is_ok() {
-            nodes += perft(&next, depth - 1);
-        }
-    }
-    nodes
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::tables::{BLACK_PAWN_FROM, WHITE_PAWN_FROM};
@@ -227,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn generator_lists_the_models_sixteen_moves() {
+    fn the_generator_lists_known_moves_in_order() {
         let (position, _) = Position::from_fen(b"4k3/8/8/8/1b6/2N5/8/4K1N1 w - - 0 1").unwrap();
         let mut moves = Vec::new();
         position.pseudo_legal_moves(&mut moves);

@@ -38,8 +38,7 @@ const CASTLING: usize = 768;
 const EN_PASSANT: usize = 772;
 const SIDE: usize = 780;
 
-/// For each piece code, Polyglot's number of the piece: black pawn 0, white pawn 1, knights 2 and 3, bishops
-/// 4 and 5, rooks 6 and 7, queens 8 and 9, kings 10 and 11.
+/// For each piece code, Polyglot's number of this kind of piece; `polyglot.rs` lists these numbers.
 const POLYGLOT_PIECE: [usize; 16] = [0, 0, 1, 0, 3, 2, 11, 10, 5, 4, 7, 6, 9, 8, 0, 0];
 
 /// The Polyglot constants, by piece code and by ordinal of the square.

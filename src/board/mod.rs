@@ -36,12 +36,11 @@ mod variants;
 
 pub(crate) use describe::pieces;
 pub use describe::{
-    Description, Ending, Endings, Material, MaterialError, MaterialSignature, MoveConditions, MovePattern,
-    MovePatternError, Pattern, PatternError, PatternPart, PawnStructure, Phase, PositionDistance,
+    Description, Ending, Endings, Material, MaterialError, MaterialSignature, MovePattern, MovePatternError,
+    Pattern, PatternError, PatternPart, PawnStructure, Phase, PositionDistance,
 };
 pub use explain::MoveRefusal;
 pub use fen::{FenText, MAX_CANONICAL_FEN};
-pub use generate::perft;
 pub(crate) use key::polyglot_constants;
 pub use key::{KeyMap, KeySet, PositionKey};
 pub use move_code::{MoveCode, Special, Uci};
@@ -49,6 +48,7 @@ pub use piece::{Color, Piece, PieceKind};
 pub use position::{IllegalMove, Position};
 pub use result::GameResult;
 pub use san::SanError;
+pub(crate) use setup::fields;
 pub use setup::{Castling, FenChange, Setup, SetupError};
 pub use short_move::ShortMove;
 pub use square::{Square, SquareSet, TO_X88};

@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn black_queen_d8_h4_has_the_bits_of_the_models_example() {
+    fn a_known_move_has_known_bits() {
         let queen = Piece::new(PieceKind::Queen, Color::Black);
         let code = MoveCode::new(Special::Reversible, square("d8"), square("h4"), queen, None);
         assert_eq!(code.bits(), 0x0373_37d0);

@@ -161,11 +161,7 @@ impl Piece {
     /// The piece for a FEN letter: upper case is white.
     #[must_use]
     pub const fn from_letter(letter: u8) -> Option<Self> {
-        let color = if letter.is_ascii_uppercase() { Color::White } else { Color::Black };
-        match PieceKind::from_letter(letter.to_ascii_uppercase()) {
-            Some(kind) => Some(Self::new(kind, color)),
-            None => None,
-        }
+        Self::from_code(CODES[letter as usize])
     }
 
     /// The FEN letter: upper case is white.
@@ -183,6 +179,17 @@ impl std::fmt::Debug for Piece {
 
 /// FEN letters by piece code.
 pub(super) const LETTERS: [u8; 16] = *b"..PpNnKkBbRrQq..";
+
+/// Piece codes by FEN letter; 0 for bytes that are not piece letters.
+pub(super) static CODES: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut code = 2;
+    while code < 14 {
+        table[LETTERS[code as usize] as usize] = code;
+        code += 1;
+    }
+    table
+};
 
 #[cfg(test)]
 mod tests {

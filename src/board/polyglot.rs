@@ -1,9 +1,9 @@
 //! The 781 published constants of the Polyglot book format, in the order of that format.
 //!
-//! Index `64 * kind + 8 * rank + file` stands for a piece on a square (kinds: black pawn 0, white pawn 1,
-//! black knight 2, white knight 3, bishops 4 and 5, rooks 6 and 7, queens 8 and 9, kings 10 and 11); 768 to
-//! 771 are the castling rights K, Q, k, q; 772 to 779 the en-passant files a to h; 780 is used if White is to
-//! move.
+//! The index of a piece on a square is `64 * kind + 8 * rank + file`. The kinds are black pawn 0, white pawn
+//! 1, black knight 2, white knight 3, bishops 4 and 5, rooks 6 and 7, queens 8 and 9, kings 10 and 11.
+//! Indexes 768 to 771 are the castling rights K, Q, k, q, and 772 to 779 the en-passant files a to h. Index
+//! 780 is used if White is to move.
 
 /// The constants that are combined by XOR into a position's Polyglot key.
 #[rustfmt::skip]

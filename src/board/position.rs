@@ -10,7 +10,7 @@ use super::{
 
 /// A legal position on a 0x88 board, with all data needed to play on.
 ///
-/// A position is validated when it is built from a [`Setup`], and stays legal: each side has one king, and
+/// A position is validated when it is built from a [`Setup`], and stays legal. Each side has one king, and
 /// the side that has just moved is not in check. Each move updates the Polyglot key. The en-passant square is
 /// kept only if an en-passant capture is legal.
 #[derive(Clone, Debug)]
@@ -66,14 +66,15 @@ impl Position {
     /// The start position of standard chess.
     #[must_use]
     pub fn start() -> Self {
-        Self::new(&Setup::start()).expect("the start position is legal")
+        let fen = b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+        Self::from_fen(fen).expect("the start position is legal").0
     }
 
     /// Validates a set-up and builds the board.
     ///
     /// # Errors
-    /// If a side does not have exactly one king or has more than 32 pieces, if a pawn is on the first or last
-    /// rank, or if the side that has just moved is in check.
+    /// If a side does not have exactly one king, or has more than 32 pieces; if a pawn is on the first or
+    /// last rank; if the side that has just moved is in check.
     pub fn new(setup: &Setup) -> Result<Self, SetupError> {
         let mut position = Self {
             cells: [0; 128],
@@ -374,6 +375,7 @@ impl Position {
         self.key.0 ^= piece_key(piece, square);
     }
 
+    /// Removes the castling rights that end when a piece leaves `from` and reaches `to`.
     #[inline]
     fn strike_rights(&mut self, from: Square, to: Square) {
         let kept =
@@ -464,8 +466,8 @@ impl Position {
     pub(super) fn is_king_safe_after(&self, code: MoveCode) -> bool {
         match code.special_bits() {
             // A null move never gets here, and castling is checked completely when it is generated.
-            0..=2 => true,
-            15 => self.is_king_safe_slowly(code),
+            special_bits::NULL | special_bits::CASTLE_SHORT | special_bits::CASTLE_LONG => true,
+            special_bits::EN_PASSANT => self.is_king_safe_slowly(code),
             _ if self.in_check || code.piece_bits() & !1 == PieceKind::King as u8 => {
                 self.is_king_safe_slowly(code)
             }
@@ -519,7 +521,8 @@ impl Position {
         cell(&self.cells, behind) == victim
             && cell(&self.cells, Square::masked(origin)) == 0
             && takers.into_iter().any(|from| {
-                let code = MoveCode::from_parts(15, from.index(), to.index(), pawn, victim);
+                let code =
+                    MoveCode::from_parts(special_bits::EN_PASSANT, from.index(), to.index(), pawn, victim);
                 self.is_king_safe_slowly(code)
             })
     }
@@ -553,8 +556,9 @@ impl Position {
         Some(MoveCode::new(special, king_from, king_to, Piece::new(PieceKind::King, self.side), None))
     }
 
-    /// The move in UCI notation. Castling is written as the king's move (`e1g1`) or, if the position was not
-    /// set up with [standard castling](Self::has_standard_castling), as the king taking its own rook.
+    /// The move in UCI notation. Castling is written as the king's move (`e1g1`). If the position was not set
+    /// up with [standard castling](Self::has_standard_castling), it is written as the king taking its own
+    /// rook.
     #[must_use]
     pub fn uci(&self, code: MoveCode) -> super::Uci {
         if self.standard_castling { code.uci(None) } else { self.uci_chess960(code) }

@@ -150,9 +150,9 @@ impl Score {
     }
 }
 
-/// The length in bytes of the separator between two scores: a colon, a dash of any kind, `/` between the
-/// signs `+`, `-` and `=`, or `_` between other scores. `Lexer::number` must list the first byte of each
-/// separator: after a digit, the lexer looks for a separator only if the next byte is listed.
+/// The length in bytes of the separator between two scores. A separator is a colon, a dash of any kind, `/`
+/// between the signs `+`, `-` and `=`, or `_` between other scores. `Lexer::number` must list the first byte
+/// of each separator: after a digit, the lexer looks for a separator only if the next byte is listed.
 fn separator(text: &[u8], between_signs: bool) -> Option<usize> {
     match text {
         [b':' | b'-', ..] => Some(1),

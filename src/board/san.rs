@@ -30,8 +30,8 @@ pub(super) enum San {
         short: bool,
     },
     Move {
-        /// `None` for long algebraic text with neither a piece letter nor a promotion: the piece on the only
-        /// origin square makes the move, whatever its kind.
+        /// `None` for long algebraic text with neither a piece letter nor a promotion. The piece on the only
+        /// origin square then makes the move, whatever its kind.
         kind: Option<PieceKind>,
         origins: SquareSet,
         to: Square,
@@ -269,8 +269,8 @@ impl Position {
         }
     }
 
-    /// Finds castling that is written as a king's move: by at least two squares to g1, c1, g8 or c8 (`Kg1`)
-    /// or, if the origin is given, onto the king's own rook (`e1h1`).
+    /// Finds castling that is written as a king's move. The king moves by at least two squares to g1, c1, g8
+    /// or c8 (`Kg1`) or, if the origin is given, onto its own rook (`e1h1`).
     #[cold]
     fn resolve_king_castling(
         &self,
@@ -372,8 +372,8 @@ impl Position {
         text
     }
 
-    /// Appends the file or the rank of the origin, or both, if this is needed to distinguish the piece from
-    /// other pieces of its kind that could legally move to the same square.
+    /// Appends the file or the rank of the origin, or both, if other pieces of this kind could legally move
+    /// to the same square.
     fn push_origin(&self, text: &mut String, piece: Piece, code: MoveCode) {
         let (kind, from, to) = (piece.kind(), code.from(), code.to());
         let reach = ALL_MOVES[kind_index(kind)][usize::from(to.ordinal())];

@@ -130,14 +130,6 @@ impl std::fmt::Display for FenChange {
 }
 
 impl Setup {
-    /// The start position of standard chess.
-    #[must_use]
-    pub fn start() -> Self {
-        let (setup, _) = Self::parse(b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
-            .expect("the start position can be read");
-        setup
-    }
-
     /// Parses a FEN of one to six fields. The castling field can be in the form of FEN, X-FEN or
     /// Shredder-FEN, with its letters in any order.
     ///
@@ -147,7 +139,7 @@ impl Setup {
     /// # Errors
     /// If the text is empty, if a field cannot be parsed, or if there are more than six fields.
     pub fn parse(text: &[u8]) -> Result<(Self, Vec<FenChange>), SetupError> {
-        let mut fields = text.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
+        let mut fields = fields(text);
         let mut changes = Vec::new();
         let mut setup = Self::parse_placement(fields.next().ok_or(SetupError::Empty)?)?;
         match fields.next() {
@@ -181,8 +173,7 @@ impl Setup {
     /// # Errors
     /// If the placement is missing or cannot be parsed.
     pub fn parse_placement(text: &[u8]) -> Result<Self, SetupError> {
-        let field = text.split(u8::is_ascii_whitespace).find(|field| !field.is_empty());
-        let field = field.ok_or(SetupError::Empty)?;
+        let field = fields(text).next().ok_or(SetupError::Empty)?;
         let ranks = field.split(|&byte| byte == b'/').count();
         if ranks != 8 {
             return Err(SetupError::Ranks(ranks));
@@ -286,17 +277,17 @@ impl Setup {
     /// Black. No game leads to such a position, but a game can start from it if each side has at most 32
     /// pieces.
     #[must_use]
-    pub fn crowded(&self) -> Option<(Color, usize)> {
-        let count = |color| (color, self.pieces().filter(|(_, piece)| piece.color() == color).count());
+    pub fn crowded(&self) -> Option<(Color, u32)> {
+        let count = |color| (color, self.pieces().filter(|(_, piece)| piece.color() == color).count() as u32);
         let most = [Color::White, Color::Black].map(count).into_iter().max_by_key(|&(_, count)| count);
         most.filter(|&(_, count)| count > 16)
     }
 
     pub(super) fn check_pieces(&self) -> Result<(), SetupError> {
         /// The maximum number of pieces of a side: its king, and 31 others, which five bits can count.
-        const MOST: usize = 32;
+        const MOST: u32 = 32;
         if let Some((color, count)) = self.crowded().filter(|&(_, count)| count > MOST) {
-            return Err(SetupError::TooManyPieces { color, count: count as u32 });
+            return Err(SetupError::TooManyPieces { color, count });
         }
         let astray = |&(square, piece): &(Square, Piece)| {
             piece.kind() == PieceKind::Pawn && matches!(square.rank(), 0 | 7)
@@ -306,6 +297,11 @@ impl Setup {
             None => Ok(()),
         }
     }
+}
+
+/// The fields of a FEN.
+pub(crate) fn fields(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty())
 }
 
 fn lossy(field: &[u8]) -> String {

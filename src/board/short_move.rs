@@ -11,7 +11,7 @@ use super::{MoveCode, Position};
 pub struct ShortMove(u16);
 
 /// Indexed by the four SPECIAL bits: the kind of a short move. Kinds 1 to 4 are promotions to knight, bishop,
-/// rook and queen, 5 and 6 are castling, 7 is a null move, and 0 is any other move.
+/// rook and queen. Kinds 5 and 6 are castling, 7 is a null move, and 0 is any other move.
 const KIND: [u16; 16] = [7, 5, 6, 0, 1, 1, 0, 0, 2, 2, 3, 3, 4, 4, 0, 0];
 
 impl ShortMove {

@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn indexes_agree_with_the_model() {
+    fn squares_have_known_indexes() {
         for (name, index) in [("a1", 0x00), ("h1", 0x07), ("e2", 0x14), ("d8", 0x73), ("h8", 0x77)] {
             let square = Square::parse(name.as_bytes()).unwrap();
             assert_eq!(square.index(), index);

@@ -9,8 +9,9 @@ const KING_STEPS: [i8; 8] = [-17, -16, -15, -1, 1, 15, 16, 17];
 const BISHOP_STEPS: [i8; 4] = [-17, -15, 15, 17];
 const ROOK_STEPS: [i8; 4] = [-16, -1, 1, 16];
 
-/// For each kind of piece (by [`kind_index`]) and square (by ordinal), the squares from which the piece could
-/// come, or to which it could go, on an empty board. Pawns have tables of their own; their row here is empty.
+/// For each kind of piece (by [`kind_index`]) and square (by ordinal), the squares to which the piece could
+/// go on an empty board. It could come from the same squares. Pawns have tables of their own; their row here
+/// is empty.
 pub static ALL_MOVES: [[SquareSet; 64]; 7] = {
     let mut table = [[SquareSet::EMPTY; 64]; 7];
     let mut ordinal = 0;

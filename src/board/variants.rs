@@ -3,9 +3,9 @@
 use super::{Castling, Color, PieceKind, Position, Setup, Square, SquareSet};
 
 impl Position {
-    /// The other legal positions with the same pieces on the same squares: positions that differ in the side
-    /// to move, the castling rights or the en-passant square. Castling with a rook that is not the outermost
-    /// one is considered only if this position has a right with such a rook.
+    /// The other legal positions with the same pieces on the same squares. They differ in the side to move,
+    /// the castling rights or the en-passant square. Castling with a rook that is not the outermost one is
+    /// considered only if this position has a right with such a rook.
     #[must_use]
     pub fn same_placement(&self) -> Vec<Self> {
         let own = self.canonical_fen();
@@ -42,7 +42,7 @@ impl Position {
 
 /// The combinations of castling rights that are possible with the pieces of `setup`, each once and with its
 /// rooks. These are the combinations of the letters `KQkq`, which mean the outermost rooks, and those of the
-/// letters in `own`, a castling field that can name other rooks in Chess960.
+/// letters in `own`. `own` is a castling field; in Chess960, it can name other rooks.
 fn castling_choices(setup: &Setup, own: &str) -> Vec<(Castling, [Square; 4])> {
     let mut choices = vec![(Castling::default(), setup.rooks)];
     let mut choose = |letters: &str| {

@@ -5,6 +5,7 @@ use rusqlite::types::Value;
 use super::arguments::{Arguments, Problem, lossy, no_position};
 use crate::board::{
     Material, MaterialSignature, MoveCode, Pattern, Phase, Piece, Position, PositionKey, Setup, Square,
+    fields,
 };
 use crate::pgn::winning_chances;
 use crate::query::write_pgn;
@@ -71,7 +72,7 @@ fn after(arguments: &Arguments<'_, '_>) -> Result<Value, Problem> {
     position.play_san(san).map_err(|source| {
         Problem::Text(format!("{:?} cannot be played in {:?}: {source}", lossy(san), lossy(fen)))
     })?;
-    let has_counters = fen.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).nth(4).is_some();
+    let has_counters = fields(fen).nth(4).is_some();
     Ok(if has_counters { position.fen() } else { position.canonical_fen() }.into())
 }
 

@@ -79,7 +79,7 @@ impl Plan<'_> {
     /// The errors of [`run`](Self::run) that concern the sources or the options for problems.
     pub fn dry_run(self, progress: &Progress) -> Result<Summary> {
         let started = Instant::now();
-        let openings = Arc::new(OpeningBook::from_positions(Vec::new()));
+        let openings = Arc::new(OpeningBook::new(Vec::new()));
         let options = IndexOptions { openings, ..self.options.clone() };
         let text_bytes = self.estimate.text_bytes;
         let estimate = Estimate { text_bytes, ..Estimate::default() };

@@ -134,7 +134,7 @@ fn options_for(query: &StreamQuery, options: &IndexOptions) -> IndexOptions {
     let openings = if query.needs_openings() {
         Arc::clone(&options.openings)
     } else {
-        Arc::new(OpeningBook::from_positions(Vec::new()))
+        Arc::new(OpeningBook::new(Vec::new()))
     };
     let annotations = if query.needs_annotations() {
         Annotations::All

@@ -41,7 +41,7 @@ pub struct NamedPosition {
 }
 
 impl NamedPosition {
-    pub(super) fn new(opening: Opening, position: &Position) -> Self {
+    pub(crate) fn new(opening: Opening, position: &Position) -> Self {
         Self::from_parts(opening, position.key(), position.canonical_fen().into())
     }
 
@@ -61,29 +61,22 @@ impl NamedPosition {
 
 /// A list of openings, for looking up the name of a position.
 ///
-/// Looking up a position without a name usually takes one or two nanoseconds, because a bit table of two to
-/// four bytes per opening excludes the position. A position found by its key is compared completely, so that
-/// two positions with the same key are never confused.
+/// Looking up a position without a name usually takes one or two nanoseconds. A bit table of two to four
+/// bytes per opening excludes the position. A position found by its key is compared completely, so that two
+/// positions with the same key are never confused.
 #[derive(Clone, Debug)]
 pub struct OpeningBook {
     openings: Vec<NamedPosition>,
     /// A bit table, indexed by the low bits of a key; its length is a power of two. If a bit is clear, no
     /// opening has a key with these low bits.
     filter: Box<[u64]>,
-    /// A hash table with linear probing, at most half full; its length is a power of two.
-    slots: Box<[Slot]>,
+    /// A hash table with linear probing, at most half full; its length is a power of two. `None` is a free
+    /// slot.
+    slots: Box<[Option<OpeningId>]>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Slot {
-    key: PositionKey,
-    /// `None`: the slot is free.
-    opening: Option<OpeningId>,
-}
-
-/// The built-in list. `examples/openings.rs` generates `eco.tsv`. This TSV file contains the key and the FEN
-/// of each position in addition to the moves, because playing thousands of lines takes longer than indexing a
-/// few games.
+/// The built-in list. `examples/openings.rs` generates `eco.tsv`. This TSV file also contains the key and the
+/// FEN of each position. Playing thousands of lines would take longer than indexing a few games.
 static BUILT_IN: LazyLock<Arc<OpeningBook>> = LazyLock::new(|| {
     const HEADER: &str = "eco\tname\tpgn\tkey\tfen\n";
     let (_, mut lines) = include_str!("eco.tsv").split_once(HEADER).expect("the tests have read it");
@@ -101,22 +94,14 @@ impl OpeningBook {
         Arc::clone(&BUILT_IN)
     }
 
-    /// A book of these openings and their positions. If no position occurs twice, the openings get their ids
-    /// in the given order.
-    pub(crate) fn from_positions(openings: Vec<(Opening, Position)>) -> Self {
-        Self::new(
-            openings.into_iter().map(|(opening, position)| NamedPosition::new(opening, &position)).collect(),
-        )
-    }
-
     /// A book of these openings. They get their ids in the order in which their positions first occur. If a
     /// position occurs more than once, it gets the name of its last occurrence.
-    pub(super) fn new(openings: Vec<NamedPosition>) -> Self {
+    pub(crate) fn new(openings: Vec<NamedPosition>) -> Self {
         let capacity = openings.len().max(8);
         let mut book = Self {
             openings: Vec::with_capacity(openings.len()),
             filter: vec![0; (16 * capacity).next_power_of_two() / 64].into(),
-            slots: vec![Slot::default(); (2 * capacity).next_power_of_two()].into(),
+            slots: vec![None; (2 * capacity).next_power_of_two()].into(),
         };
         for named in openings {
             match book.search(named.key, |known| known.fen == named.fen) {
@@ -132,12 +117,12 @@ impl OpeningBook {
         let key = named.key;
         self.filter[self.word(key)] |= bit(key);
         let mut at = self.home(key);
-        while self.slots[at].opening.is_some() {
+        while self.slots[at].is_some() {
             at = self.after(at);
         }
         self.openings.push(named);
         let id = u32::try_from(self.openings.len()).expect("a list is small");
-        self.slots[at] = Slot { key, opening: Some(OpeningId(id)) };
+        self.slots[at] = Some(OpeningId(id));
     }
 
     /// The number of named positions.
@@ -185,9 +170,9 @@ impl OpeningBook {
     fn search(&self, key: PositionKey, is_it: impl Fn(&NamedPosition) -> bool) -> Option<OpeningId> {
         let mut at = self.home(key);
         loop {
-            let Slot { key: found, opening } = self.slots[at];
-            let id = opening?;
-            if found == key && is_it(&self.openings[id.0 as usize - 1]) {
+            let id = self.slots[at]?;
+            let named = &self.openings[id.0 as usize - 1];
+            if named.key == key && is_it(named) {
                 return Some(id);
             }
             at = self.after(at);
@@ -270,15 +255,15 @@ mod tests {
     #[test]
     fn positions_with_one_key_are_distinguished() {
         let mut book = OpeningBook::new(vec![named("right", KINGS)]);
-        let wrong = named("wrong", &Position::start().fen());
         let (position, _) = Position::from_fen(KINGS.as_bytes()).unwrap();
         let key = position.key();
         let home = book.home(key);
         // Pretend that the start position has the same key as `position` and is in the slot before it.
-        book.openings.push(wrong);
+        let wrong = named("wrong", &Position::start().fen());
+        book.openings.push(NamedPosition { key, ..wrong });
         let after = book.after(home);
         book.slots[after] = book.slots[home];
-        book.slots[home].opening = Some(OpeningId(2));
+        book.slots[home] = Some(OpeningId(2));
         assert_eq!(book.get(&position).unwrap().name, "right");
     }
 

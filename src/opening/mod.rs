@@ -77,25 +77,13 @@ pub enum Error {
         path: PathBuf,
     },
     /// An invalid opening.
-    #[error("{}:{line}: {source}; correct or remove this entry of the list", path.display())]
+    #[error("{}:{line}: {reason}; correct or remove this entry of the list", path.display())]
     Line {
         /// The file.
         path: PathBuf,
         /// The line number, from 1.
         line: u64,
-        /// The error.
-        #[source]
-        source: LineError,
+        /// Why the opening is invalid.
+        reason: String,
     },
-}
-
-/// Why an opening is invalid.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct LineError(String);
-
-impl From<&str> for LineError {
-    fn from(text: &str) -> Self {
-        Self(text.to_owned())
-    }
 }

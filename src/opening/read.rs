@@ -5,17 +5,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::book::{NamedPosition, Opening, OpeningBook};
-use super::{Error, LineError, Result};
+use super::{Error, Result};
 use crate::board::{Color, Position};
-use crate::pgn::{FrameProblem, Lexer, MOST_TAGS, Reader, TagPair, Token, decode};
+use crate::pgn::{FrameProblemKind, Lexer, MOST_TAGS, Reader, TagPair, Token, decode};
 use crate::positioned_io::read_start;
 use crate::sorted::sort;
 
 /// The maximum size of a file, in bytes. The largest lists are about 1 MiB.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// A result whose error includes its offset in the text, in bytes.
-type Found<T> = std::result::Result<T, (usize, LineError)>;
+/// A result whose error consists of an offset in the text, in bytes, and a message.
+type Found<T> = std::result::Result<T, (usize, String)>;
 
 impl OpeningBook {
     /// Reads a file. If `path` is a directory, reads its files whose names end in `.tsv`, `.eco` or `.pgn`,
@@ -24,9 +24,9 @@ impl OpeningBook {
     /// If a position occurs more than once, the last entry counts.
     ///
     /// # Errors
-    /// If a file cannot be read, is too large, is in none of the supported formats, or contains no opening;
-    /// if a directory has no such file; or if an opening is invalid. The error about an invalid opening
-    /// contains the line number.
+    /// If a file cannot be read, is too large, is in none of the supported formats, or contains no opening.
+    /// If a directory has no such file. If an opening is invalid. The error about an invalid opening contains
+    /// the line number.
     pub fn read(path: &Path) -> Result<Self> {
         let mut openings = Vec::new();
         for file in files(path)? {
@@ -73,9 +73,9 @@ fn parse(path: &Path, text: &[u8]) -> Result<Vec<NamedPosition>> {
         None if text.trim_ascii().is_empty() => Ok(Vec::new()),
         None => return Err(Error::Form { path: path.to_owned() }),
     };
-    let openings = openings.map_err(|(offset, source)| {
+    let openings = openings.map_err(|(offset, reason)| {
         let line = memchr::memchr_iter(b'\n', &text[..offset.min(text.len())]).count() as u64 + 1;
-        Error::Line { path: path.to_owned(), line, source }
+        Error::Line { path: path.to_owned(), line, reason }
     })?;
     if openings.is_empty() { Err(Error::Empty { path: path.to_owned() }) } else { Ok(openings) }
 }
@@ -129,10 +129,11 @@ fn read_tsv(text: &[u8]) -> Found<Vec<NamedPosition>> {
         let columns: Vec<&[u8]> = line.split(|&byte| byte == b'\t').collect();
         if columns.len() < count {
             let few = format!("number of columns: {}, but the header has {count}", columns.len());
-            return Err((start, LineError(few)));
+            return Err((start, few));
         }
         let mut lexer = Lexer::new(columns[pgn], 0);
-        let position = play(|| (lexer.next_token(), lexer.offset())).map_err(|(_, error)| (start, error))?;
+        let position =
+            play(&mut || (lexer.next_token(), lexer.offset())).map_err(|(_, error)| (start, error))?;
         openings.push(named(start, columns[eco], &decode(columns[name]), &position)?);
     }
     Ok(openings)
@@ -160,13 +161,13 @@ fn read_scid(text: &[u8]) -> Found<Vec<NamedPosition>> {
             Some(_) => {
                 let find = |byte, from: usize, what| {
                     let found = memchr::memchr(byte, &text[from..]).map(|length| from + length);
-                    found.ok_or_else(|| (at, LineError(format!("no {what} before the end of the file"))))
+                    found.ok_or_else(|| (at, format!("no {what} before the end of the file")))
                 };
                 let open = find(b'"', at, "name in double quotes")?;
                 let close = find(b'"', open + 1, "closing quote")?;
                 let end = find(b'*', close + 1, "'*' after the moves")?;
                 let mut lexer = Lexer::new(&text[..end], close + 1);
-                let position = play(|| (lexer.next_token(), lexer.offset()))?;
+                let position = play(&mut || (lexer.next_token(), lexer.offset()))?;
                 openings.push(named(at, &text[at..open], &decode(&text[open + 1..close]), &position)?);
                 at = end + 1;
             }
@@ -192,21 +193,18 @@ fn read_pgn(text: &[u8]) -> Found<Vec<NamedPosition>> {
                 "this game has no Opening tag, so the file may not be a list of openings".into(),
             ));
         }
-        let position = play(|| (reader.next_token(), reader.offset()))?;
+        let position = play(&mut || (reader.next_token(), reader.offset()))?;
         openings.push(named(start, tag(&tags, "ECO").as_bytes(), &name_of(&tags), &position)?);
     }
-    match problems.first() {
-        None => Ok(openings),
-        Some(
-            &(FrameProblem::UnclosedTag { offset }
-            | FrameProblem::UnquotedTag { offset }
-            | FrameProblem::DamagedTag { offset }),
-        ) => Err((offset, "a tag pair without its closing quote and bracket".into())),
-        Some(&FrameProblem::Outside { offset }) => Err((offset, "text that belongs to no opening".into())),
-        Some(&FrameProblem::TooManyTags { offset }) => {
-            Err((offset, LineError(format!("more than {MOST_TAGS} tag pairs in one opening"))))
+    let Some(problem) = problems.first() else { return Ok(openings) };
+    let message = match problem.kind {
+        FrameProblemKind::UnclosedTag | FrameProblemKind::UnquotedTag | FrameProblemKind::DamagedTag => {
+            "a tag pair without its closing quote and bracket".to_owned()
         }
-    }
+        FrameProblemKind::Outside => "text that belongs to no opening".to_owned(),
+        FrameProblemKind::TooManyTags => format!("more than {MOST_TAGS} tag pairs in one opening"),
+    };
+    Err((problem.offset, message))
 }
 
 /// The value of a tag, trimmed; empty if the tag is missing. If there are several such tags, the last one
@@ -235,7 +233,7 @@ fn named(start: usize, eco: &[u8], name: &str, position: &Position) -> Found<Nam
     if !is_code(eco.as_bytes()) {
         let wrong =
             format!("\"{}\" is not an ECO code; write B90 (or B90a, as Scid does)", shown(eco.as_bytes()));
-        return Err((start, LineError(wrong)));
+        return Err((start, wrong));
     }
     if name.is_empty() {
         return Err((start, "no name".into()));
@@ -261,7 +259,7 @@ fn shown(text: &[u8]) -> String {
 
 /// Plays the moves that `next` returns, from the start position up to the last move. `next` returns each
 /// token with the offset of its end.
-fn play<'a>(mut next: impl FnMut() -> (Token<'a>, usize)) -> Found<Position> {
+fn play<'a>(next: &mut dyn FnMut() -> (Token<'a>, usize)) -> Found<Position> {
     let mut position = Position::start();
     loop {
         let (token, end) = next();
@@ -271,7 +269,7 @@ fn play<'a>(mut next: impl FnMut() -> (Token<'a>, usize)) -> Found<Position> {
                     let dots = if position.side() == Color::White { "." } else { "..." };
                     let (number, fen) = (position.fullmove_number(), position.fen());
                     let wrong = format!("{number}{dots}{}: {error} in {fen}", shown(token));
-                    return Err((end - token.len(), LineError(wrong)));
+                    return Err((end - token.len(), wrong));
                 }
                 continue;
             }
@@ -279,7 +277,7 @@ fn play<'a>(mut next: impl FnMut() -> (Token<'a>, usize)) -> Found<Position> {
             Token::Result(_) | Token::End | Token::NextGame => return Ok(position),
             Token::Junk(word) => {
                 let wrong = format!("\"{}\" among the moves", shown(word));
-                return Err((end - word.len(), LineError(wrong)));
+                return Err((end - word.len(), wrong));
             }
             Token::UnclosedComment => "an unclosed comment among the moves",
             Token::UnclosedVariation | Token::StrayOpening => "an unclosed variation among the moves",
@@ -324,7 +322,7 @@ mod tests {
                 "more than 1000 tag pairs in one opening",
             ),
         ] {
-            let problem = read_pgn(text.as_bytes()).err().map(|(offset, error)| (offset, error.to_string()));
+            let problem = read_pgn(text.as_bytes()).err();
             assert_eq!(problem, offset.map(|offset| (offset, expected.to_owned())));
         }
     }

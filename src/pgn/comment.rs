@@ -91,10 +91,10 @@ impl CommentReader {
 
     /// Parses the value of a command `eval`.
     fn eval(&mut self, value: &[u8], mover: Option<Color>) -> Option<(Eval, Option<u32>)> {
-        let plain = eval(value, None, &mut self.is_chessbase);
-        let read = eval(value, mover, &mut self.is_chessbase);
-        self.is_own_view = plain == read;
-        read
+        let (written, depth, is_movers) = eval(value, &mut self.is_chessbase)?;
+        let eval = mover.filter(|_| is_movers).map_or(written, |mover| written.for_white(mover));
+        self.is_own_view = eval == written;
+        Some((eval, depth))
     }
 
     /// Inserts a space between `[` and `%` where the remaining text seems to begin a command, as after the

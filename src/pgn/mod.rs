@@ -22,7 +22,7 @@ pub use lex::{Annotation, Lexer, Token, Variation};
 #[cfg(feature = "index")]
 pub(crate) use move_numbers::clock;
 pub use move_numbers::{Eval, MoveNumbers, time, winning_chances};
-pub use reader::{FrameProblem, MOST_TAGS, Reader};
+pub use reader::{FrameProblem, FrameProblemKind, MOST_TAGS, Reader};
 pub use split::{LOOK_BACK, boundary_in, chunks, next_boundary};
 pub use tags::{LOOK_AHEAD, TagPair, starts_tag_pair};
 pub(crate) use text::skip_blanks;
@@ -31,5 +31,5 @@ pub use time_control::{Speed, TimeControl};
 pub use value::GameFacts;
 #[cfg(feature = "index")]
 pub(crate) use value::date;
-pub(crate) use value::is_known_variant;
+pub(crate) use value::{days_of_month, is_known_variant};
 pub use word::{is_descriptive_move, is_foreign_move, is_misspelt_move, is_remark, looks_like_move};

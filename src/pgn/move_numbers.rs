@@ -33,9 +33,9 @@ impl MoveNumbers {
         true
     }
 
-    /// Stores the values of a comment in the form of Cutechess, XBoard or Arena: a score, a depth, and
-    /// optionally a time, nodes, and words after a comma. `None` if the comment does not have this form, if
-    /// it contains an evaluation or a time that is already known, or if `mover` is `None`.
+    /// Stores the values of a comment in the form of Cutechess, XBoard or Arena. Such a comment has a score,
+    /// a depth, and optionally a time, nodes, and words after a comma. `None` if the comment does not have
+    /// this form, if its evaluation or its time is already known, or if `mover` is `None`.
     pub(super) fn take_score(&mut self, text: &str, mover: Option<Color>) -> Option<()> {
         // Expected moves, or a single move, can be given in parentheses before the score.
         let text = match text.strip_prefix('(') {
@@ -65,7 +65,7 @@ impl MoveNumbers {
         if !fits || repeats || (words.is_some() || !first.is_empty()) && !is_signed {
             return None;
         }
-        self.eval = Some(if mover? == Color::White { eval } else { eval.for_other_side() });
+        self.eval = Some(eval.for_white(mover?));
         self.depth = Some(depth);
         self.elapsed = self.elapsed.or(elapsed);
         Some(())
@@ -94,8 +94,7 @@ impl MoveNumbers {
                 _ => {}
             }
         }
-        let own =
-            own.zip(mover).map(|(own, mover)| if mover == Color::White { own } else { own.for_other_side() });
+        let own = own.zip(mover).map(|(own, mover)| own.for_white(mover));
         self.take_eval(value.or(own).map(|value| (value, depth)));
     }
 
@@ -170,14 +169,10 @@ pub(crate) fn clock(text: &[u8]) -> Option<u32> {
     unsigned(minutes.checked_mul(6000)?.checked_add(decimal(seconds, 2)?))
 }
 
-/// Parses an evaluation (`0.35`, `#-3` or `35,22`) and its depth. `is_chessbase` says whether the game has
-/// had evaluations in ChessBase's form, and becomes `true` if this evaluation has that form. An evaluation in
-/// ChessBase's form is converted to White's view if `mover` is Black.
-pub(super) fn eval(
-    text: &[u8],
-    mover: Option<Color>,
-    is_chessbase: &mut bool,
-) -> Option<(Eval, Option<u32>)> {
+/// Parses an evaluation (`0.35`, `#-3` or `35,22`) and its depth. Also returns whether the evaluation is in
+/// ChessBase's form, and therefore from the mover's view. `is_chessbase` says whether the game has had
+/// evaluations in this form, and becomes `true` if this evaluation has the form.
+pub(super) fn eval(text: &[u8], is_chessbase: &mut bool) -> Option<(Eval, Option<u32>, bool)> {
     let comma = memchr::memchr(b',', text);
     let (value, depth) = comma.map_or((text, None), |comma| (&text[..comma], Some(&text[comma + 1..])));
     let depth = match depth {
@@ -197,7 +192,7 @@ pub(super) fn eval(
         (Eval::Centipawns(i32::try_from(value).ok()?), is_in_centipawns)
     };
     *is_chessbase |= is_movers;
-    Some((if is_movers && mover == Some(Color::Black) { eval.for_other_side() } else { eval }, depth))
+    Some((eval, depth, is_movers))
 }
 
 /// Parses a score in pawns (`-0.35`) or in plies to mate (`M19`, `-M18`).
@@ -323,11 +318,12 @@ impl Eval {
         }
     }
 
-    /// The evaluation from the other side's view.
-    pub(super) const fn for_other_side(self) -> Self {
-        match self {
-            Self::Centipawns(value) => Self::Centipawns(value.saturating_neg()),
-            Self::Mate(moves) => Self::Mate(moves.saturating_neg()),
+    /// Converts an evaluation from the view of `side` to White's view.
+    pub(super) const fn for_white(self, side: Color) -> Self {
+        match (side, self) {
+            (Color::White, eval) => eval,
+            (Color::Black, Self::Centipawns(value)) => Self::Centipawns(value.saturating_neg()),
+            (Color::Black, Self::Mate(moves)) => Self::Mate(moves.saturating_neg()),
         }
     }
 
@@ -346,9 +342,9 @@ impl Eval {
 /// Evaluations beyond this number of centipawns have the same winning chances as this number.
 const CEILING: f64 = 1000.0;
 
-/// White's chances, from -1 (Black wins) to 1 (White wins), by Lichess's formula
-/// (<https://lichess.org/page/accuracy>; the maximum and the value of mates are those of scalachess's
-/// `WinPercent`).
+/// White's chances, from -1 (Black wins) to 1 (White wins), by [Lichess's
+/// formula](https://lichess.org/page/accuracy). The maximum and the value of mates are those of scalachess's
+/// `WinPercent`.
 #[must_use]
 pub fn winning_chances(centipawns: f64) -> f64 {
     const MULTIPLIER: f64 = -0.003_682_08;
@@ -391,8 +387,8 @@ mod tests {
                     let numbers = MoveNumbers { eval: Some(eval), depth, ..MoveNumbers::default() };
                     let (_, text) = numbers.commands().next().expect("a command");
                     assert!(is_usual("eval", &text), "{text}");
-                    let read = super::eval(text.as_bytes(), Some(Color::Black), &mut false);
-                    assert_eq!(read, Some((eval, depth)), "{text}");
+                    let read = super::eval(text.as_bytes(), &mut false);
+                    assert_eq!(read, Some((eval, depth, false)), "{text}");
                 }
             }
         }

@@ -1,5 +1,5 @@
 //! Text outside the movetext: comments, NAGs and variations before the first move, after the result and
-//! between games; and the first move of a game without tags.
+//! between games. Also finds the first move of a game without tags.
 
 use super::lex::{Annotation, Lexer, Token, begins_moves};
 use super::tags::starts_tag_pair;
@@ -76,8 +76,8 @@ fn is_move(word: &[u8]) -> bool {
 /// with its dot, or precedes another move, a result, a tag pair, or the end of the text. `from` is the end of
 /// the token before the word. The move number must begin at or after `from`, because the decision must be the
 /// same when the game's text is parsed alone. Afterwards, `lexer` is still at the end of the word. If the
-/// word does not begin a game, `lexer` also remembers which closing brackets were not found here, so that it
-/// does not search for them again.
+/// word does not begin a game, `lexer` also remembers which closing brackets were not found here, and does
+/// not search for them again.
 #[cold]
 pub(super) fn is_in_movetext<'a>(text: &'a [u8], lexer: &mut Lexer<'a>, word: &[u8], from: usize) -> bool {
     let end = lexer.offset();

@@ -9,42 +9,37 @@ use crate::board::GameResult;
 
 /// A problem outside a game's movetext. Reading continues after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FrameProblem {
+pub struct FrameProblem {
+    /// The kind of problem.
+    pub kind: FrameProblemKind,
+    /// The start of the tag pair, line or text with the problem.
+    pub offset: usize,
+}
+
+/// A kind of problem outside a game's movetext.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameProblemKind {
     /// The line of a tag pair ended before the tag pair was closed.
-    UnclosedTag {
-        /// The start of the tag pair.
-        offset: usize,
-    },
+    UnclosedTag,
     /// A tag pair has no quotes.
-    UnquotedTag {
-        /// The start of the tag pair.
-        offset: usize,
-    },
-    /// A line among the tag pairs that is too damaged to parse.
-    DamagedTag {
-        /// The start of the line.
-        offset: usize,
-    },
-    /// Text outside games.
-    Outside {
-        /// The start of the text.
-        offset: usize,
-    },
-    /// A game has more than [`MOST_TAGS`] tag pairs. The tag pairs beyond this number are ignored.
-    TooManyTags {
-        /// The start of the first ignored tag pair.
-        offset: usize,
-    },
+    UnquotedTag,
+    /// A line among the tag pairs is too damaged to parse.
+    DamagedTag,
+    /// Text is outside games.
+    Outside,
+    /// A game has more than [`MOST_TAGS`] tag pairs. The tag pairs beyond this number are ignored. The offset
+    /// is the start of the first of these.
+    TooManyTags,
 }
 
 /// The maximum number of tag pairs of a game.
 pub const MOST_TAGS: usize = 1000;
 
 /// Adds a problem, unless there are already very many: garbage must not fill the memory.
-fn note(problems: &mut Vec<FrameProblem>, problem: FrameProblem) {
+fn note(problems: &mut Vec<FrameProblem>, kind: FrameProblemKind, offset: usize) {
     const MOST: usize = 1000;
     if problems.len() < MOST {
-        problems.push(problem);
+        problems.push(FrameProblem { kind, offset });
     }
 }
 
@@ -221,21 +216,21 @@ impl<'a> Reader<'a> {
                 let Some(length) = damaged_line(&text[at..], follows_tags).filter(|_| starts_line) else {
                     break;
                 };
-                note(problems, FrameProblem::DamagedTag { offset: at });
+                note(problems, FrameProblemKind::DamagedTag, at);
                 end = at + length;
                 continue;
             };
             if is_next_game(tags, &tag.pair, after_blank_line) {
                 break;
             }
-            problem.into_iter().for_each(|problem| note(problems, problem));
+            problem.into_iter().for_each(|problem| note(problems, problem, at));
             if tags.is_empty() && self.leading.is_empty() {
                 self.start = at;
             }
             if tags.len() < MOST_TAGS {
                 tags.push(tag.pair);
             } else if !is_reported {
-                note(problems, FrameProblem::TooManyTags { offset: at });
+                note(problems, FrameProblemKind::TooManyTags, at);
                 is_reported = true;
             }
             end = tag.end;
@@ -244,7 +239,7 @@ impl<'a> Reader<'a> {
         !tags.is_empty()
     }
 
-    /// Reads the tag pair at `at`, and its problem, if there is one. `has_tags`: the game already has tag
+    /// Reads the tag pair at `at`. Also returns the kind of its problem, if there is one. `has_tags`: the game already has tag
     /// pairs. `follows_tags`: no blank line is between them and `at`.
     fn tag_at(
         &self,
@@ -252,9 +247,9 @@ impl<'a> Reader<'a> {
         at: usize,
         starts_line: bool,
         [has_tags, follows_tags]: [bool; 2],
-    ) -> Option<(ReadTag<'a>, Option<FrameProblem>)> {
+    ) -> Option<(ReadTag<'a>, Option<FrameProblemKind>)> {
         if let Some(tag) = read_tag(text, at) {
-            let problem = tag.unclosed.then_some(FrameProblem::UnclosedTag { offset: at });
+            let problem = tag.unclosed.then_some(FrameProblemKind::UnclosedTag);
             return Some((tag, problem));
         }
         let tag = unquoted_tag(text, at).filter(|_| starts_line)?;
@@ -263,7 +258,7 @@ impl<'a> Reader<'a> {
         let is_tag = follows_tags
             || is_of_roster(tag.pair.name)
                 && (has_tags || text.get(skip_blanks(text, tag.end)) == Some(&b'['));
-        is_tag.then_some((tag, Some(FrameProblem::UnquotedTag { offset: at })))
+        is_tag.then_some((tag, Some(FrameProblemKind::UnquotedTag)))
     }
 
     /// Reads the annotations from `at` on into `leading`, if a tag pair of the same game follows them.
@@ -300,8 +295,8 @@ impl<'a> Reader<'a> {
         belongs.then_some(end)
     }
 
-    /// Whether the game with these tags has no moves because the next game follows: a blank line, comments,
-    /// and right after the comments the tags of the next game.
+    /// Whether the game with these tags has no moves because the next game follows. A blank line, comments,
+    /// and right after the comments the tags of the next game must follow the tags.
     #[inline]
     fn is_at_next_game(&self, tags: &[TagPair<'a>]) -> bool {
         let text = &self.text[..self.limit];
@@ -329,7 +324,7 @@ impl<'a> Reader<'a> {
                         && is_in_movetext(text, &mut self.lexer, word, before.offset()) =>
                 {
                     if outside {
-                        note(problems, FrameProblem::Outside { offset });
+                        note(problems, FrameProblemKind::Outside, offset);
                     }
                     self.start = skip_blanks(text, comments.unwrap_or(before.offset()));
                     // The text of the game must not begin with a bracket: if the text is parsed alone, the
@@ -350,11 +345,11 @@ impl<'a> Reader<'a> {
                     // Comments of more than `LOOK_BACK` bytes belong to no game: the next game begins at the
                     // tags after them.
                     if outside || comments.is_some() && self.limit - offset > LOOK_BACK {
-                        note(problems, FrameProblem::Outside { offset });
+                        note(problems, FrameProblemKind::Outside, offset);
                     }
                     return false;
                 }
-                // An annotation in square brackets does not count as the beginning of the game: the text of
+                // An annotation in square brackets does not count as the beginning of the game. The text of
                 // the game alone would begin with `[`, and be parsed differently.
                 Token::Annotation(_) if text.get(skip_blanks(text, before.offset())) != Some(&b'[') => {
                     comments.get_or_insert(before.offset());
@@ -414,7 +409,7 @@ impl<'a> Reader<'a> {
 }
 
 /// The length of the damaged tag pair at the start of `text`, if there is one. A damaged tag pair without a
-/// closing bracket must not contain a result: the text of a game can end after its result, and must be parsed
+/// closing bracket must not contain a result. The text of a game can end after its result, and must be parsed
 /// in the same way without the text that follows.
 fn damaged_line(text: &[u8], after_tags: bool) -> Option<usize> {
     let holds_result = |tag: &[u8]| {
@@ -431,8 +426,8 @@ fn damaged_line(text: &[u8], after_tags: bool) -> Option<usize> {
         .filter(|&length| text[..length].ends_with(b"]") || !holds_result(&text[..length]))
 }
 
-/// Whether a tag pair begins another game right after the tags of a game without moves: a second `Event` tag
-/// or, after a blank line, any repeated tag.
+/// Whether a tag pair begins another game right after the tags of a game without moves. A second `Event` tag
+/// does, and after a blank line any repeated tag.
 fn is_next_game(tags: &[TagPair<'_>], tag: &TagPair<'_>, after_blank_line: bool) -> bool {
     (after_blank_line || tag.name.eq_ignore_ascii_case(b"Event"))
         && tags.iter().any(|other| other.name.eq_ignore_ascii_case(tag.name))
@@ -517,13 +512,13 @@ mod tests {
     }
 
     #[test]
-    fn an_unclosed_comment_does_not_swallow_the_next_game() {
+    fn an_unclosed_comment_does_not_hide_the_next_game() {
         assert_eq!(shape("[Event \"a\"]\n\n1. e4 {open\n\n[Event \"b\"]\n\n1. d4 *\n"), [(1, 1), (1, 1)]);
         assert_eq!(shape("[Event \"a\"]\n\n1. e4 {\n[Event \"in\"]\n} e5 *\n"), [(1, 2)]);
     }
 
     #[test]
-    fn drawn_lines_between_games_are_not_games() {
+    fn dashes_between_games_are_not_games() {
         let text = "[Event \"a\"]\n\n1. e4 *\n\n----- forwarded message -----\n\n[Event \"b\"]\n\n1. d4 *\n";
         assert_eq!(shape(text), [(1, 1), (1, 1)]);
         assert_eq!(shape("-- 0000 O-O 00 *\n\n1. e4 *\n"), [(0, 1)]);

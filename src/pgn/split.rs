@@ -13,10 +13,13 @@ pub const LOOK_BACK: usize = 64 << 10;
 
 /// The first game boundary after `from`, or the end of the text.
 ///
-/// A boundary is the start of a tag-pair line after a blank line, except in three cases: the line follows
-/// another tag pair, even with comments in between; nothing or only comments precede the line; or the line is
-/// within a comment of up to [`LOOK_AHEAD`] bytes. A boundary depends only on the text around it, so the
-/// games are the same wherever the search for boundaries begins.
+/// A boundary is the start of a tag-pair line after a blank line, except in three cases:
+///
+/// - The line follows another tag pair, even with comments in between.
+/// - Nothing or only comments precede the line.
+/// - The line is within a comment of up to [`LOOK_AHEAD`] bytes.
+///
+/// A boundary depends only on the text around it, so the games are the same wherever the search begins.
 #[must_use]
 pub fn next_boundary(text: &[u8], from: usize) -> usize {
     boundary_in(text, from..text.len()).unwrap_or(text.len())

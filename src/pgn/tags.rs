@@ -276,9 +276,9 @@ pub(super) fn unquoted_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
 
 /// The length of the damaged tag pair at the start of `text`. A damaged tag pair lacks a part: it has an
 /// opening bracket before a name, or ends like a tag pair (`Site "Paris"]`). Only another tag pair can follow
-/// on its line. A move is never a tag pair. If no tags precede it (`after_tags` is `false`), the damaged tag
-/// pair must contain a quote, and another tag pair must follow it, on the same line or on the next. Text of
-/// more than [`MOST_HEAD`] bytes is not a damaged tag pair.
+/// on its line. A move is never a tag pair. If no tags precede it (`after_tags` is `false`), it must contain
+/// a quote, and another tag pair must follow it on the same line or the next. Text of more than [`MOST_HEAD`]
+/// bytes is not a damaged tag pair.
 pub(super) fn damaged_tag(text: &[u8], after_tags: bool) -> Option<usize> {
     if !matches!(text.first(), Some(b'[' | b'A'..=b'Z' | b'a'..=b'z')) {
         return None;

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// Decodes UTF-8. Bytes that are not valid UTF-8 are decoded as Windows-1252, whose five unassigned bytes
-/// become the control characters of Latin-1. There is one exception: if the text also contains complete
-/// multi-byte UTF-8 characters, a truncated character becomes U+FFFD, provided that at least its first two
-/// bytes are present.
+/// become the control characters of Latin-1. There is one exception, for texts that also contain complete
+/// multi-byte UTF-8 characters. In such a text, a truncated character becomes U+FFFD if at least its first
+/// two bytes are present.
 #[must_use]
 pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {

@@ -144,7 +144,7 @@ pub(crate) fn date(value: &str) -> (Option<Cow<'_, str>>, Result<(), &'static st
     let (mut fields, mut read) = ([month, day], if is_ambiguous { Err(AMBIGUOUS_DATE) } else { Ok(()) });
     if month.is_some_and(|month| month > 12) {
         (fields, read) = ([None, None], Err(IMPOSSIBLE_MONTH));
-    } else if day.is_some_and(|day| day > days(year.parse().ok(), month)) {
+    } else if day.is_some_and(|day| day > days_of_month(year.parse().ok(), month)) {
         (fields, read) = ([month, None], Err(IMPOSSIBLE_DAY));
     }
     let year = if year == "0000" { "????" } else { year };
@@ -222,7 +222,7 @@ fn part(text: &str) -> Option<Option<u32>> {
 }
 
 /// The number of days in a month. If the year or the month is unknown, the greatest possible number.
-fn days(year: Option<u32>, month: Option<u32>) -> u32 {
+pub(crate) fn days_of_month(year: Option<u32>, month: Option<u32>) -> u32 {
     match month {
         Some(2) if year.is_some_and(|year| year % 4 != 0 || (year % 100 == 0 && year % 400 != 0)) => 28,
         Some(2) => 29,

@@ -22,9 +22,9 @@ pub fn looks_like_move(word: &[u8]) -> bool {
         || (word.len() <= LONGEST && begins() && has_digit())
 }
 
-/// Whether a word that cannot be parsed as a move has the form of a piece's move with a piece letter of
-/// another language, such as `Sf3`, `Txd1+` or `Крe2`. If such a word were ignored, the rest of the game
-/// would be played from a wrong position.
+/// Whether a word that cannot be parsed as a move has the form of a piece's move in another language, such as
+/// `Sf3`, `Txd1+` or `Крe2`. If such a word were ignored, the rest of the game would be played from a wrong
+/// position.
 #[must_use]
 pub fn is_foreign_move(word: &[u8]) -> bool {
     const LONGEST: usize = 24;
@@ -60,8 +60,9 @@ pub fn is_descriptive_move(word: &[u8]) -> bool {
     }
 }
 
-/// Whether a word that cannot be parsed as a move has the form of a move except for its letters: capital
-/// letters (`E4`, `NF3`), a lower-case letter for the piece (`nf3`), or letters of another alphabet (`е4`).
+/// Whether a word that cannot be parsed as a move has the form of a move except for its letters. It can have
+/// capital letters (`E4`, `NF3`), a lower-case letter for the piece (`nf3`), or letters of another alphabet
+/// (`е4`).
 #[must_use]
 pub fn is_misspelt_move(word: &[u8]) -> bool {
     const LONGEST: usize = 24;
@@ -108,8 +109,8 @@ pub(super) fn is_numeric_move(number: &[u8]) -> bool {
     matches!(number.len(), 4 | 5) && number.iter().all(|byte| matches!(byte, b'1'..=b'8'))
 }
 
-/// Whether a word is an annotator's remark, not a move: a novelty (`N`), an editorial remark (`RR`), a
-/// diagram (`D`), a check in old books (`dbl`, `ch`), or en passant.
+/// Whether a word is an annotator's remark, not a move. A remark marks a novelty (`N`), an editorial remark
+/// (`RR`), a diagram (`D`), a check in old books (`dbl`, `ch`), or en passant.
 #[must_use]
 pub fn is_remark(word: &[u8]) -> bool {
     let is_mark = matches!(word, b"" | b"N" | b"TN" | b"D" | b"RR" | b"^" | b"%");

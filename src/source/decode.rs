@@ -87,6 +87,21 @@ pub fn open(file: &SourceFile) -> Result<Opened> {
     }
 }
 
+/// Opens a source and begins to decode it. Unlike [`open`], treats a plain file like an archive: its text is
+/// read in order.
+///
+/// # Errors
+/// The errors of [`open`] and [`Packed::decode`].
+pub fn open_text(file: &SourceFile, options: DecodeOptions) -> Result<Decoded> {
+    let packed = match open(file)? {
+        Opened::Mapped(map) => {
+            Packed { path: file.path.clone(), kind: Kind::File(map, Form::Text), encoding: None }
+        }
+        Opened::Packed(packed) => packed,
+    };
+    packed.decode(options)
+}
+
 fn refused(path: &Path, form: Form) -> Error {
     let (form, error_advice) = match form {
         Form::Other(form, error_advice) => (form, error_advice),
@@ -166,7 +181,7 @@ impl Packed {
 }
 
 /// Reads in pieces of one size, whatever size is requested. The amount of text that a decoder returns before
-/// a damaged place depends on the requested size, but the same archive must always yield the same text.
+/// a damaged place depends on the requested size. The same archive must always yield the same text.
 struct FixedSizeReader(BufReader<Box<dyn Read + Send>>);
 
 impl Read for FixedSizeReader {

@@ -32,8 +32,8 @@ const END: &[u8] = b"PK\x05\x06";
 const END_64: &[u8] = b"PK\x06\x06";
 const LOCATOR_64: &[u8] = b"PK\x06\x07";
 
-/// This value says that the real value does not fit in 32 bits, and is stored elsewhere: in an extra field or
-/// in the end record for large archives.
+/// This value means that the real value does not fit in 32 bits. The real value is in an extra field or in
+/// the end record for large archives.
 const LARGE: u64 = u32::MAX as u64;
 
 impl Directory {
@@ -51,8 +51,8 @@ impl Directory {
     }
 
     /// Reads the central directory before the end record at `end`; `None` if there is no such directory.
-    /// Reads up to the end of the directory, even beyond the stored number of files: some programs store too
-    /// small a number if there are more files than 16 bits can count.
+    /// Reads up to the end of the directory, even beyond the stored number of files. If there are more files
+    /// than 16 bits can count, some programs store too small a number.
     fn before(bytes: &[u8], end: usize) -> Option<Self> {
         let record = &bytes[end..];
         let comment = number(record, 20, 2)?;
@@ -111,7 +111,7 @@ fn end_64(bytes: &[u8], end: usize) -> Option<usize> {
 }
 
 /// The file that a header describes, and the offset in `record` after the name and the extra field. Headers
-/// in the central directory and headers before files have the same fields at different offsets: the fields
+/// in the central directory and headers before files have the same fields at different offsets. The fields
 /// begin at `at`, and the name begins at `name`. `offset` is the offset of the file's header in the archive.
 /// The extra field can replace the first `numbers` of these: the size, the compressed size, and the offset.
 fn entry(record: &[u8], at: usize, name: usize, offset: u64, numbers: usize) -> Option<(Entry, usize)> {

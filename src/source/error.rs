@@ -108,7 +108,7 @@ pub enum Error {
 
 impl Error {
     /// Converts a system error about a path.
-    pub(super) fn io(path: &std::path::Path, source: io::Error) -> Self {
+    pub(super) fn io(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {
             io::ErrorKind::NotFound => Self::Missing { path },
@@ -119,7 +119,7 @@ impl Error {
 
     /// The path of the source.
     #[must_use]
-    pub fn path(&self) -> &std::path::Path {
+    pub fn path(&self) -> &Path {
         match self {
             Self::Missing { path }
             | Self::Memory { path }

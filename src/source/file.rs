@@ -1,19 +1,18 @@
 //! A file to read, and where its bytes are.
 
-use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::encoding::TextEncoding;
 use super::form::Form;
 use super::frames;
-use super::input::read_head;
 use super::zip::Member;
+use crate::positioned_io::read_start;
 
 /// A file to read, or a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFile {
-    /// Its path, as given or as found in a given directory. For a file in a zip archive: the archive's path,
+    /// The path, as given or as found in a given directory. For a file in a zip archive: the archive's path,
     /// a slash and the file's path in it. `-` is standard input.
     pub path: PathBuf,
     /// The size of the file when it was listed, in (compressed) bytes. If reading is restricted to a range,
@@ -22,7 +21,7 @@ pub struct SourceFile {
     /// The offset at which reading starts, in bytes of the file's text. An earlier run has read the text
     /// before this offset.
     pub first_byte: u64,
-    /// Whether that run has reported damage of the file.
+    /// Whether an earlier run has reported damage of the file.
     pub(crate) is_damage_known: bool,
     /// Restricts reading to games that begin in this range of the file's (compressed) bytes; `None` for all
     /// games.
@@ -31,7 +30,7 @@ pub struct SourceFile {
     /// The format according to the file's first bytes; [`Form::Text`] if these bytes could not be read, or
     /// for a stream or a file in a zip archive.
     pub(super) form: Form,
-    /// The encoding of its text, if given.
+    /// The encoding of the text, if given.
     pub(super) encoding: Option<TextEncoding>,
     /// The window that decoding needs in memory, in bytes; 0 if the file is not a zstd archive.
     window: u64,
@@ -96,13 +95,14 @@ impl SourceFile {
         }
     }
 
-    /// The range of its bytes in which the games to read begin; `None` if all games are read.
+    /// The range of the file's bytes in which the games to read begin; `None` if all games are read.
     #[must_use]
     pub fn range(&self) -> Option<Range<u64>> {
         self.range.clone()
     }
 
-    /// The file that contains its bytes: for a file in an archive, the archive. `None` for a stream.
+    /// The path of the file that contains the bytes: for a file in an archive, the archive. `None` for a
+    /// stream.
     #[must_use]
     pub fn file_path(&self) -> Option<&Path> {
         match &self.place {
@@ -112,7 +112,7 @@ impl SourceFile {
         }
     }
 
-    /// Whether its bytes are its text, and reading is not restricted to a range.
+    /// Whether the file's bytes are its text, and reading is not restricted to a range.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         let is_text = (&self.place, self.form) == (&Location::File, Form::Text);
@@ -140,5 +140,5 @@ pub(super) enum Location {
 /// The first bytes of a file, enough to detect its format and to read the header of a zstd frame. Empty if
 /// the file cannot be read; the error is reported when the file is read later.
 pub(super) fn head(path: &Path) -> Vec<u8> {
-    File::open(path).map_or_else(|_| Vec::new(), |mut file| read_head(&mut file).0)
+    read_start(path, Form::HEAD as u64).unwrap_or_default()
 }

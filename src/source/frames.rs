@@ -2,17 +2,23 @@
 
 use std::io::{self, Read};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use zstd::zstd_safe;
 
 use super::Mapped;
 use super::input::{Input, Position};
 use crate::channel::{Receiver, Sender, bounded};
+use crate::parallel::lock;
 
 /// The magic number of a frame.
 pub(super) const FRAME: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
 
 /// The largest window that is always allowed, in bytes. `zstd --long` uses this window.
 pub(super) const USUAL_WINDOW: u64 = 128 << 20;
+
+/// The maximum number of damaged frames of a run or a part: garbage must not fill the database.
+pub(super) const MOST_DAMAGED: u32 = 20;
 
 /// Reads the text of all frames in order. After a decoding error, reading continues with a later frame.
 pub(super) struct Frames {
@@ -106,8 +112,8 @@ struct Walk {
     runs: Sender<Receiver<Block>>,
 }
 
-/// Returns the next run of frames, and the sender for its text; `None` if there are no more frames, or if
-/// nobody receives the text of further runs.
+/// Returns the next run of frames, and the sender for its text; `None` if there are no more frames, or if the
+/// text of further runs is not received any more.
 fn next_run(walk: &Mutex<Walk>, bytes: &[u8], blocks: usize) -> Option<(Range<usize>, Sender<Block>)> {
     /// Frames are added to a run until it has this size, in bytes of the archive. The last run, and a run
     /// before a very long or damaged frame, can be shorter.
@@ -115,14 +121,14 @@ fn next_run(walk: &Mutex<Walk>, bytes: &[u8], blocks: usize) -> Option<(Range<us
     /// The maximum length of a frame whose end is searched for. A longer frame is decoded without knowing its
     /// end, because searching for the end would take too long.
     const LONG: usize = 32 << 20;
-    let mut walk = walk.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut walk = lock(walk);
     let start = walk.at;
     if start == bytes.len() {
         return None;
     }
     let mut end = start;
     while end - start < RUN && end < bytes.len() {
-        match frame_length(&bytes[end..], LONG) {
+        match frame_length(&bytes[end..bytes.len().min(end + LONG)]) {
             Some(length) => end += length,
             // A very long or damaged frame: its decoder continues to the end of the archive.
             None if end == start => end = bytes.len(),
@@ -137,8 +143,6 @@ fn next_run(walk: &Mutex<Walk>, bytes: &[u8], blocks: usize) -> Option<(Range<us
 
 /// Decodes a run of frames. After a damaged frame, continues with the next one that can be found.
 fn decode_run(map: &Arc<Mapped>, range: Range<usize>, blocks: &Sender<Block>, window: u64) {
-    /// The maximum number of damaged frames of a run: garbage must not fill the database.
-    const MOST_DAMAGED: usize = 20;
     let mut start = range.start;
     for _ in 0..MOST_DAMAGED {
         let position = Position::default();
@@ -173,7 +177,7 @@ fn decode_all(input: Input, position: &Position, window: u64, blocks: &Sender<Bl
 }
 
 /// Decodes the frames of an input one after the other. Allows windows of up to `window` bytes or
-/// [`USUAL_WINDOW`], whichever is larger; the limit is rounded down to a power of two, and is at most 2 GiB.
+/// [`USUAL_WINDOW`], whichever is larger. The limit is rounded down to a power of two, and is at most 2 GiB.
 pub(super) fn decoder(input: Input, window: u64) -> io::Result<zstd::Decoder<'static, Input>> {
     let mut decoder = zstd::Decoder::with_buffer(input)?;
     decoder.window_log_max(window.max(USUAL_WINDOW).ilog2().min(31))?;
@@ -193,53 +197,29 @@ pub(super) fn explain(error: io::Error) -> io::Error {
 pub(super) const MORE_MEMORY: &str = "unpacking it takes more memory than is allowed (it was compressed with zstd --long): allow more \
      memory, or unpack it first (zstd -d --long=31)";
 
-/// The window that the first frame of an archive needs, in bytes; 0 if this is not a zstd archive.
+/// The window that the first frame of an archive needs, in bytes (RFC 8878, 3.1.1.1); 0 if this is not a zstd
+/// archive.
 pub(super) fn window(head: &[u8]) -> u64 {
-    Header::read(first_frame(head)).map_or(0, |header| header.window)
+    let frame = first_frame(head);
+    match frame.strip_prefix(&FRAME) {
+        // A frame with this bit has no window descriptor. Its window is its whole text.
+        Some([descriptor, ..]) if descriptor & 0x20 != 0 => {
+            zstd_safe::get_frame_content_size(frame).ok().flatten().unwrap_or(0)
+        }
+        Some([_, window, ..]) => {
+            let base = 1_u64 << (10 + (window >> 3));
+            base + base / 8 * u64::from(window & 7)
+        }
+        _ => 0,
+    }
 }
 
 /// The bytes after the skippable frames at the start of `bytes`; empty if one of these frames is cut off.
 pub(super) fn first_frame(mut bytes: &[u8]) -> &[u8] {
-    while let [0x50..=0x5f, 0x2a, 0x4d, 0x18, a, b, c, d, rest @ ..] = bytes {
-        let Some(rest) = rest.get(u32::from_le_bytes([*a, *b, *c, *d]) as usize..) else { return &[] };
-        bytes = rest;
+    while is_skippable(bytes) {
+        bytes = frame_length(bytes).map_or(&[], |length| &bytes[length..]);
     }
     bytes
-}
-
-/// The header of a frame (RFC 8878, 3.1.1.1).
-struct Header {
-    /// The length of the header, in bytes.
-    length: usize,
-    /// The window, which is the memory needed for decoding, in bytes.
-    window: u64,
-    has_checksum: bool,
-}
-
-impl Header {
-    fn read(bytes: &[u8]) -> Option<Self> {
-        let rest = bytes.strip_prefix(&FRAME)?;
-        let (&descriptor, rest) = rest.split_first()?;
-        let is_single_segment = descriptor & 0x20 != 0;
-        let window_bytes = usize::from(!is_single_segment);
-        let dictionary_bytes = [0, 1, 2, 4][usize::from(descriptor & 3)];
-        let size_bytes = match descriptor >> 6 {
-            0 => usize::from(is_single_segment),
-            flag => 1 << flag,
-        };
-        let at = window_bytes + dictionary_bytes;
-        let window = if is_single_segment {
-            let mut size = [0; 8];
-            size[..size_bytes].copy_from_slice(rest.get(at..at + size_bytes)?);
-            u64::from_le_bytes(size) + if size_bytes == 2 { 256 } else { 0 }
-        } else {
-            let &window = rest.first()?;
-            let base = 1_u64 << (10 + (window >> 3));
-            base + base / 8 * u64::from(window & 7)
-        };
-        let length = FRAME.len() + 1 + at + size_bytes;
-        Some(Self { length, window, has_checksum: descriptor & 4 != 0 })
-    }
 }
 
 /// Whether a skippable frame begins here.
@@ -248,31 +228,9 @@ pub(super) fn is_skippable(bytes: &[u8]) -> bool {
 }
 
 /// The length in bytes of the frame at the start of `bytes`, from the headers of its blocks; `None` if the
-/// frame is damaged, cut off, or longer than `most`. `most` does not apply to skippable frames.
-pub(super) fn frame_length(bytes: &[u8], most: usize) -> Option<usize> {
-    if let [0x50..=0x5f, 0x2a, 0x4d, 0x18, a, b, c, d, ..] = bytes {
-        let length = 8 + u32::from_le_bytes([*a, *b, *c, *d]) as usize;
-        return (length <= bytes.len()).then_some(length);
-    }
-    let header = Header::read(bytes)?;
-    let mut at = header.length;
-    loop {
-        let &[a, b, c] = bytes.get(at..at + 3)? else { return None };
-        let block = u32::from_le_bytes([a, b, c, 0]);
-        let size = match block >> 1 & 3 {
-            0 | 2 => (block >> 3) as usize,
-            1 => 1,
-            _ => return None,
-        };
-        at += 3 + size;
-        if at > most {
-            return None;
-        }
-        if block & 1 == 1 {
-            let length = at + if header.has_checksum { 4 } else { 0 };
-            return (length <= bytes.len()).then_some(length);
-        }
-    }
+/// frame is damaged or cut off.
+pub(super) fn frame_length(bytes: &[u8]) -> Option<usize> {
+    zstd_safe::find_frame_compressed_size(bytes).ok()
 }
 
 #[cfg(test)]
@@ -318,16 +276,33 @@ mod tests {
 
     #[test]
     fn frames_are_distinguished_by_their_headers() {
-        const MOST: usize = 2_000_100;
         for length in [0, 1, 3, 255, 256, 300, 65_792, 70_000, 400_000, 2_000_001] {
             let packed = frame(&noise(length));
-            assert_eq!(frame_length(&packed, MOST), Some(packed.len()), "{length}");
-            assert_eq!(frame_length(&[&packed[..], b"rest"].concat(), MOST), Some(packed.len()), "{length}");
-            assert_eq!(frame_length(&packed[..packed.len() - 1], MOST), None, "{length}");
+            assert_eq!(frame_length(&packed), Some(packed.len()), "{length}");
+            assert_eq!(frame_length(&[&packed[..], b"rest"].concat()), Some(packed.len()), "{length}");
+            assert_eq!(frame_length(&packed[..packed.len() - 1]), None, "{length}");
         }
-        assert_eq!(frame_length(b"\x50\x2a\x4d\x18\x02\0\0\0xy", MOST), Some(10));
-        assert_eq!(frame_length(b"\x50\x2a\x4d\x18\x03\0\0\0xy", MOST), None);
-        assert_eq!(frame_length(b"[Event", MOST), None);
+        assert_eq!(frame_length(b"\x50\x2a\x4d\x18\x02\0\0\0xy"), Some(10));
+        assert_eq!(frame_length(b"\x50\x2a\x4d\x18\x03\0\0\0xy"), None);
+        assert_eq!(frame_length(b"[Event"), None);
+    }
+
+    #[test]
+    fn the_window_of_a_frame_is_in_its_header() {
+        for (length, expected) in [(0, 0), (300, 300), (300_000, 300_000), (1, 2 << 20), (400_000, 2 << 20)] {
+            let head = [&b"\x5a\x2a\x4d\x18\x04\0\0\0size"[..], &frame(&noise(length))].concat();
+            assert_eq!(window(&head), expected, "{length}");
+        }
+        for window_log in [10, 24, 27] {
+            let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
+            encoder.window_log(window_log).unwrap();
+            io::Write::write_all(&mut encoder, b"text").unwrap();
+            assert_eq!(window(&encoder.finish().unwrap()), 1 << window_log);
+        }
+        // The mantissa of this window descriptor is 3.
+        assert_eq!(window(b"\x28\xb5\x2f\xfd\0\x0b"), 2048 + 3 * 256);
+        assert_eq!(window(b"\x5a\x2a\x4d\x18\x04\0\0\0"), 0);
+        assert_eq!(window(b"[Event"), 0);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use super::decode::DecodeOptions;
 use super::error::shown_path;
@@ -12,8 +12,10 @@ use super::file::{Location, SourceFile, head};
 use super::form::Form;
 use super::path_list::{listed_paths, read_list};
 use super::path_pattern::{Pattern, sorted_entries};
+use super::search_observer::Flow;
 use super::unpacked::{UnpackedState, compare};
 use super::{Error, Result, SearchObserver, zip};
+use crate::parallel::lock;
 use crate::path_bytes::path_of_bytes;
 
 /// The files to read, in order, with errors.
@@ -21,8 +23,8 @@ use crate::path_bytes::path_of_bytes;
 pub struct Sources {
     /// The files, with an error instead of each file that is missing or cannot be read.
     pub files: Vec<Result<SourceFile>>,
-    /// Notes, one sentence each: why a file is ignored or read only once, why two files with similar names
-    /// are both read, or that a list is empty.
+    /// Notes, one sentence each. They say why a file is ignored or read only once, why two files with similar
+    /// names are both read, or that a list is empty.
     pub notes: Vec<String>,
 }
 
@@ -42,10 +44,10 @@ impl Sources {
 
 /// Lists files in the given order, each once. `None` if `watch` stopped the search.
 ///
-/// - A directory represents all files below it whose names end in `.pgn`, `.pgn.zst`, `.pgn.gz`, `.pgn.bz2` or
-///   `.zip`, in the order of their paths. If a plain file begins with the whole
-///   text of the compressed file beside it, the compressed file is ignored. If the compressed file continues
-///   where the plain file ends, the plain file is ignored. Otherwise, both are listed.
+/// - A directory represents all files below it whose names end in `.pgn`, `.pgn.zst`, `.pgn.gz`, `.pgn.bz2`
+///   or `.zip`, in the order of their paths. If a plain file begins with the whole text of the compressed
+///   file beside it, the compressed file is ignored. If the compressed file continues where the plain file
+///   ends, the plain file is ignored. Otherwise, both are listed.
 /// - A zip archive represents its `.pgn` files.
 /// - `-` is standard input.
 /// - A path that does not exist represents all matching paths if it contains one of `*?[`. If it consists of
@@ -91,7 +93,7 @@ impl Finder {
 
     fn find_in(&self, archive: &Path, path: &Path) -> Result<SourceFile> {
         let members = {
-            let mut archives = self.archives.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut archives = lock(&self.archives);
             Arc::clone(archives.entry(archive.to_owned()).or_default())
         };
         let member = members.get_or_init(|| zip::Members::of(archive)).find(path)?;
@@ -106,9 +108,6 @@ struct Lister<'w> {
     decode: DecodeOptions,
     watch: &'w dyn SearchObserver,
 }
-
-/// Breaks if the observer stops the search.
-type Flow = ControlFlow<()>;
 
 impl Lister<'_> {
     /// Lists the files that a path represents. `is_argument`: the path was given as an argument, so `@FILE`
@@ -545,7 +544,7 @@ mod tests {
         fs::write(&pipe, "").unwrap();
     }
 
-    /// Looking up a file takes constant time.
+    /// The time to find a file hardly depends on the number of files.
     #[test]
     fn files_in_a_large_zip_archive_are_found() {
         use std::io::Write as _;

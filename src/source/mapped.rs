@@ -78,7 +78,7 @@ impl Mapped {
         }
     }
 
-    /// Keeps a long part of the file from accumulating in memory while other threads read it: until the
+    /// Keeps a long part of the file from accumulating in memory while other threads read it. Until the
     /// returned value is dropped, the whole part is [released](Self::release) repeatedly. `None` if the part
     /// is too short for that, or if no thread can be started.
     #[must_use]

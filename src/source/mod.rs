@@ -17,7 +17,7 @@ mod search_observer;
 mod unpacked;
 mod zip;
 
-pub use decode::{DecodeOptions, Decoded, Opened, Packed, open};
+pub use decode::{DecodeOptions, Decoded, Opened, Packed, open, open_text};
 pub use encoding::TextEncoding;
 pub(crate) use error::shown_path;
 pub use error::{Error, Result};

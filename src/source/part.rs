@@ -3,8 +3,8 @@
 //! A part of a zstd archive is a range of its compressed bytes. It contains the frames that begin in this
 //! range, and the games that begin in the text of these frames. But a game that begins at most `LOOK_BACK`
 //! bytes after the start of this text belongs to the previous part, if there is one. The reason: whether a
-//! game begins at an offset depends on up to `LOOK_BACK` bytes of text before the offset, and a part is read
-//! without the frames before the part.
+//! game begins at an offset depends on up to `LOOK_BACK` bytes of text before the offset. A part is read
+//! without the frames before it.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use super::form::Form;
-use super::frames::{self, FRAME};
+use super::frames::{self, FRAME, MOST_DAMAGED};
 use super::input::{Input, Position, read_head};
 use super::{Error, Mapped, Result};
 use crate::sorted::sort;
@@ -87,7 +87,7 @@ fn frame_starts(bytes: &[u8]) -> Vec<u64> {
             break;
         }
         starts.push(start as u64);
-        match hinted_length(bytes, start, at).or_else(|| frames::frame_length(&bytes[at..], usize::MAX)) {
+        match hinted_length(bytes, start, at).or_else(|| frames::frame_length(&bytes[at..])) {
             Some(length) => at += length,
             // Frames after damage are read together with those before it.
             None => break,
@@ -122,8 +122,8 @@ fn first_frame(bytes: &[u8], part: &Range<usize>) -> Option<usize> {
     found.into_iter().find(|&at| begins_frame(bytes, at))
 }
 
-/// Whether a frame begins at the offset `at`: this frame and the three after it, or all frames up to the end,
-/// are complete according to their headers. Several frames are checked, because the magic number can also
+/// Whether a frame begins at the offset `at`. This frame and the three after it, or all frames up to the end,
+/// must be complete according to their headers. Several frames are checked, because the magic number can also
 /// occur within a frame.
 fn begins_frame(bytes: &[u8], at: usize) -> bool {
     const FRAMES: usize = 4;
@@ -132,7 +132,7 @@ fn begins_frame(bytes: &[u8], at: usize) -> bool {
         if rest.is_empty() {
             return true;
         }
-        let Some(length) = frames::frame_length(rest, usize::MAX) else { return false };
+        let Some(length) = frames::frame_length(rest) else { return false };
         rest = &rest[length..];
     }
     rest.is_empty() || rest.starts_with(&FRAME) || frames::is_skippable(rest)
@@ -159,9 +159,6 @@ pub(super) struct FramesOfPart {
 }
 
 impl FramesOfPart {
-    /// The maximum number of damaged frames of a part: garbage must not fill the database.
-    const MOST_DAMAGED: u32 = 20;
-
     /// Begins with the first frame of a part. Also returns the end of the part's text, which becomes known
     /// while the text is read.
     pub(super) fn new(
@@ -197,7 +194,7 @@ impl FramesOfPart {
             if !frames::is_skippable(rest) {
                 break;
             }
-            self.at += frames::frame_length(rest, usize::MAX).ok_or(io::ErrorKind::UnexpectedEof)?;
+            self.at += frames::frame_length(rest).ok_or(io::ErrorKind::UnexpectedEof)?;
         }
         if self.at == bytes.len() {
             return Ok(None);
@@ -231,7 +228,7 @@ impl FramesOfPart {
         let bytes = self.map.bytes();
         let from = usize::try_from(self.position.get()).unwrap_or(bytes.len()).clamp(self.at, bytes.len());
         let from = from.max(self.at + 1).min(bytes.len());
-        let next = memchr::memmem::find(&bytes[from..], &FRAME).filter(|_| self.damaged < Self::MOST_DAMAGED);
+        let next = memchr::memmem::find(&bytes[from..], &FRAME).filter(|_| self.damaged < MOST_DAMAGED);
         self.at = next.map_or(bytes.len(), |next| from + next);
     }
 }

@@ -56,7 +56,7 @@ fn wrong(list: &Path, reason: String) -> Error {
     Error::List { path: list.to_owned(), reason }
 }
 
-/// Reads at most `most` bytes of a file, which can be a pipe without a writer: a separate thread waits for
+/// Reads at most `most` bytes of a file, which can be a pipe without a writer. A separate thread waits for
 /// the writer, and continues to wait if `watch` stops the search.
 fn read(path: &Path, most: u64, watch: &dyn SearchObserver) -> ControlFlow<(), io::Result<Vec<u8>>> {
     const PATIENCE: Duration = Duration::from_millis(50);

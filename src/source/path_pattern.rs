@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
+use super::search_observer::Flow;
 use super::{Error, SearchObserver};
 use crate::path_bytes::ends_in_separator;
 use crate::sorted::sort_by_key;
@@ -27,9 +28,6 @@ enum Part {
 
 /// Receives matching paths, and errors of directories that cannot be read.
 type Found<'f> = dyn FnMut(Result<PathBuf, Error>) -> Flow + 'f;
-
-/// Breaks if the search is to stop.
-type Flow = ControlFlow<()>;
 
 impl Pattern {
     /// Whether a path is a pattern, provided that no file or directory has this path.

@@ -2,6 +2,9 @@
 
 use std::ops::ControlFlow;
 
+/// Breaks if the observer stops the search.
+pub(super) type Flow = ControlFlow<()>;
+
 /// Watches a search for sources, which can take a long time.
 pub trait SearchObserver {
     /// Called with the number of files and directories, and the number of bytes of text, that were examined

@@ -3,7 +3,7 @@
 use std::io;
 use std::ops::ControlFlow;
 
-use super::decode::{DecodeOptions, Opened, open};
+use super::decode::{DecodeOptions, Decoded, open_text};
 use super::{SearchObserver, SourceFile};
 
 /// How the plain file and the compressed file are related.
@@ -50,36 +50,17 @@ pub(super) fn compare(
     }
 }
 
-/// Appends more text to a buffer. Returns the number of bytes appended, which is 0 at the end of the text.
-type Next = Box<dyn FnMut(&mut Vec<u8>) -> io::Result<usize>>;
-
 /// A text that is read in pieces.
 struct Text {
-    next: Next,
+    decoded: Decoded,
     text: Vec<u8>,
     given: usize,
 }
 
 impl Text {
     fn open(file: &SourceFile, options: DecodeOptions) -> Option<Self> {
-        let next: Next = match open(file).ok()? {
-            Opened::Mapped(map) => {
-                let mut at = 0;
-                Box::new(move |text| {
-                    let end = map.bytes().len().min(at + PIECE);
-                    text.extend_from_slice(&map.bytes()[at..end]);
-                    map.release(at..end);
-                    let read = end - at;
-                    at = end;
-                    Ok(read)
-                })
-            }
-            Opened::Packed(packed) => {
-                let mut decoded = packed.decode(options).ok()?;
-                Box::new(move |text| decoded.read(text, PIECE))
-            }
-        };
-        Some(Self { next, text: Vec::new(), given: 0 })
+        let decoded = open_text(file, options).ok()?;
+        Some(Self { decoded, text: Vec::new(), given: 0 })
     }
 
     /// Text that was read but not yet compared.
@@ -92,7 +73,7 @@ impl Text {
         if self.left().is_empty() {
             self.text.clear();
             self.given = 0;
-            (self.next)(&mut self.text)?;
+            self.decoded.read(&mut self.text, PIECE)?;
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use flate2::Crc;
 use super::directory::{Directory, Entry};
 use super::{Error, Mapped, Result};
 use crate::path_bytes::path_of_bytes;
-use crate::sorted::sort_by_key;
+use crate::sorted::{sort_by, sort_by_key};
 
 /// A file in a zip archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,8 +55,6 @@ impl Fault {
 pub(super) struct Members {
     /// The files in the order of their paths, as if they were in a directory.
     members: Vec<(PathBuf, std::result::Result<Member, Fault>)>,
-    /// For each path, the index in `members`.
-    places: HashMap<PathBuf, usize>,
     /// The damage of the archive as a whole.
     pub(super) damage: Option<Error>,
 }
@@ -73,13 +71,10 @@ impl Members {
         let damage = damage.map(|reason| Fault::Damage(reason).error(archive.to_owned()));
         entries.retain(|entry| !entry.is_link && is_pgn(&entry.name));
         number(&mut entries);
-        sort_by_key(&mut entries, |entry| {
-            entry.name.split(|&byte| byte == b'/').map(<[u8]>::to_vec).collect::<Vec<_>>()
-        });
         let member = |entry: Entry| (path_of(archive, &entry.name), member(map.bytes(), archive, &entry));
-        let members: Vec<_> = entries.into_iter().map(member).collect();
-        let places = members.iter().zip(0..).map(|((path, _), place)| (path.clone(), place)).collect();
-        Self { members, places, damage }
+        let mut members: Vec<_> = entries.into_iter().map(member).collect();
+        sort_by(&mut members, |(one, _), (other, _)| one.cmp(other));
+        Self { members, damage }
     }
 
     /// Whether the archive has no `.pgn` files.
@@ -98,11 +93,10 @@ impl Members {
 
     /// The file that is listed with this path.
     pub(super) fn find(&self, path: &Path) -> Result<Member> {
-        match self.places.get(path).map(|&place| &self.members[place].1) {
-            Some(Ok(member)) => Ok(member.clone()),
-            Some(Err(fault)) => Err(fault.clone().error(path.to_owned())),
-            None => Err(Error::Missing { path: path.to_owned() }),
-        }
+        let Ok(place) = self.members.binary_search_by(|(other, _)| other.as_path().cmp(path)) else {
+            return Err(Error::Missing { path: path.to_owned() });
+        };
+        self.members[place].1.clone().map_err(|fault| fault.error(path.to_owned()))
     }
 }
 

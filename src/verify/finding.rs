@@ -328,7 +328,7 @@ mod tests {
         collector.about(FindingKind::MissingRow, "setting", RowId::default(), "no rows");
         let findings = collector.into_findings();
         assert_eq!(findings.total(), 6);
-        assert_eq!(findings.counts[&FindingKind::WrongValue], 5);
+        assert_eq!(findings.counts.get(&FindingKind::WrongValue), Some(&5));
         let lines: Vec<String> = findings.first.iter().map(Finding::to_string).collect();
         assert_eq!(
             lines,

@@ -2,8 +2,8 @@
 
 use crate::properties::cases;
 use pgndex::pgn::{
-    Annotation, FrameProblem, LOOK_AHEAD, Lexer, Reader, TagPair, Token, chunks, next_boundary,
-    starts_tag_pair,
+    Annotation, FrameProblem, FrameProblemKind, LOOK_AHEAD, Lexer, Reader, TagPair, Token, chunks,
+    next_boundary, starts_tag_pair,
 };
 use proptest::prelude::*;
 
@@ -62,13 +62,7 @@ fn read(text: &[u8], base: usize) -> (Vec<Game>, Vec<FrameProblem>) {
         games.push(game);
         assert!(games.len() <= text.len(), "the games end");
     }
-    let moved = |problem: FrameProblem| match problem {
-        FrameProblem::UnclosedTag { offset } => FrameProblem::UnclosedTag { offset: base + offset },
-        FrameProblem::UnquotedTag { offset } => FrameProblem::UnquotedTag { offset: base + offset },
-        FrameProblem::DamagedTag { offset } => FrameProblem::DamagedTag { offset: base + offset },
-        FrameProblem::Outside { offset } => FrameProblem::Outside { offset: base + offset },
-        FrameProblem::TooManyTags { offset } => FrameProblem::TooManyTags { offset: base + offset },
-    };
+    let moved = |problem: FrameProblem| FrameProblem { offset: base + problem.offset, ..problem };
     (games, problems.into_iter().map(moved).collect())
 }
 
@@ -241,7 +235,7 @@ fn ends_in_tag_pair(text: &[u8]) -> bool {
     let mut reader = Reader::new(&line[start..]);
     let (mut tags, mut problems) = (Vec::new(), Vec::new());
     assert!(reader.next_game(&mut tags, &mut problems));
-    let is_unclosed = matches!(problems[..], [FrameProblem::UnclosedTag { .. }]);
+    let is_unclosed = matches!(problems[..], [FrameProblem { kind: FrameProblemKind::UnclosedTag, .. }]);
     let is_one = tags.len() == 1 && reader.offset() == line.len() - start;
     is_one && (problems.is_empty() || is_unclosed && start == 0)
 }

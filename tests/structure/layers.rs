@@ -10,7 +10,7 @@ const MAY_USE: [(&str, &[&str]); 11] = [
     ("board", &[]),
     ("pgn", &["board"]),
     ("opening", &["board", "id", "pgn", "positioned_io", "sorted"]),
-    ("source", &["channel", "path_bytes", "positioned_io", "error_advice", "sorted"]),
+    ("source", &["channel", "parallel", "path_bytes", "positioned_io", "error_advice", "sorted"]),
     ("sort", &["positioned_io"]),
     (
         "store",

@@ -129,7 +129,7 @@ pub(super) fn games(
     })
 }
 
-/// Reads the rows for a list of numbers. Each number stands for a game or for a position.
+/// Reads the rows for a list of numbers. Each number identifies a game or a position.
 pub(super) struct GameReader<'r> {
     pub(super) database: &'r Database,
     /// The SQL statement. Its parameter is a JSON array of the numbers.

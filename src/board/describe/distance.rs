@@ -140,8 +140,8 @@ impl PositionDistance {
         self.material
     }
 
-    /// The position's pieces and their squares, each with the weight that is added to the distance if the
-    /// other position does not have the same piece on the same square.
+    /// The position's pieces and their squares, each with its weight. The weight is added to the distance if
+    /// the other position does not have the same piece on the same square.
     pub fn pieces(&self) -> impl Iterator<Item = (Piece, Square, u32)> {
         (0..64).map(Square::from_ordinal).filter_map(|square| {
             let piece = Piece::from_letter(self.squares[place(square)])?;

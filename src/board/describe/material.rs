@@ -5,8 +5,8 @@ use std::fmt;
 use crate::board::piece::LETTERS;
 use crate::board::{Color, Piece, PieceKind, Setup, SetupError};
 
-/// The number of bits per count: one guard bit, and four bits for the count itself, because a side has at
-/// most 15 pieces in addition to its king.
+/// The number of bits per count: one guard bit, and four bits for the count itself. A side has at most 15
+/// pieces in addition to its king.
 const BITS: u32 = 5;
 const MAX: u64 = 15;
 /// The largest count that fits if the guard bit is used for counting, as in set-ups with more pieces than a
@@ -59,13 +59,11 @@ impl Material {
     /// pieces.
     pub fn from_fen(fen: &[u8]) -> Result<Self, SetupError> {
         let setup = Setup::parse_placement(fen)?;
-        for color in [Color::White, Color::Black] {
-            let count = setup.pieces().filter(|(_, piece)| piece.color() == color).count() as u32;
-            if count > 16 {
-                return Err(SetupError::TooManyPieces { color, count });
-            }
-            setup.king(color)?;
+        if let Some((color, count)) = setup.crowded() {
+            return Err(SetupError::TooManyPieces { color, count });
         }
+        setup.king(Color::White)?;
+        setup.king(Color::Black)?;
         Ok(Self::from_placement(fen.trim_ascii_start()))
     }
 
@@ -74,7 +72,7 @@ impl Material {
     #[must_use]
     pub fn from_placement(fen: &[u8]) -> Self {
         let placement = fen.iter().take_while(|byte| !byte.is_ascii_whitespace());
-        Self(placement.fold(0, |all, &letter| all.wrapping_add(COUNTS[usize::from(letter)])))
+        placement.fold(Self::default(), |all, &letter| all.and(letter))
     }
 
     /// Adds the piece for a letter of a placement.

@@ -12,7 +12,7 @@ mod structure;
 pub use distance::PositionDistance;
 pub use ending::{Ending, Endings};
 pub use material::{Material, MaterialError, MaterialSignature};
-pub use move_pattern::{MoveConditions, MovePattern, MovePatternError};
+pub use move_pattern::{MovePattern, MovePatternError};
 pub use pattern::{Pattern, PatternError, PatternPart};
 pub use phase::Phase;
 pub use structure::PawnStructure;

@@ -31,38 +31,23 @@ use crate::board::{MoveCode, Piece, PieceKind, Special, Square, SquareSet};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MovePattern {
-    castling: Option<bool>,
-    is_other: bool,
-    kind: Option<PieceKind>,
-    from: SquareSet,
-    to: SquareSet,
-    captures: bool,
-    captured: Option<PieceKind>,
-    promotions: Option<Kinds>,
-    gives_check: bool,
-    gives_mate: bool,
-}
-
-/// The conditions of a move pattern. A field without a condition is `None`, all squares, or `false`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MoveConditions {
     /// Castling: `true` for short, `false` for long. If this is set, the only other possible condition is
     /// check or mate.
     pub castling: Option<bool>,
     /// Whether castling is excluded.
     pub is_other: bool,
-    /// The piece that moves.
+    /// The piece that moves; `None` for any piece.
     pub kind: Option<PieceKind>,
-    /// The origin.
+    /// The possible origins.
     pub from: SquareSet,
-    /// The target.
+    /// The possible targets.
     pub to: SquareSet,
     /// Whether the move must be a capture.
     pub captures: bool,
-    /// The captured piece.
+    /// The captured piece; `None` for any piece.
     pub captured: Option<PieceKind>,
     /// The move must be a promotion to one of these pieces.
-    pub promotions: Option<Vec<PieceKind>>,
+    promotions: Option<Kinds>,
     /// Whether the move must give check or mate.
     pub gives_check: bool,
     /// Whether the move must give mate.
@@ -197,23 +182,11 @@ impl MovePattern {
                 .is_none_or(|kinds| code.promotion().is_some_and(|piece| kinds.contains(piece.kind())))
     }
 
-    /// The conditions of the pattern.
+    /// The pieces to which a pawn must promote; `None` if the move need not be a promotion.
     #[must_use]
-    pub fn conditions(&self) -> MoveConditions {
-        let officers = [PieceKind::Queen, PieceKind::Rook, PieceKind::Bishop, PieceKind::Knight];
-        let listed = |kinds: Kinds| officers.into_iter().filter(|&kind| kinds.contains(kind)).collect();
-        MoveConditions {
-            castling: self.castling,
-            is_other: self.is_other,
-            kind: self.kind,
-            from: self.from,
-            to: self.to,
-            captures: self.captures,
-            captured: self.captured,
-            promotions: self.promotions.map(listed),
-            gives_check: self.gives_check,
-            gives_mate: self.gives_mate,
-        }
+    pub fn promotions(&self) -> Option<Vec<PieceKind>> {
+        let all = [PieceKind::Queen, PieceKind::Rook, PieceKind::Bishop, PieceKind::Knight];
+        self.promotions.map(|kinds| all.into_iter().filter(|&kind| kinds.contains(kind)).collect())
     }
 
     /// The same moves for the other side: ranks are reversed.

@@ -1,6 +1,6 @@
 //! Patterns of positions: a FEN's placement with wildcards.
 
-use crate::board::piece::LETTERS;
+use crate::board::piece::CODES;
 use crate::board::{Color, Piece, Square, SquareSet};
 
 /// A pattern of positions, compiled once and then compared with many positions.
@@ -81,7 +81,8 @@ pub enum PatternError {
     Trailing(String),
 }
 
-/// A set of possible contents of a square: bit 0 stands for empty, bit *n* for the piece with code *n*.
+/// A set of possible contents of a square: bit 0 is set if the square can be empty, bit *n* if it can have
+/// the piece with code *n*.
 type Contents = u16;
 
 const EMPTY: Contents = 1;
@@ -220,7 +221,7 @@ fn sign_contents(sign: u8) -> Result<Contents, PatternError> {
         b'A' => WHITE,
         b'a' => BLACK,
         _ => match CODES[usize::from(sign)] {
-            NO_PIECE => return Err(PatternError::Sign(sign.into())),
+            0 => return Err(PatternError::Sign(sign.into())),
             code => 1 << code,
         },
     })
@@ -233,20 +234,6 @@ fn class_contents(class: &[u8], number: u8) -> Result<Contents, PatternError> {
     let contents = if negated.is_some() { ANYTHING & !contents } else { contents };
     if contents == 0 { Err(PatternError::EmptyClass(number)) } else { Ok(contents) }
 }
-
-/// The entry in [`CODES`] for bytes that are not piece letters.
-const NO_PIECE: u8 = 0xff;
-
-/// Piece codes by FEN letter.
-static CODES: [u8; 256] = {
-    let mut table = [NO_PIECE; 256];
-    let mut code = 2;
-    while code < 14 {
-        table[LETTERS[code as usize] as usize] = code;
-        code += 1;
-    }
-    table
-};
 
 impl Pattern {
     /// Parses a pattern.
@@ -337,8 +324,8 @@ impl Pattern {
                         }
                     }
                     _ => match CODES[usize::from(byte)] {
-                        NO_PIECE if is_end(byte) => break,
-                        NO_PIECE => return false,
+                        0 if is_end(byte) => break,
+                        0 => return false,
                         code => states = rank.step(states, code),
                     },
                 }

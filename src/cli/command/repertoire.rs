@@ -9,7 +9,7 @@ use pgndex::query::{
     Book, Departure, FollowingGame, Repertoire, RepertoireError, RepertoireLine, RepertoireMove,
     RepertoireQuery, Score, number_before, push_move, similar_names,
 };
-use pgndex::source::{self, DecodeOptions, Opened};
+use pgndex::source::{self, DecodeOptions};
 use pgndex::store::{Database, Selection};
 
 use crate::cli::args::{RepertoireArgs, RowFormat};
@@ -123,12 +123,7 @@ fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
             "{name}: has {files} PGN files; unpack it if it is an archive, and give one of them"
         ),
     })?;
-    let packed = match source::open(&file?)? {
-        Opened::Mapped(map) if map.bytes().len() > MOST => return Err(too_long()),
-        Opened::Mapped(map) => return Ok(map.bytes().to_vec()),
-        Opened::Packed(packed) => packed,
-    };
-    let (mut decoded, mut text) = (packed.decode(options)?, Vec::new());
+    let (mut decoded, mut text) = (source::open_text(&file?, options)?, Vec::new());
     loop {
         match decoded.read(&mut text, 1 << 20) {
             Ok(0) => return Ok(text),

@@ -11,7 +11,7 @@ use crate::index::game::{
 use crate::index::read::LineCounter;
 use crate::index::{Annotations, ProblemKind};
 use crate::opening::OpeningBook;
-use crate::pgn::{FrameProblem, MOST_TAGS, Reader, TagPair, is_known_variant};
+use crate::pgn::{FrameProblem, FrameProblemKind, MOST_TAGS, Reader, TagPair, is_known_variant};
 use crate::store::Layout;
 use crate::store::row::{
     CountedGame, GameId, GameNames, GameRow, GameStatus, MovesRow, Ply, ProblemRow, Severity, SourceId,
@@ -348,28 +348,24 @@ impl<'a> ChunkParser<'a> {
 
     fn frame_problem(&mut self, problem: FrameProblem, in_game: bool, batch: &mut GameBatch) {
         let too_many = format!("more than {MOST_TAGS} tag pairs: the rest are ignored");
-        let (kind, offset, message) = match problem {
-            FrameProblem::UnclosedTag { offset } => (
+        let (kind, message) = match problem.kind {
+            FrameProblemKind::UnclosedTag => (
                 ProblemKind::UnclosedTag,
-                offset,
                 "a tag pair lacks its closing quote or bracket; its value was read up to the end of the line",
             ),
-            FrameProblem::UnquotedTag { offset } => (
+            FrameProblemKind::UnquotedTag => (
                 ProblemKind::UnclosedTag,
-                offset,
                 "the value of a tag pair has no quotes; it was read up to the closing bracket",
             ),
-            FrameProblem::DamagedTag { offset } => {
-                (ProblemKind::InvalidTag, offset, "a line among the tags is not a tag pair: ignored")
+            FrameProblemKind::DamagedTag => {
+                (ProblemKind::InvalidTag, "a line among the tags is not a tag pair: ignored")
             }
-            FrameProblem::TooManyTags { offset } => (ProblemKind::LongTags, offset, &*too_many),
-            FrameProblem::Outside { offset } => {
-                (ProblemKind::OutsideText, offset, "text outside games: ignored")
-            }
+            FrameProblemKind::TooManyTags => (ProblemKind::LongTags, &*too_many),
+            FrameProblemKind::Outside => (ProblemKind::OutsideText, "text outside games: ignored"),
         };
         let is_outside = !in_game || kind == ProblemKind::OutsideText;
         let subject = if is_outside { Subject::Outside } else { Subject::Game };
-        self.problem(batch, kind, offset, subject, None, message);
+        self.problem(batch, kind, problem.offset, subject, None, message);
     }
 
     /// Reports a problem with a tag that determines the start position of a game.

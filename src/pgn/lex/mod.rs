@@ -65,6 +65,7 @@ static IN_WORD: [bool; 256] = {
 pub struct Lexer<'a> {
     text: &'a [u8],
     at: usize,
+    /// See [`token_start`](Self::token_start).
     odd: usize,
     /// Whether a move has been read. In a variation, always true.
     moved: bool,
@@ -84,8 +85,7 @@ impl Variation {
     /// there can be more of one annotation than of the other.
     #[must_use]
     pub fn lexer(self, text: &[u8]) -> Lexer<'_> {
-        let text = &text[..self.end];
-        Lexer { text, at: self.start, odd: self.start, moved: true, searched: 0, inner: true, square: 0 }
+        Lexer { moved: true, inner: true, ..Lexer::new(&text[..self.end], self.start) }
     }
 }
 
@@ -100,7 +100,7 @@ impl<'a> Lexer<'a> {
     /// A lexer for `text` from byte `at` on, after another lexer has read the text before `at`. Closing
     /// brackets that the other lexer searched for in vain are not searched for again.
     pub(super) const fn after(other: &Self, text: &'a [u8], at: usize) -> Self {
-        Self { text, at, odd: at, moved: false, searched: other.searched, inner: false, square: 0 }
+        Self { searched: other.searched, ..Self::new(text, at) }
     }
 
     /// Moves the lexer `bytes` bytes back, within the word just read.
@@ -285,9 +285,9 @@ impl<'a> Lexer<'a> {
 }
 
 /// The length in bytes of a comment whose opening brace is right before `text`; `None` if the comment is not
-/// closed. The comment ends at the first closing brace, unless it contains nested comments: if it contains
-/// *n* opening braces before the first closing brace, and the next *n* braces are all closing ones, the
-/// comment ends at the last of these.
+/// closed. The comment ends at the first closing brace, unless it contains nested comments. It does if it has
+/// *n* opening braces before the first closing brace, and the next *n* braces are all closing ones. The
+/// comment then ends at the last of these.
 #[inline]
 fn comment_length(text: &[u8]) -> Option<usize> {
     let brace = memchr2(b'{', b'}', text)?;

@@ -150,8 +150,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Reads a word that begins with a byte above 127: a figurine move, castling with Cyrillic or Greek letters,
-    /// a sign, a result with `½`, or junk.
+    /// Reads a word that begins with a byte above 127. It is a figurine move, castling with Cyrillic or Greek
+    /// letters, a sign, a result with `½`, or junk.
     fn high(&mut self) -> Option<Token<'a>> {
         let rest = &self.text[self.at..];
         match rest {
@@ -264,7 +264,7 @@ impl<'a> Lexer<'a> {
         Some(Token::StrayOpening)
     }
 
-    /// The result in brackets, such as `(1-0)`, if the text ends after it or continues with `[`, which can
+    /// The result in brackets, such as `(1-0)`, if the text ends after it or continues with `[`. A `[` can
     /// begin the tags of the next game.
     #[inline]
     fn bracketed_result(&self, variation: Variation) -> Option<GameResult> {
@@ -294,8 +294,8 @@ impl<'a> Lexer<'a> {
                 b'&' => self.at = offset + entity(&self.text[offset..]).map_or(1, |(_, length)| length),
                 b';' => self.skip_line(),
                 b'\n' | b'\r' if self.starts_line() => {
-                    // The game ends here. Reading goes back to the line end, so that the next line, including
-                    // its byte order mark, is read again as the start of a line.
+                    // The game ends here. Reading goes back to the line end: the next line, including its
+                    // byte order mark, is read again as the start of a line.
                     self.at = offset;
                     return false;
                 }
@@ -320,8 +320,8 @@ pub(in crate::pgn) fn begins_moves(text: &[u8]) -> bool {
     }
 }
 
-/// Whether the next word belongs to prose, such as `is`: it has at least two letters, all of them lower-case,
-/// and is not an annotator's remark.
+/// Whether the next word, such as `is`, belongs to prose. Such a word has at least two letters, all of them
+/// lower-case, and is not an annotator's remark.
 fn continues_as_prose(text: &[u8]) -> bool {
     let word = text.strip_prefix(b" ").unwrap_or_default();
     let word = &word[..word.iter().take_while(|byte| byte.is_ascii_alphabetic()).count()];

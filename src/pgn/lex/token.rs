@@ -24,8 +24,8 @@ pub enum Token<'a> {
     /// A `)` or `}` without an opening bracket.
     StrayClosing,
     /// The next game begins, and this game has no result. The next game begins with a tag pair at the start
-    /// of a line. After a move of this game, it can also begin with a tag pair elsewhere in a line, or, after
-    /// a blank line, with White's move 1.
+    /// of a line. After a move of this game, it can also begin with a tag pair elsewhere in a line. After a
+    /// move and a blank line, it can begin with White's move 1.
     NextGame,
     /// The end of the text.
     End,

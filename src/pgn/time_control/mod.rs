@@ -108,8 +108,8 @@ impl TimeControl {
     /// unreadable, all fields are `None`.
     ///
     /// A small number can be seconds or minutes: the game's first clock time, in centiseconds, shows which.
-    /// Without a clock time, the number is in seconds if the game is from a site that writes seconds;
-    /// otherwise it is interpreted as on Lichess. If the unit is clear from the text, but the clock time is
+    /// Without a clock time, the number is in seconds if the game is from a site that writes seconds.
+    /// Otherwise it is interpreted as on Lichess. If the unit is clear from the text, but the clock time is
     /// much longer than the text says, all fields are `None`. This check is omitted for texts such as `600`
     /// or `600+2`, and for texts with a number of moves.
     #[must_use]

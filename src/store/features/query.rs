@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use crate::board::{
-    Color, Description, Ending, Material, MaterialSignature, MoveConditions, Pattern, PatternPart, Piece,
+    Color, Description, Ending, Material, MaterialSignature, MovePattern, Pattern, PatternPart, Piece,
     PieceKind, PositionDistance, SquareSet,
 };
 use crate::store::block_games::BlockGames;
@@ -58,7 +58,7 @@ impl FeatureQuery {
             is_exact: false,
             ..Self::values(FeatureKind::Pawns, [Feature::structure(structure).place().1])
         }));
-        parts.extend(played.map(|played| Self::of_move(&played.conditions())));
+        parts.extend(played.as_ref().map(Self::of_move));
         Self::all(parts)
     }
 
@@ -81,36 +81,36 @@ impl FeatureQuery {
         Self { is_exact: pattern.is_one_part(), ..all }
     }
 
-    fn of_move(conditions: &MoveConditions) -> Self {
-        if let Some(short) = conditions.castling {
+    fn of_move(pattern: &MovePattern) -> Self {
+        if let Some(short) = pattern.castling {
             let sides = COLORS.map(|color| Feature::castling(color, short).place().1);
-            let king = gives(conditions, &pieces_of(&[PieceKind::King]), SquareSet(u64::MAX));
+            let king = gives(pattern, &pieces_of(&[PieceKind::King]), SquareSet(u64::MAX));
             return Self::all([vec![Self::values(FeatureKind::Castling, sides)], king].concat());
         }
-        let kinds = conditions.kind.map_or_else(|| PieceKind::ALL.to_vec(), |kind| vec![kind]);
+        let kinds = pattern.kind.map_or_else(|| PieceKind::ALL.to_vec(), |kind| vec![kind]);
         let pieces = pieces_of(&kinds);
-        let mut parts = gives(conditions, &pieces, conditions.to);
+        let mut parts = gives(pattern, &pieces, pattern.to);
         let given = parts.len();
-        if conditions.captures {
-            parts.push(Self::values(FeatureKind::Capture, places(&pieces, conditions.to)));
+        if pattern.captures {
+            parts.push(Self::values(FeatureKind::Capture, places(&pieces, pattern.to)));
         }
-        if let Some(becomes) = &conditions.promotions {
-            parts.push(Self::values(FeatureKind::Promotion, places(&pieces_of(becomes), conditions.to)));
+        if let Some(becomes) = pattern.promotions() {
+            parts.push(Self::values(FeatureKind::Promotion, places(&pieces_of(&becomes), pattern.to)));
         }
         // The answer is exact only for a single condition. If castling is excluded, the answer for checks by
         // the king is not exact: checks by castling are in the same sets.
-        let castles = given > 0 && conditions.is_other && kinds.contains(&PieceKind::King);
+        let castles = given > 0 && pattern.is_other && kinds.contains(&PieceKind::King);
         let is_exact =
-            parts.len() == 1 && conditions.from.0 == u64::MAX && conditions.captured.is_none() && !castles;
-        if parts.is_empty() && conditions.to.0 != u64::MAX {
-            parts.push(Self::arriving(&kinds, &pieces, conditions.to));
+            parts.len() == 1 && pattern.from.0 == u64::MAX && pattern.captured.is_none() && !castles;
+        if parts.is_empty() && pattern.to.0 != u64::MAX {
+            parts.push(Self::arriving(&kinds, &pieces, pattern.to));
         }
-        if conditions.from.0 != u64::MAX {
-            parts.push(Self::values(FeatureKind::Piece, places(&pieces, conditions.from)));
+        if pattern.from.0 != u64::MAX {
+            parts.push(Self::values(FeatureKind::Piece, places(&pieces, pattern.from)));
         }
         // A pawn captured en passant is not on the square of the capture.
-        if let Some(kind) = conditions.captured.filter(|&kind| kind != PieceKind::Pawn) {
-            parts.push(Self::values(FeatureKind::Piece, places(&pieces_of(&[kind]), conditions.to)));
+        if let Some(kind) = pattern.captured.filter(|&kind| kind != PieceKind::Pawn) {
+            parts.push(Self::values(FeatureKind::Piece, places(&pieces_of(&[kind]), pattern.to)));
         }
         Self { is_exact, ..Self::all(parts) }
     }
@@ -208,8 +208,8 @@ impl FeatureQuery {
 }
 
 /// The query for moves that give check or mate; empty if neither is required.
-fn gives(conditions: &MoveConditions, pieces: &[Piece], to: SquareSet) -> Vec<FeatureQuery> {
-    let kind = match (conditions.gives_mate, conditions.gives_check) {
+fn gives(pattern: &MovePattern, pieces: &[Piece], to: SquareSet) -> Vec<FeatureQuery> {
+    let kind = match (pattern.gives_mate, pattern.gives_check) {
         (true, _) => FeatureKind::Mate,
         (_, true) => FeatureKind::Check,
         _ => return Vec::new(),

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::board::GameResult;
+use crate::pgn::days_of_month;
 
 /// Why a filter on games, or the text of one of its values, is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -100,12 +101,11 @@ impl FromStr for DatePrefix {
         if fields.next().is_some() || year_digits != 4 {
             return Err(FilterError::Date);
         }
-        match (year, month, day) {
-            (Some(year), Some(month), Some(day)) if day > days(year, month) => {
-                Err(FilterError::NoSuchDay { days: days(year, month) })
-            }
-            _ => Ok(Self(date)),
+        let days = days_of_month(year, month);
+        if day.is_some_and(|day| day > days) {
+            return Err(FilterError::NoSuchDay { days });
         }
+        Ok(Self(date))
     }
 }
 
@@ -131,16 +131,6 @@ impl DatePrefix {
 impl fmt::Display for DatePrefix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
-    }
-}
-
-/// The number of days of a month in the Gregorian calendar.
-const fn days(year: u32, month: u32) -> u32 {
-    match month {
-        2 if year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
     }
 }
 

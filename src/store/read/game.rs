@@ -255,7 +255,11 @@ impl GameRecord {
             ("FEN", self.start_fen.clone()),
             (Self::TRUNCATED, self.loss()),
         ];
-        others.extend(columns.into_iter().filter_map(|(name, value)| Some((name, value?))));
+        for (name, value) in columns {
+            if let Some(value) = value {
+                others.insert(name, value);
+            }
+        }
         if others.contains_key("FEN") {
             others.insert("SetUp", "1".to_owned());
         }

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use rusqlite::params;
 
 use crate::board::{Position, PositionKey};
-use crate::opening::{Opening, OpeningBook};
+use crate::opening::{NamedPosition, Opening, OpeningBook};
 use crate::store::cell::{Cells, OPENING};
 use crate::store::{Database, NameFilter, Named, Result, fold};
 
@@ -21,9 +21,9 @@ impl Database {
             let position = cells.read("fen", "the FEN of a legal position", |value| {
                 Position::from_fen(value.as_bytes().ok()?).ok().map(|(position, _)| position)
             })?;
-            Ok((opening(cells)?, position))
+            Ok(NamedPosition::new(opening(cells)?, &position))
         })?;
-        Ok(OpeningBook::from_positions(openings))
+        Ok(OpeningBook::new(openings))
     }
 
     /// The opening with this position, from the list that the database was built with; `None` if the position

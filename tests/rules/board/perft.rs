@@ -3,12 +3,29 @@
 use std::sync::Mutex;
 use std::time::Instant;
 
-use pgndex::board::perft;
+use pgndex::board::Position;
 
 use super::common::{position, rows};
 
 /// Rows with more leaf positions are left to the slow test.
 const QUICK: u64 = 5_000_000;
+
+/// The number of sequences of `depth` legal half-moves.
+fn perft(position: &Position, depth: u32) -> u64 {
+    if depth == 0 {
+        return 1;
+    }
+    let mut moves = Vec::with_capacity(64);
+    position.pseudo_legal_moves(&mut moves);
+    let mut nodes = 0;
+    for code in moves {
+        let mut next = position.clone();
+        if next.make(code).is_ok() {
+            nodes += perft(&next, depth - 1);
+        }
+    }
+    nodes
+}
 
 /// Counts the rows on all processors, the largest first.
 fn count(rows: Vec<(usize, Vec<String>)>) {
