@@ -78,7 +78,7 @@ pub(crate) fn note_matching(name: &str, players: u64, most: &[(&str, u64)]) {
     let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
     let first = most.first().map_or("NAME".to_owned(), |(name, _)| printable(name));
     note(&format!(
-        "{name} matches {}{names}; to choose one, write {}",
+        "{name} matches {}{names}; to choose one, give it exactly: {}",
         counted(players, "player"),
         shell_word(&format!("={first}"))
     ));

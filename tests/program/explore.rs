@@ -161,7 +161,7 @@ fn games_count_by_position_and_ended_or_unfinished_games_are_reported() {
     D06 Queen's Gambit
 
     2 games: █ White 1 (50.0 %), ▒ draw 1 (50.0 %), ░ Black 0 (0.0 %)
-    1 reached the position by another order of moves; 2 ended here
+    1 reached the position by another move order; 2 ended here
 
     Highest rated:
     game  white        elo  black   elo  result   date        event  next
@@ -459,7 +459,7 @@ fn help_is_short() {
     Which games:
           --white <NAME>      White's name, or the beginning of one of its words
           --black <NAME>      Black's name
-          --player <NAME>     White's or Black's name; given twice: they played each other
+          --player <NAME>     White's or Black's name; give it twice for games between two players
           --opponent <NAME>   Name of the player who played against --player
           --elo-min <N>       Both players are rated this or higher
           --elo-max <N>       Both players are rated this or lower

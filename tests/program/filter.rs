@@ -177,7 +177,7 @@ fn names_that_do_not_occur_are_reported_with_similar_ones() {
     pgndex: note: 8 games reached the position, but none passes the filters
     "#);
     insta::assert_snapshot!(reported(&["--player", "anand", "--opponent", "Polgra"]), @r#"
-    pgndex: note: --player matches 2 players: "Anand, V" (5), "Anand, Akhil" (2); to choose one, write "=Anand, V"
+    pgndex: note: --player matches 2 players: "Anand, V" (5), "Anand, Akhil" (2); to choose one, give it exactly: "=Anand, V"
     pgndex: note: no player has a name that matches "Polgra" (the opponent); did you mean "Polgar, Judit" or "Polgar, Sofia"?
     pgndex: note: 8 games reached the position, but none passes the filters
     pgndex: note: there would be 6 games with the first name alone

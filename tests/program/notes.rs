@@ -234,7 +234,7 @@ fn a_full_standard_output_is_named_and_leaves_no_picture() {
 #[test]
 fn a_name_of_several_players_is_reported_everywhere() {
     let workspace = Workspace::new().indexed(&club()).with("mine.pgn", "1. e4 e5 *\n");
-    let fits = "matches 2 players: \"Polgar, Judit\" (3), \"Polgar, Zsuzsa\" (2); to choose one, write \"=Polgar, Judit\"\n";
+    let fits = "matches 2 players: \"Polgar, Judit\" (3), \"Polgar, Zsuzsa\" (2); to choose one, give it exactly: \"=Polgar, Judit\"\n";
     for arguments in [
         &["find", "games.db"][..],
         &["explore", "games.db"],

@@ -105,7 +105,7 @@ fn a_record_is_printed_with_its_games() {
     ───────────────────────────────────────────────────────────────────────────────
        1  White  Short, Nigel    2650  2001.02.03         C40 King's Knight Opening
     ");
-    insta::assert_snapshot!(run.stderr, @r#"pgndex: note: the name matches 2 players: "Polgar, Judit" (2), "Polgar, J" (1); to choose one, write "=Polgar, Judit""#);
+    insta::assert_snapshot!(run.stderr, @r#"pgndex: note: the name matches 2 players: "Polgar, Judit" (2), "Polgar, J" (1); to choose one, give it exactly: "=Polgar, Judit""#);
     let run = workspace.run_with(&["polgar", "--format", "md", "--depth", "0", "-n", "1"]);
     insta::assert_snapshot!(run.stdout, @"
     # Polgar, Judit and 2 other players: 4 games, 2001 to 2003, 1 without a result
@@ -157,7 +157,7 @@ fn a_record_is_printed_with_its_games() {
     |-----:|-------|--------------|-------:|------------|-------|---------------------------|
     |    1 | White | Short, Nigel |   2650 | 2001.02.03 |       | C40 King's Knight Opening |
     ");
-    insta::assert_snapshot!(run.stderr, @r#"pgndex: note: the name matches 3 players: "Polgar, Judit" (2), "Polgar, J" (1), "Polgar, Zsuzsa" (1); to choose one, write "=Polgar, Judit""#);
+    insta::assert_snapshot!(run.stderr, @r#"pgndex: note: the name matches 3 players: "Polgar, Judit" (2), "Polgar, J" (1), "Polgar, Zsuzsa" (1); to choose one, give it exactly: "=Polgar, Judit""#);
     let answer = workspace.json(&["=Polgar, J"]);
     assert_eq!(answer["black"]["games"], 1);
     assert_eq!(answer["all"]["opponent_rating"], 2640);

@@ -309,7 +309,7 @@ fn another_spelling_with_many_more_games_is_reported() {
     let workspace = workspace();
     let run = workspace.run(&["export", "games.db", "--format", "csv", "--player", "korchnoi"]);
     insta::assert_snapshot!(run.stderr, @r#"
-    pgndex: note: --player matches 2 players: "Korchnoi, Viktor" (1), "Korchnoi,V" (1); to choose one, write "=Korchnoi, Viktor"
+    pgndex: note: --player matches 2 players: "Korchnoi, Viktor" (1), "Korchnoi,V" (1); to choose one, give it exactly: "=Korchnoi, Viktor"
     pgndex: note: --player matches "Korchnoi, Viktor" (1 game), and "Kortschnoj, Viktor" has 6 games; if this is the same player: pgndex players games.db --merge "Kortschnoj, Viktor" "Korchnoi, Viktor"
     "#);
     for name in ["kortschnoj", "carlsen", "ding", "caruana"] {

@@ -31,7 +31,7 @@ pub(crate) struct FilterArgs {
     /// Black's name
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) black: Option<NameFilter>,
-    /// White's or Black's name; given twice: they played each other
+    /// White's or Black's name; give it twice for games between two players
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) player: Vec<NameFilter>,
     /// Name of the player who played against --player
@@ -48,7 +48,7 @@ pub(crate) struct FilterArgs {
     /// A game with an unknown month or day matches if it could have been played then.
     #[arg(help_heading = WHICH, long, value_name = "DATE")]
     pub(crate) since: Option<DatePrefix>,
-    /// Played on this date or earlier; a year or month counts in full.
+    /// Played on this date or earlier; 2021 means to the end of 2021
     ///
     /// A game with an unknown month or day matches if it could have been played then.
     #[arg(help_heading = WHICH, long, value_name = "DATE")]

@@ -51,12 +51,12 @@ pub(crate) struct IndexArgs {
     pub(crate) parquet_layout: ParquetLayoutArgs,
     /// Read all indexed PGN files again, and replace the database.
     ///
-    /// This adds what an older pgndex or other options did not store.
+    /// Use it after an update of pgndex, or to apply other options to all games.
     #[arg(long, conflicts_with_all = ["inputs", "dry_run", "overwrite", "ParquetLayoutArgs"])]
     pub(crate) reread: bool,
     /// With --reread: drop the games of files that cannot be read in full.
     ///
-    /// Without this option, a file that is missing, unreadable or shorter than before is an error.
+    /// Without this option, a missing, unreadable or shortened file is an error.
     #[arg(hide_short_help = true, long, requires = "reread")]
     pub(crate) drop_missing: bool,
     /// Fail on any error or warning, and leave the database unchanged
@@ -98,7 +98,7 @@ pub(crate) struct DatabaseSettingsArgs {
     duplicates: Option<Duplicates>,
     /// Precompute move statistics for positions reached by at least this many games.
     ///
-    /// `explore` shows them immediately. [default: 64, or the database's setting]
+    /// `explore` then answers immediately for these positions. [default: 64, or the database's setting]
     #[arg(help_heading = STORED, long, value_name = "GAMES", value_parser = within(1..=u32::MAX))]
     #[arg(hide_short_help = true)]
     continuation_threshold: Option<u32>,
@@ -121,7 +121,7 @@ pub(crate) struct DatabaseSettingsArgs {
     openings: Option<PathBuf>,
     /// Encoding of the files, such as windows-1251.
     ///
-    /// A label of the WHATWG standard. auto is UTF-8, and Windows-1252 for invalid bytes. A byte order mark
+    /// A label of the WHATWG standard. auto: UTF-8, or Windows-1252 for bytes that are not. A byte order mark
     /// overrides this option. [default: auto, or the database's setting]
     #[arg(help_heading = STORED, long, value_name = "LABEL", value_parser = encoding)]
     encoding: Option<EncodingArg>,

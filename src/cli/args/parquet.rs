@@ -42,13 +42,13 @@ impl TypedValueParser for Directory {
 /// How Parquet files are laid out.
 #[derive(Args, Debug)]
 pub(crate) struct ParquetLayoutArgs {
-    /// With --parquet: the part of the date that names the directories
+    /// With --parquet: divide games into directories by this part of the date
     #[arg(hide_short_help = true)]
     #[arg(help_heading = PARQUET, long, value_name = "PART", value_enum, requires = "parquet", default_value = "month")]
     pub(crate) partition_by: PartitionByArg,
     /// With --parquet: shard number.
     ///
-    /// Commands that write into the same directory need different numbers. The number becomes the upper 32
+    /// Runs that write into the same directory need different numbers. The number becomes the upper 32
     /// bits of each game_id.
     #[arg(hide_short_help = true)]
     #[arg(help_heading = PARQUET, long, value_name = "N", requires = "parquet", default_value_t = 0)]

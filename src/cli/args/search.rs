@@ -92,11 +92,10 @@ pub(crate) enum FindFormat {
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Each game counts once. If it reached the position several times, only the last move played there counts. \
-Games without a result are not counted. Bars show the shares of White's wins, draws and Black's wins; with \
---ascii as '#', '=' and '.'.
+Games without a result are not counted. Bars show the shares of White's wins, draws and Black's wins (with --ascii: '#', '=' and '.').
 
-If a position has no opening name, the name of the last named position before it is shown. For a position \
-given by moves, a line shows how many games reached it by transposition.
+If a position has no opening name, the last named position before it gives the name. For a position given \
+by moves, a line shows how many games reached it by another move order.
 
 Examples:
   pgndex explore games.db --moves \"1. e4 c5\" --player carlsen --side black
@@ -110,7 +109,7 @@ pub(crate) struct ExploreArgs {
     pub(crate) position: PositionArgs,
     /// Also count moves in variations, in a separate column.
     ///
-    /// The column counts games with the move in a variation, including games without a result.
+    /// It counts games that have the move in a variation, even without a result.
     #[arg(long)]
     pub(crate) variations: bool,
     /// Number of moves, the most frequent first; 0 for all
@@ -141,10 +140,10 @@ pub(crate) struct ExploreArgs {
     pub(crate) history: bool,
     /// Show a tree of moves of this depth in half-moves, at most 40.
     ///
-    /// Each position is expanded once; other moves to it show a reference.
+    /// A position reached by several lines is expanded once; elsewhere the tree refers to it.
     #[arg(long, value_name = "N", value_parser = within(1..=40_u32), conflicts_with_all = ["versus", "variations", "limit", "top", "recent", "svg"])]
     pub(crate) depth: Option<u32>,
-    /// With --depth: show only moves played in at least this percentage of the games with the first position
+    /// With --depth: show only moves played in at least this percentage of the games with the starting position
     #[arg(hide_short_help = true, long, value_name = "PERCENT", default_value_t = 5, value_parser = within(0..=100_u32), requires = "depth")]
     pub(crate) least_share: u32,
     #[command(flatten)]

@@ -24,7 +24,7 @@ pub(crate) struct ServeArgs {
     /// Databases; the first one is also served at the root
     #[arg(value_name = "DB", required = true)]
     databases: Vec<PathBuf>,
-    /// Address and port; port 0 takes a free one
+    /// IP address and port to listen on; with port 0, a free port is chosen
     #[arg(long, value_name = "ADDRESS", default_value_t = Options::ADDRESS, value_parser = listen)]
     listen: SocketAddr,
     /// A host name by which clients reach this machine.
@@ -46,7 +46,7 @@ pub(crate) struct ServeArgs {
     cors: bool,
     /// Threads that answer requests, at most 64 [default: one per processor, from 2 to 16].
     ///
-    /// In addition, searches and SQL have two threads each, exports eight.
+    /// Searches and SQL have two more threads each, exports eight more.
     #[arg(hide_short_help = true, long, short = 'j', value_name = "N", value_parser = within(1..=64_u16))]
     threads: Option<u16>,
     /// Seconds that a request may take

@@ -87,7 +87,7 @@ impl Guard {
             }
             self.guesses.count(origin);
         }
-        let detail = "Send the token as Authorization: Bearer TOKEN, or as the password in HTTP basic authentication, with any user name.";
+        let detail = "The token is missing or wrong. Send it as Authorization: Bearer TOKEN, or as the password in HTTP basic authentication, with any user name.";
         Err(Problem::new(401, "token required", detail))
     }
 

@@ -190,9 +190,9 @@ fn totals(answer: &PositionStatistics, side: Option<Color>, bars: Bars) -> Strin
     } = answer;
     let verb = |count: u64, one: &'static str, more: &'static str| if count == 1 { one } else { more };
     let remarks = [
-        transposed.filter(|&games| games > 0).map(|transposed| {
-            format!("{} reached the position by another order of moves", grouped(transposed))
-        }),
+        transposed
+            .filter(|&games| games > 0)
+            .map(|transposed| format!("{} reached the position by another move order", grouped(transposed))),
         (*ended > 0).then(|| format!("{} ended here", grouped(*ended))),
         (*unfinished > 0).then(|| {
             let verb = verb(*unfinished, "is", "are");
