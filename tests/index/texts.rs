@@ -340,7 +340,7 @@ const CASES: &[Case] = &[
         ],
     },
     Case {
-        why: "an empty pair of brackets among the tags is passed over",
+        why: "an empty pair of brackets among the tags is ignored",
         text: b"[White \"A\"]\n[]\n[ ]\n[Black \"B\"]\n[Site \"\"]\n\n1. e4 *\n",
         read: &["game A-B * ok e2e4", "problem invalid-tag 2", "problem invalid-tag 3"],
     },

@@ -8,7 +8,7 @@ import "../board/board.js";
 import { filterBar } from "../filters.js";
 import { Lines } from "./lines.js";
 import { line, mark } from "../moves/moves.js";
-import { tellWhyNothing } from "../list/nothing.js";
+import { showWhyNothing } from "../list/nothing.js";
 import { pasteBox } from "../moves/paste.js";
 import { Trend, scoredSide, sideChoice } from "./trend.js";
 import { Tree } from "../moves/tree.js";
@@ -316,7 +316,7 @@ class Explorer {
   #explainNothing() {
     const query = filtersOf(params());
     for (const name of ["fen", "play"]) if (params().get(name)) query.set(name, params().get(name));
-    tellWhyNothing(this.#parts.answer, query);
+    showWhyNothing(this.#parts.answer, query);
   }
 
   #gameList(title, sort, games, answer) {

@@ -10,12 +10,12 @@ const clear = () => (filtersOf(params()).size > 0 ? h("p", {}, h("a", { href: wi
 
 /** The server's reasons for an empty list. The notes below the filters already list unknown names, except those in `unknown`. */
 export function whyNothing(nothing, unknown = []) {
-  const [kind, told] = Object.entries(nothing ?? {})[0] ?? ["none", {}];
+  const [kind, reason] = Object.entries(nothing ?? {})[0] ?? ["none", {}];
   const names = unknownNames(unknown);
-  const reached = told?.reached?.games ?? told?.reached;
+  const reached = reason?.reached?.games ?? reason?.reached;
   switch (kind) {
     case "not_reached": {
-      const line = told.line?.to;
+      const line = reason.line?.to;
       const followed = line ? h("p", {}, `Games reached the position after ${count(line.moves, "half-move")} of this line, but none went further.`) : null;
       return empty("No game reached this position.", followed, names);
     }
@@ -36,7 +36,7 @@ export function whyNothing(nothing, unknown = []) {
  * Requests the reason why no game matches, and shows it in an element. `own` are filters for which the view has
  * its own fields.
  */
-export async function tellWhyNothing(box, asked = filtersOf(params()), own = []) {
+export async function showWhyNothing(box, asked = filtersOf(params()), own = []) {
   const first = whyNothing(null);
   put(box, first);
   try {

@@ -5,7 +5,7 @@ import { changed, filtersOf, go, params, viewAddress } from "../address.js";
 import { Loader, get } from "../api.js";
 import { resultBar, shareCell, table } from "../chart/bars.js";
 import { filterBar } from "../filters.js";
-import { tellWhyNothing } from "../list/nothing.js";
+import { showWhyNothing } from "../list/nothing.js";
 
 const LEVELS = 3;
 const ROW = 84;
@@ -91,7 +91,7 @@ class Openings {
     this.#root = null;
     this.#loader.load((signal) => get("/api/openings", filters, signal), (answer) => {
       if (answer.games === 0) {
-        tellWhyNothing(this.#parts.answer, filters);
+        showWhyNothing(this.#parts.answer, filters);
         return;
       }
       this.#root = group(answer.openings);

@@ -6,7 +6,7 @@ import { Loader, get } from "../api.js";
 import { score, scoreBar, shareCell, table } from "../chart/bars.js";
 import { bars, lines } from "../chart/chart.js";
 import { field, filterBar } from "../filters.js";
-import { tellWhyNothing } from "../list/nothing.js";
+import { showWhyNothing } from "../list/nothing.js";
 
 const OWN = ["player", "white", "black"];
 const ENDINGS = {
@@ -80,7 +80,7 @@ class Player {
     const { report, heading } = this.#parts;
     if (answer.all.games === 0) {
       const others = [...filtersOf(params())].filter(([one]) => !OWN.includes(one));
-      tellWhyNothing(report, [["player", name], ...others], OWN);
+      showWhyNothing(report, [["player", name], ...others], OWN);
       return;
     }
     const names = answer.players.map((player) => player.name);

@@ -95,10 +95,10 @@ class Sql {
     const body = rows.map((row) => h("tr", {}, row.map((value, at) => h("td", { class: kinds[at] }, cell(value, at)))));
     const made = h("table", { class: "sql-rows" }, h("caption", { class: "unseen" }, "Rows"),
       h("thead", {}, h("tr", {}, columns.map((name, at) => h("th", { scope: "col", class: kinds[at] }, name)))), h("tbody", {}, body));
-    const told = `${count(rows.length, "row")}${truncated ? ", and there are more" : ""} in ${number(Math.round(milliseconds))} ms`;
-    say(told);
+    const summary = `${count(rows.length, "row")}${truncated ? ", and there are more" : ""} in ${number(Math.round(milliseconds))} ms`;
+    say(summary);
     const save = h("button", { type: "button", on: { click: () => download("rows.csv", "text/csv", csv(columns, rows)) } }, "Save as CSV");
-    put(box, h("div", { class: "buttons" }, h("strong", {}, told), save), this.#chart(columns, rows, kinds),
+    put(box, h("div", { class: "buttons" }, h("strong", {}, summary), save), this.#chart(columns, rows, kinds),
       h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Rows" }, made));
   }
 

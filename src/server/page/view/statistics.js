@@ -6,7 +6,7 @@ import { Loader, get } from "../api.js";
 import { resultBar } from "../chart/bars.js";
 import { bars, filled, lines } from "../chart/chart.js";
 import { filterBar } from "../filters.js";
-import { tellWhyNothing } from "../list/nothing.js";
+import { showWhyNothing } from "../list/nothing.js";
 
 const HEADS = ["White won", "Drawn", "Black won", "No result"];
 const parts = (row) => [["white", row.white], ["draw", row.draws], ["black", row.black], ["none", row.unfinished]];
@@ -39,7 +39,7 @@ class Statistics {
   #show(answer) {
     const { answer: box } = this.#parts;
     if (answer.games === 0) {
-      tellWhyNothing(box);
+      showWhyNothing(box);
       return;
     }
     const all = answer.white + answer.draws + answer.black;
