@@ -11,8 +11,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use pgndex::store::{Database, WriterLock};
-use script::Script;
-use session::{COMMANDS, Flow, Session};
+use session::{COMMANDS, Flow, Session, unreadable};
 
 use crate::cli::args::SqlArgs;
 use crate::cli::error::wrong_value;
@@ -26,7 +25,7 @@ use crate::cli::terminal::Interrupts;
 pub(crate) fn run(args: &SqlArgs) -> anyhow::Result<()> {
     refuse_statement(&args.database)?;
     let database = Database::open_read_only(&args.database)?;
-    let Some(input) = input(args)? else {
+    let Some(mut input) = input(args)? else {
         let (database, lock) = access(args, database)?;
         let interrupts = Interrupts::for_prompt(&database)?;
         return prompt::run(Session::new(args, database, lock, interrupts), args.history.as_deref());
@@ -35,7 +34,9 @@ pub(crate) fn run(args: &SqlArgs) -> anyhow::Result<()> {
     let interrupts = Interrupts::for_script(&database)?;
     let mut session = Session::new(args, database, lock, interrupts);
     session.source = input.name;
-    run_script(&mut session, Script::new(input.reader))?;
+    if session.run(&mut input.reader)? == (Flow::Continue { ran: false }) {
+        bail!("the query is empty; give a statement, such as SELECT * FROM games LIMIT 10")
+    }
     session.finish()
 }
 
@@ -94,25 +95,4 @@ fn input(args: &SqlArgs) -> anyhow::Result<Option<Input>> {
         }
         _ => Ok(Some(Input { reader: Box::new(stdin.lock()), name: Some("standard input".to_owned()) })),
     }
-}
-
-fn unreadable(name: &str) -> String {
-    format!("{name}: cannot read the statements")
-}
-
-/// Runs a script to its end, to `.quit`, or to the first error.
-fn run_script(session: &mut Session, mut script: Script<impl BufRead>) -> anyhow::Result<()> {
-    let mut is_empty = true;
-    while let Some(piece) =
-        script.next_piece().with_context(|| unreadable(session.source.as_deref().unwrap_or("the query")))?
-    {
-        match session.run(&piece)? {
-            Flow::Leave => return Ok(()),
-            Flow::Continue { ran } => is_empty &= !ran,
-        }
-    }
-    if is_empty {
-        bail!("the query is empty; give a statement, such as SELECT * FROM games LIMIT 10")
-    }
-    Ok(())
 }

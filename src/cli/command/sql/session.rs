@@ -1,18 +1,18 @@
 //! Runs statements and commands one after the other.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufRead, BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{anyhow, bail};
+use anyhow::{Context as _, anyhow, bail};
 use clap::ValueEnum as _;
 use pgndex::store::{Database, Error, Query, WriterLock, nearest};
 use rusqlite::params_from_iter;
 use rusqlite::types::{Value as SqlValue, ValueRef};
 
 use super::explain::{explain, warnings};
-use super::script::Piece;
+use super::script::{Piece, Script};
 use crate::cli::args::{SqlArgs, SqlFormat, parameter_name, parameter_value};
 use crate::cli::render::{
     Existing, OutputFile, RowWriter, Value, counted, printable, stdout, terminal_width,
@@ -42,10 +42,10 @@ pub(crate) struct Session {
     pub(super) printed: bool,
 }
 
-/// How to continue after a piece.
+/// How to continue after a piece or a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
-    /// Continue with the next piece; `ran` is false if this piece has only comments.
+    /// Continue; `ran` is false if there were only comments.
     Continue { ran: bool },
     /// Quit.
     Leave,
@@ -248,12 +248,25 @@ pub(crate) const COMMANDS: [(&str, &str, &str); 9] = [
 ];
 
 impl Session {
-    /// Runs a piece of a script.
+    /// Runs a script to its end, to `.quit`, or to the first error.
     ///
     /// # Errors
-    /// The error of the command, or of the first statement that fails, with the place of the error in the
-    /// script.
-    pub(crate) fn run(&mut self, piece: &Piece) -> anyhow::Result<Flow> {
+    /// If the script cannot be read. Also the error of a command or statement, with its place in the script.
+    pub(super) fn run(&mut self, script: &mut dyn BufRead) -> anyhow::Result<Flow> {
+        let mut script = Script::new(script);
+        let mut has_run = false;
+        while let Some(piece) =
+            script.next_piece().with_context(|| unreadable(self.source.as_deref().unwrap_or("the query")))?
+        {
+            match self.run_piece(&piece)? {
+                Flow::Leave => return Ok(Flow::Leave),
+                Flow::Continue { ran } => has_run |= ran,
+            }
+        }
+        Ok(Flow::Continue { ran: has_run })
+    }
+
+    fn run_piece(&mut self, piece: &Piece) -> anyhow::Result<Flow> {
         match piece {
             Piece::Sql { text, line } => {
                 let ran = self.statements(text, *line)?;
@@ -384,6 +397,11 @@ impl Session {
         )?;
         Ok(out.flush()?)
     }
+}
+
+/// A message that the statements in `name` cannot be read.
+pub(super) fn unreadable(name: &str) -> String {
+    format!("{name}: cannot read the statements")
 }
 
 /// The names of the formats.
