@@ -233,35 +233,16 @@ fn section(
             grouped((hidden + LISTED) as u64)
         )?,
     }
-    let mut table = TableWriter::new(Indented { out, at_start: true }, columns, None);
+    let mut table = TableWriter::new(Vec::new(), columns, None);
     for row in rows {
         table.row(row)?;
     }
-    table.finish()?;
+    let (text, _) = table.finish()?;
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        out.write_all(b"  ")?;
+        out.write_all(line)?;
+    }
     Ok(())
-}
-
-/// Indents each line by two spaces.
-struct Indented<'a> {
-    out: &'a mut dyn Write,
-    at_start: bool,
-}
-
-impl Write for Indented<'_> {
-    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
-        for line in text.split_inclusive(|&byte| byte == b'\n') {
-            if self.at_start {
-                self.out.write_all(b"  ")?;
-            }
-            self.out.write_all(line)?;
-            self.at_start = line.ends_with(b"\n");
-        }
-        Ok(text.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
 }
 
 /// The maximum number of bars.
@@ -272,7 +253,7 @@ const MAX_WIDTH: usize = 40;
 const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Bar {
+struct Bar {
     label: String,
     count: u64,
 }
@@ -283,7 +264,7 @@ pub(crate) struct Bar {
 /// The range of the bins is determined without the lowest and the highest thousandth of the counted values.
 /// Values below the range are counted in the first bin, and values above it in the last bin. If there are
 /// several bins, the label of a bin with such values has only one limit.
-pub(crate) fn bars(counts: &SortedMap<u16, u64>, step: u16) -> Vec<Bar> {
+fn bars(counts: &SortedMap<u16, u64>, step: u16) -> Vec<Bar> {
     let rare = counts.values().sum::<u64>() / 1000;
     let (Some(low), Some(high)) = (bound(counts.iter(), rare), bound(counts.iter().rev(), rare)) else {
         return Vec::new();
@@ -293,27 +274,25 @@ pub(crate) fn bars(counts: &SortedMap<u16, u64>, step: u16) -> Vec<Bar> {
     let fits = |width: &u16| bin(high, *width) - bin(low, *width) < MAX_BARS;
     let width = widths.into_iter().find(fits).unwrap_or(u16::MAX);
     let (first, last) = (bin(low, width), bin(high, width));
-    let mut bars: Vec<_> = (first..=last)
-        .map(|bin| {
-            let start = u32::from(bin) * u32::from(width) * u32::from(step);
-            let end = start + u32::from(width) * u32::from(step) - 1;
-            let label = if start == end { start.to_string() } else { format!("{start}-{end}") };
-            (start, end, Bar { label, count: 0 })
-        })
-        .collect();
-    for (number, count) in counts.iter() {
-        bars[usize::from(bin(*number, width).clamp(first, last) - first)].2.count += count;
-    }
     let is_outside =
         |number: Option<&u16>, bound: u16| number.is_some_and(|number| bin(*number, width) != bound);
-    if is_outside(counts.keys().next(), first) && first != last {
-        bars[0].2.label = format!("to {}", bars[0].1);
+    let is_open_below = first != last && is_outside(counts.keys().next(), first);
+    let is_open_above = first != last && is_outside(counts.keys().next_back(), last);
+    let label = |bin: u16| {
+        let start = u32::from(bin) * u32::from(width) * u32::from(step);
+        let end = start + u32::from(width) * u32::from(step) - 1;
+        match bin {
+            _ if bin == first && is_open_below => format!("to {end}"),
+            _ if bin == last && is_open_above => format!("from {start}"),
+            _ if start == end => start.to_string(),
+            _ => format!("{start}-{end}"),
+        }
+    };
+    let mut bars: Vec<_> = (first..=last).map(|bin| Bar { label: label(bin), count: 0 }).collect();
+    for (number, count) in counts.iter() {
+        bars[usize::from(bin(*number, width).clamp(first, last) - first)].count += count;
     }
-    if is_outside(counts.keys().next_back(), last) && first != last {
-        let open = bars.len() - 1;
-        bars[open].2.label = format!("from {}", bars[open].0);
-    }
-    bars.into_iter().map(|(_, _, bar)| bar).collect()
+    bars
 }
 
 /// The first number at which the running sum of the counts is greater than `rare`; `None` if there is no such
@@ -332,7 +311,7 @@ fn bound<'a>(counts: impl Iterator<Item = (&'a u16, &'a u64)>, rare: u64) -> Opt
 ///
 /// # Errors
 /// If writing fails.
-pub(crate) fn write_bars(out: &mut dyn Write, bars: &[Bar], unknown: u64, width: usize) -> io::Result<()> {
+fn write_bars(out: &mut dyn Write, bars: &[Bar], unknown: u64, width: usize) -> io::Result<()> {
     let unknown = (unknown > 0).then(|| Bar { label: "unknown".to_owned(), count: unknown });
     let all = || bars.iter().chain(&unknown);
     let label_width = all().map(|bar| bar.label.len()).max().unwrap_or(0);
