@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use pgndex::index::IndexOptions;
 use pgndex::store::Layout;
 
-use crate::cli::args::{FilterArgs, WHICH, described_one_of, directory, memory, within};
+use crate::cli::args::{FilterArgs, ParquetDirectory, WHICH, described_one_of, memory, within};
 
 /// Heading of the options for resources.
 const RESOURCES: &str = "Resources";
@@ -205,7 +205,7 @@ pub(crate) struct VerifyArgs {
     #[arg(value_name = "DB", required_unless_present = "parquet")]
     pub(crate) database: Option<PathBuf>,
     /// Check the Parquet files of this directory instead
-    #[arg(long, value_name = "DIR", value_parser = directory(), conflicts_with = "no_sources")]
+    #[arg(long, value_name = "DIR", value_parser = ParquetDirectory, conflicts_with = "no_sources")]
     pub(crate) parquet: Option<PathBuf>,
     /// Number of games, positions and duplicates to check closely
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = within(0..=u32::MAX))]

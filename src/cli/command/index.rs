@@ -270,17 +270,14 @@ fn games_instead_of_database(args: &IndexArgs) -> Option<&Path> {
     database.filter(|path| is_exchanged && has_name_of_games(path))
 }
 
-/// The options for rebuilding a database: its threshold, layout, opening names and player aliases, and
-/// otherwise the defaults.
-fn options_of(database: &Path) -> anyhow::Result<IndexOptions> {
+/// Sets the options that a rebuilt database keeps: its threshold, layout, opening names and player aliases.
+fn keep_settings(database: &Path, options: &mut IndexOptions) -> anyhow::Result<()> {
     let known = Database::open_read_only(database)?;
-    Ok(IndexOptions {
-        continuation_threshold: known.continuation_threshold()?,
-        openings: Arc::new(known.opening_book()?),
-        player_aliases: known.player_aliases()?,
-        layout: Some(known.layout()),
-        ..IndexOptions::default()
-    })
+    options.continuation_threshold = known.continuation_threshold()?;
+    options.openings = Arc::new(known.opening_book()?);
+    options.player_aliases = known.player_aliases()?;
+    options.layout = Some(known.layout());
+    Ok(())
 }
 
 /// The files that a database was built from, in the order in which they were first read. Fails if data would be
@@ -391,11 +388,7 @@ fn announce(estimate: &Estimate, is_parquet: bool, skips_duplicates: bool) {
 
 fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
     let work = args.work.options();
-    let before = if args.reread { options_of(&args.database)? } else { IndexOptions::default() };
-    let options = IndexOptions {
-        threads: work.threads,
-        memory: work.memory,
-        temp_dir: work.temp_dir,
+    let mut options = IndexOptions {
         overwrite: args.overwrite || args.reread,
         must_have_games: true,
         strict: args.strict,
@@ -406,8 +399,11 @@ fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
         chunk_size: args
             .chunk_size
             .map_or(work.chunk_size, |size| usize::try_from(size).unwrap_or(usize::MAX)),
-        ..before
+        ..work
     };
+    if args.reread {
+        keep_settings(&args.database, &mut options)?;
+    }
     let options = args.made_with.given(options)?;
     let ignores_settings = args.overwrite || args.parquet.is_some();
     let made_with =
