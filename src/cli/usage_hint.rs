@@ -161,14 +161,13 @@ fn option_as_query(error: &clap::Error, command: &clap::Command, words: &[String
 fn command_of(name: &str) -> Option<&'static str> {
     Some(match name {
         "add" | "build" | "create" | "import" | "load" => "index",
-        "filter" | "position" | "query" | "search" => "find",
+        "filter" | "list" | "position" | "query" | "search" => "find",
         "book" | "explorer" | "openings" | "tree" => "explore",
         "show" | "view" => "game",
         "stat" | "stats" | "status" => "info",
         "check" | "validate" => "verify",
         "convert" | "dump" => "export",
         "delete" | "drop" | "rm" => "remove",
-        "list" => "find",
         "compact" | "vacuum" => "optimize",
         "copy" => "backup",
         "fix" => "repair",
@@ -326,19 +325,14 @@ fn are_moves(text: &str) -> bool {
     let mut words =
         text.split(|letter: char| letter == '.' || letter.is_whitespace()).filter(|word| !word.is_empty());
     let first = words.find(|word| !word.bytes().all(|byte| byte.is_ascii_digit()));
+    let mut after_a_move = Position::start();
+    // After this move, Black has the same moves as after any other first move of White.
+    let _ = after_a_move.play_san(b"a3");
     first.is_some_and(|word| {
-        [Position::start(), after_a_move()]
+        [Position::start(), after_a_move]
             .iter_mut()
             .any(|position| position.play_san(word.as_bytes()).is_ok())
     })
-}
-
-/// A position with Black to move.
-fn after_a_move() -> Position {
-    let mut position = Position::start();
-    // After this move, Black has the same moves as after any other first move of White.
-    let _ = position.play_san(b"a3");
-    position
 }
 
 /// Advice on arguments that are often confused.
