@@ -8,21 +8,15 @@ use pgndex::query::{
 };
 use pgndex::store::{Database, GameFilter, HitCount, Lines, NameFilter, Named, Selection};
 
-use crate::cli::args::filter_option;
 use crate::cli::render::{counted, grouped, printable, shell_word, sign};
 use crate::cli::terminal::note;
 
 /// The maximum number of players listed for a name.
 const SHOWN: usize = 5;
 
-/// Prints the names that do not occur in the database, each with its option and with similar names.
-pub(crate) fn note_unknown_names(unknown: &[SimilarNames]) {
-    note_unknown(unknown, filter_option);
-}
-
 /// Prints the names that do not occur in the database, each with similar names. `option` returns the text for
 /// a field of [`GameFilter`], such as its option.
-pub(crate) fn note_unknown(unknown: &[SimilarNames], option: impl Fn(&str) -> String) {
+pub(crate) fn note_unknown(unknown: &[SimilarNames], option: &dyn Fn(&str) -> String) {
     for SimilarNames { field, named, wanted, near, elsewhere } in unknown {
         let of = match named {
             Named::Player => "player",
@@ -47,9 +41,14 @@ pub(crate) fn note_unknown(unknown: &[SimilarNames], option: impl Fn(&str) -> St
 }
 
 /// Prints the names that match several players, and the names for which a similar name has many more games.
-pub(crate) fn note_players(database: &Database, selection: &Selection) -> anyhow::Result<()> {
-    note_several(database, selection, filter_option)?;
-    note_similar(database, selection, filter_option)
+/// For `option`, see [`note_unknown`].
+pub(crate) fn note_players(
+    database: &Database,
+    selection: &Selection,
+    option: &dyn Fn(&str) -> String,
+) -> anyhow::Result<()> {
+    note_several(database, selection, option)?;
+    note_similar(database, selection, option)
 }
 
 /// Prints the names that match several players, and returns whether there are any. For `option`, see
@@ -57,7 +56,7 @@ pub(crate) fn note_players(database: &Database, selection: &Selection) -> anyhow
 pub(crate) fn note_several(
     database: &Database,
     selection: &Selection,
-    option: impl Fn(&str) -> String,
+    option: &dyn Fn(&str) -> String,
 ) -> anyhow::Result<bool> {
     let several = several_players(database, selection, SHOWN + 1)?;
     for SeveralPlayers { field, players, most } in &several {
@@ -89,7 +88,7 @@ pub(crate) fn note_matching(name: &str, players: u64, most: &[(&str, u64)]) {
 pub(crate) fn note_similar(
     database: &Database,
     selection: &Selection,
-    option: impl Fn(&str) -> String,
+    option: &dyn Fn(&str) -> String,
 ) -> anyhow::Result<()> {
     for SimilarPlayer { field, found, found_games, near, near_games } in similar_players(database, selection)?
     {
@@ -116,7 +115,7 @@ pub(crate) fn note_without_one(
     filter: &GameFilter,
     position: Option<&Position>,
     finished: bool,
-    option: impl Fn(&str) -> Option<String>,
+    option: &dyn Fn(&str) -> Option<String>,
 ) -> anyhow::Result<()> {
     let found = without_one_filter(database, filter, position, finished)?;
     // Both names can be values of --player, so the option does not say which of them is meant.
@@ -168,7 +167,7 @@ pub(crate) fn note_skipped(database: &Database, selection: &Selection) -> anyhow
 pub(crate) fn note_alternatives(
     database: &Database,
     filter: &GameFilter,
-    option: impl Fn(&str) -> String,
+    option: &dyn Fn(&str) -> String,
 ) -> anyhow::Result<bool> {
     let Some((field, instead)) = alternative_values(database, filter)? else { return Ok(false) };
     note(&match instead {

@@ -49,13 +49,13 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
         "opponent" => "--opponent".to_owned(),
         field => filter_option(field),
     };
-    note_similar(&database, &selection, named)?;
+    note_similar(&database, &selection, &named)?;
     if record.all.games == 0 {
         let unknown = similar_names(&database, &selection)?;
-        note_unknown(&unknown, named);
+        note_unknown(&unknown, &named);
         if unknown.is_empty() {
             note("no game of this player passes the filters");
-            note_without_one(&database, &filter, None, false, |field| {
+            note_without_one(&database, &filter, None, false, &|field| {
                 (field != "player").then(|| filter_option(field))
             })?;
         }

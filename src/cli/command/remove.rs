@@ -9,7 +9,7 @@ use pgndex::store::{Database, ErrorKind, GameFilter};
 
 use crate::cli::args::{RemoveArgs, filter_option};
 use crate::cli::error::wrong_value;
-use crate::cli::notes::{note_several, note_unknown_names};
+use crate::cli::notes::{note_several, note_unknown};
 use crate::cli::render::{Done, Lost, Removed, counted, database_size, printable};
 use crate::cli::report::report_done;
 use crate::cli::terminal::{display_run, note, stoppable_run};
@@ -69,8 +69,8 @@ fn removal(args: &RemoveArgs) -> anyhow::Result<Option<Removal>> {
     let database = Database::open_read_only(&args.database)?;
     if args.games {
         let selection = database.select(&filter)?;
-        note_unknown_names(&similar_names(&database, &selection)?);
-        if note_several(&database, &selection, filter_option)? {
+        note_unknown(&similar_names(&database, &selection)?, &filter_option);
+        if note_several(&database, &selection, &filter_option)? {
             return Err(wrong_value(
                 "the name matches several players; nothing is removed. Give one of them as =NAME, as in --player \"=Carlsen,M\"",
             ));

@@ -122,7 +122,7 @@ fn complete(target: Option<OutputFile>, args: &ExportArgs, counts: &Counts) -> a
 fn note_outcome(database: &Database, chosen: &Chosen<'_>, counts: &Counts) -> anyhow::Result<()> {
     let games = counts.games.load(Ordering::Relaxed);
     if games == 0 && chosen.args.sql.is_none() && !note_skipped(database, &database.select(chosen.filter)?)? {
-        note_alternatives(database, chosen.filter, filter_option)?;
+        note_alternatives(database, chosen.filter, &filter_option)?;
     }
     if let Some(query) = chosen.query.filter(|_| games == 0) {
         note_variants(database, &query.position, Lines::Main)?;
