@@ -216,6 +216,7 @@ struct Exporter<'a> {
     /// The maximum number of games to write; `None` if there is no limit.
     limit: Option<u64>,
     out: Box<dyn Write>,
+    /// A buffer for the text of a game.
     text: String,
     counts: &'a Counts,
     is_file: bool,
@@ -272,13 +273,11 @@ impl Exporter<'_> {
             let plies = self.wanted.plies(&record, &annotations);
             for &at in of_game {
                 let Some(ply) = sample.position(draws[at], plies.clone()) else { continue };
-                self.text.clear();
-                self.positions(&record, &annotations, &[ply])?;
+                self.positions(&mut rows[at], &record, &annotations, &[ply])?;
                 if !written.contains(game) {
                     written.insert(game);
                     self.count(&record);
                 }
-                rows[at].clone_from(&self.text);
             }
         }
         rows.retain(|row| !row.is_empty());
@@ -290,24 +289,24 @@ impl Exporter<'_> {
     /// written.
     fn game(&mut self, game: GameId) -> anyhow::Result<bool> {
         let (record, annotations) = self.read(game)?;
-        self.text.clear();
+        let mut text = mem::take(&mut self.text);
+        text.clear();
         match self.format() {
             ExportFormat::Pgn if self.args.normalize => {
-                write_normalized_pgn(&mut self.text, &record, &annotations)?;
+                write_normalized_pgn(&mut text, &record, &annotations)?;
             }
-            ExportFormat::Pgn => write_pgn(&mut self.text, &record, &annotations)?,
-            ExportFormat::Csv => self.text += &csv_lines([GameFields::from_record(&record)?])?,
+            ExportFormat::Pgn => write_pgn(&mut text, &record, &annotations)?,
+            ExportFormat::Csv => text += &csv_lines([GameFields::from_record(&record)?])?,
             ExportFormat::Fen | ExportFormat::Epd | ExportFormat::CsvPositions => {
                 let plies = self.wanted.plies(&record, &annotations);
-                self.positions(&record, &annotations, &plies)?;
+                self.positions(&mut text, &record, &annotations, &plies)?;
             }
         }
-        if !self.text.is_empty() {
+        if !text.is_empty() {
             self.count(&record);
-            let text = mem::take(&mut self.text);
             self.pass_on(&text)?;
-            self.text = text;
         }
+        self.text = text;
         Ok(self.limit.is_none_or(|limit| self.counts.games.load(Ordering::Relaxed) < limit))
     }
 
@@ -333,15 +332,16 @@ impl Exporter<'_> {
 
     /// Appends the positions of a game at the given plies to `text`, and counts them.
     fn positions(
-        &mut self,
+        &self,
+        text: &mut String,
         record: &GameRecord,
         annotations: &GameAnnotations,
         plies: &[Ply],
     ) -> anyhow::Result<()> {
         match self.format() {
-            ExportFormat::Fen => write_positions(&mut self.text, record, plies, PositionFormat::Fen)?,
-            ExportFormat::Epd => write_positions(&mut self.text, record, plies, PositionFormat::Epd)?,
-            _ => self.text += &csv_lines(PositionFields::of(record, annotations, plies)?)?,
+            ExportFormat::Fen => write_positions(text, record, plies, PositionFormat::Fen)?,
+            ExportFormat::Epd => write_positions(text, record, plies, PositionFormat::Epd)?,
+            _ => *text += &csv_lines(PositionFields::of(record, annotations, plies)?)?,
         }
         self.counts.positions.fetch_add(plies.len() as u64, Ordering::Relaxed);
         Ok(())
