@@ -68,19 +68,23 @@ pub(crate) fn note_several(
 
 /// Prints that a name matches several players: the number of players, and the players with the most games.
 pub(crate) fn note_matching(name: &str, players: u64, most: &[(&str, u64)]) {
-    let shown = most.iter().take(SHOWN);
-    let mut names: Vec<_> =
-        shown.map(|(name, games)| format!("\"{}\" ({})", printable(name), grouped(*games))).collect();
-    if most.len() > SHOWN {
-        names.push(sign("…", "...").to_owned());
-    }
-    let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
+    let names = match names_and_games(&most[..most.len().min(SHOWN)], most.len() > SHOWN) {
+        names if names.is_empty() => names,
+        names => format!(": {names}"),
+    };
     let first = most.first().map_or("NAME".to_owned(), |(name, _)| printable(name));
     note(&format!(
         "{name} matches {}{names}; to choose one, write {}",
         counted(players, "player"),
         shell_word(&format!("={first}"))
     ));
+}
+
+/// Names with their numbers of games, as text. If `is_more` is true, an ellipsis follows.
+pub(crate) fn names_and_games(names: &[(&str, u64)], is_more: bool) -> String {
+    let name = |(name, games): &(&str, u64)| format!("\"{}\" ({})", printable(name), grouped(*games));
+    let ellipsis = is_more.then(|| sign("…", "...").to_owned());
+    names.iter().map(name).chain(ellipsis).collect::<Vec<_>>().join(", ")
 }
 
 /// For each player's name in the filters, prints the similar name with the most games, if it has many more

@@ -11,11 +11,12 @@ use pgndex::query::{
     choose_name, similar_names, suggest_aliases,
 };
 use pgndex::read_start;
-use pgndex::store::{Database, GameFilter, NameFilter, PlayerAlias, WriterLock};
+use pgndex::store::{Database, GameFilter, NameFilter, PlayerAlias};
 
 use crate::cli::args::{PlayersArgs, RowFormat, SqlFormat};
-use crate::cli::notes::{note_similar, note_unknown};
-use crate::cli::render::{RowWriter, Value, all_hint, counted, grouped, printable, sign, stdout, write_json};
+use crate::cli::command::open_to_write;
+use crate::cli::notes::{names_and_games, note_similar, note_unknown};
+use crate::cli::render::{RowWriter, Value, all_hint, counted, grouped, printable, stdout, write_json};
 use crate::cli::terminal::note;
 
 /// A column: its name, and the function that returns its value.
@@ -80,20 +81,14 @@ fn suggest(database: &Database) -> anyhow::Result<()> {
         (&suggested.unclear, "could belong to several players"),
         (&suggested.several_fide_ids, "have games with several FIDE numbers"),
     ] {
-        let mut named: Vec<_> = most
-            .iter()
-            .map(|(name, games)| format!("\"{}\" ({})", printable(name), grouped(*games)))
-            .collect();
-        if *names > most.len() as u64 {
-            named.push(sign("…", "...").to_owned());
-        }
         if *names > 0 {
+            let most: Vec<_> = most.iter().map(|(name, games)| (name.as_str(), *games)).collect();
             let count = counted(*names, "name");
             let why = if *names == 1 { why.replacen("have", "has", 1) } else { why.to_owned() };
             note(&format!(
                 "{count} {why} and {} left out: {}",
                 if *names == 1 { "is" } else { "are" },
-                named.join(", ")
+                names_and_games(&most, *names > most.len() as u64)
             ));
         }
     }
@@ -167,16 +162,10 @@ fn change(
     path: &Path,
     change: impl FnOnce(&Database, &mut Aliases) -> anyhow::Result<Option<String>>,
 ) -> anyhow::Result<()> {
-    // Checks the path. Otherwise, the lock, a file beside the database, would be created even if there is no
-    // database.
-    drop(Database::open_read_only(path)?);
-    let lock = WriterLock::acquire(path)?;
-    let database = Database::open_read_only(path)?;
+    let (database, lock) = open_to_write(path)?;
     let mut aliases = Aliases::read(&database)?;
     let before = aliases.clone();
     let name = change(&database, &mut aliases)?;
-    drop(database);
-    let database = Database::open(path)?;
     if aliases != before {
         aliases.write(&database, &lock)?;
     }

@@ -10,10 +10,11 @@ use std::io::{self, BufRead, BufReader, Cursor, IsTerminal as _};
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
-use pgndex::store::{Database, WriterLock};
+use pgndex::store::Database;
 use session::{COMMANDS, Flow, Session, unreadable};
 
 use crate::cli::args::SqlArgs;
+use crate::cli::command::open_to_write;
 use crate::cli::error::wrong_value;
 use crate::cli::render::brief;
 use crate::cli::terminal::Interrupts;
@@ -24,13 +25,16 @@ use crate::cli::terminal::Interrupts;
 /// If a statement is invalid SQL, would change something without permission, or fails.
 pub(crate) fn run(args: &SqlArgs) -> anyhow::Result<()> {
     refuse_statement(&args.database)?;
-    let database = Database::open_read_only(&args.database)?;
+    let (database, lock) = if args.write {
+        let (database, lock) = open_to_write(&args.database)?;
+        (database, Some(lock))
+    } else {
+        (Database::open_read_only(&args.database)?, None)
+    };
     let Some(mut input) = input(args)? else {
-        let (database, lock) = access(args, database)?;
         let interrupts = Interrupts::for_prompt(&database)?;
         return prompt::run(Session::new(args, database, lock, interrupts), args.history.as_deref());
     };
-    let (database, lock) = access(args, database)?;
     let interrupts = Interrupts::for_script(&database)?;
     let mut session = Session::new(args, database, lock, interrupts);
     session.source = input.name;
@@ -54,17 +58,6 @@ fn refuse_statement(database: &Path) -> anyhow::Result<()> {
         )));
     }
     Ok(())
-}
-
-/// With `--write`, locks the database and opens it for writing. `readable` is the database opened for
-/// reading, so it is known to exist: locking a missing database would only create a lock file.
-fn access(args: &SqlArgs, readable: Database) -> anyhow::Result<(Database, Option<WriterLock>)> {
-    if !args.write {
-        return Ok((readable, None));
-    }
-    drop(readable);
-    let lock = WriterLock::acquire(&args.database)?;
-    Ok((Database::open(&args.database)?, Some(lock)))
 }
 
 /// The source of statements.
