@@ -297,7 +297,9 @@ fn of_index(error: &IndexError) -> Option<String> {
              {threshold}, {REBUILD}",
             database.display()
         ),
-        IndexError::OtherEncoding { .. } => return other_encoding(error),
+        IndexError::OtherEncoding { database, path, given, encoding } => {
+            other_encoding(database, path, given, encoding)
+        }
         IndexError::Shrunk { .. } => format!(
             "{error}. Restore the file, or index the existing files into another database; --drop-missing drops the games"
         ),
@@ -321,15 +323,14 @@ fn of_index(error: &IndexError) -> Option<String> {
     })
 }
 
-fn other_encoding(error: &IndexError) -> Option<String> {
-    let IndexError::OtherEncoding { database, path, given, encoding } = error else { return None };
+fn other_encoding(database: &Path, path: &Path, given: &str, encoding: &str) -> String {
     let [database, word] = [database, path].map(|path| shell_word(&path.to_string_lossy()));
-    Some(format!(
+    format!(
         "{}: was indexed with --encoding {encoding}, not {given}, so nothing was added. Omit the option to keep {encoding}, or name only \
          the other files. To read all files again: pgndex index --reread --encoding {given} {database}. To read this file again, first \
          remove it with all its games: pgndex remove {database} --source {word}",
         path.display()
-    ))
+    )
 }
 
 #[cfg(test)]

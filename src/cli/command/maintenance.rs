@@ -80,12 +80,11 @@ pub(crate) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
 /// If the database cannot be read or written, or the command is stopped.
 pub(crate) fn optimize(OptimizeArgs { layout, work: args }: &OptimizeArgs) -> anyhow::Result<()> {
     let progress = stoppable_run()?;
-    let merged = display_run(args.report.log.quiet, &progress, || {
-        index::optimize(&args.database, &IndexOptions { layout: *layout, ..args.work.options() }, &progress)
-    });
-    let summary = merged?;
+    let options = IndexOptions { layout: *layout, ..args.work.options() };
     let OptimizeSummary { levels, dropped_games, converted, bytes_before, file_bytes, free_bytes, elapsed } =
-        summary;
+        display_run(args.report.log.quiet, &progress, || {
+            index::optimize(&args.database, &options, &progress)
+        })?;
     let (database, seconds) = (args.database.display().to_string(), elapsed.as_secs_f64());
     let converted_to = converted.map(Layout::as_str);
     let done = Optimized {
