@@ -19,7 +19,7 @@ use crate::cli::render::shell_word;
 #[error(transparent)]
 pub(crate) struct WrongValue(pub(crate) anyhow::Error);
 
-/// A [`WrongValue`] with this message.
+/// An error about an invalid argument, with this message.
 pub(crate) fn wrong_value(
     message: impl std::fmt::Display + std::fmt::Debug + Send + Sync + 'static,
 ) -> anyhow::Error {
@@ -255,7 +255,7 @@ fn space_needed(need: Option<Need>, directory: &Path) -> String {
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", and ")) }
 }
 
-/// The library's wording in the error of a run that stops at the first error in the input.
+/// The library's words in the error of a run that stops at the first error in the input.
 pub(crate) const AT_FIRST_ERROR: &str = "stopped at the first error";
 
 /// The library's advice about temporary files.
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_needs_more_than_is_free() {
+    fn an_estimate_below_the_free_space_is_not_printed() {
         let text = |need| space_needed(Some(need), Path::new("."));
         for [enough, too_much] in [[1, u64::MAX].map(Need::About), [1, u64::MAX].map(Need::UpTo)] {
             assert!(!text(enough).contains("needed"), "{}", text(enough));

@@ -1,5 +1,5 @@
-//! Notes that explain why a search finds no games, or fewer than expected: unknown or ambiguous names,
-//! filters that exclude all games, and positions that are almost equal to more frequent ones.
+//! Notes that explain why a search finds no games, or fewer than expected. Possible reasons: unknown or
+//! ambiguous names, filters that exclude all games, and an almost equal position that more games reached.
 
 use pgndex::board::Position;
 use pgndex::query::{
@@ -205,8 +205,8 @@ pub(crate) fn note_alternatives(
     Ok(true)
 }
 
-/// The conditions of a filter in words, one text per condition. The condition `player` is omitted, because
-/// the words are printed with the record of this player.
+/// The conditions of a filter in words, one text per condition. The field `player` is omitted, because the
+/// words are printed with the record of this player.
 pub(crate) fn filters_in_words(filter: &GameFilter) -> Vec<String> {
     /// Joins values with "or"; `None` if there are none.
     fn either<T: ToString>(texts: &[T]) -> Option<String> {

@@ -31,9 +31,8 @@ struct State {
 /// Copies a database.
 ///
 /// # Errors
-/// If the database cannot be read, the copy cannot be written, the copy would replace the database itself or
-/// one of its auxiliary files, an existing copy would be replaced without `--overwrite`, or the command is
-/// stopped.
+/// If the database cannot be read, the copy cannot be written, or the command is stopped. If the copy would
+/// replace the database itself or one of its auxiliary files. If the copy exists and `--overwrite` is missing.
 pub(crate) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
     let started = Instant::now();
     refuse_standard_output(&args.target)?;

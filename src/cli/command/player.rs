@@ -70,8 +70,7 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints notes on the players whose games are counted, on games that are counted twice, and on omitted
-/// moves, if there are any.
+/// Prints notes if several players match, if games are counted twice, and if moves are omitted.
 fn note_shown(record: &PlayerRecord) {
     if record.players.len() > 1 {
         let players: Vec<_> =

@@ -52,8 +52,8 @@ const NAMES: [&str; 2] = ["name", "other spellings"];
 /// Lists the players, or changes which names belong to one player.
 ///
 /// # Errors
-/// If the database or a list cannot be read or written, if a name is unknown or ambiguous, or if the names to
-/// merge conflict with each other or with the database.
+/// If the database or a list cannot be read or written. If a name is unknown or ambiguous. If the names to merge
+/// conflict with each other or with the database.
 pub(crate) fn run(args: &PlayersArgs) -> anyhow::Result<()> {
     if !args.merge.is_empty() {
         return merge(&args.database, &args.merge);
@@ -377,7 +377,6 @@ impl Columns {
             bail!("{}, but {}; {advice}", counted(fields as u64, "field"), counted(count as u64, "column"));
         }
         let text = |column: usize, what: &str| match record.get(column) {
-            // Most likely a quote is not closed.
             Some(text) if is_continued(text) => {
                 Err(anyhow!("the {what} continues after the end of the line; is a double quote not closed?"))
             }

@@ -27,8 +27,8 @@ const MOST: usize = 64 << 20;
 /// Prints how the games compare with a repertoire.
 ///
 /// # Errors
-/// If an argument is invalid, the repertoire or the database cannot be read, the repertoire has no moves, its
-/// side is unknown, or the answer cannot be written.
+/// If an argument is invalid, or the repertoire or the database cannot be read. If the repertoire has no moves,
+/// or its side is unknown. If the answer cannot be written.
 pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
     let start = args.timing.then(Instant::now);
     let filter = args.filter.filter()?;

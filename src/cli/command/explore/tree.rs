@@ -76,8 +76,7 @@ fn for_each(
     Ok(())
 }
 
-/// A text that says where else in the tree the moves after this move are listed; `None` if they are not
-/// listed elsewhere.
+/// A text that says where the moves after this move are listed; `None` if they are listed below this move.
 fn elsewhere(node: &TreeMove) -> Option<String> {
     node.same_as.as_ref().map(|line| match line.as_str() {
         "" => "the first position again".to_owned(),

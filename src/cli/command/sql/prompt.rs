@@ -225,8 +225,8 @@ impl Completer {
     }
 }
 
-/// The name, or the beginning of a name, at the end of a text; empty if the text does not end with a letter
-/// of a name.
+/// The name, or the beginning of a name, at the end of a text. Empty if the last letter cannot be part of a
+/// name.
 fn ending(text: &str) -> &str {
     let end = text.rfind(|letter| !is_of_name(letter));
     end.and_then(|end| text.get(end..)).map_or(text, |rest| {

@@ -99,7 +99,7 @@ impl Session {
         Ok(())
     }
 
-    /// Starts the answer to a command: separates it from an earlier result.
+    /// Separates the answer to a command from an earlier result.
     pub(crate) fn separate(&mut self) -> anyhow::Result<()> {
         if std::mem::replace(&mut self.printed, true) { self.separator() } else { Ok(()) }
     }
