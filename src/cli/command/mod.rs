@@ -23,10 +23,11 @@ pub(crate) mod sql;
 pub(crate) mod verify;
 pub(crate) mod watch;
 
-/// Locks a database, so that no other program can write it meanwhile, and opens it for writing.
-fn open_to_write(path: &Path) -> anyhow::Result<(Database, WriterLock)> {
+/// Locks a database, so that no other program can write it meanwhile, and opens it for writing. The database must
+/// be closed before the lock is released.
+fn open_to_write(path: &Path) -> anyhow::Result<(WriterLock, Database)> {
     // If there is no database, this fails. The lock alone would only create a lock file.
     drop(Database::open_read_only(path)?);
     let lock = WriterLock::acquire(path)?;
-    Ok((Database::open(path)?, lock))
+    Ok((lock, Database::open(path)?))
 }

@@ -162,7 +162,7 @@ fn change(
     path: &Path,
     change: impl FnOnce(&Database, &mut Aliases) -> anyhow::Result<Option<String>>,
 ) -> anyhow::Result<()> {
-    let (database, lock) = open_to_write(path)?;
+    let (lock, database) = open_to_write(path)?;
     let mut aliases = Aliases::read(&database)?;
     let before = aliases.clone();
     let name = change(&database, &mut aliases)?;

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, IsTerminal as _};
 use std::path::Path;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use pgndex::store::Database;
 use session::{COMMANDS, Flow, Session, unreadable};
 
@@ -25,20 +25,20 @@ use crate::cli::terminal::Interrupts;
 /// If a statement is invalid SQL, would change something without permission, or fails.
 pub(crate) fn run(args: &SqlArgs) -> anyhow::Result<()> {
     refuse_statement(&args.database)?;
-    let (database, lock) = if args.write {
-        let (database, lock) = open_to_write(&args.database)?;
-        (database, Some(lock))
+    let (lock, database) = if args.write {
+        let (lock, database) = open_to_write(&args.database)?;
+        (Some(lock), database)
     } else {
-        (Database::open_read_only(&args.database)?, None)
+        (None, Database::open_read_only(&args.database)?)
     };
-    let Some(mut input) = input(args)? else {
+    let Some((mut reader, name)) = input(args)? else {
         let interrupts = Interrupts::for_prompt(&database)?;
         return prompt::run(Session::new(args, database, lock, interrupts), args.history.as_deref());
     };
     let interrupts = Interrupts::for_script(&database)?;
     let mut session = Session::new(args, database, lock, interrupts);
-    session.source = input.name;
-    if session.run(&mut input.reader)? == (Flow::Continue { ran: false }) {
+    session.source = name;
+    if session.run(&mut reader)? == (Flow::Continue { ran: false }) {
         bail!("the query is empty; give a statement, such as SELECT * FROM games LIMIT 10")
     }
     session.finish()
@@ -60,32 +60,26 @@ fn refuse_statement(database: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The source of statements.
-struct Input {
-    reader: Box<dyn BufRead>,
-    /// The name of the source in messages; `None` for the command line, which needs no name.
-    name: Option<String>,
-}
-
-/// The source of statements that the arguments choose; `None` for a prompt.
-fn input(args: &SqlArgs) -> anyhow::Result<Option<Input>> {
-    let is_stdin = args.file.as_deref().is_some_and(|path| path == "-");
-    if let Some(path) = args.file.as_ref().filter(|_| !is_stdin) {
-        let name = path.display().to_string();
-        let file = File::open(path).with_context(|| {
-            format!("{}; give an existing file with --file, or - for standard input", unreadable(&name))
-        })?;
-        return Ok(Some(Input { reader: Box::new(BufReader::new(file)), name: Some(name) }));
-    }
+/// The source of statements that the arguments choose, and its name in messages; `None` for a prompt. Statements
+/// from the command line need no name.
+fn input(args: &SqlArgs) -> anyhow::Result<Option<(Box<dyn BufRead>, Option<String>)>> {
     let stdin = io::stdin();
-    match args.query.as_deref() {
-        Some(query) if query != "-" => {
-            Ok(Some(Input { reader: Box::new(Cursor::new(query.to_owned())), name: None }))
+    Ok(Some(match (&args.file, &args.query) {
+        (Some(path), _) if path.as_os_str() != "-" => {
+            let name = path.display().to_string();
+            let file = File::open(path).with_context(|| {
+                format!("{}; give an existing file with --file, or - for standard input", unreadable(&name))
+            })?;
+            (Box::new(BufReader::new(file)), Some(name))
         }
-        None if !is_stdin && stdin.is_terminal() && io::stdout().is_terminal() => Ok(None),
-        None if !is_stdin && stdin.is_terminal() => {
-            bail!("no query; give one, such as pgndex sql games.db \"SELECT * FROM games LIMIT 10\"")
+        (_, Some(query)) if query != "-" => (Box::new(Cursor::new(query.clone())), None),
+        (None, None) if stdin.is_terminal() => {
+            ensure!(
+                io::stdout().is_terminal(),
+                "no query; give one, such as pgndex sql games.db \"SELECT * FROM games LIMIT 10\""
+            );
+            return Ok(None);
         }
-        _ => Ok(Some(Input { reader: Box::new(stdin.lock()), name: Some("standard input".to_owned()) })),
-    }
+        _ => (Box::new(stdin.lock()), Some("standard input".to_owned())),
+    }))
 }
