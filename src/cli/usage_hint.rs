@@ -36,18 +36,16 @@ pub(super) fn add_hint(error: &mut clap::Error, command: &clap::Command, words: 
     if let Some(option) = subcommand.and_then(|command| option_as_query(error, command, words)) {
         error.insert(ContextKind::InvalidArg, ContextValue::String(option));
     }
-    let tip = match (probable_meaning(error.kind(), words), unknown(error)) {
-        (Some(tip), _) => tip.to_owned(),
-        (None, Some(given)) => match subcommand.map(|command| (command, instead_of(given, command, words))) {
-            Some((_, Some(instead))) => instead,
-            // clap already suggests a very similar option.
-            _ if suggested(error).is_some_and(|option| is_like(given, option)) => return,
-            Some((command, None)) => format!("'pgndex {} --help' lists the options", command.get_name()),
-            None => return,
-        },
-        (None, None) => return,
-    };
-    add_tip(error, tip);
+    if let Some(tip) = probable_meaning(error.kind(), words) {
+        return add_tip(error, tip.to_owned());
+    }
+    let (Some(given), Some(command)) = (unknown(error), subcommand) else { return };
+    if let Some(instead) = instead_of(given, command, words) {
+        add_tip(error, instead);
+    } else if !suggested(error).is_some_and(|option| is_like(given, option)) {
+        // clap does not suggest a very similar option.
+        add_tip(error, format!("'pgndex {} --help' lists the options", command.get_name()));
+    }
 }
 
 /// Shortens the list of conflicting options to those that were given: clap lists whole groups.

@@ -61,18 +61,17 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let target = target.map(|path| create(path, args, &database)).transpose()?;
     let counts = Arc::new(Counts::default());
     let out = output(target.as_ref(), &counts)?;
-    let is_seen = target.is_some() || !io::stdout().is_terminal();
+    let is_on_terminal = target.is_none() && io::stdout().is_terminal();
     let mut exporter = Exporter {
         database: &database,
         args,
         wanted,
-        limit: (args.limit > 0).then_some(args.limit.into()),
         out,
         text: String::new(),
         counts: &counts,
         is_file: target.is_some(),
     };
-    let is_quiet = !is_seen || !io::stderr().is_terminal();
+    let is_quiet = is_on_terminal || !io::stderr().is_terminal();
     let exported: anyhow::Result<()> = display(
         is_quiet,
         || counts.snapshot(),
@@ -213,8 +212,6 @@ struct Exporter<'a> {
     database: &'a Database,
     args: &'a ExportArgs,
     wanted: WantedPositions<'a>,
-    /// The maximum number of games to write; `None` if there is no limit.
-    limit: Option<u64>,
     out: Box<dyn Write>,
     /// A buffer for the text of a game.
     text: String,
@@ -307,7 +304,8 @@ impl Exporter<'_> {
             self.pass_on(&text)?;
         }
         self.text = text;
-        Ok(self.limit.is_none_or(|limit| self.counts.games.load(Ordering::Relaxed) < limit))
+        let limit = self.args.limit;
+        Ok(limit == 0 || self.counts.games.load(Ordering::Relaxed) < limit.into())
     }
 
     /// Reads a game and, if the output needs them, its annotations.
