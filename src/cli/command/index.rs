@@ -202,7 +202,7 @@ fn report_outcome(args: &IndexArgs, summary: &Summary) -> anyhow::Result<()> {
     let (problems, rejects) = (args.problems.as_deref(), args.rejects.as_deref());
     let report = Report { target: target(args), summary, problems, rejects };
     let done = Done::Index(Box::new(summary.object(report.target)));
-    report_done(args.report, done, || report.text())
+    report_done(args.report, done, &report.text())
 }
 
 /// Prints which options had no effect, and which option can be the reason why no game was found in a file.

@@ -91,7 +91,7 @@ fn write_totals(out: &mut dyn Write, held: &DatabaseContents) -> io::Result<()> 
 
 fn write_openings(out: &mut dyn Write, held: &DatabaseContents) -> io::Result<()> {
     let is_named = held.openings.iter().any(|opening| opening.name.is_some());
-    let rows = held.openings.iter().map(|opening| {
+    let mut rows = held.openings.iter().map(|opening| {
         let share = percent(opening.games, held.games);
         let mut row =
             vec![Cell::number(grouped(opening.games)), Cell::number(share), Cell::text(&opening.eco)];
@@ -99,7 +99,7 @@ fn write_openings(out: &mut dyn Write, held: &DatabaseContents) -> io::Result<()
         row
     });
     let columns = ["games", "share", "eco", "name"];
-    section(out, "openings", &columns[..if is_named { 4 } else { 3 }], rows, 0)
+    section(out, "openings", &columns[..if is_named { 4 } else { 3 }], &mut rows, 0)
 }
 
 /// How many games are cut short, and how many have no moves, as text.
@@ -137,15 +137,15 @@ fn write_results(out: &mut dyn Write, held: &DatabaseContents) -> io::Result<()>
 }
 
 fn write_problems(out: &mut dyn Write, held: &DatabaseContents) -> io::Result<()> {
-    let rows = held.problems.iter().map(|problem| {
+    let mut rows = held.problems.iter().map(|problem| {
         vec![Cell::number(grouped(problem.count)), Cell::text(&problem.severity), Cell::text(&problem.kind)]
     });
-    section(out, "problems", &["number", "severity", "kind"], rows, 0)
+    section(out, "problems", &["number", "severity", "kind"], &mut rows, 0)
 }
 
 fn write_sources(out: &mut dyn Write, held: &DatabaseContents, listed: usize) -> io::Result<()> {
     let hidden = held.sources.len().saturating_sub(listed);
-    let rows = held.sources[hidden..].iter().map(|source| {
+    let mut rows = held.sources[hidden..].iter().map(|source| {
         vec![
             Cell::number(source.source.0.to_string()),
             Cell::number(grouped(source.games)),
@@ -155,7 +155,7 @@ fn write_sources(out: &mut dyn Write, held: &DatabaseContents, listed: usize) ->
             Cell::text(&source.path.to_string_lossy()),
         ]
     });
-    section(out, "sources", &["id", "games", "problems", "size", "indexed", "path"], rows, hidden)
+    section(out, "sources", &["id", "games", "problems", "size", "indexed", "path"], &mut rows, hidden)
 }
 
 fn write_imports(out: &mut dyn Write, held: &DatabaseContents, listed: usize) -> io::Result<()> {
@@ -163,7 +163,7 @@ fn write_imports(out: &mut dyn Write, held: &DatabaseContents, listed: usize) ->
     let options: Vec<_> = held.imports[hidden..].iter().map(|import| options(&import.options)).collect();
     let columns = ["id", "began", "took", "games", "pgndex", "options"];
     let shown = if options.iter().all(String::is_empty) { 5 } else { 6 };
-    let rows = held.imports[hidden..].iter().zip(&options).map(|(import, options)| {
+    let mut rows = held.imports[hidden..].iter().zip(&options).map(|(import, options)| {
         let finished = import.finished_at.is_some();
         let mut row = vec![
             Cell::number(import.import.0.to_string()),
@@ -176,7 +176,7 @@ fn write_imports(out: &mut dyn Write, held: &DatabaseContents, listed: usize) ->
         row.truncate(shown);
         row
     });
-    section(out, "runs", &columns[..shown], rows, hidden)
+    section(out, "runs", &columns[..shown], &mut rows, hidden)
 }
 
 /// Converts the options of a run from JSON to readable text: the options that are on, and the options that
@@ -202,7 +202,7 @@ fn is_hash(text: &str) -> bool {
 
 fn write_sizes(out: &mut dyn Write, sizes: &[TreeSize]) -> io::Result<()> {
     let total = sizes.iter().map(|tree| tree.bytes).sum();
-    let rows = sizes.iter().map(|tree| {
+    let mut rows = sizes.iter().map(|tree| {
         let name = if tree.name == tree.table {
             tree.name.clone()
         } else {
@@ -210,7 +210,7 @@ fn write_sizes(out: &mut dyn Write, sizes: &[TreeSize]) -> io::Result<()> {
         };
         vec![Cell::number(bytes(tree.bytes)), Cell::number(percent(tree.bytes, total)), Cell::text(&name)]
     });
-    section(out, "sizes", &["size", "share", "table"], rows, 0)
+    section(out, "sizes", &["size", "share", "table"], &mut rows, 0)
 }
 
 /// Writes a heading and a table, or nothing if there are no rows. `hidden` is the number of earlier rows,
@@ -219,7 +219,7 @@ fn section(
     out: &mut dyn Write,
     title: &str,
     columns: &[&str],
-    rows: impl ExactSizeIterator<Item = Vec<Cell>>,
+    rows: &mut dyn ExactSizeIterator<Item = Vec<Cell>>,
     hidden: usize,
 ) -> io::Result<()> {
     if rows.len() == 0 {

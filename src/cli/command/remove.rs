@@ -100,7 +100,7 @@ fn report_outcome(
 ) -> anyhow::Result<()> {
     let done = Done::Remove(removed(args, summary));
     if args.report.json {
-        return report_done(args.report, done, String::new);
+        return report_done(args.report, done, "");
     }
     for LostDuplicates { path, games, reason } in &summary.lost {
         let path = printable(&path.to_string_lossy());
@@ -111,7 +111,7 @@ fn report_outcome(
             printable(reason),
         ));
     }
-    report_done(args.report, done, || last_line(args, summary, before, removes))
+    report_done(args.report, done, &last_line(args, summary, before, removes))
 }
 
 fn last_line(args: &RemoveArgs, summary: &RemovalSummary, before: Option<u64>, removes: bool) -> String {

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
         out.flush()?;
     }
     // The text for people has already been written to standard output.
-    report_done(args.report, done, String::new)?;
+    report_done(args.report, done, "")?;
     if findings > 0 && !args.report.json {
         note(&advice);
     }

@@ -65,7 +65,7 @@ fn depth(moves: &[TreeMove]) -> u64 {
 fn for_each(
     moves: &[TreeMove],
     line: &mut Vec<String>,
-    see: &mut impl FnMut(&TreeMove, &[String]) -> anyhow::Result<()>,
+    see: &mut dyn FnMut(&TreeMove, &[String]) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     for node in moves {
         see(node, line)?;
