@@ -60,9 +60,11 @@ fn refuse_statement(database: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The source of statements that the arguments choose, and its name in messages; `None` for a prompt. Statements
-/// from the command line need no name.
-fn input(args: &SqlArgs) -> anyhow::Result<Option<(Box<dyn BufRead>, Option<String>)>> {
+/// A reader of statements, and its name in messages. Statements from the command line need no name.
+type Input = (Box<dyn BufRead>, Option<String>);
+
+/// The source of statements that the arguments choose; `None` for a prompt.
+fn input(args: &SqlArgs) -> anyhow::Result<Option<Input>> {
     let stdin = io::stdin();
     Ok(Some(match (&args.file, &args.query) {
         (Some(path), _) if path.as_os_str() != "-" => {

@@ -129,12 +129,7 @@ impl Session {
             let is_next = has_rows && std::mem::replace(&mut printed, true);
             let began = Instant::now();
             let result = self.interrupts.during(|| self.statement(&mut query, is_next));
-            if let Err(error) = result {
-                return Err(match error.downcast::<Error>() {
-                    Ok(error) => explained(error),
-                    Err(error) => error,
-                });
-            }
+            result.map_err(|error| error.downcast().map_or_else(|error| error, explained))?;
             if self.timer {
                 remark(&format!("{:.3} s", began.elapsed().as_secs_f64()));
             }
