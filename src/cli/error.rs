@@ -261,8 +261,10 @@ pub(crate) const AT_FIRST_ERROR: &str = "stopped at the first error";
 /// The library's advice about temporary files.
 const OTHER_PLACE: &str = "or choose another place for temporary files";
 
+/// Advice for settings of a database that cannot be changed.
+const REBUILD: &str = "or index everything again with --overwrite";
+
 fn of_index(error: &IndexError) -> Option<String> {
-    const REBUILD: &str = "or index everything again with --overwrite";
     Some(match error {
         IndexError::Spill { directory, source, .. } if source.kind() == io::ErrorKind::NotFound => format!(
             "{}: cannot create temporary files: no such directory; choose another one with --temp-dir",
