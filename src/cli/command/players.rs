@@ -160,7 +160,7 @@ fn write_rows(
 /// player has now.
 fn change(
     path: &Path,
-    change: &dyn Fn(&Database, &mut Aliases) -> anyhow::Result<Option<String>>,
+    change: impl FnOnce(&Database, &mut Aliases) -> anyhow::Result<Option<String>>,
 ) -> anyhow::Result<()> {
     let (lock, database) = open_to_write(path)?;
     let mut aliases = Aliases::read(&database)?;
@@ -178,7 +178,7 @@ fn change(
 /// # Errors
 /// If a name is ambiguous, FIDE numbers contradict each other, or the database cannot be written.
 fn merge(path: &Path, names: &[String]) -> anyhow::Result<()> {
-    change(path, &|database, aliases| {
+    change(path, |database, aliases| {
         let chosen =
             names.iter().map(|name| choose_name(database, aliases, name)).collect::<Result<Vec<_>, _>>()?;
         let Some((name, others)) = chosen.split_first() else { return Ok(None) };
@@ -195,7 +195,7 @@ fn merge(path: &Path, names: &[String]) -> anyhow::Result<()> {
 /// If the file cannot be read, or contradicts itself or the database; if the database cannot be written.
 fn read_aliases(path: &Path, file: &Path) -> anyhow::Result<()> {
     let AliasFile { rows, lines } = read_list(file)?;
-    change(path, &|database, aliases| {
+    change(path, |database, aliases| {
         let before = aliases.len();
         aliases.add(&rows).map_err(|(index, error)| {
             anyhow!("{}:{}: {error}; nothing was changed", file.display(), lines[index])
@@ -224,7 +224,7 @@ fn read_aliases(path: &Path, file: &Path) -> anyhow::Result<()> {
 /// If the name is ambiguous or does not belong to a player with several names, or the database cannot be
 /// written.
 fn split(path: &Path, name: &str) -> anyhow::Result<()> {
-    change(path, &|database, aliases| {
+    change(path, |database, aliases| {
         let name = match aliases.choose(name) {
             // If the name belongs to a player without other names, the error of `split` below says so.
             Err(AliasError::Unknown { .. }) => choose_name(database, aliases, name)?,
