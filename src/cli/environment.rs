@@ -59,9 +59,8 @@ pub(crate) fn gives_database(matches: &ArgMatches) -> bool {
     })
 }
 
-/// The variable that gives an option its value; `None` if there is no such variable, or if the option is on
-/// the command line. `option` is the option as an error names it, and `words` are the arguments of the
-/// process.
+/// The variable that sets an option. `None` if no variable sets it, or if the option is on the command line.
+/// `option` is the option as an error names it, and `words` are the arguments of the process.
 pub(crate) fn variable_of(option: &str, words: &[String]) -> Option<&'static str> {
     let is_given =
         |word: &String| word.starts_with("--threads") || (word.starts_with("-j") && !word.starts_with("--"));

@@ -19,7 +19,7 @@ use crate::cli::render::shell_word;
 #[error(transparent)]
 pub(crate) struct WrongValue(pub(crate) anyhow::Error);
 
-/// A [`WrongValue`] with this message.
+/// An error about an invalid argument, with this message.
 pub(crate) fn wrong_value(
     message: impl std::fmt::Display + std::fmt::Debug + Send + Sync + 'static,
 ) -> anyhow::Error {
@@ -255,14 +255,16 @@ fn space_needed(need: Option<Need>, directory: &Path) -> String {
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", and ")) }
 }
 
-/// The library's wording in the error of a run that stops at the first error in the input.
+/// The library's words in the error of a run that stops at the first error in the input.
 pub(crate) const AT_FIRST_ERROR: &str = "stopped at the first error";
 
 /// The library's advice about temporary files.
 const OTHER_PLACE: &str = "or choose another place for temporary files";
 
+/// Advice for settings of a database that cannot be changed.
+const REBUILD: &str = "or index everything again with --overwrite";
+
 fn of_index(error: &IndexError) -> Option<String> {
-    const REBUILD: &str = "or index everything again with --overwrite";
     Some(match error {
         IndexError::Spill { directory, source, .. } if source.kind() == io::ErrorKind::NotFound => format!(
             "{}: cannot create temporary files: no such directory; choose another one with --temp-dir",
@@ -297,7 +299,9 @@ fn of_index(error: &IndexError) -> Option<String> {
              {threshold}, {REBUILD}",
             database.display()
         ),
-        IndexError::OtherEncoding { .. } => return other_encoding(error),
+        IndexError::OtherEncoding { database, path, given, encoding } => {
+            other_encoding(database, path, given, encoding)
+        }
         IndexError::Shrunk { .. } => format!(
             "{error}. Restore the file, or index the existing files into another database; --drop-missing drops the games"
         ),
@@ -321,15 +325,14 @@ fn of_index(error: &IndexError) -> Option<String> {
     })
 }
 
-fn other_encoding(error: &IndexError) -> Option<String> {
-    let IndexError::OtherEncoding { database, path, given, encoding } = error else { return None };
+fn other_encoding(database: &Path, path: &Path, given: &str, encoding: &str) -> String {
     let [database, word] = [database, path].map(|path| shell_word(&path.to_string_lossy()));
-    Some(format!(
+    format!(
         "{}: was indexed with --encoding {encoding}, not {given}, so nothing was added. Omit the option to keep {encoding}, or name only \
          the other files. To read all files again: pgndex index --reread --encoding {given} {database}. To read this file again, first \
          remove it with all its games: pgndex remove {database} --source {word}",
         path.display()
-    ))
+    )
 }
 
 #[cfg(test)]
@@ -347,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_needs_more_than_is_free() {
+    fn an_estimate_below_the_free_space_is_not_printed() {
         let text = |need| space_needed(Some(need), Path::new("."));
         for [enough, too_much] in [[1, u64::MAX].map(Need::About), [1, u64::MAX].map(Need::UpTo)] {
             assert!(!text(enough).contains("needed"), "{}", text(enough));

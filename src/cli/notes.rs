@@ -1,5 +1,5 @@
-//! Notes that explain why a search finds no games, or fewer than expected: unknown or ambiguous names,
-//! filters that exclude all games, and positions that are almost equal to more frequent ones.
+//! Notes that explain why a search finds no games, or fewer than expected. Possible reasons: unknown or
+//! ambiguous names, filters that exclude all games, and an almost equal position that more games reached.
 
 use pgndex::board::Position;
 use pgndex::query::{
@@ -8,21 +8,15 @@ use pgndex::query::{
 };
 use pgndex::store::{Database, GameFilter, HitCount, Lines, NameFilter, Named, Selection};
 
-use crate::cli::args::filter_option;
 use crate::cli::render::{counted, grouped, printable, shell_word, sign};
 use crate::cli::terminal::note;
 
 /// The maximum number of players listed for a name.
 const SHOWN: usize = 5;
 
-/// Prints the names that do not occur in the database, each with its option and with similar names.
-pub(crate) fn note_unknown_names(unknown: &[SimilarNames]) {
-    note_unknown(unknown, filter_option);
-}
-
 /// Prints the names that do not occur in the database, each with similar names. `option` returns the text for
 /// a field of [`GameFilter`], such as its option.
-pub(crate) fn note_unknown(unknown: &[SimilarNames], option: impl Fn(&str) -> String) {
+pub(crate) fn note_unknown(unknown: &[SimilarNames], option: &dyn Fn(&str) -> String) {
     for SimilarNames { field, named, wanted, near, elsewhere } in unknown {
         let of = match named {
             Named::Player => "player",
@@ -47,9 +41,14 @@ pub(crate) fn note_unknown(unknown: &[SimilarNames], option: impl Fn(&str) -> St
 }
 
 /// Prints the names that match several players, and the names for which a similar name has many more games.
-pub(crate) fn note_players(database: &Database, selection: &Selection) -> anyhow::Result<()> {
-    note_several(database, selection, filter_option)?;
-    note_similar(database, selection, filter_option)
+/// For `option`, see [`note_unknown`].
+pub(crate) fn note_players(
+    database: &Database,
+    selection: &Selection,
+    option: &dyn Fn(&str) -> String,
+) -> anyhow::Result<()> {
+    note_several(database, selection, option)?;
+    note_similar(database, selection, option)
 }
 
 /// Prints the names that match several players, and returns whether there are any. For `option`, see
@@ -57,7 +56,7 @@ pub(crate) fn note_players(database: &Database, selection: &Selection) -> anyhow
 pub(crate) fn note_several(
     database: &Database,
     selection: &Selection,
-    option: impl Fn(&str) -> String,
+    option: &dyn Fn(&str) -> String,
 ) -> anyhow::Result<bool> {
     let several = several_players(database, selection, SHOWN + 1)?;
     for SeveralPlayers { field, players, most } in &several {
@@ -69,13 +68,10 @@ pub(crate) fn note_several(
 
 /// Prints that a name matches several players: the number of players, and the players with the most games.
 pub(crate) fn note_matching(name: &str, players: u64, most: &[(&str, u64)]) {
-    let shown = most.iter().take(SHOWN);
-    let mut names: Vec<_> =
-        shown.map(|(name, games)| format!("\"{}\" ({})", printable(name), grouped(*games))).collect();
-    if most.len() > SHOWN {
-        names.push(sign("…", "...").to_owned());
-    }
-    let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
+    let names = match names_and_games(&most[..most.len().min(SHOWN)], most.len() > SHOWN) {
+        names if names.is_empty() => names,
+        names => format!(": {names}"),
+    };
     let first = most.first().map_or("NAME".to_owned(), |(name, _)| printable(name));
     note(&format!(
         "{name} matches {}{names}; to choose one, give it exactly: {}",
@@ -84,12 +80,19 @@ pub(crate) fn note_matching(name: &str, players: u64, most: &[(&str, u64)]) {
     ));
 }
 
+/// Names with their numbers of games, as text. If `is_more` is true, an ellipsis follows.
+pub(crate) fn names_and_games(names: &[(&str, u64)], is_more: bool) -> String {
+    let name = |(name, games): &(&str, u64)| format!("\"{}\" ({})", printable(name), grouped(*games));
+    let ellipsis = is_more.then(|| sign("…", "...").to_owned());
+    names.iter().map(name).chain(ellipsis).collect::<Vec<_>>().join(", ")
+}
+
 /// For each player's name in the filters, prints the similar name with the most games, if it has many more
 /// games. For `option`, see [`note_unknown`].
 pub(crate) fn note_similar(
     database: &Database,
     selection: &Selection,
-    option: impl Fn(&str) -> String,
+    option: &dyn Fn(&str) -> String,
 ) -> anyhow::Result<()> {
     for SimilarPlayer { field, found, found_games, near, near_games } in similar_players(database, selection)?
     {
@@ -116,7 +119,7 @@ pub(crate) fn note_without_one(
     filter: &GameFilter,
     position: Option<&Position>,
     finished: bool,
-    option: impl Fn(&str) -> Option<String>,
+    option: &dyn Fn(&str) -> Option<String>,
 ) -> anyhow::Result<()> {
     let found = without_one_filter(database, filter, position, finished)?;
     // Both names can be values of --player, so the option does not say which of them is meant.
@@ -168,7 +171,7 @@ pub(crate) fn note_skipped(database: &Database, selection: &Selection) -> anyhow
 pub(crate) fn note_alternatives(
     database: &Database,
     filter: &GameFilter,
-    option: impl Fn(&str) -> String,
+    option: &dyn Fn(&str) -> String,
 ) -> anyhow::Result<bool> {
     let Some((field, instead)) = alternative_values(database, filter)? else { return Ok(false) };
     note(&match instead {
@@ -202,8 +205,8 @@ pub(crate) fn note_alternatives(
     Ok(true)
 }
 
-/// The conditions of a filter in words, one text per condition. The condition `player` is omitted, because
-/// the words are printed with the record of this player.
+/// The conditions of a filter in words, one text per condition. The field `player` is omitted, because the
+/// words are printed with the record of this player.
 pub(crate) fn filters_in_words(filter: &GameFilter) -> Vec<String> {
     /// Joins values with "or"; `None` if there are none.
     fn either<T: ToString>(texts: &[T]) -> Option<String> {

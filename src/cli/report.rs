@@ -39,7 +39,7 @@ impl From<Status> for ExitCode {
 /// # Errors
 /// If the object cannot be written to standard output. A closed pipe is not an error: the exit status still
 /// shows the result.
-pub(crate) fn report_done(args: ReportArgs, done: Done, text: impl FnOnce() -> String) -> anyhow::Result<()> {
+pub(crate) fn report_done(args: ReportArgs, done: Done, text: &str) -> anyhow::Result<()> {
     if args.json {
         let object = serde_json::to_string(&done)?;
         match writeln!(io::stdout().lock(), "{}", escaped_json(&object)) {
@@ -54,12 +54,9 @@ pub(crate) fn report_done(args: ReportArgs, done: Done, text: impl FnOnce() -> S
     }
     if log::is_json() {
         log::write(Level::Info, "done", "done", Event::Done(done));
-    } else if !args.json {
-        let text = text();
-        if !text.is_empty() {
-            // The work is done, so the command succeeds even if the summary cannot be written.
-            let _ = writeln!(io::stderr().lock(), "{text}");
-        }
+    } else if !args.json && !text.is_empty() {
+        // The work is done, so the command succeeds even if the summary cannot be written.
+        let _ = writeln!(io::stderr().lock(), "{text}");
     }
     Ok(())
 }

@@ -160,12 +160,13 @@ pub(crate) fn parse() -> Arguments {
 /// Ends the process after the requested text was printed, with status 1 if printing failed. A closed pipe is
 /// not a failure.
 fn end_after(printed: std::io::Result<()>) -> ! {
-    let failure = printed.err().filter(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
-    let is_failure = failure.is_some();
-    if let Some(error) = failure {
-        log::complain(&of_stdout(error).to_string());
+    match printed {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            log::complain(&of_stdout(error).to_string());
+            std::process::exit(1)
+        }
+        _ => std::process::exit(0),
     }
-    std::process::exit(i32::from(is_failure))
 }
 
 /// Shortens the texts that a message quotes, and makes them safe for a terminal.

@@ -36,18 +36,16 @@ pub(super) fn add_hint(error: &mut clap::Error, command: &clap::Command, words: 
     if let Some(option) = subcommand.and_then(|command| option_as_query(error, command, words)) {
         error.insert(ContextKind::InvalidArg, ContextValue::String(option));
     }
-    let tip = match (probable_meaning(error.kind(), words), unknown(error)) {
-        (Some(tip), _) => tip.to_owned(),
-        (None, Some(given)) => match subcommand.map(|command| (command, instead_of(given, command, words))) {
-            Some((_, Some(instead))) => instead,
-            // clap already suggests a very similar option.
-            _ if suggested(error).is_some_and(|option| is_like(given, option)) => return,
-            Some((command, None)) => format!("'pgndex {} --help' lists the options", command.get_name()),
-            None => return,
-        },
-        (None, None) => return,
-    };
-    add_tip(error, tip);
+    if let Some(tip) = probable_meaning(error.kind(), words) {
+        return add_tip(error, tip.to_owned());
+    }
+    let (Some(given), Some(command)) = (unknown(error), subcommand) else { return };
+    if let Some(instead) = instead_of(given, command, words) {
+        add_tip(error, instead);
+    } else if !suggested(error).is_some_and(|option| is_like(given, option)) {
+        // clap does not suggest a very similar option.
+        add_tip(error, format!("'pgndex {} --help' lists the options", command.get_name()));
+    }
 }
 
 /// Shortens the list of conflicting options to those that were given: clap lists whole groups.
@@ -161,14 +159,13 @@ fn option_as_query(error: &clap::Error, command: &clap::Command, words: &[String
 fn command_of(name: &str) -> Option<&'static str> {
     Some(match name {
         "add" | "build" | "create" | "import" | "load" => "index",
-        "filter" | "position" | "query" | "search" => "find",
+        "filter" | "list" | "position" | "query" | "search" => "find",
         "book" | "explorer" | "openings" | "tree" => "explore",
         "show" | "view" => "game",
         "stat" | "stats" | "status" => "info",
         "check" | "validate" => "verify",
         "convert" | "dump" => "export",
         "delete" | "drop" | "rm" => "remove",
-        "list" => "find",
         "compact" | "vacuum" => "optimize",
         "copy" => "backup",
         "fix" => "repair",
@@ -326,19 +323,14 @@ fn are_moves(text: &str) -> bool {
     let mut words =
         text.split(|letter: char| letter == '.' || letter.is_whitespace()).filter(|word| !word.is_empty());
     let first = words.find(|word| !word.bytes().all(|byte| byte.is_ascii_digit()));
+    let mut after_a_move = Position::start();
+    // After this move, Black has the same moves as after any other first move of White.
+    let _ = after_a_move.play_san(b"a3");
     first.is_some_and(|word| {
-        [Position::start(), after_a_move()]
+        [Position::start(), after_a_move]
             .iter_mut()
             .any(|position| position.play_san(word.as_bytes()).is_ok())
     })
-}
-
-/// A position with Black to move.
-fn after_a_move() -> Position {
-    let mut position = Position::start();
-    // After this move, Black has the same moves as after any other first move of White.
-    let _ = position.play_san(b"a3");
-    position
 }
 
 /// Advice on arguments that are often confused.

@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use rusqlite::Connection;
 
@@ -51,7 +51,7 @@ pub struct Progress {
     bytes_looked_at: AtomicU64,
     phase: AtomicU8,
     signs: Arc<Signals>,
-    on_estimate: Option<OnEstimate>,
+    on_estimate: OnceLock<OnEstimate>,
 }
 
 /// Signals between a run and other threads.
@@ -91,14 +91,13 @@ impl fmt::Debug for Progress {
 
 impl Progress {
     /// Sets a function to be called with the estimate of the output before reading starts. It is not called
-    /// if the run writes no games.
-    #[must_use]
-    pub fn on_estimate(self, notify: impl Fn(&Estimate) + Send + Sync + 'static) -> Self {
-        Self { on_estimate: Some(Box::new(notify)), ..self }
+    /// if the run writes no games. Once a function is set, further ones are ignored.
+    pub fn on_estimate(&self, notify: impl Fn(&Estimate) + Send + Sync + 'static) {
+        let _ = self.on_estimate.set(Box::new(notify));
     }
 
     pub(crate) fn estimated(&self, estimate: &Estimate) {
-        if let Some(notify) = &self.on_estimate {
+        if let Some(notify) = self.on_estimate.get() {
             notify(estimate);
         }
     }

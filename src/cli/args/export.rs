@@ -7,7 +7,7 @@ use pgndex::query::{PositionSequence, Positions, Sample, WantedPositions};
 use pgndex::store::HitOrder;
 
 use crate::cli::args::{
-    FilterArgs, ParquetLayoutArgs, PositionArgs, SequenceArgs, WHICH, directory, order, within,
+    FilterArgs, ParquetDirectory, ParquetLayoutArgs, PositionArgs, SequenceArgs, WHICH, order, within,
 };
 use crate::cli::error::wrong_value;
 
@@ -170,7 +170,7 @@ pub(crate) struct ExportFormatArgs {
     #[arg(long, short, value_enum, conflicts_with = "ParquetLayoutArgs")]
     pub(crate) format: Option<ExportFormat>,
     /// Write the tables of the games into this directory, as Parquet
-    #[arg(long, value_name = "DIR", value_parser = directory())]
+    #[arg(long, value_name = "DIR", value_parser = ParquetDirectory)]
     pub(crate) parquet: Option<PathBuf>,
 }
 

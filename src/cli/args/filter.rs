@@ -108,8 +108,8 @@ pub(crate) struct FilterArgs {
     pub(crate) variant: Option<String>,
 }
 
-/// Parses an ECO code or a range of ECO codes. If the text is the path of an existing file, the error
-/// suggests `--openings`: in earlier versions, such a file was the value of `--eco`.
+/// Parses an ECO code or a range of ECO codes. In earlier versions, the value of `--eco` was a file of opening
+/// names. So if the text is the path of a file, the error suggests `--openings`.
 pub(crate) fn eco(text: &str) -> Result<EcoRange, String> {
     text.parse().map_err(|error: FilterError| match Path::new(text).exists() {
         true => format!("{error}; to use a file of opening names, give --openings FILE"),
@@ -121,8 +121,8 @@ impl FilterArgs {
     /// The filter of these arguments.
     ///
     /// # Errors
-    /// If a lower bound is greater than its upper bound, `--opponent` is given without `--player`, or
-    /// `--player` and `--opponent` together name more than two players.
+    /// If a lower bound is greater than its upper bound, or `--opponent` is given without `--player`. If these
+    /// two options together name more than two players.
     pub(in crate::cli) fn filter(&self) -> anyhow::Result<GameFilter> {
         let args = self.clone();
         let (player, opponent) = args.players()?;

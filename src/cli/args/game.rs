@@ -2,7 +2,6 @@
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 
@@ -42,7 +41,7 @@ pub(crate) struct GameArgs {
     #[arg(long)]
     pub(crate) novelty: bool,
     /// Draw the board after these plies; 0 is the start, `end` the last position
-    #[arg(help_heading = BOARDS, long, value_name = "PLY", value_delimiter = ',')]
+    #[arg(help_heading = BOARDS, long, value_name = "PLY", value_delimiter = ',', value_parser = board_ply)]
     pub(crate) ply: Vec<BoardPly>,
     /// Draw the board after every N plies and at the end
     #[arg(help_heading = BOARDS, long, value_name = "N", value_parser = within(1..=u32::MAX))]
@@ -76,14 +75,10 @@ pub(crate) enum BoardPly {
     End,
 }
 
-impl FromStr for BoardPly {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "end" => Ok(Self::End),
-            _ => text.parse().map(Self::After).map_err(|_| "not a ply; give a number or `end`"),
-        }
+fn board_ply(text: &str) -> Result<BoardPly, &'static str> {
+    match text {
+        "end" => Ok(BoardPly::End),
+        _ => text.parse().map(BoardPly::After).map_err(|_| "not a ply; give a number or `end`"),
     }
 }
 

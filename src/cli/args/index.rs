@@ -11,7 +11,7 @@ use pgndex::source::TextEncoding;
 use pgndex::store::Layout;
 
 use crate::cli::args::{
-    LogArgs, PARQUET, ParquetLayoutArgs, ReportArgs, WorkArgs, byte_size, described_one_of, directory,
+    LogArgs, PARQUET, ParquetDirectory, ParquetLayoutArgs, ReportArgs, WorkArgs, byte_size, described_one_of,
     layouts, within,
 };
 
@@ -44,7 +44,7 @@ pub(crate) struct IndexArgs {
     #[arg(long)]
     pub(crate) overwrite: bool,
     /// Write Parquet files into this directory, and no database
-    #[arg(help_heading = PARQUET, long, value_name = "DIR", value_parser = directory())]
+    #[arg(help_heading = PARQUET, long, value_name = "DIR", value_parser = ParquetDirectory)]
     #[arg(conflicts_with_all = ["reread", "dry_run", "layout"])]
     pub(crate) parquet: Option<PathBuf>,
     #[command(flatten)]
@@ -132,14 +132,11 @@ pub(crate) struct DatabaseSettingsArgs {
 struct EncodingArg(Option<TextEncoding>);
 
 impl DatabaseSettingsArgs {
-    /// `options` with the settings that these arguments give. The rule for duplicates, the annotations and
-    /// the encoding default to the settings of a new database. The threshold, the layout and the openings
-    /// default to those of `options`.
+    /// `options` with the threshold, the layout and the openings that these arguments give.
     ///
     /// # Errors
     /// If the list of openings cannot be read.
     pub(crate) fn given(&self, options: IndexOptions) -> anyhow::Result<IndexOptions> {
-        let options = self.or(options, DatabaseSettings::default());
         Ok(IndexOptions {
             continuation_threshold: self.continuation_threshold.unwrap_or(options.continuation_threshold),
             any_threshold: self.continuation_threshold.is_none(),

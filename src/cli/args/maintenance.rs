@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use pgndex::index::IndexOptions;
 use pgndex::store::Layout;
 
-use crate::cli::args::{FilterArgs, WHICH, described_one_of, directory, memory, within};
+use crate::cli::args::{FilterArgs, ParquetDirectory, WHICH, described_one_of, memory, within};
 
 /// Heading of the options for resources.
 const RESOURCES: &str = "Resources";
@@ -59,19 +59,6 @@ pub(super) fn layouts() -> impl TypedValueParser<Value = Layout> {
     ])
 }
 
-/// Notes and examples of `pgndex optimize`.
-const OPTIMIZE: &str = "\
-Each run adds its games as a separate part. `optimize` merges all parts, and drops the positions of removed \
-games. Answers stay the same; look-ups become a little quicker.
-
-After a crash, either all of the work is done or none. If more than a tenth of the file is free at the end, \
-the file is rewritten without its free pages. This temporarily needs free space: up to the file's size in \
-its directory, and as much again in --temp-dir.
-
-Examples:
-  pgndex optimize games.db                    for example after a month of nightly additions
-  pgndex optimize games.db --layout compact   a smaller file with the same answers";
-
 /// Notes and examples of `pgndex repair`.
 pub(super) const REPAIR: &str = "\
 The command recomputes all data derived from games and positions, such as the counts for `explore`. It \
@@ -104,7 +91,17 @@ pub(crate) struct MaintenanceArgs {
 
 /// Merge the separate parts that each `index` run added, for faster reading
 #[derive(Args, Debug)]
-#[command(after_long_help = OPTIMIZE)]
+#[command(after_long_help = "\
+Each run adds its games as a separate part. `optimize` merges all parts, and drops the positions of removed \
+games. Answers stay the same; look-ups become a little quicker.
+
+After a crash, either all of the work is done or none. If more than a tenth of the file is free at the end, \
+the file is rewritten without its free pages. This temporarily needs free space: up to the file's size in \
+its directory, and as much again in --temp-dir.
+
+Examples:
+  pgndex optimize games.db                    for example after a month of nightly additions
+  pgndex optimize games.db --layout compact   a smaller file with the same answers")]
 pub(crate) struct OptimizeArgs {
     #[command(flatten)]
     pub(crate) work: MaintenanceArgs,
@@ -205,7 +202,7 @@ pub(crate) struct VerifyArgs {
     #[arg(value_name = "DB", required_unless_present = "parquet")]
     pub(crate) database: Option<PathBuf>,
     /// Check the Parquet files of this directory instead
-    #[arg(long, value_name = "DIR", value_parser = directory(), conflicts_with = "no_sources")]
+    #[arg(long, value_name = "DIR", value_parser = ParquetDirectory, conflicts_with = "no_sources")]
     pub(crate) parquet: Option<PathBuf>,
     /// Number of games, positions and duplicates to check closely
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = within(0..=u32::MAX))]

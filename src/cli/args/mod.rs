@@ -20,7 +20,7 @@ mod value;
 use clap::{Parser, Subcommand};
 use filter::{FilterArgs, WHICH, order};
 use maintenance::{LogArgs, WorkArgs, layouts};
-use parquet::{PARQUET, ParquetLayoutArgs, directory};
+use parquet::{PARQUET, ParquetDirectory, ParquetLayoutArgs};
 use players::side;
 use position::{BOARDS, POSITION, PositionArgs};
 use sequence::SequenceArgs;

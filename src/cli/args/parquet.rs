@@ -16,14 +16,10 @@ use pgndex::columnar::PartitionBy;
 pub(crate) const PARQUET: &str = "Parquet";
 
 /// The parser for the directory of Parquet files. It fails if the program was built without Parquet.
-pub(crate) fn directory() -> impl TypedValueParser<Value = PathBuf> {
-    Directory
-}
-
 #[derive(Clone)]
-struct Directory;
+pub(crate) struct ParquetDirectory;
 
-impl TypedValueParser for Directory {
+impl TypedValueParser for ParquetDirectory {
     type Value = PathBuf;
 
     fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<PathBuf, Error> {

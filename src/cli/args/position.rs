@@ -49,8 +49,8 @@ impl PositionArgs {
 /// position.
 ///
 /// # Errors
-/// If the FEN is not that of a legal position, if there are no moves, if the moves cannot be read as one line,
-/// if a move cannot be played, or if the FEN or the moves belong to an unsupported variant.
+/// If the FEN is not that of a legal position. If there are no moves, the moves cannot be read as one line, or a
+/// move cannot be played. If the FEN or the moves belong to an unsupported variant.
 pub(crate) fn read_position(args: &PositionArgs) -> anyhow::Result<PositionQuery> {
     let of_option = |option| {
         move |error: PositionError| {

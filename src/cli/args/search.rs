@@ -64,7 +64,7 @@ pub(crate) struct FindArgs {
 
 /// What to find: a given position, the positions similar to a given one, described positions, or all games.
 #[derive(Args, Debug)]
-#[group(id = "target", multiple = true, args = ["fen", "moves", "play", "like", "pattern", "material", "structure", "ending", "played"])]
+#[group(id = "target", multiple = true, args = ["fen", "moves", "play", "like", "pattern", "material", "structure", "ending", "move"])]
 pub(crate) struct FindTargetArgs {
     #[command(flatten)]
     pub(crate) position: PositionArgs,

@@ -122,17 +122,17 @@ struct Options {
     ///
     /// "Qx" is any capture by a queen, "?xR" any capture of a rook, "e4" any pawn move to e4. "+" is any
     /// check or mate, "=N" any promotion to a knight.
-    #[arg(long = "move", value_name = "MOVE", help_heading = DESCRIPTION)]
+    #[arg(id = "move", long, value_name = "MOVE", help_heading = DESCRIPTION)]
     played: Vec<String>,
     /// At least this many consecutive positions must match.
     ///
     /// This leaves out games that match only briefly, such as in an exchange.
-    #[arg(long = "for", value_name = "PLIES", value_parser = within(1..=u32::MAX), help_heading = DESCRIPTION)]
+    #[arg(id = "for", long, value_name = "PLIES", value_parser = within(1..=u32::MAX), help_heading = DESCRIPTION)]
     lasting: Vec<u32>,
     /// Only positions at these plies: 20, 20-40, -40 or 60-.
     ///
     /// `export` allows this without a description too.
-    #[arg(long = "ply", value_name = "PLIES", value_parser = read_plies, allow_hyphen_values = true, help_heading = DESCRIPTION)]
+    #[arg(id = "ply", long, value_name = "PLIES", value_parser = read_plies, allow_hyphen_values = true, help_heading = DESCRIPTION)]
     plies: Vec<RangeInclusive<u32>>,
     /// Put this between two descriptions to match them one after the other.
     ///
@@ -149,12 +149,10 @@ struct Options {
 
 const DESCRIPTION: &str = "Positions by description";
 
-/// The ids of the options that describe positions.
-const DESCRIBING: [&str; 5] = ["pattern", "material", "structure", "ending", "played"];
-/// The ids of the options that refine or connect descriptions.
-const ASIDE: [&str; 5] = ["lasting", "plies", "then", "either", "mirror"];
-/// The options of `ASIDE` as they are written on the command line.
-const ASIDE_OPTIONS: [&str; 5] = ["--for", "--ply", "--then", "--either", "--mirror"];
+/// The options that describe positions.
+const DESCRIBING: [&str; 5] = ["pattern", "material", "structure", "ending", "move"];
+/// The options that refine or connect descriptions.
+const ASIDE: [&str; 5] = ["for", "ply", "then", "either", "mirror"];
 const DESCRIBING_OPTIONS: &str = "--pattern, --material, --structure, --ending or --move";
 
 impl<const EXPORTS: bool> Args for SequenceArgs<EXPORTS> {
@@ -163,7 +161,7 @@ impl<const EXPORTS: bool> Args for SequenceArgs<EXPORTS> {
             let name = option.get_id().as_str();
             let excluded: &[&str] = match name {
                 _ if !DESCRIBING.iter().chain(&ASIDE).any(|own| *own == name) => &[],
-                "plies" if EXPORTS => &["last"],
+                "ply" if EXPORTS => &["last"],
                 _ if EXPORTS => &["fen", "moves", "play", "sql", "last"],
                 _ => &["fen", "moves", "play", "like"],
             };
@@ -182,25 +180,25 @@ impl<const EXPORTS: bool> FromArgMatches for SequenceArgs<EXPORTS> {
         let parts: Vec<usize> = places(matches, "then");
         let mut steps: Vec<StepArgs> = (0..=parts.len()).map(|_| StepArgs::default()).collect();
         let mut fill = Fill { matches, parts: &parts, steps: &mut steps };
-        fill.with("pattern", "--pattern", options.pattern, |step| &mut step.pattern)?;
-        fill.with("material", "--material", options.material, |step| &mut step.material)?;
-        fill.with("structure", "--structure", options.structure, |step| &mut step.structure)?;
-        fill.with("ending", "--ending", options.ending, |step| &mut step.ending)?;
-        fill.with("played", "--move", options.played, |step| &mut step.played)?;
-        fill.with("lasting", "--for", options.lasting, |step| &mut step.lasting)?;
-        fill.with("plies", "--ply", options.plies, |step| &mut step.plies)?;
+        fill.with("pattern", options.pattern, |step| &mut step.pattern)?;
+        fill.with("material", options.material, |step| &mut step.material)?;
+        fill.with("structure", options.structure, |step| &mut step.structure)?;
+        fill.with("ending", options.ending, |step| &mut step.ending)?;
+        fill.with("move", options.played, |step| &mut step.played)?;
+        fill.with("for", options.lasting, |step| &mut step.lasting)?;
+        fill.with("ply", options.plies, |step| &mut step.plies)?;
         let is_described = steps.iter().any(|step| !step.is_empty());
         let plies = match steps.as_mut_slice() {
             [step] if EXPORTS && !is_described => step.plies.take(),
             _ => None,
         };
-        let is_alone = |name: &&str| *name == "plies" && plies.is_some();
+        let is_alone = |name: &&str| *name == "ply" && plies.is_some();
         let is_given = |name: &&str| !places(matches, name).is_empty() && !is_alone(name);
         let needs_description = is_described || ASIDE.iter().any(is_given);
         if needs_description && steps.iter().any(StepArgs::is_empty) {
-            let message = match ASIDE.iter().zip(ASIDE_OPTIONS).find(|(name, _)| is_given(name)) {
-                Some((_, option)) if parts.is_empty() => {
-                    format!("{option} refines a description; also give {DESCRIBING_OPTIONS}")
+            let message = match ASIDE.iter().find(|name| is_given(name)) {
+                Some(option) if parts.is_empty() => {
+                    format!("--{option} refines a description; also give {DESCRIBING_OPTIONS}")
                 }
                 _ => format!("give {DESCRIBING_OPTIONS} before and after each --then"),
             };
@@ -237,16 +235,16 @@ struct Fill<'f> {
 impl Fill<'_> {
     fn with<T>(
         &mut self,
-        name: &str,
         option: &str,
         values: Vec<T>,
         place: fn(&mut StepArgs) -> &mut Option<T>,
     ) -> Result<(), clap::Error> {
-        for (value, at) in values.into_iter().zip(places(self.matches, name)) {
+        for (value, at) in values.into_iter().zip(places(self.matches, option)) {
             let step = self.parts.iter().filter(|&&part| part < at).count();
             if place(&mut self.steps[step]).replace(value).is_some() {
-                let message =
-                    format!("{option} is given twice; to match one after the other, put --then between them");
+                let message = format!(
+                    "--{option} is given twice; to match one after the other, put --then between them"
+                );
                 return Err(clap::Error::raw(ErrorKind::ArgumentConflict, message));
             }
         }

@@ -5,8 +5,6 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use rusqlite::types::Value;
 
-use crate::cli::args::RowFormat;
-
 /// Run SQL, or show a prompt for it
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
@@ -102,15 +100,5 @@ impl SqlFormat {
     /// Whether the format is for people rather than for programs.
     pub(crate) const fn is_for_people(self) -> bool {
         matches!(self, Self::Table | Self::Box | Self::Md | Self::Line)
-    }
-}
-
-impl From<RowFormat> for SqlFormat {
-    fn from(format: RowFormat) -> Self {
-        match format {
-            RowFormat::Table => Self::Table,
-            RowFormat::Json => Self::Json,
-            RowFormat::Csv => Self::Csv,
-        }
     }
 }

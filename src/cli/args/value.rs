@@ -1,10 +1,8 @@
 //! Parses the values of arguments: words, whole numbers, and sizes such as `512M`. Also finds the output
 //! formats of a command.
 
-use std::fmt::Display;
-use std::num::{IntErrorKind, ParseIntError};
+use std::num::IntErrorKind;
 use std::ops::RangeInclusive;
-use std::str::FromStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ValueEnum};
@@ -50,24 +48,26 @@ pub(crate) fn described_one_of<T: Copy + Send + Sync + 'static, const N: usize>(
 }
 
 /// A parser for whole numbers in a range.
-pub(crate) fn within<N: FromStr<Err = ParseIntError> + PartialOrd + Display>(
+pub(crate) fn within<N: Copy + Into<u64> + TryFrom<u64>>(
     range: RangeInclusive<N>,
-) -> impl Fn(&str) -> Result<N, String> + Clone
-where
-    RangeInclusive<N>: Clone,
-{
+) -> impl Fn(&str) -> Result<N, String> + Clone {
+    let (least, most) = ((*range.start()).into(), (*range.end()).into());
     move |text| {
-        let too_large = || format!("too large; the maximum is {}", range.end());
-        match text.parse::<N>() {
-            Ok(number) if number > *range.end() => Err(too_large()),
-            Ok(number) if number < *range.start() => {
-                Err(format!("too small; the minimum is {}", range.start()))
-            }
-            Ok(number) => Ok(number),
-            Err(error) if *error.kind() == IntErrorKind::PosOverflow => Err(too_large()),
-            Err(_) if is_negative(text) => Err(format!("too small; the minimum is {}", range.start())),
-            Err(_) => Err("not a whole number".to_owned()),
-        }
+        let number = number_within(text, least, most)?;
+        Ok(N::try_from(number).unwrap_or_else(|_| unreachable!("all numbers of the range are of this type")))
+    }
+}
+
+fn number_within(text: &str, least: u64, most: u64) -> Result<u64, String> {
+    let too_small = || format!("too small; the minimum is {least}");
+    let too_large = || format!("too large; the maximum is {most}");
+    match text.parse::<u64>() {
+        Ok(number) if number > most => Err(too_large()),
+        Ok(number) if number < least => Err(too_small()),
+        Ok(number) => Ok(number),
+        Err(error) if *error.kind() == IntErrorKind::PosOverflow => Err(too_large()),
+        Err(_) if is_negative(text) => Err(too_small()),
+        Err(_) => Err("not a whole number".to_owned()),
     }
 }
 

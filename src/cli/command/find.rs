@@ -11,10 +11,10 @@ use pgndex::query::{
 use pgndex::store::row::GameId;
 use pgndex::store::{Database, GameFilter, Hit, Lines, Seek as _};
 
-use crate::cli::args::{FindArgs, FindFormat, FindTargetArgs, RowFormat, filter_option, read_fen};
+use crate::cli::args::{FindArgs, FindFormat, FindTargetArgs, SqlFormat, filter_option, read_fen};
 use crate::cli::error::wrong_value;
 use crate::cli::notes::{
-    games_that_reached, note_alternatives, note_players, note_skipped, note_unknown_names, note_variants,
+    games_that_reached, note_alternatives, note_players, note_skipped, note_unknown, note_variants,
     note_without_one, read_lines,
 };
 use crate::cli::render::{RowWriter, Value, all_hint, counted, grouped, shown, stdout, write_json};
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &FindArgs) -> anyhow::Result<()> {
     let filter = args.filter.filter()?;
     let database = Database::open_read_only(&args.database)?;
     let selection = database.select(&filter)?;
-    note_players(&database, &selection)?;
+    note_players(&database, &selection, &filter_option)?;
     let lines = read_lines(&database, args.variations)?;
     match &target {
         FindTarget::Position(query) | FindTarget::Like(query) => note_assumptions(query),
@@ -162,15 +162,17 @@ fn note_nothing(find: &FindQuery<'_>, filter: &GameFilter) -> anyhow::Result<()>
     }
     note_no_hits(&nothing, find);
     let as_given = |field: &str| Some(filter_option(field));
+    let has_several = filters_given(filter) > 1;
     match (&nothing, find.target) {
-        // If only one filter is given, it is the one that excludes all games.
-        (NoHits::NoGame { .. }, _) if filters_given(filter) < 2 => {
-            note_alternatives(find.database, filter, filter_option)?;
+        (NoHits::NoGame { .. }, _) if has_several => {
+            note_without_one(find.database, filter, None, false, &as_given)?;
         }
-        _ if filters_given(filter) < 2 => {}
-        (NoHits::NoGame { .. }, _) => note_without_one(find.database, filter, None, false, as_given)?,
-        (NoHits::FilteredOut { .. }, FindTarget::Position(query)) => {
-            note_without_one(find.database, filter, Some(&query.position), false, as_given)?;
+        // If only one filter is given, it is the one that excludes all games.
+        (NoHits::NoGame { .. }, _) => {
+            note_alternatives(find.database, filter, &filter_option)?;
+        }
+        (NoHits::FilteredOut { .. }, FindTarget::Position(query)) if has_several => {
+            note_without_one(find.database, filter, Some(&query.position), false, &as_given)?;
         }
         _ => {}
     }
@@ -187,11 +189,11 @@ fn note_no_hits(nothing: &NoHits, find: &FindQuery<'_>) {
             }
         }
         NoHits::FilteredOut { reached, unknown_names } => {
-            note_unknown_names(unknown_names);
+            note_unknown(unknown_names, &filter_option);
             note(&format!("{} the position, but none passes the filters", games_that_reached(*reached)));
         }
         NoHits::PassedOver { reached, offset, unknown_names } => {
-            note_unknown_names(unknown_names);
+            note_unknown(unknown_names, &filter_option);
             let text = if find.selection.is_all() {
                 let reached = games_that_reached(*reached);
                 format!("{reached} the position; --offset {offset} skips all games")
@@ -201,7 +203,7 @@ fn note_no_hits(nothing: &NoHits, find: &FindQuery<'_>) {
             note(&text);
         }
         NoHits::NoGame { unknown_names } => {
-            note_unknown_names(unknown_names);
+            note_unknown(unknown_names, &filter_option);
             note(if find.selection.is_all() {
                 "the database has no games"
             } else {
@@ -217,7 +219,7 @@ fn note_no_hits(nothing: &NoHits, find: &FindQuery<'_>) {
             note(&format!("{games}; --offset {offset} skips all games"));
         }
         NoHits::NoneFits { unknown_names } => {
-            note_unknown_names(unknown_names);
+            note_unknown(unknown_names, &filter_option);
             note("no position matches");
         }
         NoHits::MatchesSkipped { offset } => note(&format!("--offset {offset} skips all matches")),
@@ -299,16 +301,15 @@ fn total_text(total: &Total, offset: u32) -> String {
 /// Prints hits in one of the formats.
 struct Printer<'a> {
     lines: Lines,
+    format: FindFormat,
     /// The columns of a table or of CSV.
     columns: Vec<Column>,
     out: Printed<'a>,
 }
 
 enum Printed<'a> {
-    /// A table that has no rows yet. The header is printed only if there is a row.
-    EmptyTable(&'a Database),
-    Table(RowWriter<'static>),
-    Csv(RowWriter<'static>),
+    /// A table or CSV.
+    Rows(RowWriter<'static>),
     Json(Box<dyn Write>),
     Pgn {
         database: &'a Database,
@@ -328,25 +329,24 @@ impl<'a> Printer<'a> {
         };
         let all = if format == FindFormat::Table { TABLE.as_slice() } else { &FIELDS };
         let columns: Vec<_> = all.iter().copied().filter(is_shown).collect();
+        let names: Vec<_> = columns.iter().map(|(name, _)| *name).collect();
         let out = match format {
-            FindFormat::Table => Printed::EmptyTable(database),
+            FindFormat::Table => {
+                let digits = database.last_game()?.map_or(0, |game| game.0.to_string().len());
+                let rows = RowWriter::stdout(SqlFormat::Table, &names)?.shortening(&NAMES);
+                Printed::Rows(rows.reserving(names[0], digits))
+            }
             FindFormat::Json => Printed::Json(stdout()),
-            FindFormat::Csv => Printed::Csv(RowWriter::stdout(RowFormat::Csv, &names(&columns))?),
+            FindFormat::Csv => Printed::Rows(RowWriter::stdout(SqlFormat::Csv, &names)?),
             FindFormat::Pgn => Printed::Pgn { database, out: stdout(), text: String::new(), last: None },
         };
-        Ok(Self { lines, columns, out })
+        Ok(Self { lines, format, columns, out })
     }
 
     fn hit(&mut self, hit: &Hit) -> anyhow::Result<()> {
-        if let Printed::EmptyTable(database) = self.out {
-            let digits = database.last_game()?.map_or(0, |game| game.0.to_string().len());
-            let rows = RowWriter::stdout(RowFormat::Table, &names(&self.columns))?.shortening(&NAMES);
-            self.out = Printed::Table(rows.reserving(self.columns[0].0, digits));
-        }
         let found = || FoundPosition::from_hit(hit, self.lines);
         match &mut self.out {
-            Printed::EmptyTable(_) => {}
-            Printed::Table(rows) | Printed::Csv(rows) => {
+            Printed::Rows(rows) => {
                 let found = found()?;
                 rows.row(&self.columns.iter().map(|(_, value)| value(&found)).collect::<Vec<_>>())?;
             }
@@ -367,24 +367,20 @@ impl<'a> Printer<'a> {
     /// in the last line. In other formats, it is in a note on standard error, which is printed only if
     /// further hits are not shown.
     fn finish(self, total: Option<&Total>, offset: u32) -> anyhow::Result<()> {
-        let is_pgn = matches!(self.out, Printed::Pgn { .. });
+        let is_table = self.format == FindFormat::Table;
         match self.out {
-            Printed::EmptyTable(_) => {}
-            Printed::Table(rows) => return rows.finish(total.map(|total| total_text(total, offset))),
-            Printed::Csv(rows) => rows.finish(None)?,
+            // Without rows, the header is not printed either.
+            Printed::Rows(_) if is_table && total.is_none() => {}
+            Printed::Rows(rows) => rows.finish(total.map(|total| total_text(total, offset)))?,
             Printed::Json(mut out) | Printed::Pgn { mut out, .. } => out.flush()?,
         }
-        if let Some(total) = total.filter(|total| total.is_more) {
+        if let Some(total) = total.filter(|total| total.is_more && !is_table) {
             // Several occurrences can be in one game, which is written once.
-            let is_shorter = is_pgn && total.games < total.occurrences;
+            let is_shorter = self.format == FindFormat::Pgn && total.games < total.occurrences;
             let written =
                 if is_shorter { counted(total.games, "game") + " written; " } else { String::new() };
             note(&(written + &total_text(total, offset)));
         }
         Ok(())
     }
-}
-
-fn names(columns: &[Column]) -> Vec<&'static str> {
-    columns.iter().map(|(name, _)| *name).collect()
 }

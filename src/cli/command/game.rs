@@ -60,25 +60,21 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
     if let Some((file, drawn)) = sheets.drawn {
         file.write(&drawn.0, drawn.1, args.board.flip, &[])?;
     }
-    match missing {
-        Some(game) => {
-            let last = database.last_game()?;
-            Err(ErrorKind::NoSuchGame { game, last }.at(&args.database).into())
-        }
-        None => {
-            let given = |range: &RangeInclusive<u32>| u64::from(range.end() - range.start()) + 1;
-            let unused = args.games.iter().map(given).sum::<u64>() - found;
-            if unused > 0 {
-                let have = if unused == 1 { "has" } else { "have" };
-                note(&format!(
-                    "{}: {unused} of the requested numbers {have} no game: games can be removed, or get other \
-                     numbers when they are read again",
-                    args.database.display()
-                ));
-            }
-            Ok(())
-        }
+    if let Some(game) = missing {
+        let last = database.last_game()?;
+        return Err(ErrorKind::NoSuchGame { game, last }.at(&args.database).into());
     }
+    let given = |range: &RangeInclusive<u32>| u64::from(range.end() - range.start()) + 1;
+    let unused = args.games.iter().map(given).sum::<u64>() - found;
+    if unused > 0 {
+        let have = if unused == 1 { "has" } else { "have" };
+        note(&format!(
+            "{}: {unused} of the requested numbers {have} no game: games can be removed, or get other numbers when \
+             they are read again",
+            args.database.display()
+        ));
+    }
+    Ok(())
 }
 
 struct Sheets<'a> {

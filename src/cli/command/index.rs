@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{anyhow, bail};
 use pgndex::index::{
@@ -30,21 +29,23 @@ use pgndex::index::ParquetOptions;
 /// Indexes PGN files into a database or Parquet files, or only reads them in a dry run.
 ///
 /// # Errors
-/// If an argument is invalid, no source can be read, there are more errors than allowed, the output cannot be
-/// written, or the run is stopped.
+/// If an argument is invalid, no source can be read, or there are more errors than allowed. If the output
+/// cannot be written, or the run is stopped.
 pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
     check_arguments(args)?;
-    let skips = Arc::new(AtomicBool::new(true));
     // Starts to handle signals before the database is opened: opening a locked database can take seconds.
-    let progress = stoppable_progress(args, Arc::clone(&skips))?;
+    let progress = stoppable_progress()?;
     let mut options = options(args)?;
-    skips.store(options.duplicates != Duplicates::Keep, Ordering::Relaxed);
     let inputs = match args.reread {
         true => files_of(&args.database, args.drop_missing, &mut options)?,
         false => inputs(args),
     };
     check_database(args, &options)?;
     let quiet = args.report.log.quiet;
+    if !quiet && !args.dry_run {
+        let (is_parquet, skips) = (args.parquet.is_some(), options.duplicates != Duplicates::Keep);
+        progress.on_estimate(move |estimate| announce(estimate, is_parquet, skips));
+    }
     let plan = match display_run(quiet, &progress, || Plan::new(&inputs, &options, &progress)) {
         // A run that replaces nothing succeeds even without files: a directory of new files can be empty on
         // some days.
@@ -101,8 +102,9 @@ fn check_arguments(args: &IndexArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fails if the database and another argument were swapped, if an output file of a dry run would overwrite
-/// the database, or if a database is given with `--parquet`. Prints a note if a dry run ignores the database.
+/// Fails if the database and another argument were swapped, or if a database is given with `--parquet`. Also
+/// fails if an output file of a dry run would overwrite the database. Prints a note if a dry run ignores the
+/// database.
 fn check_database(args: &IndexArgs, options: &IndexOptions) -> anyhow::Result<()> {
     if args.dry_run && is_target(args) && !args.inputs.is_empty() {
         let name = printable(&args.database.to_string_lossy());
@@ -171,15 +173,9 @@ pub(crate) fn first_error(
     Some(format!("{errors}: {first}; {more}"))
 }
 
-/// Creates the progress of a run, which a signal stops. The estimate is printed as soon as it is known,
-/// unless the run is quiet or a dry run.
-fn stoppable_progress(args: &IndexArgs, skips: Arc<AtomicBool>) -> anyhow::Result<Arc<Progress>> {
-    let (announced, is_parquet) = (!args.report.log.quiet && !args.dry_run, args.parquet.is_some());
-    let progress = Arc::new(Progress::default().on_estimate(move |estimate| {
-        if announced {
-            announce(estimate, is_parquet, skips.load(Ordering::Relaxed));
-        }
-    }));
+/// Creates the progress of a run, which a signal stops.
+fn stoppable_progress() -> anyhow::Result<Arc<Progress>> {
+    let progress = Arc::new(Progress::default());
     let stopped = Arc::clone(&progress);
     stop_on_signal(move || {
         stop_run(&stopped);
@@ -206,7 +202,7 @@ fn report_outcome(args: &IndexArgs, summary: &Summary) -> anyhow::Result<()> {
     let (problems, rejects) = (args.problems.as_deref(), args.rejects.as_deref());
     let report = Report { target: target(args), summary, problems, rejects };
     let done = Done::Index(Box::new(summary.object(report.target)));
-    report_done(args.report, done, || report.text())
+    report_done(args.report, done, &report.text())
 }
 
 /// Prints which options had no effect, and which option can be the reason why no game was found in a file.
@@ -270,23 +266,20 @@ fn games_instead_of_database(args: &IndexArgs) -> Option<&Path> {
     database.filter(|path| is_exchanged && has_name_of_games(path))
 }
 
-/// The options for rebuilding a database: its threshold, layout, opening names and player aliases, and
-/// otherwise the defaults.
-fn options_of(database: &Path) -> anyhow::Result<IndexOptions> {
+/// Sets the options that a rebuilt database keeps: its threshold, layout, opening names and player aliases.
+fn keep_settings(database: &Path, options: &mut IndexOptions) -> anyhow::Result<()> {
     let known = Database::open_read_only(database)?;
-    Ok(IndexOptions {
-        continuation_threshold: known.continuation_threshold()?,
-        openings: Arc::new(known.opening_book()?),
-        player_aliases: known.player_aliases()?,
-        layout: Some(known.layout()),
-        ..IndexOptions::default()
-    })
+    options.continuation_threshold = known.continuation_threshold()?;
+    options.openings = Arc::new(known.opening_book()?);
+    options.player_aliases = known.player_aliases()?;
+    options.layout = Some(known.layout());
+    Ok(())
 }
 
 /// The files that a database was built from, in the order in which they were first read. Fails if data would be
-/// lost (see [`check_own_rows`]), or if no file can be read. Unless `drops` is true, also fails if one file
-/// with games cannot be read, and sets `options` so that the run fails if a file has become shorter. If `drops`
-/// is true, prints a note about each file that cannot be read.
+/// lost (see [`check_own_rows`]), or if no file can be read. If `drops` is true, prints a note about each file
+/// that cannot be read. Otherwise, fails if a file with games cannot be read, and sets `options` so that the run
+/// fails if a file has become shorter.
 fn files_of(database: &Path, drops: bool, options: &mut IndexOptions) -> anyhow::Result<Vec<PathBuf>> {
     let known = Database::open_read_only(database)?;
     check_own_rows(&known, database)?;
@@ -391,11 +384,7 @@ fn announce(estimate: &Estimate, is_parquet: bool, skips_duplicates: bool) {
 
 fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
     let work = args.work.options();
-    let before = if args.reread { options_of(&args.database)? } else { IndexOptions::default() };
-    let options = IndexOptions {
-        threads: work.threads,
-        memory: work.memory,
-        temp_dir: work.temp_dir,
+    let mut options = IndexOptions {
         overwrite: args.overwrite || args.reread,
         must_have_games: true,
         strict: args.strict,
@@ -406,8 +395,11 @@ fn options(args: &IndexArgs) -> anyhow::Result<IndexOptions> {
         chunk_size: args
             .chunk_size
             .map_or(work.chunk_size, |size| usize::try_from(size).unwrap_or(usize::MAX)),
-        ..before
+        ..work
     };
+    if args.reread {
+        keep_settings(&args.database, &mut options)?;
+    }
     let options = args.made_with.given(options)?;
     let ignores_settings = args.overwrite || args.parquet.is_some();
     let made_with =

@@ -91,7 +91,7 @@ fn write_totals(out: &mut dyn Write, held: &DatabaseContents) -> io::Result<()> 
 
 fn write_openings(out: &mut dyn Write, held: &DatabaseContents) -> io::Result<()> {
     let is_named = held.openings.iter().any(|opening| opening.name.is_some());
-    let rows = held.openings.iter().map(|opening| {
+    let mut rows = held.openings.iter().map(|opening| {
         let share = percent(opening.games, held.games);
         let mut row =
             vec![Cell::number(grouped(opening.games)), Cell::number(share), Cell::text(&opening.eco)];
@@ -99,7 +99,7 @@ fn write_openings(out: &mut dyn Write, held: &DatabaseContents) -> io::Result<()
         row
     });
     let columns = ["games", "share", "eco", "name"];
-    section(out, "openings", &columns[..if is_named { 4 } else { 3 }], rows, 0)
+    section(out, "openings", &columns[..if is_named { 4 } else { 3 }], &mut rows, 0)
 }
 
 /// How many games are cut short, and how many have no moves, as text.
@@ -137,15 +137,15 @@ fn write_results(out: &mut dyn Write, held: &DatabaseContents) -> io::Result<()>
 }
 
 fn write_problems(out: &mut dyn Write, held: &DatabaseContents) -> io::Result<()> {
-    let rows = held.problems.iter().map(|problem| {
+    let mut rows = held.problems.iter().map(|problem| {
         vec![Cell::number(grouped(problem.count)), Cell::text(&problem.severity), Cell::text(&problem.kind)]
     });
-    section(out, "problems", &["number", "severity", "kind"], rows, 0)
+    section(out, "problems", &["number", "severity", "kind"], &mut rows, 0)
 }
 
 fn write_sources(out: &mut dyn Write, held: &DatabaseContents, listed: usize) -> io::Result<()> {
     let hidden = held.sources.len().saturating_sub(listed);
-    let rows = held.sources[hidden..].iter().map(|source| {
+    let mut rows = held.sources[hidden..].iter().map(|source| {
         vec![
             Cell::number(source.source.0.to_string()),
             Cell::number(grouped(source.games)),
@@ -155,7 +155,7 @@ fn write_sources(out: &mut dyn Write, held: &DatabaseContents, listed: usize) ->
             Cell::text(&source.path.to_string_lossy()),
         ]
     });
-    section(out, "sources", &["id", "games", "problems", "size", "indexed", "path"], rows, hidden)
+    section(out, "sources", &["id", "games", "problems", "size", "indexed", "path"], &mut rows, hidden)
 }
 
 fn write_imports(out: &mut dyn Write, held: &DatabaseContents, listed: usize) -> io::Result<()> {
@@ -163,7 +163,7 @@ fn write_imports(out: &mut dyn Write, held: &DatabaseContents, listed: usize) ->
     let options: Vec<_> = held.imports[hidden..].iter().map(|import| options(&import.options)).collect();
     let columns = ["id", "began", "took", "games", "pgndex", "options"];
     let shown = if options.iter().all(String::is_empty) { 5 } else { 6 };
-    let rows = held.imports[hidden..].iter().zip(&options).map(|(import, options)| {
+    let mut rows = held.imports[hidden..].iter().zip(&options).map(|(import, options)| {
         let finished = import.finished_at.is_some();
         let mut row = vec![
             Cell::number(import.import.0.to_string()),
@@ -176,7 +176,7 @@ fn write_imports(out: &mut dyn Write, held: &DatabaseContents, listed: usize) ->
         row.truncate(shown);
         row
     });
-    section(out, "runs", &columns[..shown], rows, hidden)
+    section(out, "runs", &columns[..shown], &mut rows, hidden)
 }
 
 /// Converts the options of a run from JSON to readable text: the options that are on, and the options that
@@ -202,7 +202,7 @@ fn is_hash(text: &str) -> bool {
 
 fn write_sizes(out: &mut dyn Write, sizes: &[TreeSize]) -> io::Result<()> {
     let total = sizes.iter().map(|tree| tree.bytes).sum();
-    let rows = sizes.iter().map(|tree| {
+    let mut rows = sizes.iter().map(|tree| {
         let name = if tree.name == tree.table {
             tree.name.clone()
         } else {
@@ -210,7 +210,7 @@ fn write_sizes(out: &mut dyn Write, sizes: &[TreeSize]) -> io::Result<()> {
         };
         vec![Cell::number(bytes(tree.bytes)), Cell::number(percent(tree.bytes, total)), Cell::text(&name)]
     });
-    section(out, "sizes", &["size", "share", "table"], rows, 0)
+    section(out, "sizes", &["size", "share", "table"], &mut rows, 0)
 }
 
 /// Writes a heading and a table, or nothing if there are no rows. `hidden` is the number of earlier rows,
@@ -219,7 +219,7 @@ fn section(
     out: &mut dyn Write,
     title: &str,
     columns: &[&str],
-    rows: impl ExactSizeIterator<Item = Vec<Cell>>,
+    rows: &mut dyn ExactSizeIterator<Item = Vec<Cell>>,
     hidden: usize,
 ) -> io::Result<()> {
     if rows.len() == 0 {
@@ -233,36 +233,18 @@ fn section(
             grouped((hidden + LISTED) as u64)
         )?,
     }
-    let out: Box<dyn Write + '_> = Box::new(Indented { out, at_start: true });
-    let mut table = TableWriter::new(out, columns, None);
+    let mut text = Vec::new();
+    let lines: Box<dyn Write + '_> = Box::new(&mut text);
+    let mut table = TableWriter::new(lines, columns, None);
     for row in rows {
         table.row(row)?;
     }
     table.finish()?;
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        out.write_all(b"  ")?;
+        out.write_all(line)?;
+    }
     Ok(())
-}
-
-/// Indents each line by two spaces.
-struct Indented<'a> {
-    out: &'a mut dyn Write,
-    at_start: bool,
-}
-
-impl Write for Indented<'_> {
-    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
-        for line in text.split_inclusive(|&byte| byte == b'\n') {
-            if self.at_start {
-                self.out.write_all(b"  ")?;
-            }
-            self.out.write_all(line)?;
-            self.at_start = line.ends_with(b"\n");
-        }
-        Ok(text.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
 }
 
 /// The maximum number of bars.
@@ -273,7 +255,7 @@ const MAX_WIDTH: usize = 40;
 const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Bar {
+struct Bar {
     label: String,
     count: u64,
 }
@@ -284,7 +266,7 @@ pub(crate) struct Bar {
 /// The range of the bins is determined without the lowest and the highest thousandth of the counted values.
 /// Values below the range are counted in the first bin, and values above it in the last bin. If there are
 /// several bins, the label of a bin with such values has only one limit.
-pub(crate) fn bars(counts: &SortedMap<u16, u64>, step: u16) -> Vec<Bar> {
+fn bars(counts: &SortedMap<u16, u64>, step: u16) -> Vec<Bar> {
     let rare = counts.values().sum::<u64>() / 1000;
     let (Some(low), Some(high)) = (bound(counts.iter(), rare), bound(counts.iter().rev(), rare)) else {
         return Vec::new();
@@ -294,27 +276,25 @@ pub(crate) fn bars(counts: &SortedMap<u16, u64>, step: u16) -> Vec<Bar> {
     let fits = |width: &u16| bin(high, *width) - bin(low, *width) < MAX_BARS;
     let width = widths.into_iter().find(fits).unwrap_or(u16::MAX);
     let (first, last) = (bin(low, width), bin(high, width));
-    let mut bars: Vec<_> = (first..=last)
-        .map(|bin| {
-            let start = u32::from(bin) * u32::from(width) * u32::from(step);
-            let end = start + u32::from(width) * u32::from(step) - 1;
-            let label = if start == end { start.to_string() } else { format!("{start}-{end}") };
-            (start, end, Bar { label, count: 0 })
-        })
-        .collect();
-    for (number, count) in counts.iter() {
-        bars[usize::from(bin(*number, width).clamp(first, last) - first)].2.count += count;
-    }
     let is_outside =
         |number: Option<&u16>, bound: u16| number.is_some_and(|number| bin(*number, width) != bound);
-    if is_outside(counts.keys().next(), first) && first != last {
-        bars[0].2.label = format!("to {}", bars[0].1);
+    let is_open_below = first != last && is_outside(counts.keys().next(), first);
+    let is_open_above = first != last && is_outside(counts.keys().next_back(), last);
+    let label = |bin: u16| {
+        let start = u32::from(bin) * u32::from(width) * u32::from(step);
+        let end = start + u32::from(width) * u32::from(step) - 1;
+        match bin {
+            _ if bin == first && is_open_below => format!("to {end}"),
+            _ if bin == last && is_open_above => format!("from {start}"),
+            _ if start == end => start.to_string(),
+            _ => format!("{start}-{end}"),
+        }
+    };
+    let mut bars: Vec<_> = (first..=last).map(|bin| Bar { label: label(bin), count: 0 }).collect();
+    for (number, count) in counts.iter() {
+        bars[usize::from(bin(*number, width).clamp(first, last) - first)].count += count;
     }
-    if is_outside(counts.keys().next_back(), last) && first != last {
-        let open = bars.len() - 1;
-        bars[open].2.label = format!("from {}", bars[open].0);
-    }
-    bars.into_iter().map(|(_, _, bar)| bar).collect()
+    bars
 }
 
 /// The first number at which the running sum of the counts is greater than `rare`; `None` if there is no such
@@ -333,7 +313,7 @@ fn bound<'a>(counts: impl Iterator<Item = (&'a u16, &'a u64)>, rare: u64) -> Opt
 ///
 /// # Errors
 /// If writing fails.
-pub(crate) fn write_bars(out: &mut dyn Write, bars: &[Bar], unknown: u64, width: usize) -> io::Result<()> {
+fn write_bars(out: &mut dyn Write, bars: &[Bar], unknown: u64, width: usize) -> io::Result<()> {
     let unknown = (unknown > 0).then(|| Bar { label: "unknown".to_owned(), count: unknown });
     let all = || bars.iter().chain(&unknown);
     let label_width = all().map(|bar| bar.label.len()).max().unwrap_or(0);
@@ -397,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn outliers_do_not_squeeze_the_other_bars() {
+    fn rare_outliers_do_not_widen_the_bins() {
         let lines = chart(&[(1, 1), (2020, 600), (2021, 1399), (9999, 1)], 1, 0, 80);
         assert_eq!(lines[0], "  to 2020      601  █████████████████▎");
         assert_eq!(lines[1], format!("  from 2021  1,400  {}", "█".repeat(40)));
@@ -405,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn any_counts_can_be_drawn() {
+    fn extreme_counts_and_numbers_can_be_drawn() {
         assert_eq!(chart(&[], 1, 0, 80), [""; 0]);
         assert_eq!(chart(&[(0, u64::MAX / 2)], 1, 0, 5).len(), 1);
         assert_eq!(chart(&[(0, 1), (u16::MAX, 1)], 1, 0, 80).len(), 7);

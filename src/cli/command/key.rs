@@ -5,7 +5,7 @@ use std::io::Write as _;
 use pgndex::query::PositionQuery;
 use serde_json::json;
 
-use crate::cli::args::{KeyArgs, RowFormat, read_fen, read_position};
+use crate::cli::args::{KeyArgs, RowFormat, SqlFormat, read_fen, read_position};
 use crate::cli::render::{PictureOutput, RowWriter, Value, stdout};
 
 /// Prints the key and the canonical FEN of a position, and writes its picture if requested.
@@ -29,7 +29,7 @@ fn write(query: &PositionQuery, format: RowFormat) -> anyhow::Result<()> {
     let (key, fen) = (query.position.key(), query.position.canonical_fen());
     let changes = query.assumptions();
     if format == RowFormat::Csv {
-        let mut rows = RowWriter::stdout(format, &["key", "integer", "fen", "changes"])?;
+        let mut rows = RowWriter::stdout(SqlFormat::Csv, &["key", "integer", "fen", "changes"])?;
         rows.row(&[
             key.to_string().into(),
             Value::Integer(key.as_i64()),

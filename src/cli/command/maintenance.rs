@@ -31,9 +31,8 @@ struct State {
 /// Copies a database.
 ///
 /// # Errors
-/// If the database cannot be read, the copy cannot be written, the copy would replace the database itself or
-/// one of its auxiliary files, an existing copy would be replaced without `--overwrite`, or the command is
-/// stopped.
+/// If the database cannot be read, the copy cannot be written, or the command is stopped. If the copy would
+/// replace the database itself or one of its auxiliary files. If the copy exists and `--overwrite` is missing.
 pub(crate) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
     let started = Instant::now();
     refuse_standard_output(&args.target)?;
@@ -70,7 +69,7 @@ pub(crate) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
     let [database, copy] = [&args.database, &args.target].map(|path| path.display().to_string());
     let text = format!("{} copied to {} in {}", bytes(length), printable(&copy), duration(elapsed));
     let done = Copied { database, copy, bytes: length, seconds: elapsed.as_secs_f64() };
-    report_done(args.report, Done::Backup(done), || text)
+    report_done(args.report, Done::Backup(done), &text)
 }
 
 /// Merges the parts that separate runs added to a database. Converts the database if another layout is
@@ -80,12 +79,11 @@ pub(crate) fn backup(args: &BackupArgs) -> anyhow::Result<()> {
 /// If the database cannot be read or written, or the command is stopped.
 pub(crate) fn optimize(OptimizeArgs { layout, work: args }: &OptimizeArgs) -> anyhow::Result<()> {
     let progress = stoppable_run()?;
-    let merged = display_run(args.report.log.quiet, &progress, || {
-        index::optimize(&args.database, &IndexOptions { layout: *layout, ..args.work.options() }, &progress)
-    });
-    let summary = merged?;
+    let options = IndexOptions { layout: *layout, ..args.work.options() };
     let OptimizeSummary { levels, dropped_games, converted, bytes_before, file_bytes, free_bytes, elapsed } =
-        summary;
+        display_run(args.report.log.quiet, &progress, || {
+            index::optimize(&args.database, &options, &progress)
+        })?;
     let (database, seconds) = (args.database.display().to_string(), elapsed.as_secs_f64());
     let converted_to = converted.map(Layout::as_str);
     let done = Optimized {
@@ -98,25 +96,24 @@ pub(crate) fn optimize(OptimizeArgs { layout, work: args }: &OptimizeArgs) -> an
         free_bytes,
         seconds,
     };
-    report_done(args.report, Done::Optimize(done), || {
-        let merged = (levels > 1).then(|| format!("merged {levels} parts into one"));
-        let dropped = (dropped_games > 0)
-            .then(|| format!("dropped the positions of {}", counted(dropped_games, "removed game")));
-        let changed = match converted {
-            Some(layout) => Some(format!("converted to the {layout} layout")),
-            None if levels <= 1 && dropped_games == 0 && file_bytes < bytes_before => {
-                Some("nothing to merge; rewrote the file without its free pages".to_owned())
-            }
-            None => None,
-        };
-        let done: Vec<_> = merged.into_iter().chain(dropped).chain(changed).collect();
-        let done = match (&done[..], layout) {
-            ([], Some(layout)) => format!("already has the {layout} layout; nothing to merge"),
-            ([], None) => "nothing to merge".to_owned(),
-            (done, _) => format!("{} in {seconds:.1} s", done.join(" and ")),
-        };
-        format!("{done}\n{}", database_size(&args.database, bytes_before, file_bytes, free_bytes))
-    })
+    let merged = (levels > 1).then(|| format!("merged {levels} parts into one"));
+    let dropped = (dropped_games > 0)
+        .then(|| format!("dropped the positions of {}", counted(dropped_games, "removed game")));
+    let changed = match converted {
+        Some(layout) => Some(format!("converted to the {layout} layout")),
+        None if levels <= 1 && dropped_games == 0 && file_bytes < bytes_before => {
+            Some("nothing to merge; rewrote the file without its free pages".to_owned())
+        }
+        None => None,
+    };
+    let changes: Vec<_> = merged.into_iter().chain(dropped).chain(changed).collect();
+    let changes = match (&changes[..], layout) {
+        ([], Some(layout)) => format!("already has the {layout} layout; nothing to merge"),
+        ([], None) => "nothing to merge".to_owned(),
+        (changes, _) => format!("{} in {seconds:.1} s", changes.join(" and ")),
+    };
+    let size = database_size(&args.database, bytes_before, file_bytes, free_bytes);
+    report_done(args.report, Done::Optimize(done), &format!("{changes}\n{size}"))
 }
 
 /// Repairs a database.
@@ -150,27 +147,26 @@ pub(crate) fn repair(args: &MaintenanceArgs) -> anyhow::Result<Status> {
         file_bytes,
         seconds: elapsed.as_secs_f64(),
     };
-    report_done(args.report, Done::Repair(done), || {
-        let changes = [
-            ("removed", counts.rows, "row"),
-            ("removed", counts.names, "name"),
-            ("removed", counts.sources, "source"),
-            ("corrected the length of", counts.ply_counts, "game"),
-            ("corrected", hashes, "hash"),
-        ];
-        let changes = changes.iter().filter(|(_, count, _)| *count > 0);
-        let changes: String =
-            changes.map(|(verb, count, noun)| format!("{verb} {}; ", counted(*count, noun))).collect();
-        format!(
-            "{changes}rebuilt all tables derived from the games, such as `occurrence`, with move statistics for {}; took {:.1} s\n\
-             {database}: {}; annotations, openings, settings and problems were not checked: run `pgndex verify {word}`",
-            counted(visited_positions, "position"),
-            elapsed.as_secs_f64(),
-            bytes(file_bytes),
-            database = printable(&args.database.to_string_lossy()),
-            word = shell_word(&args.database.to_string_lossy()),
-        )
-    })?;
+    let changes = [
+        ("removed", counts.rows, "row"),
+        ("removed", counts.names, "name"),
+        ("removed", counts.sources, "source"),
+        ("corrected the length of", counts.ply_counts, "game"),
+        ("corrected", hashes, "hash"),
+    ];
+    let changes = changes.iter().filter(|(_, count, _)| *count > 0);
+    let changes: String =
+        changes.map(|(verb, count, noun)| format!("{verb} {}; ", counted(*count, noun))).collect();
+    let text = format!(
+        "{changes}rebuilt all tables derived from the games, such as `occurrence`, with move statistics for {}; took {:.1} s\n\
+         {database}: {}; annotations, openings, settings and problems were not checked: run `pgndex verify {word}`",
+        counted(visited_positions, "position"),
+        elapsed.as_secs_f64(),
+        bytes(file_bytes),
+        database = printable(&args.database.to_string_lossy()),
+        word = shell_word(&args.database.to_string_lossy()),
+    );
+    report_done(args.report, Done::Repair(done), &text)?;
     Ok(if broken.is_empty() { Status::Done } else { Status::Unsound })
 }
 

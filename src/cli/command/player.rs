@@ -49,13 +49,13 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
         "opponent" => "--opponent".to_owned(),
         field => filter_option(field),
     };
-    note_similar(&database, &selection, named)?;
+    note_similar(&database, &selection, &named)?;
     if record.all.games == 0 {
         let unknown = similar_names(&database, &selection)?;
-        note_unknown(&unknown, named);
+        note_unknown(&unknown, &named);
         if unknown.is_empty() {
             note("no game of this player passes the filters");
-            note_without_one(&database, &filter, None, false, |field| {
+            note_without_one(&database, &filter, None, false, &|field| {
                 (field != "player").then(|| filter_option(field))
             })?;
         }
@@ -70,8 +70,7 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints notes on the players whose games are counted, on games that are counted twice, and on omitted
-/// moves, if there are any.
+/// Prints notes if several players match, if games are counted twice, and if moves are omitted.
 fn note_shown(record: &PlayerRecord) {
     if record.players.len() > 1 {
         let players: Vec<_> =

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, anyhow, bail};
 use csv::{ErrorKind, Position, ReaderBuilder, StringRecord};
@@ -11,11 +11,12 @@ use pgndex::query::{
     choose_name, similar_names, suggest_aliases,
 };
 use pgndex::read_start;
-use pgndex::store::{Database, GameFilter, NameFilter, PlayerAlias, WriterLock};
+use pgndex::store::{Database, GameFilter, NameFilter, PlayerAlias};
 
-use crate::cli::args::{PlayersArgs, RowFormat};
-use crate::cli::notes::{note_similar, note_unknown};
-use crate::cli::render::{RowWriter, Value, all_hint, counted, grouped, printable, sign, stdout, write_json};
+use crate::cli::args::{PlayersArgs, RowFormat, SqlFormat};
+use crate::cli::command::open_to_write;
+use crate::cli::notes::{names_and_games, note_similar, note_unknown};
+use crate::cli::render::{RowWriter, Value, all_hint, counted, grouped, printable, stdout, write_json};
 use crate::cli::terminal::note;
 
 /// A column: its name, and the function that returns its value.
@@ -51,8 +52,8 @@ const NAMES: [&str; 2] = ["name", "other spellings"];
 /// Lists the players, or changes which names belong to one player.
 ///
 /// # Errors
-/// If the database or a list cannot be read or written, if a name is unknown or ambiguous, or if the names to
-/// merge conflict with each other or with the database.
+/// If the database or a list cannot be read or written. If a name is unknown or ambiguous. If the names to merge
+/// conflict with each other or with the database.
 pub(crate) fn run(args: &PlayersArgs) -> anyhow::Result<()> {
     if !args.merge.is_empty() {
         return merge(&args.database, &args.merge);
@@ -80,20 +81,14 @@ fn suggest(database: &Database) -> anyhow::Result<()> {
         (&suggested.unclear, "could belong to several players"),
         (&suggested.several_fide_ids, "have games with several FIDE numbers"),
     ] {
-        let mut named: Vec<_> = most
-            .iter()
-            .map(|(name, games)| format!("\"{}\" ({})", printable(name), grouped(*games)))
-            .collect();
-        if *names > most.len() as u64 {
-            named.push(sign("…", "...").to_owned());
-        }
         if *names > 0 {
+            let most: Vec<_> = most.iter().map(|(name, games)| (name.as_str(), *games)).collect();
             let count = counted(*names, "name");
             let why = if *names == 1 { why.replacen("have", "has", 1) } else { why.to_owned() };
             note(&format!(
                 "{count} {why} and {} left out: {}",
                 if *names == 1 { "is" } else { "are" },
-                named.join(", ")
+                names_and_games(&most, *names > most.len() as u64)
             ));
         }
     }
@@ -109,8 +104,8 @@ fn list(args: &PlayersArgs, database: &Database) -> anyhow::Result<()> {
         let filter = GameFilter { player: Some(searched.clone()), ..GameFilter::default() };
         let selection = database.select(&filter)?;
         let name = |_: &str| format!("\"{}\"", printable(searched.text()));
-        note_unknown(&similar_names(database, &selection)?, name);
-        note_similar(database, &selection, name)?;
+        note_unknown(&similar_names(database, &selection)?, &name);
+        note_similar(database, &selection, &name)?;
     } else if listed.total == 0 {
         note("there are no players in this database");
     }
@@ -132,15 +127,13 @@ fn write(format: RowFormat, listed: &ListedPlayers, offset: u32) -> anyhow::Resu
     };
     match format {
         RowFormat::Table if listed.players.is_empty() => return Ok(()),
-        RowFormat::Table => {
-            return write_rows(format, &TABLE, &listed.players)?.finish(Some(total));
-        }
+        RowFormat::Table => return write_rows(SqlFormat::Table, &TABLE, &listed.players, Some(total)),
         RowFormat::Json => {
             let mut out = stdout();
             listed.players.iter().try_for_each(|player| write_json(&mut out, player))?;
             out.flush()?;
         }
-        RowFormat::Csv => write_rows(format, &FIELDS, &listed.players)?.finish(None)?,
+        RowFormat::Csv => write_rows(SqlFormat::Csv, &FIELDS, &listed.players, None)?,
     }
     if shown < listed.total && shown > 0 {
         note(&total);
@@ -149,43 +142,35 @@ fn write(format: RowFormat, listed: &ListedPlayers, offset: u32) -> anyhow::Resu
 }
 
 fn write_rows(
-    format: RowFormat,
+    format: SqlFormat,
     columns: &[Column],
     players: &[ListedPlayer],
-) -> anyhow::Result<RowWriter<'static>> {
+    last_line: Option<String>,
+) -> anyhow::Result<()> {
     let names: Vec<_> = columns.iter().map(|(name, _)| *name).collect();
     let mut rows = RowWriter::stdout(format, &names)?.shortening(&NAMES);
     for player in players {
         rows.row(&columns.iter().map(|(_, value)| value(player)).collect::<Vec<_>>())?;
     }
-    Ok(rows)
+    rows.finish(last_line)
 }
 
 /// Calls `change` to change which names belong to one player, and writes either all of the changes or none. A
-/// lock prevents other programs from writing meanwhile. For each name that `change` returns, prints how many
-/// games the player has now.
+/// lock prevents other programs from writing meanwhile. If `change` returns a name, prints how many games the
+/// player has now.
 fn change(
     path: &Path,
-    change: impl FnOnce(&Database, &mut Aliases) -> anyhow::Result<Vec<String>>,
+    change: impl FnOnce(&Database, &mut Aliases) -> anyhow::Result<Option<String>>,
 ) -> anyhow::Result<()> {
-    // The path is checked before the lock is acquired: the lock is a file beside the database, and would be
-    // created even if there is no database.
-    drop(Database::open_read_only(path)?);
-    let lock = WriterLock::acquire(path)?;
-    let database = Database::open_read_only(path)?;
+    let (lock, database) = open_to_write(path)?;
     let mut aliases = Aliases::read(&database)?;
     let before = aliases.clone();
-    let names = change(&database, &mut aliases)?;
-    drop(database);
-    let database = Database::open(path)?;
+    let name = change(&database, &mut aliases)?;
     if aliases != before {
         aliases.write(&database, &lock)?;
     }
     drop(lock);
-    for name in names {
-        report_player(&database, &name)?;
-    }
-    Ok(())
+    name.map_or(Ok(()), |name| report_player(&database, &name))
 }
 
 /// Merges names into one player.
@@ -196,11 +181,11 @@ fn merge(path: &Path, names: &[String]) -> anyhow::Result<()> {
     change(path, |database, aliases| {
         let chosen =
             names.iter().map(|name| choose_name(database, aliases, name)).collect::<Result<Vec<_>, _>>()?;
-        let Some((name, others)) = chosen.split_first() else { return Ok(Vec::new()) };
+        let Some((name, others)) = chosen.split_first() else { return Ok(None) };
         for other in others {
             aliases.merge(name, other)?;
         }
-        Ok(vec![name.clone()])
+        Ok(Some(name.clone()))
     })
 }
 
@@ -209,24 +194,26 @@ fn merge(path: &Path, names: &[String]) -> anyhow::Result<()> {
 /// # Errors
 /// If the file cannot be read, or contradicts itself or the database; if the database cannot be written.
 fn read_aliases(path: &Path, file: &Path) -> anyhow::Result<()> {
-    let list = read_list(file)?;
+    let AliasFile { rows, lines } = read_list(file)?;
     change(path, |database, aliases| {
         let before = aliases.len();
-        aliases.add(&list.rows).map_err(|(index, error)| list.at(index, error))?;
+        aliases.add(&rows).map_err(|(index, error)| {
+            anyhow!("{}:{}: {error}; nothing was changed", file.display(), lines[index])
+        })?;
         let mut unused = Vec::new();
-        for row in &list.rows {
+        for row in &rows {
             if !has_games(database, &row.alias)? {
                 unused.push(&row.alias);
             }
         }
-        let (read, new) = (counted(list.rows.len() as u64, "spelling"), aliases.len().saturating_sub(before));
+        let (read, new) = (counted(rows.len() as u64, "spelling"), aliases.len().saturating_sub(before));
         let unused = match unused.as_slice() {
             [] => String::new(),
             [name] => format!("; \"{}\" is not in any game yet", printable(name)),
             names => format!("; {} of these names are not in any game yet", grouped(names.len() as u64)),
         };
         note(&format!("{read} read ({} new){unused}", grouped(new as u64)));
-        Ok(Vec::new())
+        Ok(None)
     })
 }
 
@@ -249,7 +236,7 @@ fn split(path: &Path, name: &str) -> anyhow::Result<()> {
         let of = gone.first().map(|row| printable(&row.name)).unwrap_or_default();
         let are = if gone.len() == 1 { "is" } else { "are" };
         note(&format!("{names} {are} separate from \"{of}\" again"));
-        Ok(Vec::new())
+        Ok(None)
     })
 }
 
@@ -283,18 +270,9 @@ const SUGGESTED: [&str; 7] =
 
 /// A parsed list of names to merge.
 struct AliasFile {
-    path: PathBuf,
     rows: Vec<PlayerAlias>,
     /// The line at which each row begins.
     lines: Vec<u64>,
-}
-
-impl AliasFile {
-    /// An error about a row, with the path and the line.
-    fn at(&self, index: usize, error: AliasError) -> anyhow::Error {
-        let line = self.lines.get(index).copied().unwrap_or_default();
-        anyhow!("{}:{line}: {error}; nothing was changed", self.path.display())
-    }
 }
 
 /// Reads a list of names to merge.
@@ -311,15 +289,10 @@ fn read_list(path: &Path) -> anyhow::Result<AliasFile> {
         bail!("{shown}: more than {} MiB, too much for a list of names; is this the right file?", MOST >> 20);
     }
     let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_slice());
-    let mut list = AliasFile { path: path.to_owned(), rows: Vec::new(), lines: Vec::new() };
+    let mut list = AliasFile { rows: Vec::new(), lines: Vec::new() };
     let mut columns = None;
     let mut record = StringRecord::new();
-    loop {
-        match reader.read_record(&mut record) {
-            Ok(false) => break,
-            Ok(true) => {}
-            Err(error) => return Err(unreadable(path, error)),
-        }
+    while reader.read_record(&mut record).map_err(|error| unreadable(path, error))? {
         let line = record.position().map_or(0, |position| line_at(&text, position));
         let read = match &columns {
             None => Columns::read(&record).map(|read| columns = Some(read)),
@@ -404,7 +377,6 @@ impl Columns {
             bail!("{}, but {}; {advice}", counted(fields as u64, "field"), counted(count as u64, "column"));
         }
         let text = |column: usize, what: &str| match record.get(column) {
-            // Most likely a quote is not closed.
             Some(text) if is_continued(text) => {
                 Err(anyhow!("the {what} continues after the end of the line; is a double quote not closed?"))
             }
@@ -445,7 +417,7 @@ fn other_separator(field: &str) -> Option<&'static str> {
 /// # Errors
 /// If writing fails.
 fn write_aliases(rows: &[PlayerAlias]) -> anyhow::Result<()> {
-    let mut writer = RowWriter::stdout(RowFormat::Csv, &COLUMNS)?;
+    let mut writer = RowWriter::stdout(SqlFormat::Csv, &COLUMNS)?;
     for PlayerAlias { name, alias, fide_id } in rows {
         writer.row(&[name.as_str().into(), alias.as_str().into(), (*fide_id).into()])?;
     }
@@ -457,7 +429,7 @@ fn write_aliases(rows: &[PlayerAlias]) -> anyhow::Result<()> {
 /// # Errors
 /// If writing fails.
 fn write_suggested(rows: &[SuggestedAlias]) -> anyhow::Result<()> {
-    let mut writer = RowWriter::stdout(RowFormat::Csv, &[&COLUMNS[..], &SUGGESTED].concat())?;
+    let mut writer = RowWriter::stdout(SqlFormat::Csv, &[&COLUMNS[..], &SUGGESTED].concat())?;
     for row in rows {
         let mut values = vec![
             row.name.as_str().into(),

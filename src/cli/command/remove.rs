@@ -3,13 +3,13 @@
 use std::fs;
 use std::time::Instant;
 
-use pgndex::index::{LostDuplicates, Removal, RemovalSummary, removable, remove, shrink};
+use pgndex::index::{Error, LostDuplicates, Removal, RemovalSummary, removable, remove, shrink};
 use pgndex::query::{Choice, choose_games, similar_names};
 use pgndex::store::{Database, ErrorKind, GameFilter};
 
 use crate::cli::args::{RemoveArgs, filter_option};
 use crate::cli::error::wrong_value;
-use crate::cli::notes::{note_several, note_unknown_names};
+use crate::cli::notes::{note_several, note_unknown};
 use crate::cli::render::{Done, Lost, Removed, counted, database_size, printable};
 use crate::cli::report::report_done;
 use crate::cli::terminal::{display_run, note, stoppable_run};
@@ -35,24 +35,22 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
     let started = Instant::now();
     let bytes_before = fs::metadata(&args.database).map_or(0, |metadata| metadata.len());
     let removes = removal.is_some();
-    let (gone, shrunk) = display_run(args.report.log.quiet, &progress, || {
-        let gone = removal.map(|removal| remove(&args.database, &removal, &options, &progress)).transpose();
-        let shrunk = match &gone {
-            Ok(summary) if args.shrink => {
-                shrink(&args.database, &options, &progress).map(Some).map_err(|error| {
-                    const ALONE: &str = "`pgndex remove DB --shrink` does only this";
-                    match summary {
-                        Some(summary) => error.after(summary.done(), "shrinking the file", ALONE),
-                        None => error,
-                    }
-                })
+    let (removed, shrunk) = display_run(args.report.log.quiet, &progress, || {
+        let removed =
+            removal.map(|removal| remove(&args.database, &removal, &options, &progress)).transpose()?;
+        if !args.shrink {
+            return Ok((removed, None));
+        }
+        let shrunk = shrink(&args.database, &options, &progress).map_err(|error| {
+            const ALONE: &str = "`pgndex remove DB --shrink` does only this";
+            match &removed {
+                Some(summary) => error.after(summary.done(), "shrinking the file", ALONE),
+                None => error,
             }
-            _ => Ok(None),
-        };
-        (gone, shrunk)
-    });
-    let mut summary = gone?.unwrap_or_default();
-    let shrunk = shrunk?;
+        })?;
+        Ok::<_, Error>((removed, Some(shrunk)))
+    })?;
+    let mut summary = removed.unwrap_or_default();
     if let Some(file_bytes) = shrunk {
         (summary.file_bytes, summary.free_bytes, summary.elapsed) = (file_bytes, 0, started.elapsed());
     }
@@ -69,8 +67,8 @@ fn removal(args: &RemoveArgs) -> anyhow::Result<Option<Removal>> {
     let database = Database::open_read_only(&args.database)?;
     if args.games {
         let selection = database.select(&filter)?;
-        note_unknown_names(&similar_names(&database, &selection)?);
-        if note_several(&database, &selection, filter_option)? {
+        note_unknown(&similar_names(&database, &selection)?, &filter_option);
+        if note_several(&database, &selection, &filter_option)? {
             return Err(wrong_value(
                 "the name matches several players; nothing is removed. Give one of them as =NAME, as in --player \"=Carlsen,M\"",
             ));
@@ -80,18 +78,13 @@ fn removal(args: &RemoveArgs) -> anyhow::Result<Option<Removal>> {
     if let Some(sql) = &args.sql {
         let mut games = Vec::new();
         choose_games(&database, Choice::Sql(sql), |game| {
-            games.push(game);
-            Ok::<_, pgndex::query::Error>(true)
-        })?;
-        let mut statement =
-            database.connection().prepare("SELECT EXISTS (SELECT 1 FROM game WHERE game_id = ?1)")?;
-        for &game in &games {
-            let exists: bool = statement.query_row([game.0], |row| row.get(0))?;
-            if !exists {
+            if database.game_from(game)? != Some(game) {
                 let last = database.last_game()?;
                 return Err(ErrorKind::NoSuchGame { game, last }.at(&args.database).into());
             }
-        }
+            games.push(game);
+            Ok::<_, anyhow::Error>(true)
+        })?;
         return Ok(Some(Removal::Games(games)));
     }
     Ok((!filter.sources.is_empty()).then_some(Removal::Sources(filter.sources)))
@@ -107,7 +100,7 @@ fn report_outcome(
 ) -> anyhow::Result<()> {
     let done = Done::Remove(removed(args, summary));
     if args.report.json {
-        return report_done(args.report, done, String::new);
+        return report_done(args.report, done, "");
     }
     for LostDuplicates { path, games, reason } in &summary.lost {
         let path = printable(&path.to_string_lossy());
@@ -118,7 +111,7 @@ fn report_outcome(
             printable(reason),
         ));
     }
-    report_done(args.report, done, || last_line(args, summary, before, removes))
+    report_done(args.report, done, &last_line(args, summary, before, removes))
 }
 
 fn last_line(args: &RemoveArgs, summary: &RemovalSummary, before: Option<u64>, removes: bool) -> String {

@@ -12,8 +12,8 @@ use pgndex::query::{
 use pgndex::source::{self, DecodeOptions};
 use pgndex::store::{Database, Selection};
 
-use crate::cli::args::{RepertoireArgs, RowFormat};
-use crate::cli::notes::{note_players, note_skipped, note_unknown_names};
+use crate::cli::args::{RepertoireArgs, RowFormat, SqlFormat, filter_option};
+use crate::cli::notes::{note_players, note_skipped, note_unknown};
 use crate::cli::render::{
     RowWriter, Value, counted, grouped, percent, print_json, print_line, printable, sign,
 };
@@ -27,8 +27,8 @@ const MOST: usize = 64 << 20;
 /// Prints how the games compare with a repertoire.
 ///
 /// # Errors
-/// If an argument is invalid, the repertoire or the database cannot be read, the repertoire has no moves, its
-/// side is unknown, or the answer cannot be written.
+/// If an argument is invalid, or the repertoire or the database cannot be read. If the repertoire has no moves,
+/// or its side is unknown. If the answer cannot be written.
 pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
     let start = args.timing.then(Instant::now);
     let filter = args.filter.filter()?;
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
     let book = Book::read(&text, args.side).with_context(name)?;
     report_problems(&book, &name());
     let selection = database.select(&filter)?;
-    note_players(&database, &selection)?;
+    note_players(&database, &selection, &filter_option)?;
     let limit = if args.limit == 0 { usize::MAX } else { args.limit as usize };
     let query = RepertoireQuery {
         database: &database,
@@ -81,8 +81,7 @@ fn note_outcome(
     repertoires: &[Repertoire],
 ) -> anyhow::Result<()> {
     if !repertoires.iter().any(reached) {
-        let unknown = similar_names(database, selection)?;
-        note_unknown_names(&unknown);
+        note_unknown(&similar_names(database, selection)?, &filter_option);
         if !note_skipped(database, selection)? {
             note(match database.count_games_of(selection)? {
                 0 if selection.is_all() => "the database has no games",
@@ -193,7 +192,7 @@ fn write_lines(lines: &[RepertoireLine], first: usize, has_names: bool, hidden: 
     if has_names {
         columns.insert(1, "from");
     }
-    let mut rows = RowWriter::stdout(RowFormat::Table, &columns)?.shortening(&["from", "moves"]);
+    let mut rows = RowWriter::stdout(SqlFormat::Table, &columns)?.shortening(&["from", "moves"]);
     let mut before: &[RepertoireMove] = &[];
     for (number, line) in (first as u64..).zip(lines) {
         let left = line
@@ -248,7 +247,7 @@ fn write_departures(name: &str, departures: &[Departure], count: u64) -> anyhow:
     let shown = if shown < count { format!(", {shown} of {}", grouped(count)) } else { String::new() };
     print_line(&format!("\n{name}{shown}:"))?;
     let columns = ["move", "games", "  share", "score", "repertoire", "after"];
-    let mut rows = RowWriter::stdout(RowFormat::Table, &columns)?.shortening(&["repertoire", "after"]);
+    let mut rows = RowWriter::stdout(SqlFormat::Table, &columns)?.shortening(&["repertoire", "after"]);
     for departure in departures {
         let after = if departure.after.is_empty() { start(&departure.fen) } else { &departure.after };
         rows.row(&[
@@ -274,7 +273,7 @@ fn write_games(games: &[FollowingGame]) -> anyhow::Result<()> {
     }
     print_line("\nThe latest games that followed the repertoire:")?;
     let columns = ["game", "white", "elo", "black", "elo", "result", "date", "next", "after"];
-    let mut rows = RowWriter::stdout(RowFormat::Table, &columns)?.shortening(&["white", "black", "after"]);
+    let mut rows = RowWriter::stdout(SqlFormat::Table, &columns)?.shortening(&["white", "black", "after"]);
     for game in games {
         rows.row(&[
             game.game_id.0.into(),
@@ -311,7 +310,7 @@ fn write_csv(repertoires: &[Repertoire]) -> anyhow::Result<()> {
         ("left_games", |_, line| line.left_by.as_ref().map(|left| left.games).into()),
         ("start_fen", |_, line| line.start_fen.as_deref().into()),
     ];
-    let mut rows = RowWriter::stdout(RowFormat::Csv, &COLUMNS.map(|(name, _)| name))?;
+    let mut rows = RowWriter::stdout(SqlFormat::Csv, &COLUMNS.map(|(name, _)| name))?;
     for repertoire in repertoires {
         for line in &repertoire.lines {
             rows.row(&COLUMNS.map(|(_, value)| value(repertoire, line)))?;

@@ -18,18 +18,7 @@ use crate::cli::terminal::{Notifier, note, stop_on_signal};
 /// # Errors
 /// If a database or the token cannot be read, the options are invalid, or the server cannot start.
 pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
-    let token = match &args.token_file {
-        Some(path) => {
-            let text = fs::read_to_string(path).with_context(|| {
-                format!(
-                    "{}: cannot read the token; --token-file needs a file that contains it",
-                    path.display()
-                )
-            })?;
-            Some(text.trim().to_owned())
-        }
-        None => None,
-    };
+    let token = args.token_file.as_deref().map(read_token).transpose()?;
     let server = match Server::bind(args.options(token)) {
         Err(error @ Error::Public { .. }) => {
             return Err(wrong_value(format!("{error}: --token-file FILE, or --public")));
@@ -60,4 +49,11 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     }
     notifier.notify("READY=1");
     Ok(server.run()?)
+}
+
+fn read_token(path: &Path) -> anyhow::Result<String> {
+    let text = fs::read_to_string(path).with_context(|| {
+        format!("{}: cannot read the token; --token-file needs a file that contains it", path.display())
+    })?;
+    Ok(text.trim().to_owned())
 }

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use clap::{ArgGroup, Command, Id};
+use clap::{Arg, ArgGroup, Command, Id};
 use clap_mangen::Man;
 
 use crate::cli::args::{CompletionsArgs, ManArgs, formats};
@@ -65,12 +65,12 @@ pub(crate) fn man(args: &ManArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn page_name(command: &clap::Command) -> String {
+fn page_name(command: &Command) -> String {
     command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned()
 }
 
 /// Writes the page of a command. `others` are the names of the pages under SEE ALSO.
-fn write(directory: &Path, command: &clap::Command, others: &[String]) -> anyhow::Result<()> {
+fn write(directory: &Path, command: &Command, others: &[String]) -> anyhow::Result<()> {
     let path = directory.join(format!("{}.1", page_name(command)));
     let written = fs::write(&path, page(command, others)?);
     if written.is_err() {
@@ -80,7 +80,7 @@ fn write(directory: &Path, command: &clap::Command, others: &[String]) -> anyhow
     written.with_context(|| format!("{}: cannot be written", path.display()))
 }
 
-fn page(command: &clap::Command, others: &[String]) -> anyhow::Result<Vec<u8>> {
+fn page(command: &Command, others: &[String]) -> anyhow::Result<Vec<u8>> {
     let man = Man::new(command.clone());
     // The date is empty, so that the same program always writes the same pages. The header is written here,
     // because `Man` would omit the empty field.
@@ -171,27 +171,32 @@ fn exit_status(command: &Command) -> Vec<Entry> {
         _ => "Failed.",
     };
     let is_any_of = |names: &[&str]| name == PROGRAM || names.contains(&name);
-    let mut entries =
-        vec![("0", done), ("1", failed), ("2", "Wrong usage: an unknown option or an invalid value.")];
-    if is_any_of(&["index", "watch"]) {
-        entries.push((
+    let is_stopped = !["watch", "serve", "key", "completions", "man"].contains(&name);
+    applicable([
+        (true, "0", done),
+        (true, "1", failed),
+        (true, "2", "Wrong usage: an unknown option or an invalid value."),
+        (
+            is_any_of(&["index", "watch"]),
             "3",
             "Done, but some games could not be read completely, or a file has text but no games.",
-        ));
-    }
-    if is_any_of(&["index", "remove", "optimize", "backup", "repair", "players", "sql"]) {
-        entries.push((
+        ),
+        (
+            is_any_of(&["index", "remove", "optimize", "backup", "repair", "players", "sql"]),
             "4",
             "Another program is writing the database, or has been reading it since before the command began. The database is \
              unchanged; try again later.",
-        ));
-    }
-    if !["watch", "serve", "key", "completions", "man"].contains(&name) {
-        entries.push(("129", "The terminal was closed (SIGHUP)."));
-        entries.push(("130", "Stopped by Ctrl-C (SIGINT)."));
-        entries.push(("143", "Stopped by SIGTERM."));
-    }
-    entries
+        ),
+        (is_stopped, "129", "The terminal was closed (SIGHUP)."),
+        (is_stopped, "130", "Stopped by Ctrl-C (SIGINT)."),
+        (is_stopped, "143", "Stopped by SIGTERM."),
+    ])
+}
+
+/// The entries that apply to a command, without the values that say so.
+fn applicable<const N: usize>(entries: [(bool, &'static str, &'static str); N]) -> Vec<Entry> {
+    let applies = entries.into_iter().filter(|(applies, ..)| *applies);
+    applies.map(|(_, term, text)| (term, text)).collect()
 }
 
 /// The environment variables that a command reads.
@@ -199,13 +204,13 @@ fn environment(command: &Command) -> Vec<Entry> {
     let is_program = command.get_name() == PROGRAM;
     let has = |option: &str| is_program || command.get_arguments().any(|arg| arg.get_id() == option);
     let reads = |variable: &str| {
-        let is_it = |arg: &clap::Arg| arg.get_env().is_some_and(|name| name == variable);
+        let is_it = |arg: &Arg| arg.get_env().is_some_and(|name| name == variable);
         is_program || command.get_arguments().any(is_it)
     };
     let formats = formats(command);
     let writes = |format: &str| is_program || formats.iter().any(|known| known.starts_with(format));
     let is_any_of = |names: &[&str]| is_program || names.contains(&command.get_name());
-    let entries = [
+    applicable([
         (reads(DATABASE), DATABASE, "The database, if none is given on the command line."),
         (reads(THREADS), THREADS, "The number of threads, if --threads is not given."),
         (has("quiet"), NO_PROGRESS, "If it is set and not 0, no progress is shown."),
@@ -227,9 +232,7 @@ fn environment(command: &Command) -> Vec<Entry> {
             "WATCHDOG_USEC, WATCHDOG_PID",
             "Set by systemd for a service with WatchdogSec.",
         ),
-    ];
-    let read = entries.into_iter().filter(|(is_read, ..)| *is_read);
-    read.map(|(_, variable, effect)| (variable, effect)).collect()
+    ])
 }
 
 /// The files that a command reads and writes.
@@ -237,30 +240,25 @@ fn files(command: &Command) -> Vec<Entry> {
     let name = command.get_name();
     let has = |option: &str| command.get_arguments().any(|arg| arg.get_id() == option);
     let is_any_of = |names: &[&str]| name == PROGRAM || names.contains(&name);
-    let mut entries = Vec::new();
-    if name == PROGRAM || has("database") || has("databases") {
-        entries.push(("DB", "The database, an SQLite file."));
-    }
-    if is_any_of(&["index", "watch", "remove", "optimize", "repair", "players", "sql", "serve"]) {
-        entries.push((
+    applicable([
+        (name == PROGRAM || has("database") || has("databases"), "DB", "The database, an SQLite file."),
+        (
+            is_any_of(&["index", "watch", "remove", "optimize", "repair", "players", "sql", "serve"]),
             "DB-wal, DB-shm",
             "Parts of the database while it is in use. Never delete DB-wal: it can contain the latest changes.",
-        ));
-    }
-    if is_any_of(&["index", "watch", "remove", "optimize", "backup", "repair", "players", "sql"]) {
-        entries.push((
+        ),
+        (
+            is_any_of(&["index", "watch", "remove", "optimize", "backup", "repair", "players", "sql"]),
             ".DB.pgndex-tmp*",
             "The lock and the temporary files of a command that writes. The next such command removes the files \
              that a killed command left behind.",
-        ));
-    }
-    if is_any_of(&["index", "export", "verify"]) {
-        entries.push((
+        ),
+        (
+            is_any_of(&["index", "export", "verify"]),
             "DIR/_manifest-*.json",
             "The list of the Parquet files that a finished run wrote into DIR.",
-        ));
-    }
-    entries
+        ),
+    ])
 }
 
 #[cfg(test)]
@@ -270,7 +268,7 @@ mod tests {
     #[test]
     fn texts_contain_no_roff_requests() {
         assert_eq!(escaped(".so a\\b --x 'y'"), "\\&.so a\\eb \\-\\-x \\(aqy\\(aq");
-        let formatted = |help| notes(&Notes::of(&clap::Command::new("x").after_long_help(help)));
+        let formatted = |help| notes(&Notes::of(&Command::new("x").after_long_help(help)));
         assert_eq!(
             formatted("More.\nYet.\n\nExit status: 0.\n\nExamples:\n  a -b"),
             ".SH NOTES\nMore.\n.PP\nYet.\n.SH EXAMPLES\n.nf\na \\-b\n.fi\n"

@@ -27,8 +27,8 @@ struct Outcome {
 /// Checks a database or Parquet files, and prints the findings.
 ///
 /// # Errors
-/// If the arguments contradict each other, the files cannot be read at all, the check is stopped, or the result
-/// cannot be written.
+/// If the arguments contradict each other, or the files cannot be read at all. If the check is stopped, or the
+/// result cannot be written.
 pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
     let Outcome { first, findings, last_line, done, advice } = match &args.parquet {
         #[cfg(feature = "parquet")]
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
         out.flush()?;
     }
     // The text for people has already been written to standard output.
-    report_done(args.report, done, String::new)?;
+    report_done(args.report, done, "")?;
     if findings > 0 && !args.report.json {
         note(&advice);
     }

@@ -354,9 +354,7 @@ impl Folder {
 
     /// Marks all files as not done, so that they are read again.
     fn read_again(&mut self) {
-        for seen in self.seen.values_mut() {
-            seen.is_done = false;
-        }
+        self.seen.values_mut().for_each(|seen| seen.is_done = false);
     }
 
     /// Marks files as done. A file that changes later is no longer done.

@@ -231,8 +231,8 @@ impl<'o> RowWriter<'o> {
     ///
     /// # Errors
     /// If writing fails.
-    pub(crate) fn stdout(format: impl Into<SqlFormat>, columns: &[&str]) -> anyhow::Result<Self> {
-        Self::new(stdout(), format.into(), columns, terminal_width())
+    pub(crate) fn stdout(format: SqlFormat, columns: &[&str]) -> anyhow::Result<Self> {
+        Self::new(stdout(), format, columns, terminal_width())
     }
 
     /// Starts to write rows with these columns. `terminal` is the width of the terminal to which a table is

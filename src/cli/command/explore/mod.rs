@@ -16,8 +16,7 @@ use crate::cli::args::{ExploreArgs, ExploreFormat, read_position};
 use crate::cli::command::find::{no_line, note_assumptions, note_line_match};
 use crate::cli::error::wrong_value;
 use crate::cli::notes::{
-    note_alternatives, note_several, note_similar, note_skipped, note_unknown, note_variants,
-    note_without_one, read_lines,
+    note_alternatives, note_players, note_skipped, note_unknown, note_variants, note_without_one, read_lines,
 };
 use crate::cli::render::{PictureOutput, print_json, use_ascii};
 use crate::cli::terminal::{note, note_time};
@@ -113,14 +112,13 @@ fn write_answer(
 /// names with many more games.
 fn select(database: &Database, filter: &GameFilter, args: &ExploreArgs) -> anyhow::Result<Selection> {
     let selection = database.select(filter)?;
-    note_several(database, &selection, |field| args.option(field))?;
-    note_similar(database, &selection, |field| args.option(field))?;
+    note_players(database, &selection, &|field| args.option(field))?;
     Ok(selection)
 }
 
 /// Prints notes on why no game reached the position.
 fn note_no_games(args: &ExploreArgs, explore: &ExploreQuery<'_>, filter: &GameFilter) -> anyhow::Result<()> {
-    note_unknown(&explore.unknown_names()?, |field| args.option(field));
+    note_unknown(&explore.unknown_names()?, &|field| args.option(field));
     let is_all = explore.selection.is_all();
     if explore.database.last_game()?.is_none() {
         note("the database has no games");
@@ -139,10 +137,10 @@ fn note_no_games(args: &ExploreArgs, explore: &ExploreQuery<'_>, filter: &GameFi
     if is_all && is_start {
         note("all games start from set-up positions, as in Chess960; give such a position with --fen");
     }
-    if note_alternatives(explore.database, filter, |field| args.option(field))? {
+    if note_alternatives(explore.database, filter, &|field| args.option(field))? {
         return Ok(());
     }
-    note_without_one(explore.database, filter, Some(&explore.query.position), true, |field| {
+    note_without_one(explore.database, filter, Some(&explore.query.position), true, &|field| {
         Some(args.option(field))
     })
 }
@@ -158,7 +156,7 @@ fn write_versus(
     let other = ExploreQuery { selection: &selection, ..*explore };
     let mut others = other.answer()?;
     if others.is_empty() {
-        note_unknown(&other.unknown_names()?, |field| args.option(field));
+        note_unknown(&other.unknown_names()?, &|field| args.option(field));
         note("no game that passes the filters of --versus reached this position");
     }
     match args.format {

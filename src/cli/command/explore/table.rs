@@ -5,10 +5,11 @@ use std::io::Write as _;
 use std::iter::repeat_n;
 
 use pgndex::board::Color;
+use pgndex::opening::Opening;
 use pgndex::query::{ExploreQuery, HistoryYear, ListedGame, MoveStatistics, PositionStatistics, SideScore};
 use pgndex::store::row::ResultCounts;
 
-use crate::cli::args::{ExploreArgs, RowFormat};
+use crate::cli::args::{ExploreArgs, SqlFormat};
 use crate::cli::render::{
     BoardStyle, RowWriter, Value, counted, grouped, is_ascii, percent, print_line, printable, sign, stdout,
     terminal_width,
@@ -44,7 +45,7 @@ pub(super) fn write(
     explore: &ExploreQuery<'_>,
     answer: &PositionStatistics,
 ) -> anyhow::Result<()> {
-    write_head(args, explore, answer.opening.as_ref().map(ToString::to_string))?;
+    write_head(args, explore, answer.opening.as_ref())?;
     if answer.is_empty() {
         return Ok(());
     }
@@ -59,16 +60,16 @@ pub(super) fn write(
 pub(super) fn write_head(
     args: &ExploreArgs,
     explore: &ExploreQuery<'_>,
-    name: Option<String>,
+    opening: Option<&Opening>,
 ) -> anyhow::Result<()> {
     let mut out = stdout();
-    if let Some(name) = &name {
-        writeln!(out, "{}", printable(name))?;
+    if let Some(opening) = opening {
+        writeln!(out, "{}", printable(&opening.to_string()))?;
     }
     if args.board {
         BoardStyle::new(&args.style).write(&mut out, &explore.query.position, None)?;
     }
-    if args.board || name.is_some() {
+    if args.board || opening.is_some() {
         writeln!(out)?;
     }
     Ok(out.flush()?)
@@ -161,7 +162,7 @@ fn write_moves(explore: &ExploreQuery<'_>, answer: &PositionStatistics, bars: Ba
     }
     let named = answer.moves.iter().any(|played| played.opening.is_some());
     let columns = columns(side, answer.in_variations.is_some(), named);
-    let mut rows = RowWriter::stdout(RowFormat::Table, &chosen(MOVES, columns))?.shortening(&NAMES);
+    let mut rows = RowWriter::stdout(SqlFormat::Table, &chosen(MOVES, columns))?.shortening(&NAMES);
     let sum = Line {
         name: sign("Σ", "all").into(),
         results: &answer.results,
@@ -218,7 +219,7 @@ fn write_games(title: &str, games: &[ListedGame]) -> anyhow::Result<()> {
         return Ok(());
     }
     print_line(&format!("\n{title}:"))?;
-    let mut rows = RowWriter::stdout(RowFormat::Table, &GAMES)?.shortening(&NAMES);
+    let mut rows = RowWriter::stdout(SqlFormat::Table, &GAMES)?.shortening(&NAMES);
     for ListedGame { game, san, .. } in games {
         rows.row(&[
             game.id.0.into(),
@@ -322,7 +323,7 @@ pub(super) fn fields(of_side: bool, of_variations: bool) -> Vec<Field> {
 pub(super) fn write_csv(answer: &PositionStatistics) -> anyhow::Result<()> {
     let (names, values): (Vec<_>, Vec<_>) =
         fields(answer.score.is_some(), answer.in_variations.is_some()).into_iter().unzip();
-    let mut rows = RowWriter::stdout(RowFormat::Csv, &names)?;
+    let mut rows = RowWriter::stdout(SqlFormat::Csv, &names)?;
     for played in &answer.moves {
         rows.row(&values.iter().map(|value| value(played)).collect::<Vec<_>>())?;
     }
@@ -342,7 +343,7 @@ pub(super) fn write_history(explore: &ExploreQuery<'_>, years: &[HistoryYear]) -
     let mut columns = vec!["year", "games", "of year", shares_header(explore.side), ""];
     let moves: Vec<_> = first.moves.iter().map(|played| format!("{:>7}", played.san)).collect();
     columns.extend(moves.iter().map(String::as_str));
-    let mut rows = RowWriter::stdout(RowFormat::Table, &columns)?;
+    let mut rows = RowWriter::stdout(SqlFormat::Table, &columns)?;
     for year in years {
         let games = year.results.games();
         let parts = won_drawn_lost(&year.results, explore.side.map(SideScore::empty).as_ref());
@@ -366,7 +367,7 @@ pub(super) fn write_history_csv(years: &[HistoryYear]) -> anyhow::Result<()> {
     let moves = years.first().map(|year| year.moves.as_slice()).unwrap_or_default();
     let moves = moves.iter().map(|played| played.uci.as_str());
     let columns: Vec<&str> = columns.into_iter().chain(moves).collect();
-    let mut rows = RowWriter::stdout(RowFormat::Csv, &columns)?;
+    let mut rows = RowWriter::stdout(SqlFormat::Csv, &columns)?;
     for HistoryYear { year, results, games_of_year, moves } in years {
         let mut cells: Vec<Value<'_>> = vec![
             (*year).into(),

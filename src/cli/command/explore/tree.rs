@@ -2,10 +2,11 @@
 
 use std::io::Write;
 
+use pgndex::opening::Opening;
 use pgndex::query::{ExploreQuery, MoveTree, TreeMove};
 
 use super::table::{Bars, Line, MOVES, OPENING, SIDE_WIDTH, chosen, columns, fields, write_head};
-use crate::cli::args::{ExploreArgs, ExploreFormat, RowFormat};
+use crate::cli::args::{ExploreArgs, ExploreFormat, SqlFormat};
 use crate::cli::render::{RowWriter, Value, counted, percent, print_json, print_line, stdout};
 use crate::cli::terminal::note;
 
@@ -64,7 +65,7 @@ fn depth(moves: &[TreeMove]) -> u64 {
 fn for_each(
     moves: &[TreeMove],
     line: &mut Vec<String>,
-    see: &mut impl FnMut(&TreeMove, &[String]) -> anyhow::Result<()>,
+    see: &mut dyn FnMut(&TreeMove, &[String]) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     for node in moves {
         see(node, line)?;
@@ -75,8 +76,7 @@ fn for_each(
     Ok(())
 }
 
-/// A text that says where else in the tree the moves after this move are listed; `None` if they are not
-/// listed elsewhere.
+/// A text that says where the moves after this move are listed; `None` if they are listed below this move.
 fn elsewhere(node: &TreeMove) -> Option<String> {
     node.same_as.as_ref().map(|line| match line.as_str() {
         "" => "the first position again".to_owned(),
@@ -85,7 +85,7 @@ fn elsewhere(node: &TreeMove) -> Option<String> {
 }
 
 fn write_table(args: &ExploreArgs, explore: &ExploreQuery<'_>, tree: &MoveTree) -> anyhow::Result<()> {
-    write_head(args, explore, tree.opening.as_ref().map(ToString::to_string))?;
+    write_head(args, explore, tree.opening.as_ref())?;
     if tree.is_empty() {
         return Ok(());
     }
@@ -97,7 +97,7 @@ fn write_table(args: &ExploreArgs, explore: &ExploreQuery<'_>, tree: &MoveTree) 
         return print_line(&total());
     }
     let columns = columns(side, false, true);
-    let mut rows = RowWriter::stdout(RowFormat::Table, &chosen(MOVES, columns))?.shortening(&[OPENING]);
+    let mut rows = RowWriter::stdout(SqlFormat::Table, &chosen(MOVES, columns))?.shortening(&[OPENING]);
     for_each(&tree.moves, &mut Vec::new(), &mut |node, before| {
         let mut line = Line::of(&node.played);
         line.name = format!("{}{} {}", "  ".repeat(before.len()), node.number(), node.played.san).into();
@@ -111,7 +111,7 @@ fn write_table(args: &ExploreArgs, explore: &ExploreQuery<'_>, tree: &MoveTree) 
 fn write_csv(tree: &MoveTree) -> anyhow::Result<()> {
     let (names, values): (Vec<_>, Vec<_>) = fields(tree.score.is_some(), false).into_iter().unzip();
     let columns = [vec!["ply", "line"], names, vec!["games_before", "same_as"]].concat();
-    let mut rows = RowWriter::stdout(RowFormat::Csv, &columns)?;
+    let mut rows = RowWriter::stdout(SqlFormat::Csv, &columns)?;
     for_each(&tree.moves, &mut Vec::new(), &mut |node, before| {
         let line = [before, std::slice::from_ref(&node.played.uci)].concat();
         let mut cells = vec![Value::Integer(line.len() as i64), line.join(",").into()];
@@ -130,8 +130,7 @@ fn write_dot(out: &mut dyn Write, tree: &MoveTree) -> anyhow::Result<()> {
     writeln!(out, "  node [shape=box, style=rounded, fontname=\"sans-serif\", fontsize=11];")?;
     writeln!(out, "  edge [fontname=\"sans-serif\", fontsize=10];")?;
     let all = tree.results.games();
-    let name = tree.opening.as_ref().map(ToString::to_string);
-    writeln!(out, "  \"\" [label={}];", quoted(&label(name, &counted(all, "game"))))?;
+    writeln!(out, "  \"\" [label={}];", label(tree.opening.as_ref(), all))?;
     write_edges(out, &tree.moves, "", all)?;
     Ok(writeln!(out, "}}")?)
 }
@@ -146,13 +145,7 @@ fn write_edges(out: &mut dyn Write, moves: &[TreeMove], from: &str, all: u64) ->
             Some(line) => line.clone(),
             None => {
                 let to = node.line_after(from);
-                let opening = played.opening.as_ref().map(ToString::to_string);
-                writeln!(
-                    out,
-                    "  {} [label={}];",
-                    quoted(&to),
-                    quoted(&label(opening, &counted(games, "game")))
-                )?;
+                writeln!(out, "  {} [label={}];", quoted(&to), label(played.opening.as_ref(), games))?;
                 to
             }
         };
@@ -165,8 +158,10 @@ fn write_edges(out: &mut dyn Write, moves: &[TreeMove], from: &str, all: u64) ->
     Ok(())
 }
 
-fn label(name: Option<String>, games: &str) -> String {
-    name.map_or_else(|| games.to_owned(), |name| format!("{name}\n{games}"))
+/// The label of a position: the opening's name, if there is one, and the number of games.
+fn label(opening: Option<&Opening>, games: u64) -> String {
+    let name = opening.map_or_else(String::new, |opening| format!("{opening}\n"));
+    quoted(&format!("{name}{}", counted(games, "game")))
 }
 
 /// A text in quotation marks. A line end becomes `\n`, which begins a new line of a label.

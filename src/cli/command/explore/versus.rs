@@ -6,7 +6,7 @@ use super::table::{
     Bars, Field, OPENING, chosen, fields, hidden_moves, points, shares, shares_header, won_drawn_lost,
     write_head,
 };
-use crate::cli::args::{ExploreArgs, RowFormat};
+use crate::cli::args::{ExploreArgs, SqlFormat};
 use crate::cli::render::{RowWriter, Value};
 
 const SCORE: &str = "  score";
@@ -46,13 +46,13 @@ pub(super) fn write_table(
     explore: &ExploreQuery<'_>,
     answers: [&PositionStatistics; 2],
 ) -> anyhow::Result<()> {
-    write_head(args, explore, answers[0].opening.as_ref().map(ToString::to_string))?;
+    write_head(args, explore, answers[0].opening.as_ref())?;
     let results = shares_header(explore.side);
     let columns =
         ["move", "games", "  share", SCORE, results, "versus", "  share", SCORE, results, "change", OPENING];
     let is_shown = columns.map(|name| name != SCORE || explore.side.is_some());
     let bars = Bars::beside(0);
-    let mut rows = RowWriter::stdout(RowFormat::Table, &chosen(columns, is_shown))?.shortening(&[OPENING]);
+    let mut rows = RowWriter::stdout(SqlFormat::Table, &chosen(columns, is_shown))?.shortening(&[OPENING]);
     let (moves, hidden) = moves(args, answers);
     for both in moves {
         let [first, second] = both;
@@ -98,7 +98,7 @@ pub(super) fn write_csv(args: &ExploreArgs, answers: [&PositionStatistics; 2]) -
     let versus: Vec<_> = of_games.iter().map(|(name, _)| format!("versus_{name}")).collect();
     let names = of_move.iter().chain(&of_games).map(|(name, _)| *name);
     let columns: Vec<_> = names.chain(versus.iter().map(String::as_str)).collect();
-    let mut rows = RowWriter::stdout(RowFormat::Csv, &columns)?;
+    let mut rows = RowWriter::stdout(SqlFormat::Csv, &columns)?;
     for [first, second] in moves(args, answers).0 {
         let Some(either) = first.or(second) else { continue };
         let mut cells: Vec<_> = of_move.iter().map(|(_, value)| value(either)).collect();

@@ -3,8 +3,8 @@
 use pgndex::query::{Choice, PositionQuery, PositionSequence, similar_names};
 use pgndex::store::{Database, GameFilter};
 
-use crate::cli::args::ExportArgs;
-use crate::cli::notes::{note_players, note_unknown_names};
+use crate::cli::args::{ExportArgs, filter_option};
+use crate::cli::notes::{note_players, note_unknown};
 
 pub(super) struct Chosen<'c> {
     pub(super) args: &'c ExportArgs,
@@ -25,8 +25,8 @@ impl Chosen<'_> {
             return write(Choice::Sql(sql));
         }
         let selection = database.select(self.filter)?;
-        note_unknown_names(&similar_names(database, &selection)?);
-        note_players(database, &selection)?;
+        note_unknown(&similar_names(database, &selection)?, &filter_option);
+        note_players(database, &selection, &filter_option)?;
         let order = self.args.sort;
         write(match (self.query, self.sequence) {
             (Some(query), _) => Choice::Reached(query, &selection, order),

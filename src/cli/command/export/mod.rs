@@ -61,18 +61,17 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let target = target.map(|path| create(path, args, &database)).transpose()?;
     let counts = Arc::new(Counts::default());
     let out = output(target.as_ref(), &counts)?;
-    let is_seen = target.is_some() || !io::stdout().is_terminal();
+    let is_on_terminal = target.is_none() && io::stdout().is_terminal();
     let mut exporter = Exporter {
         database: &database,
         args,
         wanted,
-        limit: (args.limit > 0).then_some(args.limit.into()),
         out,
         text: String::new(),
         counts: &counts,
         is_file: target.is_some(),
     };
-    let is_quiet = !is_seen || !io::stderr().is_terminal();
+    let is_quiet = is_on_terminal || !io::stderr().is_terminal();
     let exported: anyhow::Result<()> = display(
         is_quiet,
         || counts.snapshot(),
@@ -122,7 +121,7 @@ fn complete(target: Option<OutputFile>, args: &ExportArgs, counts: &Counts) -> a
 fn note_outcome(database: &Database, chosen: &Chosen<'_>, counts: &Counts) -> anyhow::Result<()> {
     let games = counts.games.load(Ordering::Relaxed);
     if games == 0 && chosen.args.sql.is_none() && !note_skipped(database, &database.select(chosen.filter)?)? {
-        note_alternatives(database, chosen.filter, filter_option)?;
+        note_alternatives(database, chosen.filter, &filter_option)?;
     }
     if let Some(query) = chosen.query.filter(|_| games == 0) {
         note_variants(database, &query.position, Lines::Main)?;
@@ -213,9 +212,8 @@ struct Exporter<'a> {
     database: &'a Database,
     args: &'a ExportArgs,
     wanted: WantedPositions<'a>,
-    /// The maximum number of games to write; `None` if there is no limit.
-    limit: Option<u64>,
     out: Box<dyn Write>,
+    /// A buffer for the text of a game.
     text: String,
     counts: &'a Counts,
     is_file: bool,
@@ -272,13 +270,11 @@ impl Exporter<'_> {
             let plies = self.wanted.plies(&record, &annotations);
             for &at in of_game {
                 let Some(ply) = sample.position(draws[at], plies.clone()) else { continue };
-                self.text.clear();
-                self.positions(&record, &annotations, &[ply])?;
+                self.positions(&mut rows[at], &record, &annotations, &[ply])?;
                 if !written.contains(game) {
                     written.insert(game);
                     self.count(&record);
                 }
-                rows[at].clone_from(&self.text);
             }
         }
         rows.retain(|row| !row.is_empty());
@@ -290,25 +286,26 @@ impl Exporter<'_> {
     /// written.
     fn game(&mut self, game: GameId) -> anyhow::Result<bool> {
         let (record, annotations) = self.read(game)?;
-        self.text.clear();
+        let mut text = mem::take(&mut self.text);
+        text.clear();
         match self.format() {
             ExportFormat::Pgn if self.args.normalize => {
-                write_normalized_pgn(&mut self.text, &record, &annotations)?;
+                write_normalized_pgn(&mut text, &record, &annotations)?;
             }
-            ExportFormat::Pgn => write_pgn(&mut self.text, &record, &annotations)?,
-            ExportFormat::Csv => self.text += &csv_lines([GameFields::from_record(&record)?])?,
+            ExportFormat::Pgn => write_pgn(&mut text, &record, &annotations)?,
+            ExportFormat::Csv => text += &csv_lines([GameFields::from_record(&record)?])?,
             ExportFormat::Fen | ExportFormat::Epd | ExportFormat::CsvPositions => {
                 let plies = self.wanted.plies(&record, &annotations);
-                self.positions(&record, &annotations, &plies)?;
+                self.positions(&mut text, &record, &annotations, &plies)?;
             }
         }
-        if !self.text.is_empty() {
+        if !text.is_empty() {
             self.count(&record);
-            let text = mem::take(&mut self.text);
             self.pass_on(&text)?;
-            self.text = text;
         }
-        Ok(self.limit.is_none_or(|limit| self.counts.games.load(Ordering::Relaxed) < limit))
+        self.text = text;
+        let limit = self.args.limit;
+        Ok(limit == 0 || self.counts.games.load(Ordering::Relaxed) < limit.into())
     }
 
     /// Reads a game and, if the output needs them, its annotations.
@@ -333,15 +330,16 @@ impl Exporter<'_> {
 
     /// Appends the positions of a game at the given plies to `text`, and counts them.
     fn positions(
-        &mut self,
+        &self,
+        text: &mut String,
         record: &GameRecord,
         annotations: &GameAnnotations,
         plies: &[Ply],
     ) -> anyhow::Result<()> {
         match self.format() {
-            ExportFormat::Fen => write_positions(&mut self.text, record, plies, PositionFormat::Fen)?,
-            ExportFormat::Epd => write_positions(&mut self.text, record, plies, PositionFormat::Epd)?,
-            _ => self.text += &csv_lines(PositionFields::of(record, annotations, plies)?)?,
+            ExportFormat::Fen => write_positions(text, record, plies, PositionFormat::Fen)?,
+            ExportFormat::Epd => write_positions(text, record, plies, PositionFormat::Epd)?,
+            _ => *text += &csv_lines(PositionFields::of(record, annotations, plies)?)?,
         }
         self.counts.positions.fetch_add(plies.len() as u64, Ordering::Relaxed);
         Ok(())

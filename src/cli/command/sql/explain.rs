@@ -1,5 +1,5 @@
-//! Explains statements: where a statement failed and what was probably meant, or why a statement is slow or
-//! returns wrong rows without an error.
+//! Explains the error of a statement: where it is, and what was probably meant. Warns about statements that are
+//! slow, or return wrong rows without an error.
 
 use pgndex::store::{ALL_GAMES, Catalog, Database, Error, Relation, RelationKind};
 use regex_lite::Regex;

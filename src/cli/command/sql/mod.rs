@@ -9,12 +9,12 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, IsTerminal as _};
 use std::path::Path;
 
-use anyhow::{Context as _, bail};
-use pgndex::store::{Database, WriterLock};
-use script::Script;
-use session::{COMMANDS, Flow, Session};
+use anyhow::{Context as _, bail, ensure};
+use pgndex::store::Database;
+use session::{COMMANDS, Flow, Session, unreadable};
 
 use crate::cli::args::SqlArgs;
+use crate::cli::command::open_to_write;
 use crate::cli::error::wrong_value;
 use crate::cli::render::brief;
 use crate::cli::terminal::Interrupts;
@@ -25,17 +25,22 @@ use crate::cli::terminal::Interrupts;
 /// If a statement is invalid SQL, would change something without permission, or fails.
 pub(crate) fn run(args: &SqlArgs) -> anyhow::Result<()> {
     refuse_statement(&args.database)?;
-    let database = Database::open_read_only(&args.database)?;
-    let Some(input) = input(args)? else {
-        let (database, lock) = access(args, database)?;
+    let (lock, database) = if args.write {
+        let (lock, database) = open_to_write(&args.database)?;
+        (Some(lock), database)
+    } else {
+        (None, Database::open_read_only(&args.database)?)
+    };
+    let Some((mut reader, name)) = input(args)? else {
         let interrupts = Interrupts::for_prompt(&database)?;
         return prompt::run(Session::new(args, database, lock, interrupts), args.history.as_deref());
     };
-    let (database, lock) = access(args, database)?;
     let interrupts = Interrupts::for_script(&database)?;
     let mut session = Session::new(args, database, lock, interrupts);
-    session.source = input.name;
-    run_script(&mut session, Script::new(input.reader))?;
+    session.source = name;
+    if session.run(&mut reader)? == (Flow::Continue { ran: false }) {
+        bail!("the query is empty; give a statement, such as SELECT * FROM games LIMIT 10")
+    }
     session.finish()
 }
 
@@ -55,64 +60,28 @@ fn refuse_statement(database: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// With `--write`, locks the database and opens it for writing. `readable` is the database opened for
-/// reading, so it is known to exist: locking a missing database would only create a lock file.
-fn access(args: &SqlArgs, readable: Database) -> anyhow::Result<(Database, Option<WriterLock>)> {
-    if !args.write {
-        return Ok((readable, None));
-    }
-    drop(readable);
-    let lock = WriterLock::acquire(&args.database)?;
-    Ok((Database::open(&args.database)?, Some(lock)))
-}
-
-/// The source of statements.
-struct Input {
-    reader: Box<dyn BufRead>,
-    /// The name of the source in messages; `None` for the command line, which needs no name.
-    name: Option<String>,
-}
+/// A reader of statements, and its name in messages. Statements from the command line need no name.
+type Input = (Box<dyn BufRead>, Option<String>);
 
 /// The source of statements that the arguments choose; `None` for a prompt.
 fn input(args: &SqlArgs) -> anyhow::Result<Option<Input>> {
-    let is_stdin = args.file.as_deref().is_some_and(|path| path == "-");
-    if let Some(path) = args.file.as_ref().filter(|_| !is_stdin) {
-        let name = path.display().to_string();
-        let file = File::open(path).with_context(|| {
-            format!("{}; give an existing file with --file, or - for standard input", unreadable(&name))
-        })?;
-        return Ok(Some(Input { reader: Box::new(BufReader::new(file)), name: Some(name) }));
-    }
     let stdin = io::stdin();
-    match args.query.as_deref() {
-        Some(query) if query != "-" => {
-            Ok(Some(Input { reader: Box::new(Cursor::new(query.to_owned())), name: None }))
+    Ok(Some(match (&args.file, &args.query) {
+        (Some(path), _) if path.as_os_str() != "-" => {
+            let name = path.display().to_string();
+            let file = File::open(path).with_context(|| {
+                format!("{}; give an existing file with --file, or - for standard input", unreadable(&name))
+            })?;
+            (Box::new(BufReader::new(file)), Some(name))
         }
-        None if !is_stdin && stdin.is_terminal() && io::stdout().is_terminal() => Ok(None),
-        None if !is_stdin && stdin.is_terminal() => {
-            bail!("no query; give one, such as pgndex sql games.db \"SELECT * FROM games LIMIT 10\"")
+        (_, Some(query)) if query != "-" => (Box::new(Cursor::new(query.clone())), None),
+        (None, None) if stdin.is_terminal() => {
+            ensure!(
+                io::stdout().is_terminal(),
+                "no query; give one, such as pgndex sql games.db \"SELECT * FROM games LIMIT 10\""
+            );
+            return Ok(None);
         }
-        _ => Ok(Some(Input { reader: Box::new(stdin.lock()), name: Some("standard input".to_owned()) })),
-    }
-}
-
-fn unreadable(name: &str) -> String {
-    format!("{name}: cannot read the statements")
-}
-
-/// Runs a script to its end, to `.quit`, or to the first error.
-fn run_script(session: &mut Session, mut script: Script<impl BufRead>) -> anyhow::Result<()> {
-    let mut is_empty = true;
-    while let Some(piece) =
-        script.next_piece().with_context(|| unreadable(session.source.as_deref().unwrap_or("the query")))?
-    {
-        match session.run(&piece)? {
-            Flow::Leave => return Ok(()),
-            Flow::Continue { ran } => is_empty &= !ran,
-        }
-    }
-    if is_empty {
-        bail!("the query is empty; give a statement, such as SELECT * FROM games LIMIT 10")
-    }
-    Ok(())
+        _ => (Box::new(stdin.lock()), Some("standard input".to_owned())),
+    }))
 }

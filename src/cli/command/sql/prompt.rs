@@ -10,7 +10,7 @@ use pgndex::store::{Catalog, Relation, is_complete};
 use rustyline::error::ReadlineError;
 use rustyline::{CompletionType, Config, Context, Editor, Helper};
 
-use super::script::{Script, command_of};
+use super::script::command_of;
 use super::session::{COMMANDS, Flow, Session, formats};
 use crate::cli::render::{printable, refuse_file_of};
 use crate::cli::report::report_error;
@@ -28,15 +28,15 @@ const HISTORY: usize = 1000;
 pub(crate) fn run(mut session: Session, history: Option<&Path>) -> anyhow::Result<()> {
     let config = Config::builder().completion_type(CompletionType::List).max_history_size(HISTORY)?.build();
     let mut editor = Editor::with_config(config).context("cannot use the terminal")?;
-    editor.set_helper(Some(Assistant { completer: Completer::default() }));
+    editor.set_helper(Some(Completer::default()));
     if let Some(path) = history {
         refuse_file_of(session.database.path(), path)?;
         open_history(&mut editor, path)?;
     }
     greet(&session)?;
     loop {
-        if let Some(assistant) = editor.helper_mut() {
-            assistant.completer.catalog = session.database.catalog().unwrap_or_default();
+        if let Some(completer) = editor.helper_mut() {
+            completer.catalog = session.database.catalog().unwrap_or_default();
         }
         let input = match read(&mut editor) {
             Ok(input) => input,
@@ -50,8 +50,14 @@ pub(crate) fn run(mut session: Session, history: Option<&Path>) -> anyhow::Resul
                 editor.append_history(path).with_context(|| cannot_write(path))?;
             }
         }
-        if run_input(&mut session, &input) == Flow::Leave {
-            break;
+        // No blank line is needed before the first result of an input: the prompt separates it from earlier
+        // results.
+        session.printed = false;
+        match session.run(&mut input.as_bytes()) {
+            Ok(Flow::Leave) => break,
+            Ok(Flow::Continue { .. }) => {}
+            // An error ends the input, but not the prompt.
+            Err(error) => drop(report_error(&error)),
         }
     }
     session.finish()
@@ -67,29 +73,6 @@ fn read(editor: &mut PromptEditor) -> rustyline::Result<String> {
     Ok(input)
 }
 
-/// Runs an input. An error ends the input, but not the prompt.
-fn run_input(session: &mut Session, input: &str) -> Flow {
-    // No blank line is needed before the first result of an input: the prompt separates it from earlier
-    // results.
-    session.printed = false;
-    let mut script = Script::new(input.as_bytes());
-    loop {
-        let flow = match script.next_piece() {
-            Ok(Some(piece)) => session.run(&piece),
-            Ok(None) => return Flow::Continue { ran: false },
-            Err(error) => Err(error.into()),
-        };
-        match flow {
-            Ok(Flow::Leave) => return Flow::Leave,
-            Ok(Flow::Continue { .. }) => {}
-            Err(error) => {
-                report_error(&error);
-                return Flow::Continue { ran: false };
-            }
-        }
-    }
-}
-
 fn greet(session: &Session) -> anyhow::Result<()> {
     let name = printable(&session.database.path().display().to_string());
     let access = if session.is_writing() { "open for changes" } else { "open for reading" };
@@ -101,7 +84,7 @@ fn greet(session: &Session) -> anyhow::Result<()> {
     Ok(())
 }
 
-type PromptEditor = Editor<Assistant, rustyline::history::DefaultHistory>;
+type PromptEditor = Editor<Completer, rustyline::history::DefaultHistory>;
 
 /// Reads the history, and checks at once that the file can be written. Fails if an existing file is not a
 /// history.
@@ -124,26 +107,20 @@ fn cannot_write(path: &Path) -> String {
     format!("{}: cannot write the history", path.display())
 }
 
-/// Completes names while a line is edited.
-struct Assistant {
-    completer: Completer,
-}
-
-impl Helper for Assistant {}
-impl rustyline::hint::Hinter for Assistant {
+impl Helper for Completer {}
+impl rustyline::hint::Hinter for Completer {
     type Hint = String;
 }
-impl rustyline::highlight::Highlighter for Assistant {}
+impl rustyline::highlight::Highlighter for Completer {}
+impl rustyline::validate::Validator for Completer {}
 
-impl rustyline::completion::Completer for Assistant {
+impl rustyline::completion::Completer for Completer {
     type Candidate = String;
 
     fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
-        Ok(self.completer.complete(line.get(..at).unwrap_or(line)))
+        Ok(self.completions(line.get(..at).unwrap_or(line)))
     }
 }
-
-impl rustyline::validate::Validator for Assistant {}
 
 /// Whether Enter runs an input; otherwise, it starts another line of the input.
 fn is_whole(input: &str) -> bool {
@@ -163,16 +140,16 @@ const KEYWORDS: [&str; 37] = [
     "WHERE", "WITH",
 ];
 
-/// Completes names and keywords.
-#[derive(Debug, Default)]
-pub(crate) struct Completer {
+/// Completes names and keywords while a line is edited.
+#[derive(Default)]
+struct Completer {
     /// The names of the tables, views, columns and functions.
-    pub(crate) catalog: Catalog,
+    catalog: Catalog,
 }
 
 impl Completer {
     /// The index at which the last word of an input begins, and the possible completions of this word.
-    pub(crate) fn complete(&self, input: &str) -> (usize, Vec<String>) {
+    fn completions(&self, input: &str) -> (usize, Vec<String>) {
         let start = input.len() - ending(input).len();
         let (before, word) = input.split_at(start);
         let candidates = match input.trim_start().strip_prefix('.') {
@@ -248,8 +225,8 @@ impl Completer {
     }
 }
 
-/// The name, or the beginning of a name, at the end of a text; empty if the text does not end with a letter
-/// of a name.
+/// The name, or the beginning of a name, at the end of a text. Empty if the last letter cannot be part of a
+/// name.
 fn ending(text: &str) -> &str {
     let end = text.rfind(|letter| !is_of_name(letter));
     end.and_then(|end| text.get(end..)).map_or(text, |rest| {
@@ -269,7 +246,6 @@ fn is_named(relation: &Relation, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_whole;
     use super::*;
     use pgndex::store::RelationKind;
 
@@ -307,7 +283,7 @@ mod tests {
             ],
             functions: ["count", "group_concat", "unicode"].map(str::to_owned).to_vec(),
         };
-        let (start, names) = Completer { catalog }.complete(input);
+        let (start, names) = Completer { catalog }.completions(input);
         (input[start..].to_owned(), names)
     }
 
@@ -374,7 +350,7 @@ mod tests {
     #[test]
     fn any_input_is_completed_without_a_panic() {
         for input in ["", "é", "SELECT é", "'…", "\u{1f600}.", ".é"] {
-            let (start, _) = Completer::default().complete(input);
+            let (start, _) = Completer::default().completions(input);
             assert!(input.is_char_boundary(start), "{input}");
         }
     }

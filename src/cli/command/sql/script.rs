@@ -14,14 +14,13 @@ pub(crate) enum Piece {
 }
 
 /// Reads a script piece by piece; only the lines of one piece are in memory.
-#[derive(Debug)]
-pub(crate) struct Script<R> {
-    input: R,
+pub(crate) struct Script<'s> {
+    input: &'s mut dyn BufRead,
     lines: u64,
 }
 
-impl<R: BufRead> Script<R> {
-    pub(crate) const fn new(input: R) -> Self {
+impl<'s> Script<'s> {
+    pub(crate) fn new(input: &'s mut dyn BufRead) -> Self {
         Self { input, lines: 0 }
     }
 
@@ -88,7 +87,8 @@ mod tests {
     use super::*;
 
     fn pieces(text: &str) -> Vec<Piece> {
-        let mut script = Script::new(text.as_bytes());
+        let mut text = text.as_bytes();
+        let mut script = Script::new(&mut text);
         std::iter::from_fn(|| script.next_piece().unwrap()).collect()
     }
 
@@ -124,8 +124,8 @@ mod tests {
 
     #[test]
     fn input_that_is_not_utf_8_is_rejected() {
-        for text in [&b"SELECT 1;\nSELECT '\xff'"[..], b"SELECT 1;\n\0"] {
-            let mut script = Script::new(text);
+        for mut text in [&b"SELECT 1;\nSELECT '\xff'"[..], b"SELECT 1;\n\0"] {
+            let mut script = Script::new(&mut text);
             assert!(script.next_piece().is_ok());
             insta::allow_duplicates! {
                 insta::assert_snapshot!(script.next_piece().unwrap_err(), @"line 2 is not UTF-8 text");

@@ -1,18 +1,18 @@
 //! Runs statements and commands one after the other.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufRead, BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{anyhow, bail};
+use anyhow::{Context as _, anyhow, bail};
 use clap::ValueEnum as _;
 use pgndex::store::{Database, Error, Query, WriterLock, nearest};
 use rusqlite::params_from_iter;
 use rusqlite::types::{Value as SqlValue, ValueRef};
 
 use super::explain::{explain, warnings};
-use super::script::Piece;
+use super::script::{Piece, Script};
 use crate::cli::args::{SqlArgs, SqlFormat, parameter_name, parameter_value};
 use crate::cli::render::{
     Existing, OutputFile, RowWriter, Value, counted, printable, stdout, terminal_width,
@@ -42,10 +42,10 @@ pub(crate) struct Session {
     pub(super) printed: bool,
 }
 
-/// How to continue after a piece.
+/// How to continue after a piece or a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
-    /// Continue with the next piece; `ran` is false if this piece has only comments.
+    /// Continue; `ran` is false if there were only comments.
     Continue { ran: bool },
     /// Quit.
     Leave,
@@ -99,7 +99,7 @@ impl Session {
         Ok(())
     }
 
-    /// Starts the answer to a command: separates it from an earlier result.
+    /// Separates the answer to a command from an earlier result.
     pub(crate) fn separate(&mut self) -> anyhow::Result<()> {
         if std::mem::replace(&mut self.printed, true) { self.separator() } else { Ok(()) }
     }
@@ -129,12 +129,7 @@ impl Session {
             let is_next = has_rows && std::mem::replace(&mut printed, true);
             let began = Instant::now();
             let result = self.interrupts.during(|| self.statement(&mut query, is_next));
-            if let Err(error) = result {
-                return Err(match error.downcast::<Error>() {
-                    Ok(error) => explained(error),
-                    Err(error) => error,
-                });
-            }
+            result.map_err(|error| error.downcast().map_or_else(|error| error, explained))?;
             if self.timer {
                 remark(&format!("{:.3} s", began.elapsed().as_secs_f64()));
             }
@@ -249,12 +244,25 @@ pub(crate) const COMMANDS: [(&str, &str, &str); 9] = [
 ];
 
 impl Session {
-    /// Runs a piece of a script.
+    /// Runs a script to its end, to `.quit`, or to the first error.
     ///
     /// # Errors
-    /// The error of the command, or of the first statement that fails, with the place of the error in the
-    /// script.
-    pub(crate) fn run(&mut self, piece: &Piece) -> anyhow::Result<Flow> {
+    /// If the script cannot be read. Also the error of a command or statement, with its place in the script.
+    pub(super) fn run(&mut self, script: &mut dyn BufRead) -> anyhow::Result<Flow> {
+        let mut script = Script::new(script);
+        let mut has_run = false;
+        while let Some(piece) =
+            script.next_piece().with_context(|| unreadable(self.source.as_deref().unwrap_or("the query")))?
+        {
+            match self.run_piece(&piece)? {
+                Flow::Leave => return Ok(Flow::Leave),
+                Flow::Continue { ran } => has_run |= ran,
+            }
+        }
+        Ok(Flow::Continue { ran: has_run })
+    }
+
+    fn run_piece(&mut self, piece: &Piece) -> anyhow::Result<Flow> {
         match piece {
             Piece::Sql { text, line } => {
                 let ran = self.statements(text, *line)?;
@@ -386,6 +394,11 @@ impl Session {
         )?;
         Ok(out.flush()?)
     }
+}
+
+/// A message that the statements in `name` cannot be read.
+pub(super) fn unreadable(name: &str) -> String {
+    format!("{name}: cannot read the statements")
 }
 
 /// The names of the formats.
