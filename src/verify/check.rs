@@ -27,7 +27,6 @@ pub(crate) struct Check<'a> {
     pub(crate) sources: Sources,
     pub(crate) duplicates: Duplicates,
     pub(crate) problems: Problems,
-    pub(crate) start: Position,
     /// For each key, the ids and FENs of the openings with this key.
     pub(crate) openings: HashMap<i64, Vec<(StoredId<OpeningId>, String)>>,
     pub(crate) threshold: Option<i64>,
@@ -98,7 +97,6 @@ impl<'a> Check<'a> {
             sources: Sources::default(),
             duplicates: Duplicates::default(),
             problems: Problems::default(),
-            start: Position::start(),
             openings: HashMap::new(),
             threshold: None,
             gone: MissingIds::Nothing,

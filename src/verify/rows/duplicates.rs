@@ -9,7 +9,7 @@ use crate::store::read_rows;
 use crate::store::row::virtual_table::Columns as _;
 use crate::store::row::{GameRow, StoredId};
 use crate::verify::FindingKind::{SourceText, WrongValue};
-use crate::verify::rows::{Batch, Reader, StoredDuplicate, shown, stored};
+use crate::verify::rows::{Batch, Reader, StoredDuplicate, first_difference, shown, stored};
 use crate::verify::source::{Texts, piece};
 use crate::verify::{Check, Collector, Duplicates, MissingIds, RowId};
 
@@ -206,7 +206,7 @@ pub(crate) fn compare(
         let plies = read.codes().len();
         let found = format!("moves, of {plies} {}", if plies == 1 { "ply" } else { "plies" });
         report("kind", format!("at least {MIN_PLIES_OF_MOVES} plies"), found);
-    } else if let Some(ply) = first_difference(connection, id, &read)? {
+    } else if let Some(ply) = first_difference(connection, id, read.codes())? {
         let found = format!("{id}, which differs at ply {ply}");
         report("original_id", "a game with the same moves".to_owned(), found);
     }
@@ -248,28 +248,4 @@ fn original(connection: &Connection, id: StoredId<GameId>) -> rusqlite::Result<O
 fn start(fen: Option<&str>) -> Option<String> {
     let Some(fen) = fen else { return Some(Position::start().canonical_fen()) };
     Position::from_fen(fen.as_bytes()).ok().map(|(position, _)| position.canonical_fen())
-}
-
-/// The first ply at which the move of a game differs from that in a text; `None` if all moves are equal.
-fn first_difference(
-    connection: &Connection,
-    id: StoredId<GameId>,
-    text: &GameText<'_>,
-) -> rusqlite::Result<Option<usize>> {
-    const SQL: &str =
-        "SELECT move_code FROM game_position WHERE game_id = ?1 AND move_code IS NOT NULL ORDER BY ply";
-    let mut statement = connection.prepare_cached(SQL)?;
-    let mut rows = statement.query([id])?;
-    let mut codes = text.codes().iter().map(|code| i64::from(code.bits()));
-    for ply in 0.. {
-        let stored = rows.next()?.map(|row| row.get::<_, i64>(0)).transpose()?;
-        let expected = codes.next();
-        if stored != expected {
-            return Ok(Some(ply));
-        }
-        if expected.is_none() {
-            break;
-        }
-    }
-    Ok(None)
 }

@@ -26,7 +26,7 @@ pub(crate) struct SourceRow {
 }
 
 /// Readings of a file, each of which continues the text of the previous one.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Chain {
     path: PathBuf,
     encoding: Option<TextEncoding>,
@@ -120,9 +120,7 @@ impl Sources {
             let begun = latest.get(&path).copied().filter(|_| !matches!(first_byte, Ok(Some(0))));
             let encoding = row.get_ref(5)?.as_str_or_null().ok().flatten().and_then(TextEncoding::parse);
             let chain = begun.unwrap_or_else(|| {
-                let (path, rows) = (path.clone(), Vec::new());
-                let (file, verdicts) = (OnceLock::new(), OnceLock::new());
-                sources.chains.push(Chain { path, encoding, rows, file, verdicts });
+                sources.chains.push(Chain { path: path.clone(), encoding, ..Chain::default() });
                 sources.chains.len() - 1
             });
             latest.insert(path, chain);

@@ -44,10 +44,10 @@ impl<'c> Texts<'c> {
         match piece(game.byte_offset, game.byte_length, bytes.len() as u64) {
             Some(range) => {
                 let text = &bytes[range.start as usize..range.end as usize];
-                let codes = |_: &_, _: &_| Ok(codes.map(Cow::Borrowed));
+                let codes = |_: &_| Ok(codes.map(Cow::Borrowed));
                 let problems = &self.check.problems;
                 let text = (text, self.check.sources.annotations(game));
-                compare_game(self.check.reader(connection), problems, &mut self.reread, game, text, codes)?;
+                compare_game(self.check.reader(connection), problems, &mut self.reread, game, text, &codes)?;
             }
             None => report_misplaced(findings, game, bytes.len() as u64),
         }
@@ -87,7 +87,7 @@ pub(crate) fn compare_game<'m>(
     reread: &mut SingleGameParser,
     game: &StoredGame,
     (text, annotations): (&[u8], Annotations),
-    codes: impl FnOnce(&Connection, &[MoveCode]) -> rusqlite::Result<Option<Cow<'m, [MoveCode]>>>,
+    codes: &dyn Fn(&[MoveCode]) -> rusqlite::Result<Option<Cow<'m, [MoveCode]>>>,
 ) -> rusqlite::Result<()> {
     let Reader { connection, findings } = reader;
     let id = || RowId::game(game.game);
@@ -120,7 +120,7 @@ pub(crate) fn compare_game<'m>(
             findings.wrong(SourceText, "game", id(), column, expected, found);
         }
     }
-    if let Some(codes) = codes(connection, read.codes())? {
+    if let Some(codes) = codes(read.codes())? {
         compare_moves(findings, game.game, read.codes(), &codes);
     }
     side_rows::compare(reader, game.game, &read)?;
