@@ -5,7 +5,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use crate::board::{MoveCode, Position};
-use crate::store::row::HeaderBatch;
+use crate::store::cell::{COMMAND, COMMENT, GAME, MOVE_EVAL, NAG, Table, VARIATION, VARIATION_MOVE};
 use crate::verify::FindingKind::{WrongCount, WrongValue};
 use crate::verify::rows::{Reader, for_each_row, format_value};
 use crate::verify::{Collector, FindingKind, Id, RowId};
@@ -48,79 +48,72 @@ macro_rules! numbered {
     };
 }
 
-const GAME: &[Rule] = &[
-    Rule(
-        "eval_count",
-        "the number of evaluations of the game in move_eval",
-        "ifnull(t.eval_count, 0) = (SELECT count(*) FROM move_eval AS e WHERE e.game_id = t.game_id
-             AND (e.eval_cp IS NOT NULL OR e.eval_mate IS NOT NULL))",
+/// For each table, the kind of findings about it, and its rules.
+const RULES: [(Table, FindingKind, &[Rule]); 7] = [
+    (
+        GAME,
+        WrongCount,
+        &[
+            Rule(
+                "eval_count",
+                "the number of evaluations of the game in move_eval",
+                "ifnull(t.eval_count, 0) = (SELECT count(*) FROM move_eval AS e WHERE e.game_id = t.game_id
+                     AND (e.eval_cp IS NOT NULL OR e.eval_mate IS NOT NULL))",
+            ),
+            Rule(
+                "clock_count",
+                "the number of clock values of the game in move_eval",
+                "ifnull(t.clock_count, 0) = (SELECT count(clock) FROM move_eval AS e WHERE e.game_id = t.game_id)",
+            ),
+        ],
     ),
-    Rule(
-        "clock_count",
-        "the number of clock values of the game in move_eval",
-        "ifnull(t.clock_count, 0) = (SELECT count(clock) FROM move_eval AS e WHERE e.game_id = t.game_id)",
+    (MOVE_EVAL, WrongValue, &[Rule("ply", "a ply of the game", "t.ply BETWEEN 0 AND g.ply_count")]),
+    (COMMENT, WrongValue, &[PLACE, numbered!("comment")]),
+    (NAG, WrongValue, &[PLACE]),
+    (COMMAND, WrongValue, &[PLACE, numbered!("command")]),
+    (
+        VARIATION,
+        WrongValue,
+        &[
+            Rule(
+                "parent_line",
+                "0, or an earlier variation",
+                "t.parent_line = 0 OR t.parent_line < t.line AND EXISTS
+                     (SELECT 1 FROM variation AS v WHERE v.game_id = t.game_id AND v.line = t.parent_line)",
+            ),
+            Rule("ply", "the ply of a position of its parent line", on_line!("parent_line")),
+        ],
     ),
-];
-
-const MOVE_EVAL: &[Rule] = &[Rule("ply", "a ply of the game", "t.ply BETWEEN 0 AND g.ply_count")];
-
-const COMMENT: &[Rule] = &[PLACE, numbered!("comment")];
-
-const NAG: &[Rule] = &[PLACE];
-
-const COMMAND: &[Rule] = &[PLACE, numbered!("command")];
-
-const VARIATION: &[Rule] = &[
-    Rule(
-        "parent_line",
-        "0, or an earlier variation",
-        "t.parent_line = 0 OR t.parent_line < t.line AND EXISTS
-             (SELECT 1 FROM variation AS v WHERE v.game_id = t.game_id AND v.line = t.parent_line)",
-    ),
-    Rule("ply", "the ply of a position of its parent line", on_line!("parent_line")),
-];
-
-const VARIATION_MOVE: &[Rule] = &[
-    Rule(
-        "line",
-        "a row of variation",
-        "EXISTS (SELECT 1 FROM variation AS v WHERE v.game_id = t.game_id AND v.line = t.line)",
-    ),
-    Rule(
-        "ply",
-        "one more than the ply of the previous move",
-        "(EXISTS (SELECT 1 FROM variation AS v
-                 WHERE v.game_id = t.game_id AND v.line = t.line AND v.ply = t.ply - 1)
-             OR EXISTS (SELECT 1 FROM variation_move AS m
-                 WHERE m.game_id = t.game_id AND m.line = t.line AND m.ply = t.ply - 1))",
+    (
+        VARIATION_MOVE,
+        WrongValue,
+        &[
+            Rule(
+                "line",
+                "a row of variation",
+                "EXISTS (SELECT 1 FROM variation AS v WHERE v.game_id = t.game_id AND v.line = t.line)",
+            ),
+            Rule(
+                "ply",
+                "one more than the ply of the previous move",
+                "(EXISTS (SELECT 1 FROM variation AS v
+                         WHERE v.game_id = t.game_id AND v.line = t.line AND v.ply = t.ply - 1)
+                     OR EXISTS (SELECT 1 FROM variation_move AS m
+                         WHERE m.game_id = t.game_id AND m.line = t.line AND m.ply = t.ply - 1))",
+            ),
+        ],
     ),
 ];
 
 /// Compares all rows with the moves of their games. Rows of missing games are reported elsewhere.
 pub(crate) fn check(reader: Reader<'_>) -> rusqlite::Result<()> {
-    for (table, rules) in [
-        ("game", GAME),
-        ("move_eval", MOVE_EVAL),
-        ("comment", COMMENT),
-        ("nag", NAG),
-        ("command", COMMAND),
-        ("variation", VARIATION),
-        ("variation_move", VARIATION_MOVE),
-    ] {
-        let side = HeaderBatch::SIDE_TABLES.iter().find(|side| side.name == table);
-        let (key, kind): (&[&'static str], _) = match side {
-            Some(side) => (&side.columns[..side.key], WrongValue),
-            None => (&["game_id"], WrongCount),
-        };
-        check_table(reader, table, key, kind, rules)?;
-    }
+    RULES.into_iter().try_for_each(|(table, kind, rules)| check_table(reader, table, kind, rules))?;
     replay_variations(reader)
 }
 
 fn check_table(
     reader: Reader<'_>,
-    table: &'static str,
-    key: &[&'static str],
+    Table { name: table, key }: Table,
     kind: FindingKind,
     rules: &[Rule],
 ) -> rusqlite::Result<()> {
