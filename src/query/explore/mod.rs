@@ -12,7 +12,6 @@ pub use tree::{MoveTree, TreeMove};
 use crate::board::{Color, GameResult, MoveCode, Position};
 use crate::id::GameId;
 use crate::opening::{Opening, OpeningBook};
-use crate::query::name::{SimilarNames, similar_names};
 use crate::query::performance::{opponent_rating, performance};
 use crate::query::position::{PositionQuery, san};
 use crate::sorted::{SortedMap, sort_by, sort_by_key};
@@ -386,15 +385,6 @@ impl ExploreQuery<'_> {
     /// The opening of the position or, if it has no name, of the last named position on its line.
     fn opening(&self) -> store::Result<Option<Opening>> {
         self.query.opening(|position| self.name(position))
-    }
-
-    /// Names in the filters that do not occur in the database, each with similar names: a possible reason why
-    /// no game passes the filters.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
-    pub fn unknown_names(&self) -> store::Result<Vec<SimilarNames>> {
-        similar_names(self.database, self.selection)
     }
 
     fn score(&self, rated: &RatedScore) -> Option<SideScore> {
