@@ -202,12 +202,6 @@ impl fmt::Display for WordRefusal {
     }
 }
 
-/// A word that is a move.
-struct Found {
-    code: MoveCode,
-    is_respelt: bool,
-}
-
 impl Reading {
     /// Plays words from a position until a word is not a move in the given language.
     fn new(language: &'static Language, start: &Position, words: &[Word]) -> Self {
@@ -255,7 +249,7 @@ impl Reading {
     }
 
     fn play(&mut self, word: &Word, capitals: bool) -> Result<(), WordRefusal> {
-        let Found { code, is_respelt } = self.find(&word.plain, capitals)?;
+        let (code, is_respelt) = self.find(&word.plain, capitals)?;
         let mut position = self.position.clone();
         let Ok(code) = position.make(code) else {
             return Err(WordRefusal::Refused(MoveRefusal::Unreadable));
@@ -272,9 +266,10 @@ impl Reading {
         Ok(())
     }
 
-    /// The move that a word means. `capitals`: whether the text names pieces with capital letters or symbols.
-    /// If not, a small letter can be a piece or a file.
-    fn find(&self, word: &str, capitals: bool) -> Result<Found, WordRefusal> {
+    /// The move that a word means, and whether the word is a move only with other capitalization. `capitals`:
+    /// whether the text names pieces with capital letters or symbols. If not, a small letter can be a piece or
+    /// a file.
+    fn find(&self, word: &str, capitals: bool) -> Result<(MoveCode, bool), WordRefusal> {
         let language = self.language;
         let strict = self.strict(word);
         let respelt = || language.in_english(word, true).into_iter().chain(language.joined(None, word, true));
@@ -283,12 +278,12 @@ impl Reading {
             let other = respelt().filter_map(|text| legal(&text)).find(|&other| other != code);
             return match other.filter(|_| !capitals && is_pawn_capture(word)) {
                 Some(other) => Err(self.two(code, other)),
-                None => Ok(Found { code, is_respelt: false }),
+                None => Ok((code, false)),
             };
         }
         let mut captures = self.pawn_captures(word);
         match (captures.pop(), captures.pop()) {
-            (Some(code), None) => return Ok(Found { code, is_respelt: false }),
+            (Some(code), None) => return Ok((code, false)),
             (Some(one), Some(other)) => return Err(self.two(one, other)),
             (None, _) => {}
         }
@@ -304,7 +299,7 @@ impl Reading {
                 let refusal = self.position.resolve_or_explain(text.as_bytes()).err();
                 Err(WordRefusal::Refused(refusal.unwrap_or(MoveRefusal::Unreadable)))
             }
-            [code] => Ok(Found { code, is_respelt: true }),
+            [code] => Ok((code, true)),
             [one, other, ..] => Err(self.two(one, other)),
         }
     }
