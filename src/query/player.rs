@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 
 use crate::board::{Color, Ending, Endings, MoveCode, Position};
 use crate::id::{GameId, NameId};
+use crate::query::name::Aliases;
 use crate::query::performance::Record;
 use crate::query::players::{ListedPlayer, PlayerOrder, PlayersQuery};
 use crate::query::position::{as_letter, push_move};
@@ -228,11 +229,10 @@ impl PlayerQuery<'_> {
         let names: &[NameId] = known.map_or(&[], |known| &known.ids);
         let mut games = Vec::new();
         self.database.visit_played_games(names, self.selection, |game| games.push(game))?;
-        let aliases = self.database.player_aliases()?.into_iter();
-        let names_of: HashMap<String, String> = aliases.map(|alias| (alias.alias, alias.name)).collect();
+        let aliases = Aliases::read(self.database)?;
         for opponent in games.iter_mut().filter_map(|game| game.opponent.as_mut()) {
-            if let Some(name) = names_of.get(opponent) {
-                opponent.clone_from(name);
+            if let Some(name) = aliases.player_of(opponent) {
+                *opponent = name.to_owned();
             }
         }
         let (white, black) = (self.side(&games, Color::White)?, self.side(&games, Color::Black)?);

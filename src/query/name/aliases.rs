@@ -83,7 +83,7 @@ impl Aliases {
         let row = |(alias, name): (&String, &String)| PlayerAlias {
             alias: alias.clone(),
             name: name.clone(),
-            fide_id: self.fide_ids.get(name).copied(),
+            fide_id: self.fide_id(name),
         };
         let mut rows: Vec<_> = self.names.iter().map(row).collect();
         sort_by(&mut rows, |one, other| (&one.name, &one.alias).cmp(&(&other.name, &other.alias)));
@@ -108,6 +108,17 @@ impl Aliases {
         self.names.get(spelling).map_or(spelling, String::as_str)
     }
 
+    /// The name of the player to whom a spelling or name belongs; `None` if no alias contains it.
+    pub(crate) fn player_of(&self, spelling: &str) -> Option<&str> {
+        let own = || self.spellings.get_key_value(spelling).map(|(name, _)| name);
+        self.names.get(spelling).or_else(own).map(String::as_str)
+    }
+
+    /// The FIDE number of a player's name, if known.
+    pub(crate) fn fide_id(&self, name: &str) -> Option<u32> {
+        self.fide_ids.get(name).copied()
+    }
+
     /// Merges two names into one player, who then has the name `name`. All other spellings of the two names
     /// become spellings of `name`.
     ///
@@ -122,7 +133,7 @@ impl Aliases {
         }
         let roots = distinct(vec![self.name_of(name).to_owned(), self.name_of(alias).to_owned()]);
         let mut fide_id = None;
-        for other in roots.iter().filter_map(|root| self.fide_ids.get(root).copied()) {
+        for other in roots.iter().filter_map(|root| self.fide_id(root)) {
             set_fide_id(&mut fide_id, other, name)?;
         }
         for root in roots {
@@ -195,7 +206,7 @@ impl Aliases {
     fn add_row(&mut self, row: &PlayerAlias) -> Result<()> {
         self.merge(&row.name, &row.alias)?;
         if let Some(fide_id) = row.fide_id {
-            let mut before = self.fide_ids.get(&row.name).copied();
+            let mut before = self.fide_id(&row.name);
             set_fide_id(&mut before, fide_id, &row.name)?;
             self.fide_ids.insert(row.name.clone(), fide_id);
         }
@@ -296,7 +307,7 @@ pub fn choose_name(database: &Database, aliases: &Aliases, text: &str) -> Result
         return Ok(exact.to_owned());
     }
     let is_exact = !database.names(Named::Player, &NameFilter::Exactly(exact.to_owned()))?.is_empty();
-    if is_exact || aliases.names.iter().any(|(alias, name)| exact == alias || exact == name) {
+    if is_exact || aliases.player_of(exact).is_some() {
         return Ok(exact.to_owned());
     }
     let ids: Vec<_> = database.players(&filter)?.into_iter().map(crate::id::NameId).collect();

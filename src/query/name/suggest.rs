@@ -250,24 +250,19 @@ fn is_pinyin_syllable(word: &str) -> bool {
 /// the order of their ids.
 fn candidates(database: &Database) -> store::Result<Vec<Candidate>> {
     let aliases = Aliases::read(database)?;
-    let known: HashMap<String, (String, Option<u32>)> = aliases
-        .rows()
-        .into_iter()
-        .flat_map(|row| [row.alias, row.name.clone()].map(|name| (name, (row.name.clone(), row.fide_id))))
-        .collect();
     let mut candidates = Vec::new();
     database.walk_names(Named::Player, None, &mut |id, name| {
         let mut words = PlayerWords::default();
         words.read(name);
-        let known = known.get(name);
-        if known.is_some() || can_be_of_one_person(name, &words) {
+        let player = aliases.player_of(name);
+        if player.is_some() || can_be_of_one_person(name, &words) {
             candidates.push(Candidate {
                 id: NameId(id),
                 name: name.to_owned(),
                 words,
-                player: known.map(|(player, _)| player.clone()),
+                player: player.map(str::to_owned),
                 games: SpellingGames::default(),
-                fide_ids: known.and_then(|(_, fide_id)| *fide_id).into_iter().collect(),
+                fide_ids: player.and_then(|player| aliases.fide_id(player)).into_iter().collect(),
             });
         }
         true
