@@ -1,6 +1,6 @@
-//! Suggests names that are similar to a name in a filter: if the database does not contain the name, or if a
-//! similar name has many more games and perhaps belongs to the same person. Also lists the players that a
-//! name in a filter matches.
+//! Suggests names that are similar to a name in a filter, if the database does not contain the name. Also
+//! suggests a similar name with many more games, because it perhaps belongs to the same person. Lists the
+//! players that a name in a filter matches.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -138,8 +138,8 @@ fn nearest_words(orders: &[Vec<String>], name: &str) -> Option<(usize, usize)> {
 
 /// The number of letters in which words differ from wanted words. An initial matches any word that begins
 /// with it, and the last wanted word also matches the beginning of a word. `None` if more than a third of the
-/// wanted letters differ, if a word is much shorter or longer than the wanted word, or if there are only
-/// initials.
+/// wanted letters differ. Also `None` if a word is much shorter or longer than the wanted word, or if there are
+/// only initials.
 fn distance(words: &[&str], wanted: &[String]) -> Option<usize> {
     let (mut wrong, mut letters) = (0, 0);
     for (index, (word, wanted)) in words.iter().zip(wanted).enumerate() {
@@ -274,11 +274,11 @@ fn several(database: &Database, known: &KnownPlayers, most: usize) -> store::Res
     sort_by_key(&mut counted, |player| Reverse(player.games));
     let players = counted.len() as u64;
     counted.truncate(most);
-    Ok((players > 1).then_some(SeveralPlayers { field, players, most: counted }))
+    Ok(Some(SeveralPlayers { field, players, most: counted }))
 }
 
-/// For each player's name in the filters of a selection: the similar name with the most games, if it has many
-/// more games.
+/// For each player's name in the filters of a selection: the similar name with the most games. Omits similar
+/// names that do not have many more games.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -330,8 +330,8 @@ fn similar_player(database: &Database, known: &KnownPlayers) -> store::Result<Op
     Ok(best)
 }
 
-/// The ranges of names that can be similar, by their first two letters: the first can be small or capital,
-/// and the second can have an accent. SQLite finds the names of a range with an index.
+/// The ranges of names that can be similar, by their first two letters. The first letter can be small or
+/// capital, and the second can have an accent. SQLite finds the names of a range with an index.
 fn ranges(likeness: &[PhoneticName]) -> Vec<(String, String)> {
     let beginnings = distinct(likeness.iter().flat_map(PhoneticName::beginnings).collect());
     let initials = distinct(beginnings.iter().map(|[first, _]| *first).collect());

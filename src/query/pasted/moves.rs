@@ -13,9 +13,10 @@ impl PositionQuery {
     /// languages, or the signs of books and programs. [`notes`](Self::notes) lists the assumptions made.
     ///
     /// # Errors
-    /// If a move cannot be played (the error says which move, why, and in what position), or is ambiguous or
-    /// wrongly numbered; if the text does not consist of the moves of one line and, possibly, comments and tag
-    /// pairs; or if a tag pair has an invalid FEN or an unsupported variant.
+    /// - If a move cannot be played, is ambiguous or has a wrong number. The error says which move, why, and in
+    ///   what position.
+    /// - If the text has more than the moves of one line, comments and tag pairs.
+    /// - If a tag pair has an invalid FEN or an unsupported variant.
     pub fn from_moves(text: &str) -> Result<Self, PositionError> {
         if let Some(name) = other_variant(text) {
             return Err(PositionError::Variant { name });
@@ -80,26 +81,23 @@ fn choose(scanned: &Scanned, start: &Position) -> Result<(Reading, Vec<&'static 
         let found = std::iter::once(english).chain(dutch).collect();
         return one_line(found, start).map(|(reading, _)| (reading, Vec::new()));
     }
-    // If all letters of a reading name pieces in English too, a typo is more likely than another language:
+    // If all letters of a reading name pieces in English too, a typo is more likely than another language. So
     // such a reading is not accepted as complete.
     let is_other = |reading: &Reading| {
         let is_open = matches!(english.refusal, Some(WordRefusal::TwoReadings(..)));
         reading.is_foreign() || !(is_open || reading.is_whole())
     };
     let others = LANGUAGES.iter().map(|language| Reading::new(language, start, words)).filter(is_other);
-    let (whole, mut failed): (Vec<_>, Vec<_>) = others.partition(Reading::is_whole);
+    let (mut whole, failed): (Vec<_>, Vec<_>) = others.partition(Reading::is_whole);
     let is_strict = |reading: &Reading| reading.respelt.is_empty();
-    let strict_first: Vec<_> = match whole.iter().any(is_strict) {
-        true => whole.into_iter().filter(is_strict).collect(),
-        false => whole,
-    };
-    if !strict_first.is_empty() {
-        return one_line(strict_first, start);
+    if whole.iter().any(is_strict) {
+        whole.retain(is_strict);
     }
-    failed.insert(0, english);
-    failed.reverse();
-    // `max_by_key` returns the last of several equal readings: English.
-    let best = failed.into_iter().max_by_key(Reading::rank);
+    if !whole.is_empty() {
+        return one_line(whole, start);
+    }
+    // `max_by_key` returns the last of several equal readings: English, or the first of the other languages.
+    let best = failed.into_iter().rev().chain([english]).max_by_key(Reading::rank);
     best.map(|reading| (reading, Vec::new())).ok_or(PositionError::NoMoves)
 }
 
