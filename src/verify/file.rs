@@ -185,7 +185,8 @@ pub(crate) fn numbers(Reader { connection, findings }: Reader<'_>, gone: Missing
 /// Reads a setting. Reports it if it is missing, or invalid according to `is_valid`.
 fn setting(
     reader: Reader<'_>,
-    (name, expected): (&str, &str),
+    name: &str,
+    expected: &str,
     is_valid: &dyn Fn(&Value) -> bool,
 ) -> rusqlite::Result<Option<Value>> {
     let row = RowId::new([("name", name)]);
@@ -204,26 +205,21 @@ fn setting(
 /// Reads the minimum number of games that a position needs for a row in `level_position`. Reports a missing
 /// or invalid setting.
 pub(crate) fn threshold(reader: Reader<'_>) -> rusqlite::Result<Option<i64>> {
-    let name_and_expected = ("continuation_threshold", "a number of games");
     let is_valid = |value: &Value| matches!(value, Value::Integer(1..));
-    let value = setting(reader, name_and_expected, &is_valid)?;
+    let value = setting(reader, "continuation_threshold", "a number of games", &is_valid)?;
     Ok(if let Some(Value::Integer(threshold)) = value { Some(threshold) } else { None })
 }
 
 /// Checks that settings whose values are words have known values.
 pub(crate) fn settings(reader: Reader<'_>) -> rusqlite::Result<()> {
-    let duplicates: fn(&str) -> bool = |word| Duplicates::parse(word).is_some();
-    let annotations: fn(&str) -> bool = |word| Annotations::parse(word).is_some();
-    let encoding: fn(&str) -> bool = |word| word == TextEncoding::AUTO || TextEncoding::parse(word).is_some();
-    for (name, is_known, expected) in [
-        (Duplicates::SETTING, duplicates, "keep, skip or moves"),
-        (Annotations::SETTING, annotations, "all, numbers or none"),
-        (TextEncoding::SETTING, encoding, "auto or the name of an encoding"),
-    ] {
+    let check = |name, expected, is_known: fn(&str) -> bool| {
         let is_valid = |value: &Value| matches!(value, Value::Text(word) if is_known(word));
-        setting(reader, (name, expected), &is_valid)?;
-    }
-    Ok(())
+        setting(reader, name, expected, &is_valid).map(drop)
+    };
+    check(Duplicates::SETTING, "keep, skip or moves", |word| Duplicates::parse(word).is_some())?;
+    check(Annotations::SETTING, "all, numbers or none", |word| Annotations::parse(word).is_some())?;
+    let is_encoding = |word: &str| word == TextEncoding::AUTO || TextEncoding::parse(word).is_some();
+    check(TextEncoding::SETTING, "auto or the name of an encoding", is_encoding)
 }
 
 /// Compares the list of openings with its digest. Checks that the FEN of each opening is canonical, and that

@@ -61,9 +61,9 @@ fn sampled(connection: &Connection, sample: Sample, count: u64) -> rusqlite::Res
 /// Checks a database. Writes nothing.
 ///
 /// # Errors
-/// If the database cannot be read at all, is not a pgndex database, or is written to during the check; if the
-/// worker threads cannot be started; or if the check is stopped. Problems of the database are not errors:
-/// they are in the report.
+/// If the database cannot be read at all, is not a pgndex database, or is written to during the check. If the
+/// worker threads cannot be started, or the check is stopped. Damage to the database is not an error: the
+/// report describes it.
 pub fn verify(path: &Path, options: &VerifyOptions, progress: &Progress) -> Result<Report> {
     let started = Instant::now();
     let database = Database::open_read_only(path)?;

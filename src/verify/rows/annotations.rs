@@ -5,7 +5,9 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use crate::board::{MoveCode, Position};
-use crate::store::cell::{COMMAND, COMMENT, GAME, MOVE_EVAL, NAG, Table, VARIATION, VARIATION_MOVE};
+use crate::store::cell::{
+    COMMAND, COMMENT, GAME, MOVE_EVAL, NAG, PLAYER_ALIAS, Table, VARIATION, VARIATION_MOVE,
+};
 use crate::verify::FindingKind::{WrongCount, WrongValue};
 use crate::verify::rows::{Reader, for_each_row, format_value};
 use crate::verify::{Collector, FindingKind, Id, RowId};
@@ -233,12 +235,8 @@ const WRONG_ALIASES: [(&str, &str, &str); 2] = [
 pub(crate) fn check_aliases(Reader { connection, findings }: Reader<'_>) -> rusqlite::Result<()> {
     for (expected, column, sql) in WRONG_ALIASES {
         for_each_row(connection, sql, [], &mut |row| {
-            let alias = match row.get_ref(0)? {
-                ValueRef::Text(alias) => Id::Text(String::from_utf8_lossy(alias).into_owned()),
-                other => Id::Text(format_value(other)),
-            };
-            let (id, found) = (RowId::new([("alias", alias)]), format_value(row.get_ref(1)?));
-            findings.wrong(WrongValue, "player_alias", id, column, expected, found);
+            let (id, found) = (RowId::read(row, 0, PLAYER_ALIAS.key)?, format_value(row.get_ref(1)?));
+            findings.wrong(WrongValue, PLAYER_ALIAS.name, id, column, expected, found);
             Ok(())
         })?;
     }

@@ -13,8 +13,8 @@ use crate::verify::rows::{Batch, Reader, StoredDuplicate, first_difference, show
 use crate::verify::source::{Texts, piece};
 use crate::verify::{Check, Collector, Duplicates, MissingIds, RowId};
 
-/// Reads the sampled skipped games of a source, in the order of their texts. A place in a source consists of
-/// an offset from which to read, and the index in the whole table of the first row at or after this offset.
+/// Reads the next sampled skipped games of a source, in the order of their texts. A place in a source is an
+/// offset from which to read, with the index, in the whole table, of the first row at or after this offset.
 pub(crate) fn read_skipped(
     check: &Check<'_>,
     connection: &Connection,

@@ -35,7 +35,7 @@ pub(crate) struct Replay<'c> {
 impl<'c> Replay<'c> {
     /// The replay ends after this many consecutive FENs that do not match, because the following FENs would
     /// not match either.
-    const MAX_INVALID_CELLS: u32 = 2;
+    const MAX_MISFITS: u32 = 2;
 
     pub(crate) fn new(findings: &'c Collector) -> Self {
         let start = Position::start();
@@ -164,7 +164,7 @@ impl<'c> Replay<'c> {
             let found = String::from_utf8_lossy(fen).into_owned();
             self.wrong(stored.ply, "fen", self.position.canonical_fen(), found);
             self.misfits += 1;
-            self.on_course = self.misfits < Self::MAX_INVALID_CELLS;
+            self.on_course = self.misfits < Self::MAX_MISFITS;
         }
         let key = self.position.key_from_scratch().as_i64();
         if stored.key != key {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::{Connection, Row};
 
 use crate::board::MoveCode;
 use crate::id::{GameId, SourceId};
@@ -127,26 +127,21 @@ pub(crate) fn compare_game<'m>(
     problems.compare(reader, game, read.problems())
 }
 
-/// The columns with ids of names, each with the table of the names.
-const NAMES: [(&str, &str); 4] =
-    [("event_id", "event"), ("site_id", "site"), ("white_id", "player"), ("black_id", "player")];
+/// The columns with ids of names.
+const NAMES: [&str; 4] = ["event_id", "site_id", "white_id", "black_id"];
 
-/// The names that a game's row refers to.
+/// The names with the ids in the columns [`NAMES`] of a game.
 fn names(connection: &Connection, game: &StoredGame) -> rusqlite::Result<[Option<String>; 4]> {
-    let mut names = [const { None }; 4];
+    let sql = "SELECT (SELECT name FROM event WHERE event_id = ?1), (SELECT name FROM site WHERE site_id = ?2),
+                   (SELECT name FROM player WHERE player_id = ?3), (SELECT name FROM player WHERE player_id = ?4)";
     let ids = [game.event, game.site, game.white, game.black];
-    for ((name, id), (_, table)) in names.iter_mut().zip(ids).zip(NAMES) {
-        if let Some(id) = id {
-            let sql = format!("SELECT name FROM {table} WHERE {table}_id = ?1");
-            *name = connection.prepare_cached(&sql)?.query_row([id], |row| row.get(0)).optional()?;
-        }
-    }
-    Ok(names)
+    let read = |row: &Row<'_>| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]);
+    connection.prepare_cached(sql)?.query_row(ids, read)
 }
 
 /// The stored value of a column, with names instead of ids, as in [`SingleGameParser`].
 fn stored_column<'g>(game: &'g StoredGame, names: &'g [Option<String>; 4], index: usize) -> Option<Cell<'g>> {
-    match NAMES.iter().position(|(column, _)| *column == StoredGame::COLUMNS[index]) {
+    match NAMES.iter().position(|column| *column == StoredGame::COLUMNS[index]) {
         Some(name) => Some(names[name].as_deref().map_or(Cell::Null, Cell::Text)),
         None => game.cell(index),
     }
