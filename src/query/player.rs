@@ -34,8 +34,8 @@ pub struct PlayerQuery<'a> {
     pub limit: usize,
     /// The maximum length of the lines, in half-moves.
     pub depth: u32,
-    /// The lines of a side include a move if it was played in at least this percentage of the player's games
-    /// with the side, and in at least two games.
+    /// The minimum frequency of a move in the lines of a side, as a percentage of the player's games with the
+    /// side. A move must also have been played in at least two games.
     pub least_share: u64,
 }
 

@@ -50,11 +50,10 @@ impl Sample {
     /// separately, and requires one pass over the games.
     const PARTS: u64 = 256;
 
-    /// Passes the draws of the sample to `visit` in batches, the lowest rank first, so that `visit` can read
-    /// the games of a batch in the order of the database. The number of draws in a batch is at most the
-    /// number of positions still needed, and at most [`MOST_AT_A_TIME`](Self::MOST_AT_A_TIME). `visit` must
-    /// return how many draws of the batch have an existing position. This function returns the sum of these
-    /// numbers.
+    /// Passes the draws of the sample to `visit` in batches, the lowest ranks first. So `visit` can read the
+    /// games of a batch in the order of the database. The number of draws in a batch is at most the number of
+    /// positions still needed, and at most [`MOST_AT_A_TIME`](Self::MOST_AT_A_TIME). `visit` must return how
+    /// many draws of the batch have an existing position. This function returns the sum of these numbers.
     ///
     /// # Errors
     /// Errors of `visit`.
@@ -127,8 +126,8 @@ impl Sample {
     }
 }
 
-/// A bijective mixing function in which each output bit depends on all input bits: a step of SplitMix64, by
-/// Guy Steele, Doug Lea and Christine Flood, "Fast splittable pseudorandom number generators", 2014.
+/// A step of SplitMix64: a bijective function in which each output bit depends on all input bits. Source: Guy
+/// Steele, Doug Lea and Christine Flood, "Fast splittable pseudorandom number generators", 2014.
 const fn mixed(number: u64) -> u64 {
     let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -24,8 +24,8 @@ pub enum AliasError {
         /// The most similar names.
         near: Vec<String>,
     },
-    /// Another reason, given by the message: a name is empty or ambiguous, or has no other spellings; an
-    /// alias contradicts another one; or FIDE numbers differ.
+    /// Another reason, explained by the message: a name is empty or ambiguous, or has no other spellings. Or
+    /// an alias contradicts another one, or FIDE numbers differ.
     #[error("{0}")]
     Name(String),
 }
@@ -161,8 +161,8 @@ impl Aliases {
         self.names.insert(spelling, name.to_owned());
     }
 
-    /// Adds a list of aliases. Its rows must not contradict each other. If a spelling already belongs to a
-    /// name B, a row can move the spelling to another name C only if the list also makes B a spelling of C.
+    /// Adds a list of aliases. Its rows must not contradict each other. A row can move a spelling from a name
+    /// B to a name C only if the list also makes B a spelling of C.
     ///
     /// # Errors
     /// An [`AliasError`] with the index of the wrong row. The aliases are then unchanged.
@@ -296,8 +296,8 @@ fn read_name(text: &str) -> Result<(&str, NameFilter)> {
     Ok((text.strip_prefix('=').unwrap_or(text), filter))
 }
 
-/// The name that a text means: the name with exactly these letters; otherwise the only name that matches, or
-/// the name of the player to whom all matching names belong. A name after `=` need not exist yet.
+/// The name that a text means: the name with exactly these letters. If there is none: the only name that
+/// matches, or the name of the player to whom all matching names belong. A name after `=` need not exist yet.
 ///
 /// # Errors
 /// [`AliasError::Unknown`], [`AliasError::Name`]; errors of SQLite.

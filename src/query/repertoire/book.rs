@@ -298,7 +298,7 @@ impl<'t> Reading<'t> {
     fn problem(&mut self, offset: usize, message: String) {
         self.book.problem_count += 1;
         if self.book.problems.len() < MOST_PROBLEMS {
-            // Offsets can go back a little: a problem of the start position has the offset of its game, but
+            // Offsets can decrease a little: a problem of the start position has the offset of its game, and
             // is found after the problems of the game's tags.
             let (counted, lines) = if offset >= self.counted.0 { self.counted } else { (0, 0) };
             let lines = lines + memchr::memchr_iter(b'\n', &self.text[counted..offset]).count() as u64;
