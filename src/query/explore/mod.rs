@@ -12,10 +12,10 @@ pub use tree::{MoveTree, TreeMove};
 use crate::board::{Color, GameResult, MoveCode, Position};
 use crate::id::GameId;
 use crate::opening::{Opening, OpeningBook};
-use crate::query::performance::{opponent_rating, performance};
+use crate::query::performance::performance;
 use crate::query::position::{PositionQuery, san};
 use crate::sorted::{SortedMap, sort_by, sort_by_key};
-use crate::store::row::{RatedScore, ResultCounts, month_of, year_of};
+use crate::store::row::{RatedScore, ResultCounts, day_number, month_of, year_of};
 use crate::store::{
     self, Continuation, Database, ExploreOptions, GameSummary, Hit, Lines, ListLengths, ReachedGames,
     Selection, VariationMoves,
@@ -277,9 +277,8 @@ impl ListedGame {
 
 impl GameEntry {
     fn from_summary(game: GameSummary) -> Self {
-        let date = game.date.as_deref().unwrap_or_default();
-        let mut parts = date.split('.').map(|part| part.parse::<u16>().ok().filter(|&number| number != 0));
-        let (year, month) = (parts.next().flatten(), parts.next().flatten());
+        let day = game.date.as_deref().map_or(0, day_number);
+        let (year, month) = (year_of(day), month_of(day));
         let player = |name, rating| Player { name, rating };
         Self {
             id: game.game,
@@ -366,7 +365,7 @@ impl ExploreQuery<'_> {
     }
 
     fn score(&self, rated: &RatedScore) -> Option<SideScore> {
-        let (average_opponent_rating, performance) = (opponent_rating(rated), performance(rated));
+        let (average_opponent_rating, performance) = (rated.opponents.mean(), performance(rated));
         self.side.map(|color| SideScore { color, average_opponent_rating, performance })
     }
 

@@ -26,7 +26,8 @@ impl RatingSum {
         self.games += u32::from(elo.is_some());
     }
 
-    fn add(&mut self, other: Self) {
+    /// Adds other ratings.
+    pub(crate) fn add(&mut self, other: Self) {
         self.sum += other.sum;
         self.games += other.games;
     }
