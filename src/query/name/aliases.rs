@@ -239,21 +239,20 @@ impl Aliases {
     /// [`AliasError::Unknown`], [`AliasError::Name`].
     pub fn choose(&self, text: &str) -> Result<String> {
         let (exact, filter) = read_name(text)?;
-        let spellings = self.names.iter().flat_map(|(alias, name)| [alias.as_str(), name.as_str()]);
-        let spellings = distinct(spellings.collect());
-        if spellings.binary_search(&exact).is_ok() || matches!(filter, NameFilter::Exactly(_)) {
+        if self.player_of(exact).is_some() || matches!(filter, NameFilter::Exactly(_)) {
             return Ok(exact.to_owned());
         }
-        let fits: Vec<String> =
-            spellings.into_iter().filter(|name| filter.matches_player(name)).map(str::to_owned).collect();
-        self.only(text, fits, Vec::new)
+        let spellings = self.names.iter().flat_map(|(alias, name)| [alias, name]);
+        let fits = distinct(spellings.filter(|name| filter.matches_player(name)).cloned().collect());
+        self.only(text, fits, Vec::new())
     }
 
     /// The name in `fits` if there is only one, or the name of the player to whom all names in `fits` belong.
-    fn only(&self, text: &str, mut fits: Vec<String>, near: impl FnOnce() -> Vec<String>) -> Result<String> {
+    /// `near` are the names similar to `text`, for the error if `fits` is empty.
+    fn only(&self, text: &str, mut fits: Vec<String>, near: Vec<String>) -> Result<String> {
         let players = distinct(fits.iter().map(|name| self.name_of(name)).collect());
         match (fits.len(), players.first()) {
-            (0, _) | (_, None) => Err(AliasError::Unknown { name: text.to_owned(), near: near() }),
+            (0, _) | (_, None) => Err(AliasError::Unknown { name: text.to_owned(), near }),
             (1, _) => Ok(fits.remove(0)),
             (_, Some(&player)) if players.len() == 1 => Ok(player.to_owned()),
             (count, _) => {
@@ -314,7 +313,7 @@ pub fn choose_name(database: &Database, aliases: &Aliases, text: &str) -> Result
     let fits = database.player_names(&ids)?;
     let unknown = UnknownName { field: "player", named: Named::Player, filter };
     let near = if fits.is_empty() { near(database, &unknown)? } else { Vec::new() };
-    aliases.only(text, fits, || near)
+    aliases.only(text, fits, near)
 }
 
 #[cfg(test)]
