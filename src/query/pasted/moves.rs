@@ -29,10 +29,9 @@ impl PositionQuery {
         if let Some(fen) = scanned.fen.clone().filter(|_| query.position != Position::start()) {
             query.notes.push(MovesNote::Start { fen });
         }
-        let start = query.position.clone();
-        let (reading, languages) = choose(&scanned, &start)?;
+        let (reading, languages) = choose(&scanned, &query.position)?;
         if let Some(refusal) = &reading.refusal {
-            return Err(refused(&scanned, &start, &reading, refusal));
+            return Err(refused(&scanned, &reading, refusal));
         }
         if let Some(stop) = scanned.stop {
             return Err(stopped(stop, reading.line.last()));
@@ -128,14 +127,14 @@ fn two_languages(one: &Reading, other: &Reading, start: &Position) -> PositionEr
 }
 
 /// The error for the word at which a reading ends.
-fn refused(scanned: &Scanned, start: &Position, reading: &Reading, refusal: &WordRefusal) -> PositionError {
+fn refused(scanned: &Scanned, reading: &Reading, refusal: &WordRefusal) -> PositionError {
     let played = reading.line.len();
     let Word { typed, number, .. } = &scanned.words[played];
     let is_unreadable = *refusal == WordRefusal::Refused(MoveRefusal::Unreadable);
     if is_unreadable && !may_be_move(typed) {
         return stopped(Stop::no_move(typed), reading.line.last());
     }
-    let at = reading.line.last().map_or(start, |last| &last.position);
+    let at = &reading.position;
     let counted = at.fullmove_number();
     let mut why = refusal.to_string();
     if reading.language.name != ENGLISH.name && !is_unreadable {
