@@ -14,8 +14,8 @@ use crate::store::{
     self, Database, Hit, HitCount, HitOrder, Lines, Listing, Nearest, Scan, Search, Selection,
 };
 
-/// The maximum number of games that a search for the nearest positions reads if the number of hits is
-/// limited. Games in which a position with distance 0 is possible do not count towards the maximum.
+/// The maximum number of games that a search for the nearest positions reads, if the number of hits is limited.
+/// Games that possibly have a position with distance 0 do not count.
 const LOOKED_AT: u32 = 2_500;
 
 const NONE: HitCount = HitCount::Exact { occurrences: 0, games: 0 };
@@ -71,7 +71,7 @@ pub struct Shown {
     is_more: bool,
     /// For the nearest positions: a lower bound of the distances in games that were not read, because the
     /// search reached its maximum number of games. A hit with a greater distance is possibly not one of the
-    /// nearest. `None` if all games were read.
+    /// nearest. `None` if there are no such games.
     pub unseen: Option<u32>,
 }
 

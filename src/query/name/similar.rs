@@ -67,8 +67,8 @@ pub fn similar_names(database: &Database, selection: &Selection) -> store::Resul
         .collect()
 }
 
-/// Looks up the name of an event among the sites, or the reverse, because people search for tournaments by
-/// place. If the name of an opening is an ECO code, looks up the code.
+/// Looks up the name of an event among the sites, and the name of a site among the events, because people
+/// search for tournaments by place. If the name of an opening is an ECO code, looks up the code.
 fn other_field(database: &Database, unknown: &UnknownName) -> store::Result<Option<OtherField>> {
     let name = Some(unknown.filter.clone());
     let (field, filter) = match unknown.named {

@@ -56,14 +56,13 @@ impl StoredDuplicate {
 pub(crate) struct DuplicateScan<'c> {
     check: &'c Check<'c>,
     texts: Texts<'c>,
-    reread: SingleGameParser,
     /// The number of rows checked: those in the sample.
     pub(crate) seen: u64,
 }
 
 impl<'c> DuplicateScan<'c> {
     pub(crate) fn new(check: &'c Check<'c>) -> Self {
-        Self { check, texts: Texts::new(check), reread: SingleGameParser::default(), seen: 0 }
+        Self { check, texts: Texts::new(check), seen: 0 }
     }
 
     pub(crate) fn scan(&mut self, connection: &Connection, piece: usize) -> rusqlite::Result<()> {
@@ -164,7 +163,7 @@ impl<'c> DuplicateScan<'c> {
         let Some(map) = map else { return Ok(()) };
         let range = piece(row.byte_offset, row.byte_length, map.bytes().len() as u64);
         let text = range.map(|range| &map.bytes()[range.start as usize..range.end as usize]);
-        compare(self.check.reader(connection), &mut self.reread, row, text)
+        compare(self.check.reader(connection), &mut self.texts.reread, row, text)
     }
 }
 

@@ -11,8 +11,7 @@ use crate::verify::FindingKind::WrongValue;
 use crate::verify::rows::{POSITIONS, StoredGame, StoredPosition, bytes, shown};
 use crate::verify::{Collector, RowId};
 
-/// Follows a game from row to row. Reports rows that do not match, and continues as long as the position is
-/// known.
+/// Replays a game row by row. Reports rows that do not match, and continues while the position is known.
 #[derive(Debug)]
 pub(crate) struct Replay<'c> {
     findings: &'c Collector,

@@ -24,7 +24,7 @@ pub(crate) const FEATURES: &str = GAME_SET.name;
 const COLUMNS: &str = GAME_COLUMN.name;
 const VISITS: &str = VISIT_SET.name;
 
-/// The blocks with games, or with rows of `game_column` or `visit_set`.
+/// The blocks that have games, or rows of `game_column` or `visit_set`.
 pub(crate) fn blocks(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     let mut blocks: Vec<i64> = blocks_with_games(connection)?.into_iter().map(i64::from).collect();
     let of_rows = "SELECT block FROM game_column UNION SELECT block FROM visit_set";
@@ -138,7 +138,7 @@ fn has_visits(
 ) -> rusqlite::Result<bool> {
     let mut visits = Vec::new();
     let is_valid = for_each_visit(stored, |number, played| {
-        // More visits than a block has games cannot be right, and damaged bytes can contain any number.
+        // Each game of the block has at most one visit, but damaged bytes can contain any number of visits.
         if visits.len() <= BLOCK_GAMES as usize {
             visits.push((number, played));
         }

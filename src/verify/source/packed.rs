@@ -51,7 +51,7 @@ pub(crate) fn compare(
     };
     pass.all(&mut text)?;
     let verdicts = chain.set_verdicts(Ok(text.read_to_end(check.progress).verdicts()));
-    // Rows come in the order of their texts, unless their offsets are wrong. Rows whose text was no longer in
+    // Rows are in the order of their texts, unless their offsets are wrong. Rows whose text was no longer in
     // memory need another pass.
     let mut behind = std::mem::take(&mut pass.behind);
     sort_by_key(&mut behind, |(start, ..)| *start);

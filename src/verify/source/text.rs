@@ -22,7 +22,7 @@ pub(crate) struct Texts<'c> {
     check: &'c Check<'c>,
     /// The last source read, and its text if games can be compared with it.
     open: Option<(StoredId<SourceId>, Option<Arc<Mapped>>)>,
-    reread: SingleGameParser,
+    pub(crate) reread: SingleGameParser,
 }
 
 impl<'c> Texts<'c> {
@@ -78,9 +78,9 @@ pub(crate) fn report_misplaced(findings: &Collector, game: &StoredGame, bytes: u
     findings.wrong(SourceText, "game", id, "byte_offset", expected, found);
 }
 
-/// Compares a stored game and its stored problems with what a run with this setting of `annotations` would
-/// store for the game's text. `codes` is called with the moves read from the text. It returns the moves in
-/// the game's rows; `None` if they are unknown or are already known to be equal.
+/// Compares a stored game and its stored problems with the rows that a run with this setting of `annotations`
+/// would store for the game's text. `codes` gets the moves read from the text, and returns the moves in the
+/// game's rows; `None` if they are unknown or are known to be equal.
 pub(crate) fn compare_game<'m>(
     reader: Reader<'_>,
     problems: &Problems,
