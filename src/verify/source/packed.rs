@@ -234,9 +234,7 @@ impl<'c> TextPass<'c> {
                     None => Ok(None),
                     Some(_) => Ok(replayed_codes(connection, &game)?.map(Cow::Owned)),
                 };
-                let problems = &self.check.problems;
-                let text = (text, self.check.sources.annotations(&game));
-                compare_game(reader, problems, &mut self.reread, &game, text, &codes)
+                compare_game(self.check, reader, &mut self.reread, &game, text, &codes)
             }
         }
     }

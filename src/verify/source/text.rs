@@ -8,12 +8,12 @@ use rusqlite::{Connection, Row};
 
 use crate::board::MoveCode;
 use crate::id::{GameId, SourceId};
-use crate::index::{Annotations, SingleGameParser};
+use crate::index::SingleGameParser;
 use crate::source::Mapped;
 use crate::store::row::virtual_table::Cell;
 use crate::store::row::{StoredId, StoredRow as _};
 use crate::verify::FindingKind::SourceText;
-use crate::verify::rows::{Problems, Reader, StoredGame, describe_move, shown, side_rows};
+use crate::verify::rows::{Reader, StoredGame, describe_move, shown, side_rows};
 use crate::verify::{Check, Collector, RowId};
 
 /// Reads games' texts in plain files again, and compares them with the rows of the games. Each thread has its
@@ -39,17 +39,15 @@ impl<'c> Texts<'c> {
         codes: Option<&[MoveCode]>,
     ) -> rusqlite::Result<bool> {
         let Some(map) = self.open(game.source) else { return Ok(false) };
-        let findings = &self.check.findings;
         let bytes = map.bytes();
         match piece(game.byte_offset, game.byte_length, bytes.len() as u64) {
             Some(range) => {
                 let text = &bytes[range.start as usize..range.end as usize];
                 let codes = |_: &_| Ok(codes.map(Cow::Borrowed));
-                let problems = &self.check.problems;
-                let text = (text, self.check.sources.annotations(game));
-                compare_game(self.check.reader(connection), problems, &mut self.reread, game, text, &codes)?;
+                let reader = self.check.reader(connection);
+                compare_game(self.check, reader, &mut self.reread, game, text, &codes)?;
             }
-            None => report_misplaced(findings, game, bytes.len() as u64),
+            None => report_misplaced(&self.check.findings, game, bytes.len() as u64),
         }
         Ok(true)
     }
@@ -78,20 +76,20 @@ pub(crate) fn report_misplaced(findings: &Collector, game: &StoredGame, bytes: u
     findings.wrong(SourceText, "game", id, "byte_offset", expected, found);
 }
 
-/// Compares a stored game and its stored problems with the rows that a run with this setting of `annotations`
-/// would store for the game's text. `codes` gets the moves read from the text, and returns the moves in the
-/// game's rows; `None` if they are unknown or are known to be equal.
+/// Compares a stored game and its stored problems with the rows that a run with the same options would store
+/// for the game's text. `codes` gets the moves read from the text, and returns the moves in the game's rows;
+/// `None` if they are unknown or are known to be equal.
 pub(crate) fn compare_game<'m>(
+    check: &Check<'_>,
     reader: Reader<'_>,
-    problems: &Problems,
     reread: &mut SingleGameParser,
     game: &StoredGame,
-    (text, annotations): (&[u8], Annotations),
+    text: &[u8],
     codes: &dyn Fn(&[MoveCode]) -> rusqlite::Result<Option<Cow<'m, [MoveCode]>>>,
 ) -> rusqlite::Result<()> {
     let Reader { connection, findings } = reader;
     let id = || RowId::game(game.game);
-    let Some(read) = reread.read(text, annotations) else {
+    let Some(read) = reread.read(text, check.sources.annotations(game)) else {
         let found = format!("no game begins at byte {} of its source", game.byte_offset);
         findings.about(SourceText, "game", id(), found);
         return Ok(());
@@ -124,7 +122,7 @@ pub(crate) fn compare_game<'m>(
         compare_moves(findings, game.game, read.codes(), &codes);
     }
     side_rows::compare(reader, game.game, &read)?;
-    problems.compare(reader, game, read.problems())
+    check.problems.compare(reader, game, read.problems())
 }
 
 /// The columns with ids of names.
