@@ -1,8 +1,6 @@
 //! Compares games with the text of a source that must be decoded. Decodes the source from start to end: once,
 //! or twice if the rows are not in the order of their texts.
 
-use std::borrow::Cow;
-
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
@@ -15,7 +13,7 @@ use crate::verify::rows::{
     Batch, GAMES, Reader, StoredDuplicate, StoredGame, duplicates, first_difference, read_skipped,
     replayed_codes, stored,
 };
-use crate::verify::source::{Chain, Marks, compare_game, piece, report_misplaced};
+use crate::verify::source::{Chain, Marks, compare_game, compare_moves, piece, report_misplaced};
 use crate::verify::{Check, Collector, Progress};
 
 /// The amount of text to decode at once, in bytes.
@@ -230,11 +228,13 @@ impl<'c> TextPass<'c> {
                     report_misplaced(&reading.findings, &game, bytes);
                     return Ok(());
                 };
-                let codes = |expected: &_| match first_difference(connection, game.game, expected)? {
-                    None => Ok(None),
-                    Some(_) => Ok(replayed_codes(connection, &game)?.map(Cow::Owned)),
-                };
-                compare_game(self.check, reader, &mut self.reread, &game, text, &codes)
+                if let Some(in_text) = compare_game(self.check, reader, &mut self.reread, &game, text)?
+                    && first_difference(connection, game.game, in_text)?.is_some()
+                    && let Some(codes) = replayed_codes(connection, &game)?
+                {
+                    compare_moves(reader.findings, game.game, in_text, &codes);
+                }
+                Ok(())
             }
         }
     }
@@ -254,10 +254,9 @@ impl<'r> Text<'r> {
     fn open(file: &SourceFile, marks: Marks<'r>, check: &Check<'_>) -> source::Result<Self> {
         /// The default memory limit of a run, in bytes, on a machine with enough memory.
         const MEMORY: u64 = 4 << 30;
-        let path = || file.path.clone();
         let Opened::Packed(packed) = source::open(file)? else {
             // The file has just been replaced.
-            return Err(source::Error::Missing { path: path() });
+            return Err(source::Error::Missing { path: file.path.clone() });
         };
         let decoded = packed.decode(DecodeOptions { threads: check.options.threads, memory: MEMORY })?;
         Ok(Self { decoded, marks, text: Vec::new(), start: 0, has_ended: false })

@@ -1,6 +1,5 @@
 //! Compares games with the PGN text they were read from.
 
-use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -43,9 +42,11 @@ impl<'c> Texts<'c> {
         match piece(game.byte_offset, game.byte_length, bytes.len() as u64) {
             Some(range) => {
                 let text = &bytes[range.start as usize..range.end as usize];
-                let codes = |_: &_| Ok(codes.map(Cow::Borrowed));
                 let reader = self.check.reader(connection);
-                compare_game(self.check, reader, &mut self.reread, game, text, &codes)?;
+                let in_text = compare_game(self.check, reader, &mut self.reread, game, text)?;
+                if let Some((in_text, codes)) = in_text.zip(codes) {
+                    compare_moves(reader.findings, game.game, in_text, codes);
+                }
             }
             None => report_misplaced(&self.check.findings, game, bytes.len() as u64),
         }
@@ -76,23 +77,22 @@ pub(crate) fn report_misplaced(findings: &Collector, game: &StoredGame, bytes: u
     findings.wrong(SourceText, "game", id, "byte_offset", expected, found);
 }
 
-/// Compares a stored game and its stored problems with the rows that a run with the same options would store
-/// for the game's text. `codes` gets the moves read from the text, and returns the moves in the game's rows;
-/// `None` if they are unknown or are known to be equal.
-pub(crate) fn compare_game<'m>(
+/// Compares a stored game and its stored problems, but not its moves, with the rows that a run with the same
+/// options would store for the game's text. Returns the moves in the text, for [`compare_moves`]; `None` if the
+/// text is not exactly one game.
+pub(crate) fn compare_game<'r>(
     check: &Check<'_>,
     reader: Reader<'_>,
-    reread: &mut SingleGameParser,
+    reread: &'r mut SingleGameParser,
     game: &StoredGame,
     text: &[u8],
-    codes: &dyn Fn(&[MoveCode]) -> rusqlite::Result<Option<Cow<'m, [MoveCode]>>>,
-) -> rusqlite::Result<()> {
+) -> rusqlite::Result<Option<&'r [MoveCode]>> {
     let Reader { connection, findings } = reader;
     let id = || RowId::game(game.game);
     let Some(read) = reread.read(text, check.sources.annotations(game)) else {
         let found = format!("no game begins at byte {} of its source", game.byte_offset);
         findings.about(SourceText, "game", id(), found);
-        return Ok(());
+        return Ok(None);
     };
     if read.span() != (0, text.len() as u64) {
         let (offset, length) = read.span();
@@ -103,7 +103,7 @@ pub(crate) fn compare_game<'m>(
              byte {place}"
         );
         findings.about(SourceText, "game", id(), found);
-        return Ok(());
+        return Ok(None);
     }
     let names = names(connection, game)?;
     for (index, expected) in read.columns() {
@@ -118,11 +118,9 @@ pub(crate) fn compare_game<'m>(
             findings.wrong(SourceText, "game", id(), column, expected, found);
         }
     }
-    if let Some(codes) = codes(read.codes())? {
-        compare_moves(findings, game.game, read.codes(), &codes);
-    }
     side_rows::compare(reader, game.game, &read)?;
-    check.problems.compare(reader, game, read.problems())
+    check.problems.compare(reader, game, read.problems())?;
+    Ok(Some(read.codes()))
 }
 
 /// The columns with ids of names.
@@ -145,7 +143,13 @@ fn stored_column<'g>(game: &'g StoredGame, names: &'g [Option<String>; 4], index
     }
 }
 
-fn compare_moves(findings: &Collector, game: StoredId<GameId>, expected: &[MoveCode], found: &[MoveCode]) {
+/// Compares the moves in a game's text, `expected`, with the moves in the game's rows.
+pub(crate) fn compare_moves(
+    findings: &Collector,
+    game: StoredId<GameId>,
+    expected: &[MoveCode],
+    found: &[MoveCode],
+) {
     let same = expected.iter().zip(found).take_while(|(expected, found)| expected == found).count();
     if same == expected.len() && same == found.len() {
         return;
