@@ -391,13 +391,12 @@ fn is_extension(expected: &str, found: &str) -> bool {
         return true;
     }
     let (Some(expected), Some(found)) = (Parts::of(&expected), Parts::of(&found)) else { return false };
-    let (own, constraints) = expected.columns();
-    let (columns, found_constraints) = found.columns();
-    let mut columns = columns.iter();
-    expected.head == found.head
-        && expected.tail == found.tail
-        && own.iter().all(|own| columns.any(|column| column == own))
-        && constraints == found_constraints
+    let mut left = expected.items.iter().peekable();
+    let has_only_more_columns =
+        found.items.iter().all(|item| left.next_if_eq(&item).is_some() || !is_constraint(item));
+    has_only_more_columns
+        && left.next().is_none()
+        && (expected.head, expected.tail) == (found.head, found.tail)
 }
 
 /// Whether an item of a table's definition is a constraint, not a column.
@@ -437,11 +436,6 @@ impl<'w, 's> Parts<'w, 's> {
             }
         }
         None
-    }
-
-    /// The columns, and the constraints after them.
-    fn columns(&self) -> (&[&'w [&'s str]], &[&'w [&'s str]]) {
-        self.items.split_at(self.items.iter().take_while(|item| !is_constraint(item)).count())
     }
 }
 
