@@ -106,12 +106,11 @@ pub fn alternative_values(
                 AlternativeValues::NoRatings
             }
             "elo_min" | "elo_max" => {
-                let best = if field == "elo_min" {
-                    "SELECT CAST(max(min(white_elo, black_elo)) AS TEXT) FROM game WHERE status <> 'skipped'"
-                } else {
-                    "SELECT CAST(min(max(white_elo, black_elo)) AS TEXT) FROM game WHERE status <> 'skipped'"
-                };
-                let Some(rating) = values(best)?.pop() else { return Ok(None) };
+                let (outer, inner) = if field == "elo_min" { ("max", "min") } else { ("min", "max") };
+                let sql = format!(
+                    "SELECT CAST({outer}({inner}(white_elo, black_elo)) AS TEXT) FROM game WHERE status <> 'skipped'"
+                );
+                let Some(rating) = values(&sql)?.pop() else { return Ok(None) };
                 AlternativeValues::Rating(rating)
             }
             "with_evals" => AlternativeValues::NoEvaluations,

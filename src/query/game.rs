@@ -20,7 +20,7 @@ use crate::store::{
 pub type ReplayStep<'r> = Result<(Position, &'r StoredPosition), DamagedGame>;
 
 /// Replays a game. Returns its positions in order, each with its stored row. The move in the row, if there is
-/// one, is legal. The steps after an error mean nothing.
+/// one, is legal. Do not use the steps after an error.
 ///
 /// # Errors
 /// If the start position is invalid.

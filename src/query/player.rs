@@ -315,8 +315,8 @@ impl PlayerQuery<'_> {
     /// value.
     fn most<T: Ord>(&self, mut records: Vec<(Option<T>, Record)>) -> (Vec<(Option<T>, Record)>, u64) {
         sort_by(&mut records, |(one, record), (other, more)| {
-            let order = (one.is_none(), Reverse(record.games)).cmp(&(other.is_none(), Reverse(more.games)));
-            order.then_with(|| one.cmp(other))
+            let key = (one.is_none(), Reverse(record.games), one);
+            key.cmp(&(other.is_none(), Reverse(more.games), other))
         });
         let count = records.iter().filter(|(what, _)| what.is_some()).count() as u64;
         records.truncate(self.limit);
@@ -384,10 +384,8 @@ impl TreeBuilder<'_> {
         let mut lines: HashMap<String, (u64, String)> = HashMap::new();
         visit(&mut nodes, &Position::start(), "", &mut |node, fen, line| {
             let games = node.record.games;
-            match lines.get_mut(&fen) {
-                Some((most, _)) if *most >= games => {}
-                Some(most) => *most = (games, line.to_owned()),
-                None => drop(lines.insert(fen, (games, line.to_owned()))),
+            if lines.get(&fen).is_none_or(|(most, _)| *most < games) {
+                lines.insert(fen, (games, line.to_owned()));
             }
         });
         visit(&mut nodes, &Position::start(), "", &mut |node, fen, line| {

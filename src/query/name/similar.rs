@@ -95,8 +95,7 @@ pub(crate) fn near(database: &Database, unknown: &UnknownName) -> store::Result<
     database.visit_names(unknown.named, |name| {
         // Several positions can have the same opening name.
         let is_new = |name: &str| nearest.iter().all(|(_, other)| other != name);
-        if let Some((distance, place)) = nearest_words(&wanted, name).filter(|_| is_new(name)) {
-            let like = (distance, place);
+        if let Some(like) = nearest_words(&wanted, name).filter(|_| is_new(name)) {
             let at = nearest.partition_point(|(other, _)| *other <= like);
             if at < SUGGESTED {
                 nearest.insert(at, (like, name.to_owned()));

@@ -311,10 +311,10 @@ fn units(candidates: &[Candidate]) -> Vec<Unit> {
     for place in order {
         let candidate = &candidates[place];
         let number = candidate.fide_ids.first().filter(|_| candidate.fide_ids.len() == 1);
-        let known = candidate
-            .player
-            .as_ref()
-            .map_or_else(|| number.and_then(|number| of_number.get(number)), |player| of_player.get(player));
+        let known = match &candidate.player {
+            Some(player) => of_player.get(player),
+            None => number.and_then(|number| of_number.get(number)),
+        };
         let unit = known.copied().unwrap_or_else(|| {
             units.push(Unit::default());
             units.len() - 1

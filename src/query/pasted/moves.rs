@@ -284,12 +284,9 @@ impl Reading {
             (Some(one), Some(other)) => return Err(self.two(one, other)),
             (None, _) => {}
         }
-        let mut codes: Vec<MoveCode> = Vec::new();
-        for code in respelt().filter_map(|text| legal(&text)) {
-            if !codes.contains(&code) {
-                codes.push(code);
-            }
-        }
+        // `respelt` returns at most two texts.
+        let mut codes: Vec<MoveCode> = respelt().filter_map(|text| legal(&text)).collect();
+        codes.dedup();
         match codes[..] {
             [] => {
                 let text = strict.or_else(|| respelt().next()).unwrap_or_else(|| word.to_owned());
