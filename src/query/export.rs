@@ -307,7 +307,8 @@ pub fn write_positions(
     written
 }
 
-/// Replays a game like [`replay`], but returns only the positions at `plies`, which must be in ascending order.
+/// Replays a game like [`replay`], but returns only the positions at `plies`, which must be in ascending
+/// order.
 fn replay_at<'r>(
     record: &'r GameRecord,
     plies: &[Ply],

@@ -17,8 +17,8 @@ pub struct WithoutFilter {
 
 /// For a filter that no game passes: omits one field at a time, and counts the games that pass the other
 /// fields. Returns the fields without which some games pass, most games first. With a position, only games
-/// that reached it are counted. If `finished` is also true, games without a result count only if no other game
-/// passes.
+/// that reached it are counted. If `finished` is also true, games without a result count only if no other
+/// game passes.
 ///
 /// # Errors
 /// Errors of SQLite.

@@ -1,6 +1,6 @@
-//! Finds games: all games that pass a filter, those that reached a position, those with positions that match a
-//! description, or those with the positions nearest to a position. Visits the hits one by one, counts them, and
-//! finds the reason if there are none.
+//! Finds games: all games that pass a filter, those that reached a position, those with positions that match
+//! a description, or those with the positions nearest to a position. Visits the hits one by one, counts them,
+//! and finds the reason if there are none.
 
 use serde::Serialize;
 
@@ -14,8 +14,8 @@ use crate::store::{
     self, Database, Hit, HitCount, HitOrder, Lines, Listing, Nearest, Scan, Search, Selection,
 };
 
-/// The maximum number of games that a search for the nearest positions reads, if the number of hits is limited.
-/// Games that possibly have a position with distance 0 do not count.
+/// The maximum number of games that a search for the nearest positions reads, if the number of hits is
+/// limited. Games that possibly have a position with distance 0 do not count.
 const LOOKED_AT: u32 = 2_500;
 
 const NONE: HitCount = HitCount::Exact { occurrences: 0, games: 0 };
@@ -77,7 +77,8 @@ pub struct Shown {
 
 impl Shown {
     /// Whether the search found a hit beyond the maximum number. Always `false` in a search for a position in
-    /// the main lines of all games: [`FindQuery::total`] counts their hits, so the search needs no further hit.
+    /// the main lines of all games: [`FindQuery::total`] counts their hits, so the search needs no further
+    /// hit.
     #[must_use]
     pub const fn is_more(&self) -> bool {
         self.is_more
@@ -484,8 +485,8 @@ pub enum Difference {
 }
 
 /// Finds variants of a position: positions with the same pieces on the same squares, but with many more
-/// games. Games reach positions in the given lines. If no game reached the given position, a variant needs only
-/// one game.
+/// games. Only the given lines of the games count. If no game reached the given position, a variant needs
+/// only one game.
 ///
 /// # Errors
 /// Errors of SQLite.

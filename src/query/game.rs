@@ -391,8 +391,8 @@ pub struct NewMove {
     pub last_game: Option<GameId>,
 }
 
-/// Finds the first new move of a game, compared with all games of earlier days. In all dates, an unknown month
-/// or day counts as the earliest possible one.
+/// Finds the first new move of a game, compared with all games of earlier days. In all dates, an unknown
+/// month or day counts as the earliest possible one.
 ///
 /// # Errors
 /// [`Error::Damaged`]; errors of SQLite.

@@ -64,8 +64,8 @@ fn write(
     written
 }
 
-/// A variation as text for people. The text is at most `columns` columns wide. The variation begins at `ply` of
-/// the main line or of an outer variation, with `position`.
+/// A variation as text for people. The text is at most `columns` columns wide. The variation begins at `ply`
+/// of the main line or of an outer variation, with `position`.
 ///
 /// # Errors
 /// If a stored move is invalid.

@@ -93,8 +93,8 @@ impl Sample {
         Ok(drawn)
     }
 
-    /// The positions of several draws of one game, in the order of the draws. `wanted` are the wanted positions
-    /// of the game. A draw has no position if there are too few of them.
+    /// The positions of several draws of one game, in the order of the draws. `wanted` are the wanted
+    /// positions of the game. A draw has no position if there are too few of them.
     pub fn positions_of(
         &self,
         draws: impl Iterator<Item = Draw>,

@@ -364,7 +364,8 @@ pub(crate) fn removed_games(reader: Reader<'_>) -> rusqlite::Result<()> {
     reader.report_rows(SurplusRow, REMOVED_GAME, sql, "the game still exists")
 }
 
-/// Reports the numbers of removed games in `setting` if they do not agree with each other or with other tables.
+/// Reports the numbers of removed games in `setting` if they do not agree with each other or with other
+/// tables.
 pub(crate) fn removed_settings(Reader { connection, findings }: Reader<'_>) -> rusqlite::Result<()> {
     for (name, least) in
         [("removed_games", "SELECT count(*) AS least FROM removed_game"), ("last_game", LEAST_LAST_GAME)]

@@ -163,8 +163,8 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Whether [`repair`](crate::index::repair) corrects the damage. It corrects data that is derived from the
-    /// games and their positions, references to missing rows, and gaps in the ids of games.
+    /// Whether [`repair`](crate::index::repair) corrects the damage. It corrects data that is derived from
+    /// the games and their positions, references to missing rows, and gaps in the ids of games.
     fn is_repairable(&self) -> bool {
         /// Tables of which `repair` writes all rows again.
         const REBUILT: [&str; 10] = [

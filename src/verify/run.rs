@@ -176,8 +176,8 @@ impl Check<'_> {
             Sample::All => (3, visited),
             Sample::Some(most) => (2, visited.min(most.into())),
         };
-        // All positions are read twice, and with `Sample::All` once more for the sets of features. Each further
-        // part of the visited positions needs another pass.
+        // All positions are read twice, and with `Sample::All` once more for the sets of features. Each
+        // further part of the visited positions needs another pass.
         let rows = (passes + sampled / AT_ONCE as u64).saturating_mul(positions);
         let visits = u128::from(visits) * u128::from(sampled) / u128::from(visited.max(1));
         self.progress.expect_rows(rows.saturating_add(visits as u64));

@@ -154,7 +154,8 @@ struct Edge {
 /// equally frequent ones, the move with the shortest path.
 type Open = (u64, Reverse<u32>, Reverse<usize>, Reverse<usize>);
 
-/// The tree under construction. The most frequent moves are added first, so that only rarer moves are left out.
+/// The tree under construction. The most frequent moves are added first, so that only rarer moves are left
+/// out.
 struct TreeBuilder {
     nodes: Vec<Node>,
     /// The node of each position, by its canonical FEN.
@@ -216,8 +217,8 @@ impl TreeBuilder {
         let depth = node.depth + 1;
         let mut after = node.position.clone();
         if after.make(node.moves[at].played.code).is_err() {
-            // A stored move that is impossible in this position: the database is damaged. `verify` reports it;
-            // skip it here.
+            // A stored move that is impossible in this position: the database is damaged. `verify` reports
+            // it; skip it here.
             return true;
         }
         let new = self.nodes.len();

@@ -33,8 +33,8 @@ pub struct SimilarNames {
     /// Up to three similar names, the most similar first. Among equally similar names, those that match at an
     /// earlier word come first.
     pub near: Vec<String>,
-    /// The field in which games have the name, if the filter's event is the name of a site, or the reverse, or
-    /// if the filter's opening is an ECO code. Otherwise missing.
+    /// The field in which games have the name, if the filter's event is the name of a site, or the reverse,
+    /// or if the filter's opening is an ECO code. Otherwise missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elsewhere: Option<OtherField>,
 }
@@ -137,8 +137,8 @@ fn nearest_words(orders: &[Vec<String>], name: &str) -> Option<(usize, usize)> {
 
 /// The number of letters in which words differ from wanted words. An initial matches any word that begins
 /// with it, and the last wanted word also matches the beginning of a word. `None` if more than a third of the
-/// wanted letters differ. Also `None` if a word is much shorter or longer than the wanted word, or if there are
-/// only initials.
+/// wanted letters differ. Also `None` if a word is much shorter or longer than the wanted word, or if there
+/// are only initials.
 fn distance(words: &[&str], wanted: &[String]) -> Option<usize> {
     let (mut wrong, mut letters) = (0, 0);
     for (index, (word, wanted)) in words.iter().zip(wanted).enumerate() {

@@ -133,8 +133,8 @@ struct Candidate {
     /// The player's name, if existing aliases contain the candidate's name.
     player: Option<String>,
     games: SpellingGames,
-    /// The FIDE numbers in the games with this name. A name in existing aliases has at most one number: that in
-    /// the aliases. If the aliases have none, it is the first number in the games with the name.
+    /// The FIDE numbers in the games with this name. A name in existing aliases has at most one number: that
+    /// in the aliases. If the aliases have none, it is the first number in the games with the name.
     fide_ids: Vec<u32>,
 }
 
@@ -148,8 +148,8 @@ struct Unit {
 
 /// Groups names that probably belong to one player: names with the same FIDE number, and names that match
 /// each other. Names that also match the name of another person are omitted. The name of a group is the
-/// player's name in existing aliases, or otherwise the name with the most games. Names in existing aliases are
-/// not suggested as spellings of other names. But other names can be suggested as spellings of them.
+/// player's name in existing aliases, or otherwise the name with the most games. Names in existing aliases
+/// are not suggested as spellings of other names. But other names can be suggested as spellings of them.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -357,8 +357,8 @@ impl Groups {
     }
 
     /// Whether two units can be one player because their names `one` and `other` match. Short names match too
-    /// many names, so more must match: in the first unit, each name that matches `one` must also match `other`.
-    /// In the second unit, each name that matches `other` must also match `one`.
+    /// many names, so more must match: in the first unit, each name that matches `one` must also match
+    /// `other`. In the second unit, each name that matches `other` must also match `one`.
     fn fits(&self, units: [usize; 2], [one, other]: [usize; 2]) -> bool {
         let [one_unit, other_unit] = units.map(|unit| &self.units[unit]);
         let numbers = one_unit.fide_ids.first().zip(other_unit.fide_ids.first());

@@ -13,8 +13,8 @@ impl PositionQuery {
     /// languages, or the signs of books and programs. [`notes`](Self::notes) lists the assumptions made.
     ///
     /// # Errors
-    /// - If a move cannot be played, is ambiguous or has a wrong number. The error says which move, why, and in
-    ///   what position.
+    /// - If a move cannot be played, is ambiguous or has a wrong number. The error says which move, why, and
+    ///   in what position.
     /// - If the text has more than the moves of one line, comments and tag pairs.
     /// - If a tag pair has an invalid FEN or an unsupported variant.
     pub fn from_moves(text: &str) -> Result<Self, PositionError> {
@@ -74,7 +74,8 @@ fn choose(scanned: &Scanned, start: &Position) -> Result<(Reading, Vec<&'static 
     let words = &scanned.words;
     let english = Reading::new(&ENGLISH, start, words);
     if english.is_whole() {
-        // The Dutch letter for the knight is the English letter for the pawn, which English moves usually omit.
+        // The Dutch letter for the knight is the English letter for the pawn, which English moves usually
+        // omit.
         let is_dutch = words.iter().any(|word| word.plain.starts_with(['P', 'p']));
         let dutch = is_dutch.then(|| Reading::new(&DUTCH, start, words)).filter(Reading::is_whole);
         let found = std::iter::once(english).chain(dutch).collect();
@@ -264,8 +265,8 @@ impl Reading {
     }
 
     /// The move that a word means, and whether the word is a move only with other capitalization. `capitals`:
-    /// whether the text names pieces with capital letters or symbols. If not, a small letter can be a piece or
-    /// a file.
+    /// whether the text names pieces with capital letters or symbols. If not, a small letter can be a piece
+    /// or a file.
     fn find(&self, word: &str, capitals: bool) -> Result<(MoveCode, bool), WordRefusal> {
         let language = self.language;
         let strict = self.strict(word);

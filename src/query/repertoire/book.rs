@@ -9,8 +9,8 @@ use crate::pgn::{
 use crate::query::error::cut;
 use crate::query::position::number_before;
 
-/// The maximum number of moves and start positions of a repertoire together. A repertoire has some thousands of
-/// moves; a text with more than the maximum is a collection of games.
+/// The maximum number of moves and start positions of a repertoire together. A repertoire has some thousands
+/// of moves; a text with more than the maximum is a collection of games.
 const MOST_MOVES: usize = 200_000;
 /// The maximum depth to which variations can be nested in a variation of the main line.
 const MOST_DEPTH: usize = 1000;

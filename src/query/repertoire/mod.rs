@@ -35,8 +35,8 @@ pub struct RepertoireQuery<'a> {
     pub limit: usize,
     /// The maximum number of games to list, latest first.
     pub games: usize,
-    /// A game is listed only if it reached a repertoire position at least this many half-moves after the start
-    /// position of its line.
+    /// A game is listed only if it reached a repertoire position at least this many half-moves after the
+    /// start position of its line.
     pub least_plies: u32,
 }
 

@@ -41,7 +41,8 @@ impl RatingSum {
     }
 }
 
-/// The results of games, with the players' ratings and the years. Serialised as the number of games by result.
+/// The results of games, with the players' ratings and the years. Serialised as the number of games by
+/// result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ResultCounts {

@@ -12,8 +12,8 @@ use crate::verify::FindingKind::{WrongCount, WrongValue};
 use crate::verify::rows::{Reader, for_each_row, format_value};
 use crate::verify::{Collector, FindingKind, Id, RowId};
 
-/// A column of a table, its expected value in words, and the condition in SQL. In the condition, `t` is the table,
-/// and `g` is `game`.
+/// A column of a table, its expected value in words, and the condition in SQL. In the condition, `t` is the
+/// table, and `g` is `game`.
 struct Rule(&'static str, String, String);
 
 fn rule(column: &'static str, expected: &str, holds: &str) -> Rule {

@@ -78,8 +78,8 @@ pub(crate) fn report_misplaced(findings: &Collector, game: &StoredGame, bytes: u
 }
 
 /// Compares a stored game and its stored problems, but not its moves, with the rows that a run with the same
-/// options would store for the game's text. Returns the moves in the text, for [`compare_moves`]; `None` if the
-/// text is not exactly one game.
+/// options would store for the game's text. Returns the moves in the text, for [`compare_moves`]; `None` if
+/// the text is not exactly one game.
 pub(crate) fn compare_game<'r>(
     check: &Check<'_>,
     reader: Reader<'_>,
