@@ -105,7 +105,7 @@ fn check_table(
             let at = key.len() + 2 * index;
             if !row.get::<_, bool>(at + 1)? {
                 let (id, found) = (RowId::read(row, 0, key)?, Id::of(row.get_ref(at)?).into_text());
-                findings.wrong(kind, table, id, *column, expected, found);
+                findings.wrong(kind, table, id, column, expected, found);
             }
         }
         Ok(())
