@@ -1,8 +1,8 @@
 //! Answers in the form that clients of Lichess's opening explorer read.
 //!
-//! The form is that of [`PositionStatistics`](crate::query::PositionStatistics), changed as these clients
-//! require: names and ratings are never null, ids consist of eight letters or digits, and castling is written
-//! as the king taking its own rook.
+//! These clients require some changes to [`PositionStatistics`](crate::query::PositionStatistics): names and
+//! ratings are never null, ids consist of eight letters or digits, and castling is written as the king taking
+//! its own rook.
 
 use serde::Serialize;
 

@@ -6,11 +6,10 @@ use std::ops::RangeInclusive;
 use rusqlite::types::ValueRef;
 use serde::Serialize;
 
-use crate::board::Position;
 use crate::id::{GameId, Ply};
 use crate::pgn::Eval;
 use crate::query::error::{DamagedGame, Error, brief};
-use crate::query::game::replay;
+use crate::query::game::{ReplayStep, replay};
 use crate::query::position::{PositionQuery, push_move};
 use crate::query::sequence::PositionSequence;
 use crate::store::{
@@ -184,10 +183,11 @@ impl<'a> GameFields<'a> {
         let game = &record.summary;
         let opening = record.opening.as_ref();
         let mut moves = String::new();
-        replay(record, |position, stored| {
-            let Some(code) = stored.move_code else { return };
+        for step in replay(record)? {
+            let (position, stored) = step?;
+            let Some(code) = stored.move_code else { continue };
             push_move(&mut moves, position.fullmove_number(), position.side(), &position.san(code));
-        })?;
+        }
         Ok(Self {
             game_id: game.game,
             event: game.event.as_deref(),
@@ -282,37 +282,39 @@ pub fn write_positions(
     format: PositionFormat,
 ) -> Result<(), DamagedGame> {
     let before = text.len();
-    let played = replay_at(record, plies, |position, stored| match format {
-        PositionFormat::Fen => text.extend([position.fen().as_str(), "\n"]),
-        PositionFormat::Epd => {
-            let (number, clock) = (position.fullmove_number(), position.halfmove_clock());
-            let (game, ply) = (record.summary.game.0, stored.ply.0);
-            *text += &position.canonical_fen();
-            *text += &format!(" fmvn {number}; hmvc {clock}; id \"game {game} ply {ply}\";");
-            // EPD has no null move.
-            if let Some(code) = stored.move_code.filter(|code| !code.is_null()) {
-                text.extend([" sm ", &position.san(code), ";"]);
+    let mut write = |step: ReplayStep<'_>| -> Result<(), DamagedGame> {
+        let (position, stored) = step?;
+        match format {
+            PositionFormat::Fen => text.push_str(&position.fen()),
+            PositionFormat::Epd => {
+                let (number, clock) = (position.fullmove_number(), position.halfmove_clock());
+                let (game, ply) = (record.summary.game.0, stored.ply.0);
+                *text += &position.canonical_fen();
+                *text += &format!(" fmvn {number}; hmvc {clock}; id \"game {game} ply {ply}\";");
+                // EPD has no null move.
+                if let Some(code) = stored.move_code.filter(|code| !code.is_null()) {
+                    text.extend([" sm ", &position.san(code), ";"]);
+                }
             }
-            text.push('\n');
         }
-    });
-    if played.is_err() {
+        text.push('\n');
+        Ok(())
+    };
+    let written = replay_at(record, plies).and_then(|mut steps| steps.try_for_each(&mut write));
+    if written.is_err() {
         text.truncate(before);
     }
-    played
+    written
 }
 
-/// Replays a game, and calls `visit` with the positions at `plies`, which must be in ascending order.
-fn replay_at(
-    record: &GameRecord,
+/// Replays a game like [`replay`], but returns only the positions at `plies`, which must be in ascending
+/// order.
+fn replay_at<'r>(
+    record: &'r GameRecord,
     plies: &[Ply],
-    mut visit: impl FnMut(&Position, &StoredPosition),
-) -> Result<(), DamagedGame> {
-    replay(record, |position, stored| {
-        if plies.binary_search(&stored.ply).is_ok() {
-            visit(position, stored);
-        }
-    })
+) -> Result<impl Iterator<Item = ReplayStep<'r>>, DamagedGame> {
+    let is_at = |stored: &StoredPosition| plies.binary_search(&stored.ply).is_ok();
+    Ok(replay(record)?.filter(move |step| step.as_ref().map_or(true, |(_, stored)| is_at(stored))))
 }
 
 /// A position of a game as a row of a table.
@@ -355,10 +357,10 @@ impl PositionFields {
         plies: &[Ply],
     ) -> Result<Vec<Self>, DamagedGame> {
         let game = &record.summary;
-        let mut rows = Vec::with_capacity(plies.len());
-        replay_at(record, plies, |position, stored| {
+        let row = |step: ReplayStep<'_>| {
+            let (position, stored) = step?;
             let (eval_cp, eval_mate) = Eval::columns(eval(annotations, stored.ply));
-            rows.push(Self {
+            Ok(Self {
                 fen: position.fen(),
                 game_id: game.game,
                 ply: stored.ply,
@@ -369,9 +371,9 @@ impl PositionFields {
                 black_elo: game.black_elo,
                 eval_cp,
                 eval_mate,
-            });
-        })?;
-        Ok(rows)
+            })
+        };
+        replay_at(record, plies)?.map(row).collect()
     }
 }
 

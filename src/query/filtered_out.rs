@@ -1,5 +1,5 @@
-//! If no game passes all filters: finds each filter without which some games would pass, or values that would
-//! let games pass.
+//! Explains why no game passes all filters: finds each filter without which some games pass, or values with
+//! which games pass.
 
 use crate::board::Position;
 use crate::sorted::sort_by_key;
@@ -17,7 +17,8 @@ pub struct WithoutFilter {
 
 /// For a filter that no game passes: omits one field at a time, and counts the games that pass the other
 /// fields. Returns the fields without which some games pass, most games first. With a position, only games
-/// that reached it are counted; if `finished` is true, only those with a result, unless no game has one.
+/// that reached it are counted. If `finished` is also true, games without a result count only if no other
+/// game passes.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -49,7 +50,7 @@ pub fn without_one_filter(
     Ok(found)
 }
 
-/// If no game passes a filter: values that would let games pass.
+/// If no game passes a filter: values with which games pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AlternativeValues {
     /// The first and the last date of the games; `None` if no game has a date.
@@ -64,8 +65,8 @@ pub enum AlternativeValues {
     Values(Vec<String>),
 }
 
-/// If only one filter is given and no game passes it, returns the name of its field in [`GameFilter`], and
-/// values that would let games pass. Otherwise, and for fields without such values, returns `None`.
+/// For a filter that consists of one field and that no game passes: the name of the field in [`GameFilter`],
+/// and values with which games pass. `None` for other filters, and for fields without such values.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -105,12 +106,11 @@ pub fn alternative_values(
                 AlternativeValues::NoRatings
             }
             "elo_min" | "elo_max" => {
-                let best = if field == "elo_min" {
-                    "SELECT CAST(max(min(white_elo, black_elo)) AS TEXT) FROM game WHERE status <> 'skipped'"
-                } else {
-                    "SELECT CAST(min(max(white_elo, black_elo)) AS TEXT) FROM game WHERE status <> 'skipped'"
-                };
-                let Some(rating) = values(best)?.pop() else { return Ok(None) };
+                let (outer, inner) = if field == "elo_min" { ("max", "min") } else { ("min", "max") };
+                let sql = format!(
+                    "SELECT CAST({outer}({inner}(white_elo, black_elo)) AS TEXT) FROM game WHERE status <> 'skipped'"
+                );
+                let Some(rating) = values(&sql)?.pop() else { return Ok(None) };
                 AlternativeValues::Rating(rating)
             }
             "with_evals" => AlternativeValues::NoEvaluations,

@@ -1,6 +1,6 @@
-//! Finds games that reached a position, games with positions that match a description, the positions nearest
-//! to a position, or all games that pass a filter. Visits the hits one by one, counts them, and finds the
-//! reason if there are none.
+//! Finds games: all games that pass a filter, those that reached a position, those with positions that match
+//! a description, or those with the positions nearest to a position. Visits the hits one by one, counts them,
+//! and finds the reason if there are none.
 
 use serde::Serialize;
 
@@ -14,8 +14,8 @@ use crate::store::{
     self, Database, Hit, HitCount, HitOrder, Lines, Listing, Nearest, Scan, Search, Selection,
 };
 
-/// The maximum number of games that a search for the nearest positions reads if the number of hits is
-/// limited. Games in which a position with distance 0 is possible do not count towards the maximum.
+/// The maximum number of games that a search for the nearest positions reads, if the number of hits is
+/// limited. Games that possibly have a position with distance 0 do not count.
 const LOOKED_AT: u32 = 2_500;
 
 const NONE: HitCount = HitCount::Exact { occurrences: 0, games: 0 };
@@ -69,15 +69,16 @@ pub struct Shown {
     last: Option<GameId>,
     /// Whether the search found a hit beyond the maximum number.
     is_more: bool,
-    /// For the nearest positions: a lower bound of the distances in the games that the search did not read
-    /// because it reached its maximum number of games. A hit with a greater distance is possibly not one of
-    /// the nearest. `None` if there are no such games.
+    /// For the nearest positions: a lower bound of the distances in games that were not read, because the
+    /// search reached its maximum number of games. A hit with a greater distance is possibly not one of the
+    /// nearest. `None` if there are no such games.
     pub unseen: Option<u32>,
 }
 
 impl Shown {
-    /// Whether the search found a hit beyond the maximum number. Always `false` if a position was searched
-    /// for in the main lines of all games: such hits can be counted, so no further hit is searched for.
+    /// Whether the search found a hit beyond the maximum number. Always `false` in a search for a position in
+    /// the main lines of all games: [`FindQuery::total`] counts their hits, so the search needs no further
+    /// hit.
     #[must_use]
     pub const fn is_more(&self) -> bool {
         self.is_more
@@ -307,7 +308,7 @@ impl FindQuery<'_> {
         })
     }
 
-    /// The reason why the query has no hits. Must be called only if it has none.
+    /// The reason why the query has no hits. Call this only for a query without hits.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -457,7 +458,7 @@ impl<'h> FoundPosition<'h> {
     }
 }
 
-/// A position has many more games than another position if it has more than `MANY` times as many games.
+/// A position has many more games than another one if it has more than `MANY` times as many.
 const MANY: u64 = 10;
 
 /// A position with the same pieces on the same squares as a given position.
@@ -484,7 +485,7 @@ pub enum Difference {
 }
 
 /// Finds variants of a position: positions with the same pieces on the same squares, but with many more
-/// games. `lines` says which lines of the games count. If no game reached the given position, a variant needs
+/// games. Only the given lines of the games count. If no game reached the given position, a variant needs
 /// only one game.
 ///
 /// # Errors
@@ -492,7 +493,7 @@ pub enum Difference {
 pub fn variants(database: &Database, position: &Position, lines: Lines) -> store::Result<Vec<Variant>> {
     let many = match count_games(database, position, lines)? {
         HitCount::Exact { games, .. } | HitCount::Games(games) => games.saturating_mul(MANY),
-        // So many games reached the given position that it is certainly the one meant.
+        // Very many games reached the given position, so the user certainly means this position.
         HitCount::AtLeast(_) => return Ok(Vec::new()),
     };
     if database.last_game()?.is_none_or(|last| many >= last.0.into()) {

@@ -1,5 +1,5 @@
-//! Replays stored games; reads games by number, with their tags, problems and positions; finds a game's
-//! novelty, its first position that no game of an earlier day had reached.
+//! Replays stored games, and reads games by number, with their tags, problems and positions. Also finds a
+//! game's novelty: its first position that no game of an earlier day had reached.
 
 use std::ops::RangeInclusive;
 
@@ -16,23 +16,15 @@ use crate::store::{
     OpeningName, PositionAnnotations, StoredPosition, StoredVariation,
 };
 
-/// Replays a game. Calls `visit` with each position of the game and its stored row. The move in the row, if
-/// there is one, is legal.
+/// A position of a game and its stored row; an error if the position or the move in the row is invalid.
+pub type ReplayStep<'r> = Result<(Position, &'r StoredPosition), DamagedGame>;
+
+/// Replays a game. Returns its positions in order, each with its stored row. The move in the row, if there is
+/// one, is legal. Do not use the steps after an error.
 ///
 /// # Errors
-/// If a stored position or move is invalid. `visit` is not called with the position at which the error was
-/// found.
-pub fn replay(
-    record: &GameRecord,
-    mut visit: impl FnMut(&Position, &StoredPosition),
-) -> Result<(), DamagedGame> {
-    replay_each(record, &mut visit)
-}
-
-fn replay_each(
-    record: &GameRecord,
-    visit: &mut dyn FnMut(&Position, &StoredPosition),
-) -> Result<(), DamagedGame> {
+/// If the start position is invalid.
+pub fn replay(record: &GameRecord) -> Result<impl Iterator<Item = ReplayStep<'_>>, DamagedGame> {
     let game = record.summary.game.0;
     let mut position = Position::start();
     if let Some(fen) = &record.start_fen {
@@ -41,23 +33,29 @@ fn replay_each(
             DamagedGame::because(what, source)
         })?;
     }
-    for (index, stored) in record.positions.iter().enumerate() {
+    Ok(record.positions.iter().enumerate().map(move |(index, stored)| {
         let ply = stored.ply.0;
         if ply as usize != index || stored.key != position.key() {
             let what = "the stored position is not the one that the moves lead to";
             return Err(DamagedGame::new(format!("game {game}, ply {ply}: {what}")));
         }
-        let mut next = position.clone();
+        let before = position.clone();
         if let Some(code) = stored.move_code {
-            next.make(code).map_err(|source| {
+            position.make(code).map_err(|source| {
                 let what = format!("game {game}, ply {ply}: the stored move_code is not a legal move");
                 DamagedGame::because(what, source)
             })?;
         }
-        visit(&position, stored);
-        position = next;
-    }
-    Ok(())
+        Ok((before, stored))
+    }))
+}
+
+/// Checks that all positions and moves of a game are valid.
+///
+/// # Errors
+/// If a stored position or move is invalid.
+pub fn check_game(record: &GameRecord) -> Result<(), DamagedGame> {
+    replay(record)?.try_for_each(|step| step.map(drop))
 }
 
 /// Replays a variation that begins at `ply` with `position`. Calls `visit` with each ply, its position, and
@@ -112,15 +110,15 @@ pub fn visit_games<E: From<Error>>(
                     let record = record.map_err(Error::from)?;
                     // Replay the game before the caller prints any of it: a damaged game must not be shown as
                     // if it were valid.
-                    replay(&record, |_, _| {}).map_err(Error::from)?;
+                    check_game(&record).map_err(Error::from)?;
                     visit(&record)?;
                     is_found = true;
                 }
             }
             next = game.checked_add(1);
         }
-        // In a range with games, a missing number is ignored, because gaps are normal: removed games leave
-        // gaps, and so does an incomplete game that was read again later.
+        // In a range with games, missing numbers are ignored, because gaps are normal: removed games leave
+        // gaps, and so do incomplete games that were read again later.
         if !is_found {
             missing.get_or_insert(first);
         }
@@ -211,17 +209,11 @@ pub struct Plies<'a> {
 impl Serialize for Plies<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut plies = serializer.serialize_seq(Some(self.record.positions.len()))?;
-        let mut written = Ok(());
-        let played = replay(self.record, |position, stored| {
-            if written.is_ok() {
-                written = self
-                    .ply(0, stored.ply, position, stored.move_code)
-                    .map_err(S::Error::custom)
-                    .and_then(|ply| plies.serialize_element(&ply));
-            }
-        });
-        written?;
-        played.map_err(S::Error::custom)?;
+        for step in replay(self.record).map_err(S::Error::custom)? {
+            let (position, stored) = step.map_err(S::Error::custom)?;
+            let ply = self.ply(0, stored.ply, &position, stored.move_code).map_err(S::Error::custom)?;
+            plies.serialize_element(&ply)?;
+        }
         plies.end()
     }
 }
@@ -399,8 +391,8 @@ pub struct NewMove {
     pub last_game: Option<GameId>,
 }
 
-/// Finds the first new move of a game, compared with all games of earlier days. An unknown month or day
-/// counts as the earliest possible one, both in the date of this game and in the dates of the other games.
+/// Finds the first new move of a game, compared with all games of earlier days. In all dates, an unknown
+/// month or day counts as the earliest possible one.
 ///
 /// # Errors
 /// [`Error::Damaged`]; errors of SQLite.
@@ -409,19 +401,18 @@ pub fn novelty(database: &Database, record: &GameRecord) -> Result<Novelty, Erro
         return Ok(Novelty::NoDate);
     };
     let selection = database.select(&GameFilter { until: Some(until), ..GameFilter::default() })?;
-    let mut positions: Vec<(Position, Ply, Option<MoveCode>)> = Vec::new();
-    replay(record, |position, stored| positions.push((position.clone(), stored.ply, stored.move_code)))?;
     let mut before = None;
-    for (position, ply, code) in positions {
+    for step in replay(record)? {
+        let (position, stored) = step?;
         let (key, fen) = (position.key(), position.canonical_fen());
         let found = database.explore(key, &fen, &selection, ListLengths { top: 0, recent: 1 }.into())?;
         let games = found.results.games() + found.unfinished;
         if games == 0 {
             return Ok(before.map_or(Novelty::Start, Novelty::Move));
         }
-        let Some(code) = code else { break };
+        let Some(code) = stored.move_code else { break };
         before = Some(NewMove {
-            ply,
+            ply: stored.ply,
             number: number_before(position.fullmove_number(), position.side()),
             san: position.san(code),
             uci: position.uci(code).to_string(),

@@ -69,8 +69,8 @@ pub use find::{
     match_line, variants,
 };
 pub use game::{
-    Command, GameAnswer, GamePly, GameVariation, NewMove, Novelty, Plies, PlyRemarks, novelty, replay,
-    visit_games,
+    Command, GameAnswer, GamePly, GameVariation, NewMove, Novelty, Plies, PlyRemarks, ReplayStep, check_game,
+    novelty, replay, visit_games,
 };
 pub use name::{
     AliasError, Aliases, LeftOut, MatchingPlayer, OtherField, Reason, SeveralPlayers, SimilarNames,

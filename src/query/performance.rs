@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::id::GameId;
 use crate::store::PlayedGame;
-use crate::store::row::RatedScore;
+use crate::store::row::{RatedScore, RatingSum};
 
 /// For each percentage scored, from 50 to 100, the difference between the performance rating and the
 /// opponents' mean rating. Below 50 percent, the difference is the negative of the difference for the
@@ -21,26 +21,13 @@ const ABOVE: [i32; 51] = [
 /// The performance rating for a score; `None` without games. Percentages and the mean rating are rounded half
 /// up.
 pub(super) fn performance(score: &RatedScore) -> Option<i32> {
-    let games = u64::from(score.games);
-    let mean = opponent_rating(score)?;
-    // Two half points per game are 100 percent.
-    let percent = rounded(100 * u64::from(score.half_points), 2 * games).min(100);
+    let mean = score.opponents.mean()?;
+    let games = u64::from(score.opponents.games);
+    // Two half points per game are 100 percent. Adding half of the divisor rounds to the nearest integer.
+    let percent = ((100 * u64::from(score.half_points) + games) / (2 * games)).min(100);
     let above = |percent: u64| ABOVE[percent as usize - 50];
     let difference = if percent < 50 { -above(100 - percent) } else { above(percent) };
     i32::try_from(mean).ok().map(|mean| mean + difference)
-}
-
-/// The opponents' mean rating; `None` without games.
-pub(super) const fn opponent_rating(score: &RatedScore) -> Option<u64> {
-    match score.games {
-        0 => None,
-        games => Some(rounded(score.rating_sum, games as u64)),
-    }
-}
-
-/// A quotient, rounded to the nearest integer; halves are rounded up.
-const fn rounded(number: u64, by: u64) -> u64 {
-    (2 * number + by) / (2 * by)
 }
 
 /// A player's results in some games.
@@ -59,8 +46,8 @@ pub struct Record {
     pub losses: u32,
     /// Number of games without a result.
     pub unfinished: u32,
-    /// The sum and the number of the player's known ratings.
-    ratings: (u64, u32),
+    /// The player's known ratings.
+    ratings: RatingSum,
     rated: RatedScore,
     /// The game passed to the last call of `count`. A game with the player on both sides is passed twice in
     /// succession.
@@ -76,10 +63,7 @@ impl Record {
 
     pub(super) fn count(&mut self, game: &PlayedGame) {
         self.games += u64::from(self.last.replace(game.game) != Some(game.game));
-        if let Some(rating) = game.rating {
-            self.ratings.0 += u64::from(rating);
-            self.ratings.1 += 1;
-        }
+        self.ratings.count(game.rating);
         let Some(half_points) = game.result.half_points(game.side) else {
             self.unfinished += 1;
             return;
@@ -107,15 +91,14 @@ impl Record {
 
     /// The player's mean rating; `None` if no rating is known.
     #[must_use]
-    pub fn rating(&self) -> Option<u64> {
-        let (sum, ratings) = self.ratings;
-        (ratings > 0).then(|| rounded(sum, ratings.into()))
+    pub const fn rating(&self) -> Option<u64> {
+        self.ratings.mean()
     }
 
     /// The mean of the opponents' known ratings, in games with a result; `None` if there are none.
     #[must_use]
-    pub fn opponent_rating(&self) -> Option<u64> {
-        opponent_rating(&self.rated)
+    pub const fn opponent_rating(&self) -> Option<u64> {
+        self.rated.opponents.mean()
     }
 
     /// The performance rating by FIDE's table, from games with a result against opponents whose ratings are
@@ -128,7 +111,7 @@ impl Record {
     /// The number of games from which the performance rating is computed.
     #[must_use]
     pub fn performance_games(&self) -> u64 {
-        self.rated.games.into()
+        self.rated.opponents.games.into()
     }
 }
 
@@ -181,8 +164,9 @@ mod tests {
 
     #[test]
     fn performances_agree_with_the_table() {
-        let performance =
-            |games, half_points, rating_sum| performance(&RatedScore { games, rating_sum, half_points });
+        let performance = |games, half_points, sum| {
+            performance(&RatedScore { opponents: RatingSum { sum, games }, half_points })
+        };
         assert_eq!(performance(0, 0, 0), None);
         for (games, half_points, mean, expected) in [
             (9, 9, 2500, 2500),

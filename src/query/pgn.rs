@@ -26,7 +26,7 @@ pub fn write_pgn(
 }
 
 /// Like [`write_pgn`], but writes all clocks, times and evaluations of the main line as `%clk`, `%emt` and
-/// `%eval`, whatever their form in the original PGN.
+/// `%eval`. Their form in the original PGN does not matter.
 ///
 /// # Errors
 /// As [`write_pgn`].
@@ -51,23 +51,21 @@ fn write(
     }
     let mut writer = Writer { game, record, annotations, is_normalized, reader: CommentReader::default() };
     writer.remarks(0, Ply(0), None);
-    let mut written = Ok(());
-    let played = replay(record, |position, stored| {
-        if written.is_ok() {
-            written = writer.play_or_end(0, stored.ply, position, stored.move_code);
-        }
+    let written = replay(record).and_then(|mut steps| {
+        steps.try_for_each(|step| {
+            let (position, stored) = step?;
+            writer.play_or_end(0, stored.ply, &position, stored.move_code)
+        })
     });
-    let game = writer.game;
-    let played = played.and(written);
-    match played {
-        Ok(()) => game.finish(record.summary.result),
+    match written {
+        Ok(()) => writer.game.finish(record.summary.result),
         Err(_) => text.truncate(before),
     }
-    played
+    written
 }
 
-/// A variation as text for people. The text is at most `columns` columns wide. `ply` and `position` say where
-/// the variation branches off from the main line or from an outer variation.
+/// A variation as text for people. The text is at most `columns` columns wide. The variation begins at `ply`
+/// of the main line or of an outer variation, with `position`.
 ///
 /// # Errors
 /// If a stored move is invalid.

@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 
 use crate::board::{Color, Ending, Endings, MoveCode, Position};
 use crate::id::{GameId, NameId};
+use crate::query::name::Aliases;
 use crate::query::performance::Record;
 use crate::query::players::{ListedPlayer, PlayerOrder, PlayersQuery};
 use crate::query::position::{as_letter, push_move};
@@ -33,8 +34,8 @@ pub struct PlayerQuery<'a> {
     pub limit: usize,
     /// The maximum length of the lines, in half-moves.
     pub depth: u32,
-    /// The lines of a side include a move if it was played in at least this percentage of the player's games
-    /// with the side, and in at least two games.
+    /// The minimum frequency of a move in the lines of a side, as a percentage of the player's games with the
+    /// side. A move must also have been played in at least two games.
     pub least_share: u64,
 }
 
@@ -228,11 +229,10 @@ impl PlayerQuery<'_> {
         let names: &[NameId] = known.map_or(&[], |known| &known.ids);
         let mut games = Vec::new();
         self.database.visit_played_games(names, self.selection, |game| games.push(game))?;
-        let aliases = self.database.player_aliases()?.into_iter();
-        let names_of: HashMap<String, String> = aliases.map(|alias| (alias.alias, alias.name)).collect();
+        let aliases = Aliases::read(self.database)?;
         for opponent in games.iter_mut().filter_map(|game| game.opponent.as_mut()) {
-            if let Some(name) = names_of.get(opponent) {
-                opponent.clone_from(name);
+            if let Some(name) = aliases.player_of(opponent) {
+                *opponent = name.to_owned();
             }
         }
         let (white, black) = (self.side(&games, Color::White)?, self.side(&games, Color::Black)?);
@@ -315,8 +315,8 @@ impl PlayerQuery<'_> {
     /// value.
     fn most<T: Ord>(&self, mut records: Vec<(Option<T>, Record)>) -> (Vec<(Option<T>, Record)>, u64) {
         sort_by(&mut records, |(one, record), (other, more)| {
-            let order = (one.is_none(), Reverse(record.games)).cmp(&(other.is_none(), Reverse(more.games)));
-            order.then_with(|| one.cmp(other))
+            let key = (one.is_none(), Reverse(record.games), one);
+            key.cmp(&(other.is_none(), Reverse(more.games), other))
         });
         let count = records.iter().filter(|(what, _)| what.is_some()).count() as u64;
         records.truncate(self.limit);
@@ -384,10 +384,8 @@ impl TreeBuilder<'_> {
         let mut lines: HashMap<String, (u64, String)> = HashMap::new();
         visit(&mut nodes, &Position::start(), "", &mut |node, fen, line| {
             let games = node.record.games;
-            match lines.get_mut(&fen) {
-                Some((most, _)) if *most >= games => {}
-                Some(most) => *most = (games, line.to_owned()),
-                None => drop(lines.insert(fen, (games, line.to_owned()))),
+            if lines.get(&fen).is_none_or(|(most, _)| *most < games) {
+                lines.insert(fen, (games, line.to_owned()));
             }
         });
         visit(&mut nodes, &Position::start(), "", &mut |node, fen, line| {

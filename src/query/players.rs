@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use crate::id::NameId;
+use crate::query::name::Aliases;
 use crate::sorted::{sort_by, sort_by_key};
 use crate::store::{self, Database, NameFilter, Named, PlayerGames, fold};
 
@@ -114,18 +115,15 @@ impl PlayersQuery<'_> {
     /// The matching players, in no particular order.
     fn groups(&self) -> store::Result<Vec<Group>> {
         let matching = self.name.map(|name| self.database.players(name)).transpose()?;
-        let aliases = self.database.player_aliases()?;
-        let aliases: HashMap<&str, _> = aliases.iter().map(|alias| (alias.alias.as_str(), alias)).collect();
-        let fide_ids: HashMap<&str, u32> =
-            aliases.values().filter_map(|alias| Some((alias.name.as_str(), alias.fide_id?))).collect();
+        let aliases = Aliases::read(self.database)?;
         let (mut groups, mut at) = (Vec::<Group>::new(), HashMap::<String, usize>::new());
         self.database.walk_names(Named::Player, None, &mut |id, spelling| {
             if matching.as_ref().is_some_and(|ids| ids.binary_search(&id).is_err()) {
                 return true;
             }
-            let name = aliases.get(spelling).map_or(spelling, |alias| alias.name.as_str());
+            let name = aliases.name_of(spelling);
             let index = *at.entry(name.to_owned()).or_insert_with(|| {
-                let fide_id = fide_ids.get(name).copied();
+                let fide_id = aliases.fide_id(name);
                 groups.push(Group { name: name.to_owned(), fide_id, ids: Vec::new(), spellings: Vec::new() });
                 groups.len() - 1
             });

@@ -50,11 +50,10 @@ impl Sample {
     /// separately, and requires one pass over the games.
     const PARTS: u64 = 256;
 
-    /// Passes the draws of the sample to `visit` in batches, the lowest rank first, so that `visit` can read
-    /// the games of a batch in the order of the database. The number of draws in a batch is at most the
-    /// number of positions still needed, and at most [`MOST_AT_A_TIME`](Self::MOST_AT_A_TIME). `visit` must
-    /// return how many draws of the batch have an existing position. This function returns the sum of these
-    /// numbers.
+    /// Passes the draws of the sample to `visit` in batches, the lowest ranks first. So `visit` can read the
+    /// games of a batch in the order of the database. The number of draws in a batch is at most the number of
+    /// positions still needed, and at most [`MOST_AT_A_TIME`](Self::MOST_AT_A_TIME). `visit` must return how
+    /// many draws of the batch have an existing position. This function returns the sum of these numbers.
     ///
     /// # Errors
     /// Errors of `visit`.
@@ -94,18 +93,13 @@ impl Sample {
         Ok(drawn)
     }
 
-    /// The position of a draw, among the wanted positions of its game; `None` if the game has too few.
-    #[must_use]
-    pub fn position(&self, draw: Draw, wanted: Vec<Ply>) -> Option<Ply> {
-        self.positions_of(std::iter::once(draw), wanted).next()
-    }
-
-    /// The positions of several draws of one game, as far as they exist, in the order of the draws.
+    /// The positions of several draws of one game, in the order of the draws. `wanted` are the wanted
+    /// positions of the game. A draw has no position if there are too few of them.
     pub fn positions_of(
         &self,
         draws: impl Iterator<Item = Draw>,
         mut wanted: Vec<Ply>,
-    ) -> impl Iterator<Item = Ply> {
+    ) -> impl Iterator<Item = Option<Ply>> {
         let mut draws = draws.peekable();
         if let Some(&Draw { game, .. }) = draws.peek() {
             let of_game = self.of_game(game);
@@ -113,7 +107,7 @@ impl Sample {
             let rank = |Ply(ply): Ply| mixed(!of_game.wrapping_add(u64::from(ply)));
             wanted.sort_by_cached_key(|&ply| (rank(ply), ply));
         }
-        draws.filter_map(move |draw| wanted.get(draw.number as usize).copied())
+        draws.map(move |draw| wanted.get(draw.number as usize).copied())
     }
 
     /// The rank of a draw: draws with low ranks come first.
@@ -127,8 +121,8 @@ impl Sample {
     }
 }
 
-/// A bijective mixing function in which each output bit depends on all input bits: a step of SplitMix64, by
-/// Guy Steele, Doug Lea and Christine Flood, "Fast splittable pseudorandom number generators", 2014.
+/// A step of SplitMix64: a bijective function in which each output bit depends on all input bits. Source: Guy
+/// Steele, Doug Lea and Christine Flood, "Fast splittable pseudorandom number generators", 2014.
 const fn mixed(number: u64) -> u64 {
     let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -210,9 +204,10 @@ mod tests {
         let wanted: Vec<Ply> = (10..60).map(Ply).collect();
         let mut orders = std::collections::BTreeSet::new();
         for game in (1..=100).map(GameId) {
-            let position = |number| sample.position(Draw { game, number }, wanted.clone());
-            let mut order: Vec<Ply> = (0..50).filter_map(position).collect();
-            assert_eq!(position(50), None);
+            let draws = (0..51).map(|number| Draw { game, number });
+            let mut positions: Vec<Option<Ply>> = sample.positions_of(draws, wanted.clone()).collect();
+            assert_eq!(positions.pop(), Some(None));
+            let mut order: Vec<Ply> = positions.into_iter().flatten().collect();
             orders.insert(order.clone());
             order.sort_unstable();
             assert_eq!(order, wanted);

@@ -106,8 +106,8 @@ pub struct GamesByResult {
 }
 
 impl DatabaseContents {
-    /// Reads the data. The sizes of tables and indexes are read only if `with_sizes` is set, because reading
-    /// them takes a while.
+    /// Reads the data. Reads the sizes of tables and indexes only if `with_sizes` is set, because this takes
+    /// a while.
     ///
     /// # Errors
     /// Errors of SQLite or the system.

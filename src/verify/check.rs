@@ -27,12 +27,11 @@ pub(crate) struct Check<'a> {
     pub(crate) sources: Sources,
     pub(crate) duplicates: Duplicates,
     pub(crate) problems: Problems,
-    pub(crate) start: Position,
     /// For each key, the ids and FENs of the openings with this key.
     pub(crate) openings: HashMap<i64, Vec<(StoredId<OpeningId>, String)>>,
     pub(crate) threshold: Option<i64>,
-    /// Which ids can be missing. After several runs, a game can have a new id, because it was read again when
-    /// its file had grown. Names that only the old version of the game used may already be gone.
+    /// Which ids can be missing. If a file has grown, its last game is possibly read again and gets a new id.
+    /// Names that only the old version of the game used can then be missing too.
     pub(crate) gone: MissingIds,
     pub(super) games: u64,
     pub(super) last_game: StoredId<GameId>,
@@ -98,7 +97,6 @@ impl<'a> Check<'a> {
             sources: Sources::default(),
             duplicates: Duplicates::default(),
             problems: Problems::default(),
-            start: Position::start(),
             openings: HashMap::new(),
             threshold: None,
             gone: MissingIds::Nothing,

@@ -10,7 +10,9 @@ use crate::id::{ImportId, OpeningId, SourceId};
 use crate::index::options::{Annotations, Duplicates};
 use crate::sorted::SortedMap;
 use crate::source::TextEncoding;
-use crate::store::cell::REMOVED_GAME;
+use crate::store::cell::{
+    DUPLICATE, EVENT, GAME, IMPORT, OCCURRENCE_LEVEL, PLAYER, PROBLEM, REMOVED_GAME, SITE, SOURCE, Table,
+};
 use crate::store::row::{HeaderBatch, SideTable, StoredId};
 use crate::store::sql::words;
 use crate::store::write::repair::LEAST_LAST_GAME;
@@ -24,42 +26,36 @@ use crate::verify::FindingKind::{
 use crate::verify::rows::{ProblemCounts, Reader, Sums, for_each_row, format_value, shown};
 use crate::verify::{Collector, MissingIds, RowId};
 
-/// A column that refers to a row of another table: the referring table, its primary key, the column, the
-/// referenced table, and the referenced column.
-type Link = (&'static str, &'static [&'static str], &'static str, &'static str, &'static str);
+/// A column that refers to a row of another table: the referring table, the column, and the other table. The
+/// column contains values of the last column of the other table's key.
+type Link = (Table, &'static str, Table);
 
 /// All links in the schema, with two exceptions: [`all_links`] adds the links of the side tables of `game`,
 /// and the scan of games checks the link of `game_position`.
 const LINKS: [Link; 18] = [
-    ("source", &["source_id"], "import_id", "import", "import_id"),
-    ("game", &["game_id"], "source_id", "source", "source_id"),
-    ("game", &["game_id"], "event_id", "event", "event_id"),
-    ("game", &["game_id"], "site_id", "site", "site_id"),
-    ("game", &["game_id"], "white_id", "player", "player_id"),
-    ("game", &["game_id"], "black_id", "player", "player_id"),
-    ("game", &["game_id"], "opening_id", "opening", "opening_id"),
-    ("game", &["game_id"], "import_id", "import", "import_id"),
-    ("level_position", LEVEL_POSITION.key, "level", "occurrence_level", "level"),
+    (SOURCE, "import_id", IMPORT),
+    (GAME, "source_id", SOURCE),
+    (GAME, "event_id", EVENT),
+    (GAME, "site_id", SITE),
+    (GAME, "white_id", PLAYER),
+    (GAME, "black_id", PLAYER),
+    (GAME, "opening_id", OPENING),
+    (GAME, "import_id", IMPORT),
+    (LEVEL_POSITION, "level", OCCURRENCE_LEVEL),
     // The rows of the two tables must also have the same level.
-    ("level_continuation", LEVEL_CONTINUATION.key, "key", "level_position", "key"),
-    ("visit_set", VISIT_SET.key, "key", "level_position", "key"),
-    ("problem", &["problem_id"], "source_id", "source", "source_id"),
-    ("problem", &["problem_id"], "game_id", "game", "game_id"),
-    ("duplicate", &["source_id", "byte_offset"], "source_id", "source", "source_id"),
-    ("removed_game", &["source_id", "byte_offset"], "source_id", "source", "source_id"),
-    ("duplicate", &["source_id", "byte_offset"], "game_id", "game", "game_id"),
-    ("duplicate", &["source_id", "byte_offset"], "original_id", "game", "game_id"),
-    ("duplicate", &["source_id", "byte_offset"], "import_id", "import", "import_id"),
+    (LEVEL_CONTINUATION, "key", LEVEL_POSITION),
+    (VISIT_SET, "key", LEVEL_POSITION),
+    (PROBLEM, "source_id", SOURCE),
+    (PROBLEM, "game_id", GAME),
+    (DUPLICATE, "source_id", SOURCE),
+    (REMOVED_GAME, "source_id", SOURCE),
+    (DUPLICATE, "game_id", GAME),
+    (DUPLICATE, "original_id", GAME),
+    (DUPLICATE, "import_id", IMPORT),
 ];
 
 /// Tables whose rows are numbered 1, 2, 3 ...
-const NUMBERED: [(&str, &str); 5] = [
-    ("source", "source_id"),
-    ("player", "player_id"),
-    ("event", "event_id"),
-    ("site", "site_id"),
-    ("game", "game_id"),
-];
+const NUMBERED: [Table; 5] = [SOURCE, PLAYER, EVENT, SITE, GAME];
 
 /// Checks that the file is not cut off, and runs SQLite's check of all pages and rows.
 pub(crate) fn integrity(Reader { connection, findings }: Reader<'_>, path: &Path) -> rusqlite::Result<()> {
@@ -125,22 +121,21 @@ pub(crate) fn schema(Reader { connection, findings }: Reader<'_>) -> store::Resu
 /// [`LINKS`], and the links of side tables.
 fn all_links() -> impl Iterator<Item = Link> {
     let side_tables = HeaderBatch::SIDE_TABLES.iter();
-    let of_game = |table: &SideTable| (table.name, &table.columns[..table.key], "game_id", "game", "game_id");
+    let of_game = |table: &SideTable| (Table::new(table.name, &table.columns[..table.key]), "game_id", GAME);
     LINKS.into_iter().chain(side_tables.map(of_game))
 }
 
 /// Checks all links.
 pub(crate) fn links(Reader { connection, findings }: Reader<'_>) -> rusqlite::Result<()> {
-    for (table, key, column, parent, parent_column) in all_links() {
-        // A row of `level_position` has a key of two columns.
-        let level = if parent == LEVEL_POSITION.name {
-            format!("{parent}.level = {table}.level AND ")
-        } else {
-            String::new()
+    for (Table { name: table, key }, column, Table { name: parent, key: parent_key }) in all_links() {
+        // A key of two columns begins with the level.
+        let (id, level) = match *parent_key {
+            [level, id] => (id, format!("{parent}.{level} = {table}.{level} AND ")),
+            _ => (parent_key[0], String::new()),
         };
         let sql = format!(
             "SELECT {column}, {} FROM {table} WHERE {column} IS NOT NULL AND NOT EXISTS
-                 (SELECT 1 FROM {parent} WHERE {level}{parent}.{parent_column} = {table}.{column})",
+                 (SELECT 1 FROM {parent} WHERE {level}{parent}.{id} = {table}.{column})",
             key.join(", ")
         );
         for_each_row(connection, &sql, [], &mut |row| {
@@ -156,8 +151,9 @@ pub(crate) fn links(Reader { connection, findings }: Reader<'_>) -> rusqlite::Re
 /// Reports gaps in columns that are numbered 1, 2, 3 ..., except in tables from which rows can have been
 /// removed.
 pub(crate) fn numbers(Reader { connection, findings }: Reader<'_>, gone: MissingIds) -> rusqlite::Result<()> {
-    let has_gaps = |table| gone == MissingIds::All || gone == MissingIds::Games && table != "source";
-    for (table, column) in NUMBERED.into_iter().filter(|(table, _)| !has_gaps(*table)) {
+    let has_gaps = |table| gone == MissingIds::All || gone == MissingIds::Games && table != SOURCE.name;
+    for Table { name: table, key } in NUMBERED.into_iter().filter(|table| !has_gaps(table.name)) {
+        let column = key[0];
         let sql = format!("SELECT count(*), ifnull(max({column}), 0), ifnull(min({column}), 1) FROM {table}");
         let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
         let (count, most, least): (i64, i64, i64) = connection.query_row(&sql, [], read)?;
@@ -189,7 +185,8 @@ pub(crate) fn numbers(Reader { connection, findings }: Reader<'_>, gone: Missing
 /// Reads a setting. Reports it if it is missing, or invalid according to `is_valid`.
 fn setting(
     reader: Reader<'_>,
-    (name, expected): (&str, &str),
+    name: &str,
+    expected: &str,
     is_valid: &dyn Fn(&Value) -> bool,
 ) -> rusqlite::Result<Option<Value>> {
     let row = RowId::new([("name", name)]);
@@ -208,26 +205,21 @@ fn setting(
 /// Reads the minimum number of games that a position needs for a row in `level_position`. Reports a missing
 /// or invalid setting.
 pub(crate) fn threshold(reader: Reader<'_>) -> rusqlite::Result<Option<i64>> {
-    let name_and_expected = ("continuation_threshold", "a number of games");
     let is_valid = |value: &Value| matches!(value, Value::Integer(1..));
-    let value = setting(reader, name_and_expected, &is_valid)?;
+    let value = setting(reader, "continuation_threshold", "a number of games", &is_valid)?;
     Ok(if let Some(Value::Integer(threshold)) = value { Some(threshold) } else { None })
 }
 
 /// Checks that settings whose values are words have known values.
 pub(crate) fn settings(reader: Reader<'_>) -> rusqlite::Result<()> {
-    let duplicates: fn(&str) -> bool = |word| Duplicates::parse(word).is_some();
-    let annotations: fn(&str) -> bool = |word| Annotations::parse(word).is_some();
-    let encoding: fn(&str) -> bool = |word| word == TextEncoding::AUTO || TextEncoding::parse(word).is_some();
-    for (name, is_known, expected) in [
-        (Duplicates::SETTING, duplicates, "keep, skip or moves"),
-        (Annotations::SETTING, annotations, "all, numbers or none"),
-        (TextEncoding::SETTING, encoding, "auto or the name of an encoding"),
-    ] {
+    let check = |name, expected, is_known: fn(&str) -> bool| {
         let is_valid = |value: &Value| matches!(value, Value::Text(word) if is_known(word));
-        setting(reader, (name, expected), &is_valid)?;
-    }
-    Ok(())
+        setting(reader, name, expected, &is_valid).map(drop)
+    };
+    check(Duplicates::SETTING, "keep, skip or moves", |word| Duplicates::parse(word).is_some())?;
+    check(Annotations::SETTING, "all, numbers or none", |word| Annotations::parse(word).is_some())?;
+    let is_encoding = |word: &str| word == TextEncoding::AUTO || TextEncoding::parse(word).is_some();
+    check(TextEncoding::SETTING, "auto or the name of an encoding", is_encoding)
 }
 
 /// Compares the list of openings with its digest. Checks that the FEN of each opening is canonical, and that
@@ -332,7 +324,8 @@ pub(crate) fn totals(
 
 /// Compares the numbers of skipped games of sources and imports with the rows of `duplicate`.
 fn duplicate_totals(Reader { connection, findings }: Reader<'_>) -> rusqlite::Result<()> {
-    for (table, column) in [("source", "source_id"), ("import", "import_id")] {
+    for Table { name: table, key } in [SOURCE, IMPORT] {
+        let column = key[0];
         let sql = format!(
             "SELECT {column}, duplicates, ifnull(counted, 0) FROM {table} LEFT JOIN
                  (SELECT {column}, count(*) AS counted FROM duplicate WHERE game_id IS NULL GROUP BY 1) USING ({column})
@@ -349,13 +342,13 @@ fn duplicate_totals(Reader { connection, findings }: Reader<'_>) -> rusqlite::Re
 
 /// Reports names that no game uses.
 pub(crate) fn unused_names(reader: Reader<'_>) -> rusqlite::Result<()> {
-    for (table, column, used) in [
-        ("player", "player_id", "white_id FROM game EXCEPT SELECT black_id FROM game"),
-        ("event", "event_id", "event_id FROM game"),
-        ("site", "site_id", "site_id FROM game"),
+    for (table, used) in [
+        (PLAYER, "white_id FROM game EXCEPT SELECT black_id FROM game"),
+        (EVENT, "event_id FROM game"),
+        (SITE, "site_id FROM game"),
     ] {
-        let sql = format!("SELECT {column} FROM {table} EXCEPT SELECT {used}");
-        reader.report_rows(SurplusRow, (table, &[column]), &sql, "no game has this name")?;
+        let sql = format!("SELECT {} FROM {} EXCEPT SELECT {used}", table.key[0], table.name);
+        reader.report_rows(SurplusRow, table, &sql, "no game has this name")?;
     }
     Ok(())
 }
@@ -368,11 +361,11 @@ pub(crate) fn removed_games(reader: Reader<'_>) -> rusqlite::Result<()> {
     let sql = "SELECT source_id, byte_offset FROM removed_game INTERSECT
                SELECT * FROM (SELECT source_id, byte_offset FROM game
                               UNION ALL SELECT source_id, byte_offset FROM duplicate)";
-    let table = (REMOVED_GAME.name, REMOVED_GAME.key);
-    reader.report_rows(SurplusRow, table, sql, "the game still exists")
+    reader.report_rows(SurplusRow, REMOVED_GAME, sql, "the game still exists")
 }
 
-/// Reports the numbers of removed games in `setting` if they do not agree with each other or with other tables.
+/// Reports the numbers of removed games in `setting` if they do not agree with each other or with other
+/// tables.
 pub(crate) fn removed_settings(Reader { connection, findings }: Reader<'_>) -> rusqlite::Result<()> {
     for (name, least) in
         [("removed_games", "SELECT count(*) AS least FROM removed_game"), ("last_game", LEAST_LAST_GAME)]
@@ -399,13 +392,12 @@ fn is_extension(expected: &str, found: &str) -> bool {
         return true;
     }
     let (Some(expected), Some(found)) = (Parts::of(&expected), Parts::of(&found)) else { return false };
-    let (own, constraints) = expected.columns();
-    let (columns, found_constraints) = found.columns();
-    let mut columns = columns.iter();
-    expected.head == found.head
-        && expected.tail == found.tail
-        && own.iter().all(|own| columns.any(|column| column == own))
-        && constraints == found_constraints
+    let mut left = expected.items.iter().peekable();
+    let has_only_more_columns =
+        found.items.iter().all(|item| left.next_if_eq(&item).is_some() || !is_constraint(item));
+    has_only_more_columns
+        && left.next().is_none()
+        && (expected.head, expected.tail) == (found.head, found.tail)
 }
 
 /// Whether an item of a table's definition is a constraint, not a column.
@@ -446,16 +438,12 @@ impl<'w, 's> Parts<'w, 's> {
         }
         None
     }
-
-    /// The columns, and the constraints after them.
-    fn columns(&self) -> (&[&'w [&'s str]], &[&'w [&'s str]]) {
-        self.items.split_at(self.items.iter().take_while(|item| !is_constraint(item)).count())
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::cell::GAME_POSITION;
 
     #[test]
     fn all_links_of_the_schema_are_followed() {
@@ -473,9 +461,9 @@ mod tests {
             })
             .unwrap();
         let mut declared: Vec<_> = rows.collect::<Result<_, _>>().unwrap();
-        let ours = all_links().chain([("game_position", &[][..], "game_id", "game", "game_id")]);
+        let ours = all_links().chain([(GAME_POSITION, "game_id", GAME)]);
         let mut followed: Vec<_> = ours
-            .map(|(table, _, column, parent, _)| (table.to_string(), column.to_string(), parent.to_string()))
+            .map(|(table, column, parent)| (table.name.to_owned(), column.to_owned(), parent.name.to_owned()))
             .collect();
         declared.sort();
         followed.sort();

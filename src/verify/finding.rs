@@ -7,6 +7,7 @@ use rusqlite::Row;
 use rusqlite::types::ValueRef;
 
 use crate::id::{GameId, Ply};
+use crate::parallel::lock;
 use crate::sorted::SortedMap;
 use crate::store::format_value;
 use crate::store::row::StoredId;
@@ -162,9 +163,8 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Whether [`repair`](crate::index::repair) corrects the damage: the finding concerns data that is
-    /// derived from the games and their positions, a reference to a missing row, or a gap in the ids of
-    /// games.
+    /// Whether [`repair`](crate::index::repair) corrects the damage. It corrects data that is derived from
+    /// the games and their positions, references to missing rows, and gaps in the ids of games.
     fn is_repairable(&self) -> bool {
         /// Tables of which `repair` writes all rows again.
         const REBUILT: [&str; 10] = [
@@ -266,7 +266,7 @@ impl Collector {
     }
 
     pub(crate) fn add(&self, finding: Finding) {
-        let mut findings = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut findings = lock(&self.findings);
         *findings.counts.entry(finding.kind) += 1;
         findings.repairable += u64::from(finding.is_repairable());
         findings.first.push(finding);
@@ -278,7 +278,7 @@ impl Collector {
     /// Adds the findings of another collector. The limit of that collector must be at least the limit of this
     /// one.
     pub(crate) fn absorb(&self, others: Findings) {
-        let mut findings = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut findings = lock(&self.findings);
         for (kind, count) in others.counts {
             *findings.counts.entry(kind) += count;
         }

@@ -1,5 +1,5 @@
-//! Checks whether a database is consistent: compares its tables with each other, with the rules of chess and
-//! with the PGN that the database was built from. Writes nothing.
+//! Checks whether a database is sound: compares its tables with each other, with the rules of chess and with
+//! the PGN files that were indexed. Writes nothing.
 //!
 //! | module or file | checks |
 //! |---|---|

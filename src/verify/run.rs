@@ -30,7 +30,7 @@ enum Job {
     Integrity,
     Structure,
     Annotations,
-    /// The readings of a file: the index of their chain.
+    /// The readings of a file, as the index of their chain.
     Source(usize),
     Games([StoredId<GameId>; 2]),
     Keys([i64; 2]),
@@ -61,9 +61,9 @@ fn sampled(connection: &Connection, sample: Sample, count: u64) -> rusqlite::Res
 /// Checks a database. Writes nothing.
 ///
 /// # Errors
-/// If the database cannot be read at all, is not a pgndex database, or is written to during the check; if the
-/// worker threads cannot be started; or if the check is stopped. Problems of the database are not errors:
-/// they are in the report.
+/// If the database cannot be read at all, is not a pgndex database, or is written to during the check. If the
+/// worker threads cannot be started, or the check is stopped. Damage to the database is not an error: the
+/// report describes it.
 pub fn verify(path: &Path, options: &VerifyOptions, progress: &Progress) -> Result<Report> {
     let started = Instant::now();
     let database = Database::open_read_only(path)?;
@@ -176,15 +176,15 @@ impl Check<'_> {
             Sample::All => (3, visited),
             Sample::Some(most) => (2, visited.min(most.into())),
         };
-        // All positions are read twice, with `Sample::All` also for the sets of features, and again for each
-        // further part of the visited positions.
+        // All positions are read twice, and with `Sample::All` once more for the sets of features. Each
+        // further part of the visited positions needs another pass.
         let rows = (passes + sampled / AT_ONCE as u64).saturating_mul(positions);
         let visits = u128::from(visits) * u128::from(sampled) / u128::from(visited.max(1));
         self.progress.expect_rows(rows.saturating_add(visits as u64));
         Ok(visited)
     }
 
-    /// Does all jobs, which together read everything once.
+    /// Does all jobs. Together they read everything once.
     fn work(&self, pool: &ThreadPool, visited: &VisitedPositions) -> Result<Outcome> {
         let mut jobs = vec![Job::Integrity, Job::Structure, Job::Annotations];
         if self.options.sources {
@@ -285,8 +285,8 @@ impl Check<'_> {
         Ok(done)
     }
 
-    /// If the jobs could read everything, compares their counts, searches for the rows that cause
-    /// differences, and compares sets and totals.
+    /// Compares the counts of the jobs, searches for the rows that cause differences, and compares sets and
+    /// totals. Does nothing if the jobs could not read everything.
     fn conclude(&self, pool: &ThreadPool, connection: &Connection, outcome: &Outcome) -> Result<()> {
         if outcome.is_incomplete {
             return Ok(());

@@ -157,16 +157,17 @@ fn novelty_text(novelty: &Novelty) -> String {
 fn position_to_draw(record: &GameRecord, args: &GameArgs) -> anyhow::Result<(Position, Option<MoveCode>)> {
     let wanted = args.ply.first().copied().unwrap_or(BoardPly::End);
     let (mut last, mut found) = (None, None);
-    replay(record, |position, stored| {
+    for step in replay(record)? {
+        let (position, stored) = step?;
         let is_wanted = match wanted {
             BoardPly::After(ply) => stored.ply.0 == ply,
             BoardPly::End => stored.move_code.is_none(),
         };
         if is_wanted {
-            found = Some((position.clone(), last));
+            found = Some((position, last));
         }
         last = stored.move_code;
-    })?;
+    }
     found.with_context(|| {
         let (GameId(game), plies) = (record.summary.game, record.summary.ply_count);
         format!("game {game} has {}; there is no picture of a later ply", counted(plies.into(), "ply"))

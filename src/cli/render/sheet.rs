@@ -16,20 +16,6 @@ use crate::cli::terminal::note;
 /// If the half-move clock is at least this number, it is shown below a board.
 const LONG_CLOCK: u32 = 20;
 
-/// Replays a game and calls `write` for each position, until `write` fails.
-fn write_each(
-    record: &GameRecord,
-    mut write: impl FnMut(&Position, &StoredPosition) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    let mut written = Ok(());
-    replay(record, |position, stored| {
-        if written.is_ok() {
-            written = write(position, stored);
-        }
-    })?;
-    written
-}
-
 /// The tag pairs for a score sheet. Unknown values are omitted, and the players' titles and ratings are added
 /// to their names.
 fn headers(record: &GameRecord) -> Vec<(String, String)> {
@@ -90,23 +76,23 @@ pub(crate) fn write_sheet(
     for comment in annotations.at(0, Ply(0)).into_iter().flat_map(comments) {
         sheet.remark(&comment)?;
     }
-    write_each(record, |position, stored| {
+    for step in replay(record)? {
+        let (position, stored) = step?;
         if stored.ply == Ply(0) {
             first = position.side();
         }
         if is_drawn(args, stored) {
-            let caption = caption(position, last.as_ref().map(|(text, _)| text.as_str()));
-            sheet.board(style, position, last.as_ref().map(|(_, code)| *code), &caption)?;
+            let caption = caption(&position, last.as_ref().map(|(text, _)| text.as_str()));
+            sheet.board(style, &position, last.as_ref().map(|(_, code)| *code), &caption)?;
         }
         if let Some(code) = stored.move_code {
             let san = position.san(code);
-            sheet.write_move(position, &Entry::of(position, code, stored.ply, annotations))?;
-            sheet.remarks(record, annotations, stored.ply, position)?;
+            sheet.write_move(&position, &Entry::of(&position, code, stored.ply, annotations))?;
+            sheet.remarks(record, annotations, stored.ply, &position)?;
             let number = number_before(position.fullmove_number(), position.side());
             last = Some((format!("{number} {san}"), code));
         }
-        Ok(())
-    })?;
+    }
     sheet.space()?;
     writeln!(out, "{}", record.summary.result.as_str())?;
     write_curves(out, annotations, first, text_width() + INDENT)?;
@@ -159,13 +145,14 @@ impl Columns {
     fn of(record: &GameRecord, annotations: &GameAnnotations) -> anyhow::Result<Self> {
         // `...`, which replaces a missing move of White, has a width of 3.
         let mut columns = Self { san: 3, ..Self::default() };
-        replay(record, |position, stored| {
-            let Some(code) = stored.move_code else { return };
-            let entry = Entry::of(position, code, stored.ply, annotations);
+        for step in replay(record)? {
+            let (position, stored) = step?;
+            let Some(code) = stored.move_code else { continue };
+            let entry = Entry::of(&position, code, stored.ply, annotations);
             columns.san = columns.san.max(entry.san.width());
             columns.time = columns.time.max(entry.time.len());
             columns.value = columns.value.max(entry.value.len());
-        })?;
+        }
         Ok(columns)
     }
 

@@ -48,7 +48,7 @@ impl PositionChoice {
         let Some(sample) = self.sample else { return wanted.into_iter().map(|ply| ply.0).collect() };
         let draws = (0..sample.per_game).map(|number| Draw::new(game, number));
         let drawn = draws.filter(|&draw| sample.rank_of(draw) <= last);
-        let mut plies: Vec<u32> = sample.positions_of(drawn, wanted).map(|ply| ply.0).collect();
+        let mut plies: Vec<u32> = sample.positions_of(drawn, wanted).flatten().map(|ply| ply.0).collect();
         plies.sort_unstable();
         plies
     }

@@ -12,11 +12,10 @@ pub use tree::{MoveTree, TreeMove};
 use crate::board::{Color, GameResult, MoveCode, Position};
 use crate::id::GameId;
 use crate::opening::{Opening, OpeningBook};
-use crate::query::name::{SimilarNames, similar_names};
-use crate::query::performance::{opponent_rating, performance};
+use crate::query::performance::performance;
 use crate::query::position::{PositionQuery, san};
 use crate::sorted::{SortedMap, sort_by, sort_by_key};
-use crate::store::row::{RatedScore, ResultCounts, month_of, year_of};
+use crate::store::row::{RatedScore, ResultCounts, day_number, month_of, year_of};
 use crate::store::{
     self, Continuation, Database, ExploreOptions, GameSummary, Hit, Lines, ListLengths, ReachedGames,
     Selection, VariationMoves,
@@ -194,28 +193,6 @@ pub struct SideScore {
     pub performance: Option<i32>,
 }
 
-impl SideScore {
-    fn new(color: Color, rated: &RatedScore) -> Self {
-        Self { color, average_opponent_rating: opponent_rating(rated), performance: performance(rated) }
-    }
-
-    /// The score of a side without rated games.
-    #[must_use]
-    pub const fn empty(color: Color) -> Self {
-        Self { color, average_opponent_rating: None, performance: None }
-    }
-
-    /// The numbers of games that the side won, drew and lost.
-    #[must_use]
-    pub const fn won_drawn_lost(&self, results: &ResultCounts) -> [u32; 3] {
-        let &ResultCounts { white_wins, draws, black_wins, .. } = results;
-        match self.color {
-            Color::White => [white_wins, draws, black_wins],
-            Color::Black => [black_wins, draws, white_wins],
-        }
-    }
-}
-
 /// A game that reached the position, and its next move.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -300,9 +277,8 @@ impl ListedGame {
 
 impl GameEntry {
     fn from_summary(game: GameSummary) -> Self {
-        let date = game.date.as_deref().unwrap_or_default();
-        let mut parts = date.split('.').map(|part| part.parse::<u16>().ok().filter(|&number| number != 0));
-        let (year, month) = (parts.next().flatten(), parts.next().flatten());
+        let day = game.date.as_deref().map_or(0, day_number);
+        let (year, month) = (year_of(day), month_of(day));
         let player = |name, rating| Player { name, rating };
         Self {
             id: game.game,
@@ -349,8 +325,8 @@ impl ExploreQuery<'_> {
         let position = &self.query.position;
         let (key, fen) = (position.key(), position.canonical_fen());
         let snapshot = self.database.snapshot()?;
-        // The positions after each given move but the last. If fewer than two moves were given, there is no
-        // such position, and the moves have only one order.
+        // The positions after each given move except the last. With fewer than two moves, there is no such
+        // position, and no other order of the moves.
         let before = self.query.line.split_last().map_or(&[][..], |(_, before)| before);
         let before = if self.counts_transposed { before } else { &[] };
         let before: Vec<Position> = before.iter().map(|played| played.position.clone()).collect();
@@ -388,17 +364,9 @@ impl ExploreQuery<'_> {
         self.query.opening(|position| self.name(position))
     }
 
-    /// Names in the filters that do not occur in the database, each with similar names: a possible reason why
-    /// no game passes the filters.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
-    pub fn unknown_names(&self) -> store::Result<Vec<SimilarNames>> {
-        similar_names(self.database, self.selection)
-    }
-
     fn score(&self, rated: &RatedScore) -> Option<SideScore> {
-        self.side.map(|side| SideScore::new(side, rated))
+        let (average_opponent_rating, performance) = (rated.opponents.mean(), performance(rated));
+        self.side.map(|color| SideScore { color, average_opponent_rating, performance })
     }
 
     fn moves(
@@ -473,9 +441,9 @@ impl ExploreQuery<'_> {
     }
 
     /// The games with a result that reached the position, by year, the first year first, unknown years last.
-    /// A year without such games is included if it lies between years with such games, and has other games
-    /// that pass the filters and have a result. Each year lists the same moves: at most `most_moves`, the
-    /// most frequent over all years; equally frequent ones in the order of the table of moves.
+    /// A year without such games is listed if it lies between years with such games. It must then have other
+    /// games that pass the filters and have a result. All years list the same moves: the most frequent over
+    /// all years, at most `most_moves`. Equally frequent moves are ordered by UCI notation.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -506,7 +474,7 @@ impl ExploreQuery<'_> {
         let known = || years.keys().filter_map(|year| *year);
         let (first, last) = (known().min(), known().max());
         let is_listed = |year: Option<u16>| match year {
-            Some(year) => first.is_some_and(|first| first <= year) && last.is_some_and(|last| year <= last),
+            Some(_) => (first..=last).contains(&year),
             None => years.contains_key(&None),
         };
         let mut listed: Vec<_> = games_of_years.iter().filter(|(year, _)| is_listed(**year)).collect();
@@ -514,11 +482,10 @@ impl ExploreQuery<'_> {
         let none = Counted::default();
         let year = |(&year, &games_of_year): (&Option<u16>, &u64)| {
             let counted = years.get(&year).unwrap_or(&none);
-            let games = |code| counted.moves.get(&code).copied().unwrap_or(0);
             let moves = codes.iter().map(|&(code, _)| HistoryMove {
                 uci: position.uci(code).to_string(),
                 san: san(position, code),
-                games: games(code),
+                games: counted.moves.get(&code).copied().unwrap_or(0),
             });
             HistoryYear { year, results: counted.results, games_of_year, moves: moves.collect() }
         };

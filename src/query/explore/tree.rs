@@ -149,12 +149,13 @@ struct Edge {
     to: Option<usize>,
 }
 
-/// A candidate move: its number of games, the number of half-moves before it, the node of the position before
-/// it, and its index among the moves of this node. The greatest entry is added next: the most frequent move
-/// or, among equally frequent ones, the move with the shortest path.
+/// A candidate move: its number of games, the number of half-moves before it, the node before it, and its
+/// index among the moves of this node. The greatest entry is added next: the most frequent move or, among
+/// equally frequent ones, the move with the shortest path.
 type Open = (u64, Reverse<u32>, Reverse<usize>, Reverse<usize>);
 
-/// The tree under construction. The most frequent moves are added first, so that only rarer moves are left out.
+/// The tree under construction. The most frequent moves are added first, so that only rarer moves are left
+/// out.
 struct TreeBuilder {
     nodes: Vec<Node>,
     /// The node of each position, by its canonical FEN.
@@ -216,8 +217,8 @@ impl TreeBuilder {
         let depth = node.depth + 1;
         let mut after = node.position.clone();
         if after.make(node.moves[at].played.code).is_err() {
-            // A stored move that is impossible in this position: the database is damaged. `verify` reports it;
-            // skip it here.
+            // A stored move that is impossible in this position: the database is damaged. `verify` reports
+            // it; skip it here.
             return true;
         }
         let new = self.nodes.len();
@@ -234,8 +235,8 @@ impl TreeBuilder {
     /// The moves of the tree. Nodes are visited breadth-first, so that the moves after each position are
     /// listed on the shortest path to it.
     fn in_order(mut self) -> Vec<TreeMove> {
-        // Move numbers are computed from the depth. The position's own move number depends on the path on
-        // which the position was found first. This path can be longer than the shortest one.
+        // Move numbers are computed from the depth. The move number of a position belongs to the path on
+        // which the position was found first, and this path can be longer than the shortest one.
         let first = &self.nodes[0].position;
         let first = 2 * first.fullmove_number() + u32::from(first.side() == Color::Black);
         let mut lines: Vec<Option<String>> = vec![None; self.nodes.len()];

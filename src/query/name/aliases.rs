@@ -24,8 +24,8 @@ pub enum AliasError {
         /// The most similar names.
         near: Vec<String>,
     },
-    /// Another reason, given by the message: a name is empty or ambiguous, or has no other spellings; an
-    /// alias contradicts another one; or FIDE numbers differ.
+    /// Another reason, explained by the message: a name is empty or ambiguous, or has no other spellings. Or
+    /// an alias contradicts another one, or FIDE numbers differ.
     #[error("{0}")]
     Name(String),
 }
@@ -83,7 +83,7 @@ impl Aliases {
         let row = |(alias, name): (&String, &String)| PlayerAlias {
             alias: alias.clone(),
             name: name.clone(),
-            fide_id: self.fide_ids.get(name).copied(),
+            fide_id: self.fide_id(name),
         };
         let mut rows: Vec<_> = self.names.iter().map(row).collect();
         sort_by(&mut rows, |one, other| (&one.name, &one.alias).cmp(&(&other.name, &other.alias)));
@@ -108,6 +108,17 @@ impl Aliases {
         self.names.get(spelling).map_or(spelling, String::as_str)
     }
 
+    /// The name of the player to whom a spelling or name belongs; `None` if no alias contains it.
+    pub(crate) fn player_of(&self, spelling: &str) -> Option<&str> {
+        let own = || self.spellings.get_key_value(spelling).map(|(name, _)| name);
+        self.names.get(spelling).or_else(own).map(String::as_str)
+    }
+
+    /// The FIDE number of a player's name, if known.
+    pub(crate) fn fide_id(&self, name: &str) -> Option<u32> {
+        self.fide_ids.get(name).copied()
+    }
+
     /// Merges two names into one player, who then has the name `name`. All other spellings of the two names
     /// become spellings of `name`.
     ///
@@ -122,7 +133,7 @@ impl Aliases {
         }
         let roots = distinct(vec![self.name_of(name).to_owned(), self.name_of(alias).to_owned()]);
         let mut fide_id = None;
-        for other in roots.iter().filter_map(|root| self.fide_ids.get(root).copied()) {
+        for other in roots.iter().filter_map(|root| self.fide_id(root)) {
             set_fide_id(&mut fide_id, other, name)?;
         }
         for root in roots {
@@ -150,8 +161,8 @@ impl Aliases {
         self.names.insert(spelling, name.to_owned());
     }
 
-    /// Adds a list of aliases. Its rows must not contradict each other. If a spelling already belongs to a
-    /// name B, a row can move the spelling to another name C only if the list also makes B a spelling of C.
+    /// Adds a list of aliases. Its rows must not contradict each other. A row can move a spelling from a name
+    /// B to a name C only if the list also makes B a spelling of C.
     ///
     /// # Errors
     /// An [`AliasError`] with the index of the wrong row. The aliases are then unchanged.
@@ -195,7 +206,7 @@ impl Aliases {
     fn add_row(&mut self, row: &PlayerAlias) -> Result<()> {
         self.merge(&row.name, &row.alias)?;
         if let Some(fide_id) = row.fide_id {
-            let mut before = self.fide_ids.get(&row.name).copied();
+            let mut before = self.fide_id(&row.name);
             set_fide_id(&mut before, fide_id, &row.name)?;
             self.fide_ids.insert(row.name.clone(), fide_id);
         }
@@ -228,21 +239,20 @@ impl Aliases {
     /// [`AliasError::Unknown`], [`AliasError::Name`].
     pub fn choose(&self, text: &str) -> Result<String> {
         let (exact, filter) = read_name(text)?;
-        let spellings = self.names.iter().flat_map(|(alias, name)| [alias.as_str(), name.as_str()]);
-        let spellings = distinct(spellings.collect());
-        if spellings.binary_search(&exact).is_ok() || matches!(filter, NameFilter::Exactly(_)) {
+        if self.player_of(exact).is_some() || matches!(filter, NameFilter::Exactly(_)) {
             return Ok(exact.to_owned());
         }
-        let fits: Vec<String> =
-            spellings.into_iter().filter(|name| filter.matches_player(name)).map(str::to_owned).collect();
-        self.only(text, fits, Vec::new)
+        let spellings = self.names.iter().flat_map(|(alias, name)| [alias, name]);
+        let fits = distinct(spellings.filter(|name| filter.matches_player(name)).cloned().collect());
+        self.only(text, fits, Vec::new())
     }
 
     /// The name in `fits` if there is only one, or the name of the player to whom all names in `fits` belong.
-    fn only(&self, text: &str, mut fits: Vec<String>, near: impl FnOnce() -> Vec<String>) -> Result<String> {
+    /// `near` are the names similar to `text`, for the error if `fits` is empty.
+    fn only(&self, text: &str, mut fits: Vec<String>, near: Vec<String>) -> Result<String> {
         let players = distinct(fits.iter().map(|name| self.name_of(name)).collect());
         match (fits.len(), players.first()) {
-            (0, _) | (_, None) => Err(AliasError::Unknown { name: text.to_owned(), near: near() }),
+            (0, _) | (_, None) => Err(AliasError::Unknown { name: text.to_owned(), near }),
             (1, _) => Ok(fits.remove(0)),
             (_, Some(&player)) if players.len() == 1 => Ok(player.to_owned()),
             (count, _) => {
@@ -285,8 +295,8 @@ fn read_name(text: &str) -> Result<(&str, NameFilter)> {
     Ok((text.strip_prefix('=').unwrap_or(text), filter))
 }
 
-/// The name that a text means: the name with exactly these letters; otherwise the only name that matches, or
-/// the name of the player to whom all matching names belong. A name after `=` need not exist yet.
+/// The name that a text means: the name with exactly these letters. If there is none: the only name that
+/// matches, or the name of the player to whom all matching names belong. A name after `=` need not exist yet.
 ///
 /// # Errors
 /// [`AliasError::Unknown`], [`AliasError::Name`]; errors of SQLite.
@@ -296,14 +306,14 @@ pub fn choose_name(database: &Database, aliases: &Aliases, text: &str) -> Result
         return Ok(exact.to_owned());
     }
     let is_exact = !database.names(Named::Player, &NameFilter::Exactly(exact.to_owned()))?.is_empty();
-    if is_exact || aliases.names.iter().any(|(alias, name)| exact == alias || exact == name) {
+    if is_exact || aliases.player_of(exact).is_some() {
         return Ok(exact.to_owned());
     }
     let ids: Vec<_> = database.players(&filter)?.into_iter().map(crate::id::NameId).collect();
     let fits = database.player_names(&ids)?;
     let unknown = UnknownName { field: "player", named: Named::Player, filter };
     let near = if fits.is_empty() { near(database, &unknown)? } else { Vec::new() };
-    aliases.only(text, fits, || near)
+    aliases.only(text, fits, near)
 }
 
 #[cfg(test)]

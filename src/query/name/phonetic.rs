@@ -3,8 +3,8 @@
 
 use crate::store::{PlayerWords, is_initial};
 
-/// The maximum number of letters that are read to find the first three sounds of a name. Usually fewer are
-/// enough, but one sound can have four letters, such as `tsch`.
+/// The maximum number of letters to read for the first three sounds of a name. One sound can have four
+/// letters, such as `tsch`.
 const LOOKED_AT: usize = 12;
 
 /// One way to divide a name into surname and given names. The words are stored as sounds.

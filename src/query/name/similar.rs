@@ -1,6 +1,6 @@
-//! Suggests names that are similar to a name in a filter: if the database does not contain the name, or if a
-//! similar name has many more games and perhaps belongs to the same person. Also lists the players that a
-//! name in a filter matches.
+//! Suggests names that are similar to a name in a filter, if the database does not contain the name. Also
+//! suggests a similar name with many more games, because it perhaps belongs to the same person. Lists the
+//! players that a name in a filter matches.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -33,8 +33,8 @@ pub struct SimilarNames {
     /// Up to three similar names, the most similar first. Among equally similar names, those that match at an
     /// earlier word come first.
     pub near: Vec<String>,
-    /// The field in which games have the name, if the filter's event is the name of a site, or the reverse, or
-    /// if the filter's opening is an ECO code. Otherwise missing.
+    /// The field in which games have the name, if the filter's event is the name of a site, or the reverse,
+    /// or if the filter's opening is an ECO code. Otherwise missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elsewhere: Option<OtherField>,
 }
@@ -67,8 +67,8 @@ pub fn similar_names(database: &Database, selection: &Selection) -> store::Resul
         .collect()
 }
 
-/// Looks up the name of an event among the sites, or the reverse, because people search for tournaments by
-/// place. If the name of an opening is an ECO code, looks up the code.
+/// Looks up the name of an event among the sites, and the name of a site among the events, because people
+/// search for tournaments by place. If the name of an opening is an ECO code, looks up the code.
 fn other_field(database: &Database, unknown: &UnknownName) -> store::Result<Option<OtherField>> {
     let name = Some(unknown.filter.clone());
     let (field, filter) = match unknown.named {
@@ -95,8 +95,7 @@ pub(crate) fn near(database: &Database, unknown: &UnknownName) -> store::Result<
     database.visit_names(unknown.named, |name| {
         // Several positions can have the same opening name.
         let is_new = |name: &str| nearest.iter().all(|(_, other)| other != name);
-        if let Some((distance, place)) = nearest_words(&wanted, name).filter(|_| is_new(name)) {
-            let like = (distance, place);
+        if let Some(like) = nearest_words(&wanted, name).filter(|_| is_new(name)) {
             let at = nearest.partition_point(|(other, _)| *other <= like);
             if at < SUGGESTED {
                 nearest.insert(at, (like, name.to_owned()));
@@ -138,8 +137,8 @@ fn nearest_words(orders: &[Vec<String>], name: &str) -> Option<(usize, usize)> {
 
 /// The number of letters in which words differ from wanted words. An initial matches any word that begins
 /// with it, and the last wanted word also matches the beginning of a word. `None` if more than a third of the
-/// wanted letters differ, if a word is much shorter or longer than the wanted word, or if there are only
-/// initials.
+/// wanted letters differ. Also `None` if a word is much shorter or longer than the wanted word, or if there
+/// are only initials.
 fn distance(words: &[&str], wanted: &[String]) -> Option<usize> {
     let (mut wrong, mut letters) = (0, 0);
     for (index, (word, wanted)) in words.iter().zip(wanted).enumerate() {
@@ -274,11 +273,11 @@ fn several(database: &Database, known: &KnownPlayers, most: usize) -> store::Res
     sort_by_key(&mut counted, |player| Reverse(player.games));
     let players = counted.len() as u64;
     counted.truncate(most);
-    Ok((players > 1).then_some(SeveralPlayers { field, players, most: counted }))
+    Ok(Some(SeveralPlayers { field, players, most: counted }))
 }
 
-/// For each player's name in the filters of a selection: the similar name with the most games, if it has many
-/// more games.
+/// For each player's name in the filters of a selection: the similar name with the most games. Omits similar
+/// names that do not have many more games.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -330,8 +329,8 @@ fn similar_player(database: &Database, known: &KnownPlayers) -> store::Result<Op
     Ok(best)
 }
 
-/// The ranges of names that can be similar, by their first two letters: the first can be small or capital,
-/// and the second can have an accent. SQLite finds the names of a range with an index.
+/// The ranges of names that can be similar, by their first two letters. The first letter can be small or
+/// capital, and the second can have an accent. SQLite finds the names of a range with an index.
 fn ranges(likeness: &[PhoneticName]) -> Vec<(String, String)> {
     let beginnings = distinct(likeness.iter().flat_map(PhoneticName::beginnings).collect());
     let initials = distinct(beginnings.iter().map(|[first, _]| *first).collect());

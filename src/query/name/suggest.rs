@@ -66,8 +66,8 @@ pub enum Reason {
     /// One given name is a prefix of the other, or a middle name is missing, and no other player's name
     /// matches.
     ShorterGivenNames,
-    /// The two names are not similar to each other. But each name belongs to a group of spellings of one
-    /// player, and a spelling in one group is similar to a spelling in the other group.
+    /// The two names are not similar, but each belongs to a group of spellings of one player. A spelling in
+    /// one group is similar to a spelling in the other group.
     LikeOthers,
 }
 
@@ -133,8 +133,8 @@ struct Candidate {
     /// The player's name, if existing aliases contain the candidate's name.
     player: Option<String>,
     games: SpellingGames,
-    /// The FIDE numbers in the games with this name. A name in existing aliases has at most one number: the
-    /// number in the aliases or, if the aliases have none, the first number in the games with the name.
+    /// The FIDE numbers in the games with this name. A name in existing aliases has at most one number: that
+    /// in the aliases. If the aliases have none, it is the first number in the games with the name.
     fide_ids: Vec<u32>,
 }
 
@@ -147,9 +147,9 @@ struct Unit {
 }
 
 /// Groups names that probably belong to one player: names with the same FIDE number, and names that match
-/// each other, unless one of them also matches the name of yet another person. The name of a group is the
+/// each other. Names that also match the name of another person are omitted. The name of a group is the
 /// player's name in existing aliases, or otherwise the name with the most games. Names in existing aliases
-/// are not suggested as spellings of other names, but other names can be suggested as spellings of them.
+/// are not suggested as spellings of other names. But other names can be suggested as spellings of them.
 ///
 /// # Errors
 /// Errors of SQLite.
@@ -250,24 +250,19 @@ fn is_pinyin_syllable(word: &str) -> bool {
 /// the order of their ids.
 fn candidates(database: &Database) -> store::Result<Vec<Candidate>> {
     let aliases = Aliases::read(database)?;
-    let known: HashMap<String, (String, Option<u32>)> = aliases
-        .rows()
-        .into_iter()
-        .flat_map(|row| [row.alias, row.name.clone()].map(|name| (name, (row.name.clone(), row.fide_id))))
-        .collect();
     let mut candidates = Vec::new();
     database.walk_names(Named::Player, None, &mut |id, name| {
         let mut words = PlayerWords::default();
         words.read(name);
-        let known = known.get(name);
-        if known.is_some() || can_be_of_one_person(name, &words) {
+        let player = aliases.player_of(name);
+        if player.is_some() || can_be_of_one_person(name, &words) {
             candidates.push(Candidate {
                 id: NameId(id),
                 name: name.to_owned(),
                 words,
-                player: known.map(|(player, _)| player.clone()),
+                player: player.map(str::to_owned),
                 games: SpellingGames::default(),
-                fide_ids: known.and_then(|(_, fide_id)| *fide_id).into_iter().collect(),
+                fide_ids: player.and_then(|player| aliases.fide_id(player)).into_iter().collect(),
             });
         }
         true
@@ -284,8 +279,8 @@ fn can_be_of_one_person(name: &str, words: &PlayerWords) -> bool {
         && (0..words.len()).all(|index| is_name(words.word(index)))
 }
 
-/// Adds the data of all games to the candidates. If the two players of a game have names that form a pair in
-/// `alike`, removes the pair: the names do not belong to one player.
+/// Adds the data of all games to the candidates. If the names of the two players of a game are a pair in
+/// `alike`, removes the pair, because the names do not belong to one player.
 fn add_games(
     database: &Database,
     candidates: &mut [Candidate],
@@ -316,10 +311,10 @@ fn units(candidates: &[Candidate]) -> Vec<Unit> {
     for place in order {
         let candidate = &candidates[place];
         let number = candidate.fide_ids.first().filter(|_| candidate.fide_ids.len() == 1);
-        let known = candidate
-            .player
-            .as_ref()
-            .map_or_else(|| number.and_then(|number| of_number.get(number)), |player| of_player.get(player));
+        let known = match &candidate.player {
+            Some(player) => of_player.get(player),
+            None => number.and_then(|number| of_number.get(number)),
+        };
         let unit = known.copied().unwrap_or_else(|| {
             units.push(Unit::default());
             units.len() - 1
@@ -361,9 +356,9 @@ impl Groups {
         near
     }
 
-    /// Whether two units can be one player because their names `one` and `other` match. A short name matches
-    /// too many names. So all names in the first unit that match `one` must match `other` too, and all names
-    /// in the second unit that match `other` must match `one` too.
+    /// Whether two units can be one player because their names `one` and `other` match. Short names match too
+    /// many names, so more must match: in the first unit, each name that matches `one` must also match
+    /// `other`. In the second unit, each name that matches `other` must also match `one`.
     fn fits(&self, units: [usize; 2], [one, other]: [usize; 2]) -> bool {
         let [one_unit, other_unit] = units.map(|unit| &self.units[unit]);
         let numbers = one_unit.fide_ids.first().zip(other_unit.fide_ids.first());

@@ -3,8 +3,8 @@
 
 use crate::board::PieceKind;
 
-/// This dash replaces all dashes except the hyphen. So two hyphens, which mean a null move, differ from a
-/// separator line of dashes.
+/// Replaces all dashes except the hyphen. So two hyphens, which mean a null move, differ from a separator
+/// line of dashes.
 pub(super) const DASH: char = '–';
 
 /// Removes invisible characters, and replaces blanks, line ends, dashes and capture signs by one form each.

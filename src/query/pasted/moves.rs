@@ -13,9 +13,10 @@ impl PositionQuery {
     /// languages, or the signs of books and programs. [`notes`](Self::notes) lists the assumptions made.
     ///
     /// # Errors
-    /// If a move cannot be played (the error says which move, why, and in what position), or is ambiguous or
-    /// wrongly numbered; if the text does not consist of the moves of one line and, possibly, comments and tag
-    /// pairs; or if a tag pair has an invalid FEN or an unsupported variant.
+    /// - If a move cannot be played, is ambiguous or has a wrong number. The error says which move, why, and
+    ///   in what position.
+    /// - If the text has more than the moves of one line, comments and tag pairs.
+    /// - If a tag pair has an invalid FEN or an unsupported variant.
     pub fn from_moves(text: &str) -> Result<Self, PositionError> {
         if let Some(name) = other_variant(text) {
             return Err(PositionError::Variant { name });
@@ -28,10 +29,9 @@ impl PositionQuery {
         if let Some(fen) = scanned.fen.clone().filter(|_| query.position != Position::start()) {
             query.notes.push(MovesNote::Start { fen });
         }
-        let start = query.position.clone();
-        let (reading, languages) = choose(&scanned, &start)?;
+        let (reading, languages) = choose(&scanned, &query.position)?;
         if let Some(refusal) = &reading.refusal {
-            return Err(refused(&scanned, &start, &reading, refusal));
+            return Err(refused(&scanned, &reading, refusal));
         }
         if let Some(stop) = scanned.stop {
             return Err(stopped(stop, reading.line.last()));
@@ -74,32 +74,30 @@ fn choose(scanned: &Scanned, start: &Position) -> Result<(Reading, Vec<&'static 
     let words = &scanned.words;
     let english = Reading::new(&ENGLISH, start, words);
     if english.is_whole() {
-        // The Dutch letter for the knight is the English letter for the pawn, which English moves usually omit.
+        // The Dutch letter for the knight is the English letter for the pawn, which English moves usually
+        // omit.
         let is_dutch = words.iter().any(|word| word.plain.starts_with(['P', 'p']));
         let dutch = is_dutch.then(|| Reading::new(&DUTCH, start, words)).filter(Reading::is_whole);
         let found = std::iter::once(english).chain(dutch).collect();
         return one_line(found, start).map(|(reading, _)| (reading, Vec::new()));
     }
-    // If all letters of a reading name pieces in English too, a typo is more likely than another language:
+    // If all letters of a reading name pieces in English too, a typo is more likely than another language. So
     // such a reading is not accepted as complete.
     let is_other = |reading: &Reading| {
         let is_open = matches!(english.refusal, Some(WordRefusal::TwoReadings(..)));
         reading.is_foreign() || !(is_open || reading.is_whole())
     };
     let others = LANGUAGES.iter().map(|language| Reading::new(language, start, words)).filter(is_other);
-    let (whole, mut failed): (Vec<_>, Vec<_>) = others.partition(Reading::is_whole);
+    let (mut whole, failed): (Vec<_>, Vec<_>) = others.partition(Reading::is_whole);
     let is_strict = |reading: &Reading| reading.respelt.is_empty();
-    let strict_first: Vec<_> = match whole.iter().any(is_strict) {
-        true => whole.into_iter().filter(is_strict).collect(),
-        false => whole,
-    };
-    if !strict_first.is_empty() {
-        return one_line(strict_first, start);
+    if whole.iter().any(is_strict) {
+        whole.retain(is_strict);
     }
-    failed.insert(0, english);
-    failed.reverse();
-    // `max_by_key` returns the last of several equal readings: English.
-    let best = failed.into_iter().max_by_key(Reading::rank);
+    if !whole.is_empty() {
+        return one_line(whole, start);
+    }
+    // `max_by_key` returns the last of several equal readings: English, or the first of the other languages.
+    let best = failed.into_iter().rev().chain([english]).max_by_key(Reading::rank);
     best.map(|reading| (reading, Vec::new())).ok_or(PositionError::NoMoves)
 }
 
@@ -130,14 +128,14 @@ fn two_languages(one: &Reading, other: &Reading, start: &Position) -> PositionEr
 }
 
 /// The error for the word at which a reading ends.
-fn refused(scanned: &Scanned, start: &Position, reading: &Reading, refusal: &WordRefusal) -> PositionError {
+fn refused(scanned: &Scanned, reading: &Reading, refusal: &WordRefusal) -> PositionError {
     let played = reading.line.len();
     let Word { typed, number, .. } = &scanned.words[played];
     let is_unreadable = *refusal == WordRefusal::Refused(MoveRefusal::Unreadable);
     if is_unreadable && !may_be_move(typed) {
         return stopped(Stop::no_move(typed), reading.line.last());
     }
-    let at = reading.line.last().map_or(start, |last| &last.position);
+    let at = &reading.position;
     let counted = at.fullmove_number();
     let mut why = refusal.to_string();
     if reading.language.name != ENGLISH.name && !is_unreadable {
@@ -202,12 +200,6 @@ impl fmt::Display for WordRefusal {
     }
 }
 
-/// A word that is a move.
-struct Found {
-    code: MoveCode,
-    is_respelt: bool,
-}
-
 impl Reading {
     /// Plays words from a position until a word is not a move in the given language.
     fn new(language: &'static Language, start: &Position, words: &[Word]) -> Self {
@@ -255,7 +247,7 @@ impl Reading {
     }
 
     fn play(&mut self, word: &Word, capitals: bool) -> Result<(), WordRefusal> {
-        let Found { code, is_respelt } = self.find(&word.plain, capitals)?;
+        let (code, is_respelt) = self.find(&word.plain, capitals)?;
         let mut position = self.position.clone();
         let Ok(code) = position.make(code) else {
             return Err(WordRefusal::Refused(MoveRefusal::Unreadable));
@@ -272,9 +264,10 @@ impl Reading {
         Ok(())
     }
 
-    /// The move that a word means. `capitals`: whether the text names pieces with capital letters or symbols.
-    /// If not, a small letter can be a piece or a file.
-    fn find(&self, word: &str, capitals: bool) -> Result<Found, WordRefusal> {
+    /// The move that a word means, and whether the word is a move only with other capitalization. `capitals`:
+    /// whether the text names pieces with capital letters or symbols. If not, a small letter can be a piece
+    /// or a file.
+    fn find(&self, word: &str, capitals: bool) -> Result<(MoveCode, bool), WordRefusal> {
         let language = self.language;
         let strict = self.strict(word);
         let respelt = || language.in_english(word, true).into_iter().chain(language.joined(None, word, true));
@@ -283,28 +276,25 @@ impl Reading {
             let other = respelt().filter_map(|text| legal(&text)).find(|&other| other != code);
             return match other.filter(|_| !capitals && is_pawn_capture(word)) {
                 Some(other) => Err(self.two(code, other)),
-                None => Ok(Found { code, is_respelt: false }),
+                None => Ok((code, false)),
             };
         }
         let mut captures = self.pawn_captures(word);
         match (captures.pop(), captures.pop()) {
-            (Some(code), None) => return Ok(Found { code, is_respelt: false }),
+            (Some(code), None) => return Ok((code, false)),
             (Some(one), Some(other)) => return Err(self.two(one, other)),
             (None, _) => {}
         }
-        let mut codes: Vec<MoveCode> = Vec::new();
-        for code in respelt().filter_map(|text| legal(&text)) {
-            if !codes.contains(&code) {
-                codes.push(code);
-            }
-        }
+        // `respelt` returns at most two texts.
+        let mut codes: Vec<MoveCode> = respelt().filter_map(|text| legal(&text)).collect();
+        codes.dedup();
         match codes[..] {
             [] => {
                 let text = strict.or_else(|| respelt().next()).unwrap_or_else(|| word.to_owned());
                 let refusal = self.position.resolve_or_explain(text.as_bytes()).err();
                 Err(WordRefusal::Refused(refusal.unwrap_or(MoveRefusal::Unreadable)))
             }
-            [code] => Ok(Found { code, is_respelt: true }),
+            [code] => Ok((code, true)),
             [one, other, ..] => Err(self.two(one, other)),
         }
     }

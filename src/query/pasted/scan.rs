@@ -244,13 +244,14 @@ impl<'t> Scanner<'t> {
     }
 
     fn end(&mut self, result: GameResult) -> Result<(), Stop> {
-        match self.result.replace(result) {
-            Some(first) => {
-                self.result = Some(first);
-                Err(Stop::after_result(first))
-            }
-            None => Ok(()),
-        }
+        self.reject_after_result()?;
+        self.result = Some(result);
+        Ok(())
+    }
+
+    /// Returns an error if the moves have already ended with a result.
+    fn reject_after_result(&self) -> Result<(), Stop> {
+        self.result.map_or(Ok(()), |result| Err(Stop::after_result(result)))
     }
 
     /// Reads a move number, a result, castling with zeros, a clock time, or an evaluation.
@@ -313,11 +314,13 @@ impl<'t> Scanner<'t> {
         }
         let signs = length(&begun[core.len()..], |letter| matches!(letter, '+' | '#'));
         let symbol: String = self.symbol.take().into_iter().collect();
-        self.push(Word {
+        self.reject_after_result()?;
+        self.scanned.words.push(Word {
             typed: format!("{symbol}{}", &begun[..core.len() + signs]),
             plain: format!("{symbol}{core}"),
-            number: None,
-        })
+            number: self.number.take(),
+        });
+        Ok(())
     }
 
     /// Reads the word that begins here, and skips `e.p.` after it.
@@ -340,16 +343,6 @@ impl<'t> Scanner<'t> {
             end -= 1;
         }
         rest[..end].to_owned()
-    }
-
-    fn push(&mut self, word: Word) -> Result<(), Stop> {
-        match self.result {
-            Some(result) => Err(Stop::after_result(result)),
-            None => {
-                self.scanned.words.push(Word { number: self.number.take(), ..word });
-                Ok(())
-            }
-        }
     }
 }
 

@@ -9,8 +9,8 @@ use crate::pgn::{
 use crate::query::error::cut;
 use crate::query::position::number_before;
 
-/// If a repertoire already has this many moves and start positions together, a further move is an error. A
-/// repertoire has some thousands of moves; a text with more than the maximum is a collection of games.
+/// The maximum number of moves and start positions of a repertoire together. A repertoire has some thousands
+/// of moves; a text with more than the maximum is a collection of games.
 const MOST_MOVES: usize = 200_000;
 /// The maximum depth to which variations can be nested in a variation of the main line.
 const MOST_DEPTH: usize = 1000;
@@ -298,7 +298,7 @@ impl<'t> Reading<'t> {
     fn problem(&mut self, offset: usize, message: String) {
         self.book.problem_count += 1;
         if self.book.problems.len() < MOST_PROBLEMS {
-            // Offsets can go back a little: a problem of the start position has the offset of its game, but
+            // Offsets can decrease a little: a problem of the start position has the offset of its game, and
             // is found after the problems of the game's tags.
             let (counted, lines) = if offset >= self.counted.0 { self.counted } else { (0, 0) };
             let lines = lines + memchr::memchr_iter(b'\n', &self.text[counted..offset]).count() as u64;

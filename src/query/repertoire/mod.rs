@@ -1,5 +1,5 @@
-//! Compares a repertoire with the games of a database: how often games reached the end of each line, the
-//! score of the line, the moves with which games left the repertoire, and the frequent moves that the
+//! Compares a repertoire with the games of a database. For each line, counts the games that reached its end,
+//! with their score. Finds the moves with which games left the repertoire, and the frequent moves that the
 //! repertoire does not answer.
 
 mod book;
@@ -28,15 +28,15 @@ pub struct RepertoireQuery<'a> {
     pub selection: &'a Selection,
     /// A move outside the repertoire is reported only if it was played in at least this many games.
     pub least_games: u64,
-    /// A move outside the repertoire is reported only if it was played in at least this percentage of the
-    /// games that reached the position before it.
+    /// A move outside the repertoire is reported only if at least this percentage of the games that reached
+    /// the position before it played the move.
     pub least_share: u64,
     /// The maximum length of each list of moves outside the repertoire.
     pub limit: usize,
     /// The maximum number of games to list, latest first.
     pub games: usize,
-    /// A game is listed only if it reached a position of the repertoire that is at least this many half-moves
-    /// after the start position of its line.
+    /// A game is listed only if it reached a repertoire position at least this many half-moves after the
+    /// start position of its line.
     pub least_plies: u32,
 }
 
@@ -226,8 +226,8 @@ impl Score {
 }
 
 impl RepertoireQuery<'_> {
-    /// Compares the repertoire with the games. A text can contain up to three repertoires, all of which are
-    /// returned: one for White, one for Black, and one whose side is not given.
+    /// Compares the repertoire with the games. A text can contain up to three repertoires: one for White, one
+    /// for Black, and one whose side is not given. All of them are returned.
     ///
     /// # Errors
     /// [`RepertoireError`].

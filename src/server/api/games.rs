@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::id::GameId;
 use crate::query::{
     Error, FindQuery, FindTarget, FoundPosition, GameAnswer, NoHits, SeveralPlayers, SimilarNames, Total,
-    novelty, replay, several_players, similar_names, write_pgn,
+    check_game, novelty, several_players, similar_names, write_pgn,
 };
 use crate::server::answer::{Answer, PGN, Problem, Shape};
 use crate::server::api::player::NAMED;
@@ -194,7 +194,7 @@ fn number(call: &Call) -> Result<GameId, Problem> {
 fn read(database: &Database, game: GameId, plain: bool) -> Result<(GameRecord, GameAnnotations), Problem> {
     let record = database.game(game)?;
     // All moves are checked before anything is sent: a damaged game must not be shown as if it were valid.
-    replay(&record, |_, _| {}).map_err(Error::from)?;
+    check_game(&record).map_err(Error::from)?;
     let annotations = if plain { GameAnnotations::default() } else { database.annotations(game)? };
     Ok((record, annotations))
 }

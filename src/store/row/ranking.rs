@@ -1,7 +1,7 @@
 //! Counts and ranks games for a position. New databases, additions and queries use the same rules. `rank_sql` of `store/read/occurrence/hit.rs` defines the same order in SQL.
 
 use crate::board::GameResult;
-use crate::store::row::{GameId, ResultCounts};
+use crate::store::row::{GameId, RatingSum, ResultCounts};
 
 /// The maximum number of best-rated games, and of latest games, that are listed for a visited position.
 pub const LISTED_GAMES: u8 = 15;
@@ -70,10 +70,8 @@ impl ResultCounts {
 /// The score of a side in games that have a result, against opponents with known ratings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RatedScore {
-    /// The number of counted games.
-    pub games: u32,
-    /// The sum of the opponents' ratings.
-    pub rating_sum: u64,
+    /// The opponents' ratings in the counted games.
+    pub opponents: RatingSum,
     /// The score in half points.
     pub half_points: u32,
 }
@@ -81,17 +79,15 @@ pub struct RatedScore {
 impl RatedScore {
     /// Counts a game with a result, unless the opponent's rating is unknown.
     pub(crate) fn count(&mut self, opponent: Option<u16>, half_points: u32) {
-        if let Some(rating) = opponent {
-            self.games += 1;
-            self.rating_sum += u64::from(rating);
+        self.opponents.count(opponent);
+        if opponent.is_some() {
             self.half_points += half_points;
         }
     }
 
     /// Adds the games of another score.
     pub(crate) fn add(&mut self, other: &Self) {
-        self.games += other.games;
-        self.rating_sum += other.rating_sum;
+        self.opponents.add(other.opponents);
         self.half_points += other.half_points;
     }
 }

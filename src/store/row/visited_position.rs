@@ -23,7 +23,8 @@ impl RatingSum {
         self.games += u32::from(elo.is_some());
     }
 
-    fn add(&mut self, other: Self) {
+    /// Adds other ratings.
+    pub(crate) fn add(&mut self, other: Self) {
         self.sum += other.sum;
         self.games += other.games;
     }
@@ -37,7 +38,8 @@ impl RatingSum {
     }
 }
 
-/// The results of games, with the players' ratings and the years. Serialised as the number of games by result.
+/// The results of games, with the players' ratings and the years. Serialised as the number of games by
+/// result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ResultCounts {

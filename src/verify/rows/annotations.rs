@@ -5,122 +5,89 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use crate::board::{MoveCode, Position};
-use crate::store::row::HeaderBatch;
+use crate::store::cell::{
+    COMMAND, COMMENT, GAME, MOVE_EVAL, NAG, PLAYER_ALIAS, Table, VARIATION, VARIATION_MOVE,
+};
 use crate::verify::FindingKind::{WrongCount, WrongValue};
 use crate::verify::rows::{Reader, for_each_row, format_value};
 use crate::verify::{Collector, FindingKind, Id, RowId};
 
-/// A column of a table, its expected value in words, and the condition in SQL, in which `t` is the table.
-struct Rule(&'static str, &'static str, &'static str);
+/// A column of a table, its expected value in words, and the condition in SQL. In the condition, `t` is the
+/// table, and `g` is `game`.
+struct Rule(&'static str, String, String);
 
-/// The condition that the line in the column `$line` has a position with the row's ply.
-macro_rules! on_line {
-    ($line:literal) => {
-        concat!(
-            "(t.",
-            $line,
-            " = 0 AND t.ply BETWEEN 0 AND g.ply_count
-                 OR EXISTS (SELECT 1 FROM variation AS v
-                            WHERE v.game_id = t.game_id AND v.line = t.",
-            $line,
-            " AND v.ply = t.ply)
-                 OR EXISTS (SELECT 1 FROM variation_move AS m
-                            WHERE m.game_id = t.game_id AND m.line = t.",
-            $line,
-            " AND m.ply = t.ply))"
-        )
-    };
+fn rule(column: &'static str, expected: &str, holds: &str) -> Rule {
+    Rule(column, expected.to_owned(), holds.to_owned())
 }
 
-const PLACE: Rule = Rule("ply", "a position of its line", on_line!("line"));
-
-/// The rule that, in a table, rows with the same game, line and ply are numbered 1, 2, 3 ...
-macro_rules! numbered {
-    ($table:literal) => {
-        Rule(
-            "number",
-            concat!("1, or one more than the number of the previous ", $table),
-            concat!(
-                "(t.number = 1 OR EXISTS (SELECT 1 FROM ", $table, " AS c
-                     WHERE c.game_id = t.game_id AND c.line = t.line AND c.ply = t.ply AND c.number = t.number - 1))"
-            ),
-        )
-    };
+/// The condition that the line in the column `column` has a position with the row's ply.
+fn on_line(column: &str) -> String {
+    format!(
+        "(t.{column} = 0 AND t.ply BETWEEN 0 AND g.ply_count
+             OR EXISTS (SELECT 1 FROM variation AS v
+                        WHERE v.game_id = t.game_id AND v.line = t.{column} AND v.ply = t.ply)
+             OR EXISTS (SELECT 1 FROM variation_move AS m
+                        WHERE m.game_id = t.game_id AND m.line = t.{column} AND m.ply = t.ply))"
+    )
 }
 
-const GAME: &[Rule] = &[
-    Rule(
+/// The rule that rows of a table with the same game, line and ply are numbered 1, 2, 3 ...
+fn numbered(Table { name: table, .. }: Table) -> Rule {
+    let holds = format!(
+        "(t.number = 1 OR EXISTS (SELECT 1 FROM {table} AS c
+             WHERE c.game_id = t.game_id AND c.line = t.line AND c.ply = t.ply AND c.number = t.number - 1))"
+    );
+    Rule("number", format!("1, or one more than the number of the previous {table}"), holds)
+}
+
+/// Compares all rows with the moves of their games. Rows of missing games are reported elsewhere.
+pub(crate) fn check(reader: Reader<'_>) -> rusqlite::Result<()> {
+    let place = || rule("ply", "a position of its line", &on_line("line"));
+    let evals = rule(
         "eval_count",
         "the number of evaluations of the game in move_eval",
         "ifnull(t.eval_count, 0) = (SELECT count(*) FROM move_eval AS e WHERE e.game_id = t.game_id
              AND (e.eval_cp IS NOT NULL OR e.eval_mate IS NOT NULL))",
-    ),
-    Rule(
+    );
+    let clocks = rule(
         "clock_count",
         "the number of clock values of the game in move_eval",
         "ifnull(t.clock_count, 0) = (SELECT count(clock) FROM move_eval AS e WHERE e.game_id = t.game_id)",
-    ),
-];
-
-const MOVE_EVAL: &[Rule] = &[Rule("ply", "a ply of the game", "t.ply BETWEEN 0 AND g.ply_count")];
-
-const COMMENT: &[Rule] = &[PLACE, numbered!("comment")];
-
-const NAG: &[Rule] = &[PLACE];
-
-const COMMAND: &[Rule] = &[PLACE, numbered!("command")];
-
-const VARIATION: &[Rule] = &[
-    Rule(
+    );
+    check_table(reader, GAME, WrongCount, &[evals, clocks])?;
+    let ply = rule("ply", "a ply of the game", "t.ply BETWEEN 0 AND g.ply_count");
+    check_table(reader, MOVE_EVAL, WrongValue, &[ply])?;
+    check_table(reader, COMMENT, WrongValue, &[place(), numbered(COMMENT)])?;
+    check_table(reader, NAG, WrongValue, &[place()])?;
+    check_table(reader, COMMAND, WrongValue, &[place(), numbered(COMMAND)])?;
+    let parent = rule(
         "parent_line",
         "0, or an earlier variation",
         "t.parent_line = 0 OR t.parent_line < t.line AND EXISTS
              (SELECT 1 FROM variation AS v WHERE v.game_id = t.game_id AND v.line = t.parent_line)",
-    ),
-    Rule("ply", "the ply of a position of its parent line", on_line!("parent_line")),
-];
-
-const VARIATION_MOVE: &[Rule] = &[
-    Rule(
+    );
+    let branch = rule("ply", "the ply of a position of its parent line", &on_line("parent_line"));
+    check_table(reader, VARIATION, WrongValue, &[parent, branch])?;
+    let line = rule(
         "line",
         "a row of variation",
         "EXISTS (SELECT 1 FROM variation AS v WHERE v.game_id = t.game_id AND v.line = t.line)",
-    ),
-    Rule(
+    );
+    let follows = rule(
         "ply",
         "one more than the ply of the previous move",
         "(EXISTS (SELECT 1 FROM variation AS v
                  WHERE v.game_id = t.game_id AND v.line = t.line AND v.ply = t.ply - 1)
              OR EXISTS (SELECT 1 FROM variation_move AS m
                  WHERE m.game_id = t.game_id AND m.line = t.line AND m.ply = t.ply - 1))",
-    ),
-];
-
-/// Compares all rows with the moves of their games. Rows of missing games are reported elsewhere.
-pub(crate) fn check(reader: Reader<'_>) -> rusqlite::Result<()> {
-    for (table, rules) in [
-        ("game", GAME),
-        ("move_eval", MOVE_EVAL),
-        ("comment", COMMENT),
-        ("nag", NAG),
-        ("command", COMMAND),
-        ("variation", VARIATION),
-        ("variation_move", VARIATION_MOVE),
-    ] {
-        let side = HeaderBatch::SIDE_TABLES.iter().find(|side| side.name == table);
-        let (key, kind): (&[&'static str], _) = match side {
-            Some(side) => (&side.columns[..side.key], WrongValue),
-            None => (&["game_id"], WrongCount),
-        };
-        check_table(reader, table, key, kind, rules)?;
-    }
+    );
+    check_table(reader, VARIATION_MOVE, WrongValue, &[line, follows])?;
     replay_variations(reader)
 }
 
 fn check_table(
     reader: Reader<'_>,
-    table: &'static str,
-    key: &[&'static str],
+    Table { name: table, key }: Table,
     kind: FindingKind,
     rules: &[Rule],
 ) -> rusqlite::Result<()> {
@@ -240,12 +207,8 @@ const WRONG_ALIASES: [(&str, &str, &str); 2] = [
 pub(crate) fn check_aliases(Reader { connection, findings }: Reader<'_>) -> rusqlite::Result<()> {
     for (expected, column, sql) in WRONG_ALIASES {
         for_each_row(connection, sql, [], &mut |row| {
-            let alias = match row.get_ref(0)? {
-                ValueRef::Text(alias) => Id::Text(String::from_utf8_lossy(alias).into_owned()),
-                other => Id::Text(format_value(other)),
-            };
-            let (id, found) = (RowId::new([("alias", alias)]), format_value(row.get_ref(1)?));
-            findings.wrong(WrongValue, "player_alias", id, column, expected, found);
+            let (id, found) = (RowId::read(row, 0, PLAYER_ALIAS.key)?, format_value(row.get_ref(1)?));
+            findings.wrong(WrongValue, PLAYER_ALIAS.name, id, column, expected, found);
             Ok(())
         })?;
     }

@@ -9,12 +9,12 @@ use crate::store::read_rows;
 use crate::store::row::virtual_table::Columns as _;
 use crate::store::row::{GameRow, StoredId};
 use crate::verify::FindingKind::{SourceText, WrongValue};
-use crate::verify::rows::{Batch, Reader, StoredDuplicate, shown, stored};
+use crate::verify::rows::{Batch, Reader, StoredDuplicate, first_difference, shown, stored};
 use crate::verify::source::{Texts, piece};
 use crate::verify::{Check, Collector, Duplicates, MissingIds, RowId};
 
-/// Reads the sampled skipped games of a source, in the order of their texts. A place in a source consists of
-/// an offset from which to read, and the index in the whole table of the first row at or after this offset.
+/// Reads the next sampled skipped games of a source, in the order of their texts. A place in a source is an
+/// offset from which to read, with the index, in the whole table, of the first row at or after this offset.
 pub(crate) fn read_skipped(
     check: &Check<'_>,
     connection: &Connection,
@@ -56,14 +56,13 @@ impl StoredDuplicate {
 pub(crate) struct DuplicateScan<'c> {
     check: &'c Check<'c>,
     texts: Texts<'c>,
-    reread: SingleGameParser,
     /// The number of rows checked: those in the sample.
     pub(crate) seen: u64,
 }
 
 impl<'c> DuplicateScan<'c> {
     pub(crate) fn new(check: &'c Check<'c>) -> Self {
-        Self { check, texts: Texts::new(check), reread: SingleGameParser::default(), seen: 0 }
+        Self { check, texts: Texts::new(check), seen: 0 }
     }
 
     pub(crate) fn scan(&mut self, connection: &Connection, piece: usize) -> rusqlite::Result<()> {
@@ -164,7 +163,7 @@ impl<'c> DuplicateScan<'c> {
         let Some(map) = map else { return Ok(()) };
         let range = piece(row.byte_offset, row.byte_length, map.bytes().len() as u64);
         let text = range.map(|range| &map.bytes()[range.start as usize..range.end as usize]);
-        compare(self.check.reader(connection), &mut self.reread, row, text)
+        compare(self.check.reader(connection), &mut self.texts.reread, row, text)
     }
 }
 
@@ -206,7 +205,7 @@ pub(crate) fn compare(
         let plies = read.codes().len();
         let found = format!("moves, of {plies} {}", if plies == 1 { "ply" } else { "plies" });
         report("kind", format!("at least {MIN_PLIES_OF_MOVES} plies"), found);
-    } else if let Some(ply) = first_difference(connection, id, &read)? {
+    } else if let Some(ply) = first_difference(connection, id, read.codes())? {
         let found = format!("{id}, which differs at ply {ply}");
         report("original_id", "a game with the same moves".to_owned(), found);
     }
@@ -248,28 +247,4 @@ fn original(connection: &Connection, id: StoredId<GameId>) -> rusqlite::Result<O
 fn start(fen: Option<&str>) -> Option<String> {
     let Some(fen) = fen else { return Some(Position::start().canonical_fen()) };
     Position::from_fen(fen.as_bytes()).ok().map(|(position, _)| position.canonical_fen())
-}
-
-/// The first ply at which the move of a game differs from that in a text; `None` if all moves are equal.
-fn first_difference(
-    connection: &Connection,
-    id: StoredId<GameId>,
-    text: &GameText<'_>,
-) -> rusqlite::Result<Option<usize>> {
-    const SQL: &str =
-        "SELECT move_code FROM game_position WHERE game_id = ?1 AND move_code IS NOT NULL ORDER BY ply";
-    let mut statement = connection.prepare_cached(SQL)?;
-    let mut rows = statement.query([id])?;
-    let mut codes = text.codes().iter().map(|code| i64::from(code.bits()));
-    for ply in 0.. {
-        let stored = rows.next()?.map(|row| row.get::<_, i64>(0)).transpose()?;
-        let expected = codes.next();
-        if stored != expected {
-            return Ok(Some(ply));
-        }
-        if expected.is_none() {
-            break;
-        }
-    }
-    Ok(None)
 }

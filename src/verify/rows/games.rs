@@ -160,7 +160,7 @@ impl<'c> GameScan<'c> {
     ) -> rusqlite::Result<()> {
         let replayed = !self.again && self.check.is_sampled(game.game);
         if replayed {
-            self.replay.begin(game.game, &self.check.start, game.start_fen.as_deref());
+            self.replay.begin(game.game, game.start_fen.as_deref());
         }
         self.occurrences.begin_game(game);
         let mut seen = Seen::default();

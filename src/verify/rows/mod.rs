@@ -17,7 +17,7 @@ pub(crate) use duplicates::{DuplicateScan, read_skipped};
 pub(crate) use games::{GameScan, Sums};
 pub(crate) use occurrences::{OccurrenceScan, find_missing, find_surplus};
 pub(crate) use problems::{ProblemCounts, Problems};
-pub(crate) use replay::{Replay, describe_move, replayed_codes};
+pub(crate) use replay::{Replay, describe_move, first_difference, replayed_codes};
 pub(crate) use sets::find_unlisted;
 pub(crate) use stored::{
     Batch, GAMES, POSITIONS, Reader, StoredDuplicate, StoredGame, StoredPosition, StoredProblem, bytes,

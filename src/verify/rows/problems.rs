@@ -38,26 +38,25 @@ pub(crate) fn check(Reader { connection, findings }: Reader<'_>) -> rusqlite::Re
         "SELECT {columns}, g.source_id, g.ply_count, s.bytes FROM problem AS p
          LEFT JOIN game AS g ON g.game_id = p.game_id LEFT JOIN source AS s ON s.source_id = p.source_id"
     );
-    // Values that are not numbers are reported by the scan of the table that contains them.
-    let number =
-        |row: &rusqlite::Row<'_>, column| Ok::<_, rusqlite::Error>(row.get_ref(column)?.as_i64().ok());
     for_each_row(connection, &sql, [], &mut |row| {
+        // Values that are not numbers are reported by the scan of the table that contains them.
+        let number = |column| row.get::<_, i64>(column).ok();
         let problem: StoredProblem = read(row, findings)?;
         *counts.entry(problem.source).or_default() += 1;
         let wrong = |column, expected: String, found: String| {
             findings.wrong(WrongValue, TABLE, problem.row(), column, expected, found);
         };
-        if let Some(expected) = number(row, 11)?.filter(|&expected| problem.source != expected.into()) {
+        if let Some(expected) = number(11).filter(|&expected| problem.source != expected.into()) {
             wrong("source_id", expected.to_string(), problem.source.to_string());
         }
         let kind = problem.kind.as_deref().and_then(ProblemKind::parse);
         // A variation can be longer than its game.
-        let last = number(row, 12)?.filter(|_| kind != Some(ProblemKind::VariationMove));
+        let last = number(12).filter(|_| kind != Some(ProblemKind::VariationMove));
         if let Some((ply, plies)) = problem.ply.zip(last).filter(|(ply, plies)| ply.number() > *plies) {
             wrong("ply", format!("at most {plies}"), ply.to_string());
         }
         let offset = problem.byte_offset;
-        if let Some(size) = number(row, 13)?.filter(|&size| offset > size) {
+        if let Some(size) = number(13).filter(|&size| offset > size) {
             wrong("byte_offset", format!("at most {size}"), offset.to_string());
         }
         match kind {
@@ -90,10 +89,8 @@ impl Problems {
         let sql = "SELECT game_id, problem_id FROM problem WHERE game_id IS NOT NULL";
         let mut of_games = Vec::new();
         for_each_row(connection, sql, [], &mut |row| {
-            let number =
-                |column| Ok(row.get_ref(column)?.as_i64().ok().and_then(|id| u32::try_from(id).ok()));
-            let (game, problem): (_, rusqlite::Result<_>) = (number(0)?, number(1));
-            of_games.extend(game.map(GameId).zip(problem?));
+            let id = |column| row.get::<_, i64>(column).ok().and_then(|id| u32::try_from(id).ok());
+            of_games.extend(id(0).map(GameId).zip(id(1)));
             Ok(())
         })?;
         sort(&mut of_games);

@@ -1,6 +1,7 @@
 //! Replays a game on the board and compares it with its rows.
 
 use rusqlite::Connection;
+use rusqlite::types::ValueRef;
 
 use crate::board::{FenText, MAX_CANONICAL_FEN, MoveCode, Position, PositionKey};
 use crate::id::{GameId, Ply};
@@ -10,11 +11,12 @@ use crate::verify::FindingKind::WrongValue;
 use crate::verify::rows::{POSITIONS, StoredGame, StoredPosition, bytes, shown};
 use crate::verify::{Collector, RowId};
 
-/// Follows a game from row to row. Reports rows that do not match, and continues as long as the position is
-/// known.
+/// Replays a game row by row. Reports rows that do not match, and continues while the position is known.
 #[derive(Debug)]
 pub(crate) struct Replay<'c> {
     findings: &'c Collector,
+    /// The standard start position.
+    start: Position,
     game: StoredId<GameId>,
     position: Position,
     placement: FenText,
@@ -32,16 +34,17 @@ pub(crate) struct Replay<'c> {
 impl<'c> Replay<'c> {
     /// The replay ends after this many consecutive FENs that do not match, because the following FENs would
     /// not match either.
-    const MAX_INVALID_CELLS: u32 = 2;
+    const MAX_MISFITS: u32 = 2;
 
     pub(crate) fn new(findings: &'c Collector) -> Self {
-        let position = Position::start();
+        let start = Position::start();
         Self {
             findings,
             game: StoredId::default(),
-            placement: FenText::new(&position),
-            start_key: position.key(),
-            position,
+            position: start.clone(),
+            placement: FenText::new(&start),
+            start_key: start.key(),
+            start,
             previous: None,
             on_course: false,
             misfits: 0,
@@ -49,14 +52,14 @@ impl<'c> Replay<'c> {
         }
     }
 
-    /// Begins a game. `start` is the standard start position, and `start_fen` is the value in the game's row.
-    pub(crate) fn begin(&mut self, game: StoredId<GameId>, start: &Position, start_fen: Option<&str>) {
+    /// Begins a game. `start_fen` is the value in the game's row.
+    pub(crate) fn begin(&mut self, game: StoredId<GameId>, start_fen: Option<&str>) {
         self.game = game;
         self.previous = None;
         self.misfits = 0;
         self.on_course = true;
         self.codes.clear();
-        self.position.clone_from(start);
+        self.position.clone_from(&self.start);
         if let Some(fen) = start_fen {
             match Position::from_fen(fen.as_bytes()) {
                 Ok((position, _)) => self.position = position,
@@ -160,7 +163,7 @@ impl<'c> Replay<'c> {
             let found = String::from_utf8_lossy(fen).into_owned();
             self.wrong(stored.ply, "fen", self.position.canonical_fen(), found);
             self.misfits += 1;
-            self.on_course = self.misfits < Self::MAX_INVALID_CELLS;
+            self.on_course = self.misfits < Self::MAX_MISFITS;
         }
         let key = self.position.key_from_scratch().as_i64();
         if stored.key != key {
@@ -189,11 +192,10 @@ impl<'c> Replay<'c> {
 pub(crate) fn replayed_codes(
     connection: &Connection,
     game: &StoredGame,
-    start: &Position,
 ) -> rusqlite::Result<Option<Vec<MoveCode>>> {
     let discarded = Collector::new(0);
     let mut replay = Replay::new(&discarded);
-    replay.begin(game.game, start, game.start_fen.as_deref());
+    replay.begin(game.game, game.start_fen.as_deref());
     let mut statement = connection.prepare_cached(&POSITIONS)?;
     let mut rows = statement.query([game.game, game.game])?;
     let (mut next_ply, mut last_code) = (StoredId::from(0), None);
@@ -210,6 +212,24 @@ pub(crate) fn replayed_codes(
         replay.lose_position();
     }
     Ok(replay.codes().map(<[MoveCode]>::to_vec))
+}
+
+/// The first ply at which the moves in a game's rows differ from `codes`; `None` if all moves are equal.
+pub(crate) fn first_difference(
+    connection: &Connection,
+    game: StoredId<GameId>,
+    codes: &[MoveCode],
+) -> rusqlite::Result<Option<usize>> {
+    let sql = "SELECT move_code FROM game_position WHERE game_id = ?1 AND move_code IS NOT NULL ORDER BY ply";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([game])?;
+    for (ply, code) in codes.iter().enumerate() {
+        match rows.next()? {
+            Some(row) if row.get_ref(0)? == ValueRef::Integer(code.bits().into()) => {}
+            _ => return Ok(Some(ply)),
+        }
+    }
+    Ok(rows.next()?.map(|_| codes.len()))
 }
 
 /// A move code, with the move it represents, for a message.

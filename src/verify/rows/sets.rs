@@ -8,7 +8,7 @@ use crate::board::ShortMove;
 use crate::id::{GameId, Ply};
 use crate::sorted::{SortedMap, distinct, sort};
 use crate::store::block_set::{BLOCK_GAMES, block_of, game_of};
-use crate::store::cell::DELETED_GAME;
+use crate::store::cell::{DELETED_GAME, OCCURRENCE_LEVEL};
 use crate::store::features::{FeatureBlock, FeatureKind};
 pub(crate) use crate::store::read::features::blocks as feature_blocks;
 use crate::store::read::features::{block_sets, deleted_games, fill_block};
@@ -24,9 +24,8 @@ use crate::verify::{Collector, Progress, RowId};
 pub(crate) const FEATURES: &str = GAME_SET.name;
 const COLUMNS: &str = GAME_COLUMN.name;
 const VISITS: &str = VISIT_SET.name;
-const LEVEL: &str = "occurrence_level";
 
-/// The blocks with games, or with rows of `game_column` or `visit_set`.
+/// The blocks that have games, or rows of `game_column` or `visit_set`.
 pub(crate) fn blocks(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     let mut blocks: Vec<i64> = blocks_with_games(connection)?.into_iter().map(i64::from).collect();
     let of_rows = "SELECT block FROM game_column UNION SELECT block FROM visit_set";
@@ -140,7 +139,7 @@ fn has_visits(
 ) -> rusqlite::Result<bool> {
     let mut visits = Vec::new();
     let is_valid = for_each_visit(stored, |number, played| {
-        // More visits than a block has games cannot be right, and damaged bytes can contain any number.
+        // Each game of the block has at most one visit, but damaged bytes can contain any number of visits.
         if visits.len() <= BLOCK_GAMES as usize {
             visits.push((number, played));
         }
@@ -227,12 +226,12 @@ pub(crate) fn find_unlisted(reader: Reader<'_>) -> rusqlite::Result<()> {
                    WHERE level NOTNULL)
                SELECT level FROM found WHERE level NOTNULL AND level NOT IN (SELECT level FROM occurrence_level)";
     let found = "the row is missing, so queries do not find the rows of this level in occurrence";
-    reader.report_rows(MissingRow, (LEVEL, &["level"]), sql, found)
+    reader.report_rows(MissingRow, OCCURRENCE_LEVEL, sql, found)
 }
 
 /// Reports games in `deleted_game` that still exist in `game`.
 pub(crate) fn find_deleted(reader: Reader<'_>) -> rusqlite::Result<()> {
     let sql = "SELECT game_id FROM deleted_game WHERE game_id IN (SELECT game_id FROM game)";
     let found = "the game exists, so it must not be listed here";
-    reader.report_rows(SurplusRow, (DELETED_GAME.name, DELETED_GAME.key), sql, found)
+    reader.report_rows(SurplusRow, DELETED_GAME, sql, found)
 }

@@ -6,6 +6,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Params, Row};
 
 use crate::id::{GameId, Ply};
+use crate::store::cell::Table;
 pub(crate) use crate::store::format_value;
 use crate::store::row::{OnInvalidCell, POSITION_COLUMNS, StoredId, StoredRow, read_cell};
 pub(crate) use crate::store::row::{StoredDuplicate, StoredGame, StoredProblem};
@@ -38,12 +39,12 @@ impl Reader<'_> {
     pub(crate) fn report_rows(
         self,
         kind: FindingKind,
-        (table, key): (&'static str, &[&'static str]),
+        table: Table,
         sql: &str,
         found: &str,
     ) -> rusqlite::Result<()> {
         for_each_row(self.connection, sql, [], &mut |row| {
-            self.findings.about(kind, table, RowId::read(row, 0, key)?, found);
+            self.findings.about(kind, table.name, RowId::read(row, 0, table.key)?, found);
             Ok(())
         })
     }

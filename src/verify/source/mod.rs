@@ -5,4 +5,4 @@ mod readings;
 mod text;
 
 pub(crate) use readings::{Chain, Marks, Sources};
-pub(crate) use text::{Texts, compare_game, piece, report_misplaced};
+pub(crate) use text::{Texts, compare_game, compare_moves, piece, report_misplaced};

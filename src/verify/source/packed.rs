@@ -1,21 +1,19 @@
 //! Compares games with the text of a source that must be decoded. Decodes the source from start to end: once,
 //! or twice if the rows are not in the order of their texts.
 
-use std::borrow::Cow;
-
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
-use crate::board::MoveCode;
 use crate::id::{GameId, SourceId};
 use crate::index::SingleGameParser;
 use crate::sorted::sort_by_key;
 use crate::source::{self, DecodeOptions, Decoded, Opened, SourceFile};
 use crate::store::row::StoredId;
 use crate::verify::rows::{
-    Batch, GAMES, Reader, StoredDuplicate, StoredGame, duplicates, read_skipped, replayed_codes, stored,
+    Batch, GAMES, Reader, StoredDuplicate, StoredGame, duplicates, first_difference, read_skipped,
+    replayed_codes, stored,
 };
-use crate::verify::source::{Chain, Marks, compare_game, piece, report_misplaced};
+use crate::verify::source::{Chain, Marks, compare_game, compare_moves, piece, report_misplaced};
 use crate::verify::{Check, Collector, Progress};
 
 /// The amount of text to decode at once, in bytes.
@@ -51,15 +49,15 @@ pub(crate) fn compare(
     };
     pass.all(&mut text)?;
     let verdicts = chain.set_verdicts(Ok(text.read_to_end(check.progress).verdicts()));
-    // Rows come in the order of their texts, unless their offsets are wrong. Rows whose text was no longer in
+    // Rows are in the order of their texts, unless their offsets are wrong. Rows whose text was no longer in
     // memory need another pass.
     let mut behind = std::mem::take(&mut pass.behind);
-    sort_by_key(&mut behind, |(start, _)| *start);
+    sort_by_key(&mut behind, |(start, ..)| *start);
     if !behind.is_empty()
         && let Ok(mut text) = Text::open(file, Marks::new(&[]), check)
     {
-        for (_, item) in behind {
-            pass.item(&mut text, item)?;
+        for (_, reading, item) in behind {
+            pass.item(&mut text, reading, item)?;
         }
     }
     let mut games = 0;
@@ -86,39 +84,31 @@ struct TextPass<'c> {
     /// The findings of each reading.
     findings_by_reading: Vec<ReadingFindings>,
     reread: SingleGameParser,
-    /// Items whose text was no longer in memory: the start of the text, and the row.
-    behind: Vec<(u64, Item)>,
+    /// Rows whose text was no longer in memory, each with the start of the text and the index of its reading.
+    behind: Vec<(u64, usize, Item)>,
 }
 
-/// Rows of some sources, source by source; `P` is a place in a source.
-struct BySource<'c, P, R> {
-    /// The sources after the current one.
-    sources: std::vec::IntoIter<StoredId<SourceId>>,
-    /// The current source, and the place from which to read more rows.
-    current: Option<(StoredId<SourceId>, P)>,
+/// The rows of a source, read in batches; `P` is a place in the source.
+struct Batches<'c, P, R> {
     rows: std::vec::IntoIter<R>,
-    /// The first place in a source; `None` if the source has no rows.
-    begin: &'c dyn Fn(StoredId<SourceId>) -> rusqlite::Result<Option<P>>,
-    /// Reads rows. Returns them with the place after them; the place is `None` if the source has no more
-    /// rows.
-    read: &'c dyn Fn(StoredId<SourceId>, P) -> rusqlite::Result<Batch<R, P>>,
+    /// The place from which to read more rows; `None` if there are no more.
+    place: Option<P>,
+    read: &'c dyn Fn(P) -> rusqlite::Result<Batch<R, P>>,
 }
 
-impl<P, R> BySource<'_, P, R> {
+impl<'c, P, R> Batches<'c, P, R> {
+    fn new(place: Option<P>, read: &'c dyn Fn(P) -> rusqlite::Result<Batch<R, P>>) -> Self {
+        Self { rows: Vec::new().into_iter(), place, read }
+    }
+
     fn next(&mut self) -> rusqlite::Result<Option<R>> {
         loop {
             if let Some(row) = self.rows.next() {
                 return Ok(Some(row));
             }
-            if self.current.is_none() {
-                let Some(source) = self.sources.next() else { return Ok(None) };
-                self.current = (self.begin)(source)?.map(|place| (source, place));
-            }
-            if let Some((source, place)) = self.current.take() {
-                let (rows, next) = (self.read)(source, place)?;
-                self.rows = rows.into_iter();
-                self.current = next.map(|next| (source, next));
-            }
+            let Some(place) = self.place.take() else { return Ok(None) };
+            let (rows, next) = (self.read)(place)?;
+            (self.rows, self.place) = (rows.into_iter(), next);
         }
     }
 }
@@ -158,13 +148,6 @@ enum Item {
 }
 
 impl Item {
-    const fn source(&self) -> StoredId<SourceId> {
-        match self {
-            Self::Game(game) => game.source,
-            Self::Duplicate(row) => row.source,
-        }
-    }
-
     const fn place(&self) -> (i64, i64) {
         match self {
             Self::Game(game) => (game.byte_offset, game.byte_length),
@@ -176,22 +159,25 @@ impl Item {
 impl<'c> TextPass<'c> {
     /// Checks games and duplicates in the order of their texts.
     fn all(&mut self, text: &mut Text<'_>) -> rusqlite::Result<()> {
+        for (reading, row) in self.chain.rows.iter().enumerate() {
+            self.source(text, reading, row.id)?;
+        }
+        Ok(())
+    }
+
+    /// Checks the games and duplicates of one source. `reading` is the index of the source in the chain.
+    fn source(
+        &mut self,
+        text: &mut Text<'_>,
+        reading: usize,
+        source: StoredId<SourceId>,
+    ) -> rusqlite::Result<()> {
         let (check, connection) = (self.check, self.connection);
-        let sources = || self.chain.rows.iter().map(|row| row.id).collect::<Vec<_>>().into_iter();
-        let mut games = BySource {
-            sources: sources(),
-            current: None,
-            rows: Vec::new().into_iter(),
-            begin: &|source| check.sources.games(source, connection),
-            read: &|source, range| read_games(check, connection, source, range),
-        };
-        let mut skipped = BySource {
-            sources: sources(),
-            current: None,
-            rows: Vec::new().into_iter(),
-            begin: &|source| Ok(check.duplicates.before.get(&source).map(|&before| (i64::MIN, before))),
-            read: &|source, place| read_skipped(check, connection, source, place),
-        };
+        let read = |range| read_games(check, connection, source, range);
+        let mut games = Batches::new(check.sources.games(source, connection)?, &read);
+        let first = check.duplicates.before.get(&source).map(|&before| (i64::MIN, before));
+        let read = |place| read_skipped(check, connection, source, place);
+        let mut skipped = Batches::new(first, &read);
         let (mut game, mut duplicate) = (games.next()?, skipped.next()?);
         while !check.progress.is_stopped() {
             let game_is_next = match (&game, &duplicate) {
@@ -204,15 +190,14 @@ impl<'c> TextPass<'c> {
                 std::mem::replace(&mut duplicate, skipped.next()?).map(Item::Duplicate)
             };
             let Some(item) = item else { break };
-            self.item(text, item)?;
+            self.item(text, reading, item)?;
         }
         Ok(())
     }
 
-    fn item(&mut self, text: &mut Text<'_>, item: Item) -> rusqlite::Result<()> {
-        let mut readings = self.chain.rows.iter().zip(&mut self.findings_by_reading);
-        let Some((row, reading)) = readings.find(|(row, _)| row.id == item.source()) else { return Ok(()) };
-        let Some((bytes, _)) = row.text else { return Ok(()) };
+    /// Compares a row with its text. Postpones the comparison if the text is no longer in memory.
+    fn item(&mut self, text: &mut Text<'_>, reading: usize, item: Item) -> rusqlite::Result<()> {
+        let Some((bytes, _)) = self.chain.rows[reading].text else { return Ok(()) };
         let (offset, length) = item.place();
         let range = piece(offset, length, bytes);
         let text = match range {
@@ -220,7 +205,7 @@ impl<'c> TextPass<'c> {
             Some(range) if range.end - range.start > MOST_TEXT => return Ok(()),
             Some(range) if range.start < text.start => {
                 if self.behind.len() < MOST_BEHIND {
-                    self.behind.push((range.start, item));
+                    self.behind.push((range.start, reading, item));
                 }
                 return Ok(());
             }
@@ -232,49 +217,27 @@ impl<'c> TextPass<'c> {
                 Some(text)
             }
         };
-        let reader = Reader { connection: self.connection, findings: &reading.findings };
+        let connection = self.connection;
+        let reading = &mut self.findings_by_reading[reading];
+        let reader = Reader { connection, findings: &reading.findings };
         match item {
-            Item::Duplicate(row) => {
-                let reread = &mut self.reread;
-                duplicates::compare(reader, reread, &row, text)
-            }
+            Item::Duplicate(row) => duplicates::compare(reader, &mut self.reread, &row, text),
             Item::Game(game) => {
                 reading.games += 1;
                 let Some(text) = text else {
                     report_misplaced(&reading.findings, &game, bytes);
                     return Ok(());
                 };
-                let start = &self.check.start;
-                let codes = |connection: &Connection, expected: &[MoveCode]| {
-                    if has_codes(connection, game.game, expected)? {
-                        return Ok(None);
-                    }
-                    Ok(replayed_codes(connection, &game, start)?.map(Cow::Owned))
-                };
-                let problems = &self.check.problems;
-                let text = (text, self.check.sources.annotations(&game));
-                compare_game(reader, problems, &mut self.reread, &game, text, codes)
+                if let Some(in_text) = compare_game(self.check, reader, &mut self.reread, &game, text)?
+                    && first_difference(connection, game.game, in_text)?.is_some()
+                    && let Some(codes) = replayed_codes(connection, &game)?
+                {
+                    compare_moves(reader.findings, game.game, in_text, &codes);
+                }
+                Ok(())
             }
         }
     }
-}
-
-/// Whether the rows of a game have exactly these moves.
-fn has_codes(
-    connection: &Connection,
-    game: StoredId<GameId>,
-    expected: &[MoveCode],
-) -> rusqlite::Result<bool> {
-    let sql = "SELECT move_code FROM game_position WHERE game_id = ?1 AND move_code IS NOT NULL ORDER BY ply";
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query([game])?;
-    for code in expected {
-        match rows.next()? {
-            Some(row) if row.get_ref(0)? == ValueRef::Integer(code.bits().into()) => {}
-            _ => return Ok(false),
-        }
-    }
-    Ok(rows.next()?.is_none())
 }
 
 /// A text that is decoded from start to end.
@@ -291,10 +254,9 @@ impl<'r> Text<'r> {
     fn open(file: &SourceFile, marks: Marks<'r>, check: &Check<'_>) -> source::Result<Self> {
         /// The default memory limit of a run, in bytes, on a machine with enough memory.
         const MEMORY: u64 = 4 << 30;
-        let path = || file.path.clone();
         let Opened::Packed(packed) = source::open(file)? else {
             // The file has just been replaced.
-            return Err(source::Error::Missing { path: path() });
+            return Err(source::Error::Missing { path: file.path.clone() });
         };
         let decoded = packed.decode(DecodeOptions { threads: check.options.threads, memory: MEMORY })?;
         Ok(Self { decoded, marks, text: Vec::new(), start: 0, has_ended: false })

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use rusqlite::Connection;
+use rusqlite::types::ValueRef;
 
 use crate::id::{GameId, ImportId, SourceId};
 use crate::index::Annotations;
@@ -26,7 +27,7 @@ pub(crate) struct SourceRow {
 }
 
 /// Readings of a file, each of which continues the text of the previous one.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Chain {
     path: PathBuf,
     encoding: Option<TextEncoding>,
@@ -78,9 +79,10 @@ fn annotations(connection: &Connection) -> rusqlite::Result<HashMap<StoredId<Imp
     let sql = "SELECT import_id, CASE WHEN json_valid(options) THEN json_extract(options, '$.annotations') END FROM import";
     let mut runs = HashMap::new();
     for_each_row(connection, sql, [], &mut |row| {
-        let run: Option<i64> = row.get(0)?;
         let kept = row.get_ref(1)?.as_str_or_null().ok().flatten().and_then(Annotations::parse);
-        runs.extend(run.zip(kept).map(|(run, kept)| (StoredId::from(run), kept)));
+        if let Some(kept) = kept {
+            runs.insert(row.get(0)?, kept);
+        }
         Ok(())
     })?;
     Ok(runs)
@@ -113,16 +115,13 @@ impl Sources {
         );
         for_each_row(connection, &sql, [], &mut |row| {
             let cells = Cells::new(row, SOURCE);
-            let [id, first_byte, bytes] = [0, 2, 3].map(|column| cells.get::<Option<i64>>(column));
-            let id = StoredId::from(id?.unwrap_or_default());
-            let path: PathBuf = cells.get(1)?;
-            let bytes = bytes?.and_then(|bytes| u64::try_from(bytes).ok());
-            let begun = latest.get(&path).copied().filter(|_| !matches!(first_byte, Ok(Some(0))));
+            let (id, path, bytes): (_, PathBuf, Option<i64>) = (cells.get(0)?, cells.get(1)?, cells.get(3)?);
+            let bytes = bytes.and_then(|bytes| u64::try_from(bytes).ok());
+            let is_first = row.get_ref(2)? == ValueRef::Integer(0);
+            let begun = latest.get(&path).copied().filter(|_| !is_first);
             let encoding = row.get_ref(5)?.as_str_or_null().ok().flatten().and_then(TextEncoding::parse);
             let chain = begun.unwrap_or_else(|| {
-                let (path, rows) = (path.clone(), Vec::new());
-                let (file, verdicts) = (OnceLock::new(), OnceLock::new());
-                sources.chains.push(Chain { path, encoding, rows, file, verdicts });
+                sources.chains.push(Chain { path: path.clone(), encoding, ..Chain::default() });
                 sources.chains.len() - 1
             });
             latest.insert(path, chain);

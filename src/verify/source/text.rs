@@ -1,19 +1,18 @@
 //! Compares games with the PGN text they were read from.
 
-use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::{Connection, Row};
 
 use crate::board::MoveCode;
 use crate::id::{GameId, SourceId};
-use crate::index::{Annotations, SingleGameParser};
+use crate::index::SingleGameParser;
 use crate::source::Mapped;
 use crate::store::row::virtual_table::Cell;
 use crate::store::row::{StoredId, StoredRow as _};
 use crate::verify::FindingKind::SourceText;
-use crate::verify::rows::{Problems, Reader, StoredGame, describe_move, shown, side_rows};
+use crate::verify::rows::{Reader, StoredGame, describe_move, shown, side_rows};
 use crate::verify::{Check, Collector, RowId};
 
 /// Reads games' texts in plain files again, and compares them with the rows of the games. Each thread has its
@@ -22,7 +21,7 @@ pub(crate) struct Texts<'c> {
     check: &'c Check<'c>,
     /// The last source read, and its text if games can be compared with it.
     open: Option<(StoredId<SourceId>, Option<Arc<Mapped>>)>,
-    reread: SingleGameParser,
+    pub(crate) reread: SingleGameParser,
 }
 
 impl<'c> Texts<'c> {
@@ -39,17 +38,17 @@ impl<'c> Texts<'c> {
         codes: Option<&[MoveCode]>,
     ) -> rusqlite::Result<bool> {
         let Some(map) = self.open(game.source) else { return Ok(false) };
-        let findings = &self.check.findings;
         let bytes = map.bytes();
         match piece(game.byte_offset, game.byte_length, bytes.len() as u64) {
             Some(range) => {
                 let text = &bytes[range.start as usize..range.end as usize];
-                let codes = |_: &_, _: &_| Ok(codes.map(Cow::Borrowed));
-                let problems = &self.check.problems;
-                let text = (text, self.check.sources.annotations(game));
-                compare_game(self.check.reader(connection), problems, &mut self.reread, game, text, codes)?;
+                let reader = self.check.reader(connection);
+                let in_text = compare_game(self.check, reader, &mut self.reread, game, text)?;
+                if let Some((in_text, codes)) = in_text.zip(codes) {
+                    compare_moves(reader.findings, game.game, in_text, codes);
+                }
             }
-            None => report_misplaced(findings, game, bytes.len() as u64),
+            None => report_misplaced(&self.check.findings, game, bytes.len() as u64),
         }
         Ok(true)
     }
@@ -78,23 +77,22 @@ pub(crate) fn report_misplaced(findings: &Collector, game: &StoredGame, bytes: u
     findings.wrong(SourceText, "game", id, "byte_offset", expected, found);
 }
 
-/// Compares a stored game and its stored problems with what a run with this setting of `annotations` would
-/// store for the game's text. `codes` is called with the moves read from the text. It returns the moves in
-/// the game's rows; `None` if they are unknown or are already known to be equal.
-pub(crate) fn compare_game<'m>(
+/// Compares a stored game and its stored problems, but not its moves, with the rows that a run with the same
+/// options would store for the game's text. Returns the moves in the text, for [`compare_moves`]; `None` if
+/// the text is not exactly one game.
+pub(crate) fn compare_game<'r>(
+    check: &Check<'_>,
     reader: Reader<'_>,
-    problems: &Problems,
-    reread: &mut SingleGameParser,
+    reread: &'r mut SingleGameParser,
     game: &StoredGame,
-    (text, annotations): (&[u8], Annotations),
-    codes: impl FnOnce(&Connection, &[MoveCode]) -> rusqlite::Result<Option<Cow<'m, [MoveCode]>>>,
-) -> rusqlite::Result<()> {
+    text: &[u8],
+) -> rusqlite::Result<Option<&'r [MoveCode]>> {
     let Reader { connection, findings } = reader;
     let id = || RowId::game(game.game);
-    let Some(read) = reread.read(text, annotations) else {
+    let Some(read) = reread.read(text, check.sources.annotations(game)) else {
         let found = format!("no game begins at byte {} of its source", game.byte_offset);
         findings.about(SourceText, "game", id(), found);
-        return Ok(());
+        return Ok(None);
     };
     if read.span() != (0, text.len() as u64) {
         let (offset, length) = read.span();
@@ -105,7 +103,7 @@ pub(crate) fn compare_game<'m>(
              byte {place}"
         );
         findings.about(SourceText, "game", id(), found);
-        return Ok(());
+        return Ok(None);
     }
     let names = names(connection, game)?;
     for (index, expected) in read.columns() {
@@ -120,39 +118,38 @@ pub(crate) fn compare_game<'m>(
             findings.wrong(SourceText, "game", id(), column, expected, found);
         }
     }
-    if let Some(codes) = codes(connection, read.codes())? {
-        compare_moves(findings, game.game, read.codes(), &codes);
-    }
     side_rows::compare(reader, game.game, &read)?;
-    problems.compare(reader, game, &read)
+    check.problems.compare(reader, game, &read)?;
+    Ok(Some(read.codes()))
 }
 
-/// The columns with ids of names, each with the table of the names.
-const NAMES: [(&str, &str); 4] =
-    [("event_id", "event"), ("site_id", "site"), ("white_id", "player"), ("black_id", "player")];
+/// The columns with ids of names.
+const NAMES: [&str; 4] = ["event_id", "site_id", "white_id", "black_id"];
 
-/// The names that a game's row refers to.
+/// The names with the ids in the columns [`NAMES`] of a game.
 fn names(connection: &Connection, game: &StoredGame) -> rusqlite::Result<[Option<String>; 4]> {
-    let mut names = [const { None }; 4];
+    let sql = "SELECT (SELECT name FROM event WHERE event_id = ?1), (SELECT name FROM site WHERE site_id = ?2),
+                   (SELECT name FROM player WHERE player_id = ?3), (SELECT name FROM player WHERE player_id = ?4)";
     let ids = [game.event, game.site, game.white, game.black];
-    for ((name, id), (_, table)) in names.iter_mut().zip(ids).zip(NAMES) {
-        if let Some(id) = id {
-            let sql = format!("SELECT name FROM {table} WHERE {table}_id = ?1");
-            *name = connection.prepare_cached(&sql)?.query_row([id], |row| row.get(0)).optional()?;
-        }
-    }
-    Ok(names)
+    let read = |row: &Row<'_>| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]);
+    connection.prepare_cached(sql)?.query_row(ids, read)
 }
 
 /// The stored value of a column, with names instead of ids, as in [`SingleGameParser`].
 fn stored_column<'g>(game: &'g StoredGame, names: &'g [Option<String>; 4], index: usize) -> Option<Cell<'g>> {
-    match NAMES.iter().position(|(column, _)| *column == StoredGame::COLUMNS[index]) {
+    match NAMES.iter().position(|column| *column == StoredGame::COLUMNS[index]) {
         Some(name) => Some(names[name].as_deref().map_or(Cell::Null, Cell::Text)),
         None => game.cell(index),
     }
 }
 
-fn compare_moves(findings: &Collector, game: StoredId<GameId>, expected: &[MoveCode], found: &[MoveCode]) {
+/// Compares the moves in a game's text, `expected`, with the moves in the game's rows.
+pub(crate) fn compare_moves(
+    findings: &Collector,
+    game: StoredId<GameId>,
+    expected: &[MoveCode],
+    found: &[MoveCode],
+) {
     let same = expected.iter().zip(found).take_while(|(expected, found)| expected == found).count();
     if same == expected.len() && same == found.len() {
         return;

@@ -9,7 +9,9 @@ use std::time::Instant;
 use pgndex::board::Position;
 use pgndex::opening::OpeningBook;
 use pgndex::picture::continuation_arrows;
-use pgndex::query::{ExploreAnswer, ExploreQuery, HistoryYear, PositionStatistics, match_line};
+use pgndex::query::{
+    ExploreAnswer, ExploreQuery, HistoryYear, PositionStatistics, match_line, similar_names,
+};
 use pgndex::store::{Database, GameFilter, ListLengths, Selection};
 
 use crate::cli::args::{ExploreArgs, ExploreFormat, read_position};
@@ -118,7 +120,7 @@ fn select(database: &Database, filter: &GameFilter, args: &ExploreArgs) -> anyho
 
 /// Prints notes on why no game reached the position.
 fn note_no_games(args: &ExploreArgs, explore: &ExploreQuery<'_>, filter: &GameFilter) -> anyhow::Result<()> {
-    note_unknown(&explore.unknown_names()?, &|field| args.option(field));
+    note_unknown(&similar_names(explore.database, explore.selection)?, &|field| args.option(field));
     let is_all = explore.selection.is_all();
     if explore.database.last_game()?.is_none() {
         note("the database has no games");
@@ -156,7 +158,7 @@ fn write_versus(
     let other = ExploreQuery { selection: &selection, ..*explore };
     let mut others = other.answer()?;
     if others.is_empty() {
-        note_unknown(&other.unknown_names()?, &|field| args.option(field));
+        note_unknown(&similar_names(explore.database, &selection)?, &|field| args.option(field));
         note("no game that passes the filters of --versus reached this position");
     }
     match args.format {

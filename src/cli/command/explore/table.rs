@@ -101,7 +101,7 @@ impl<'a> Line<'a> {
     pub(super) fn cells(&self, all: u64, bars: Bars) -> [Value<'_>; MOVES.len()] {
         let Self { results, score, .. } = *self;
         let games = results.games();
-        let parts = won_drawn_lost(results, score);
+        let parts = won_drawn_lost(results, score.map(|score| score.color));
         [
             self.name.as_ref().into(),
             games.into(),
@@ -147,11 +147,12 @@ pub(super) const fn shares_header(side: Option<Color>) -> &'static str {
     if side.is_some() { OF_SIDE[1] } else { OF_BOTH[0] }
 }
 
-/// The numbers of games won, drawn and lost by the side of `score`; without a `score`, by White.
-pub(super) fn won_drawn_lost(results: &ResultCounts, score: Option<&SideScore>) -> [u32; 3] {
-    match score {
-        Some(score) => score.won_drawn_lost(results),
-        None => [results.white_wins, results.draws, results.black_wins],
+/// The numbers of games won, drawn and lost by a side; without a side, by White.
+pub(super) const fn won_drawn_lost(results: &ResultCounts, side: Option<Color>) -> [u32; 3] {
+    let &ResultCounts { white_wins, draws, black_wins, .. } = results;
+    match side {
+        None | Some(Color::White) => [white_wins, draws, black_wins],
+        Some(Color::Black) => [black_wins, draws, white_wins],
     }
 }
 
@@ -205,7 +206,7 @@ fn totals(answer: &PositionStatistics, side: Option<Color>, bars: Bars) -> Strin
         hidden_moves(*hidden),
     ];
     let remarks: Vec<_> = remarks.into_iter().flatten().collect();
-    let line = bars.total(results, answer.score.as_ref(), side);
+    let line = bars.total(results, side);
     if remarks.is_empty() { line } else { format!("{line}\n{}", remarks.join("; ")) }
 }
 
@@ -267,13 +268,8 @@ impl Bars {
     }
 
     /// The number of games and, for each part of the bars, its meaning and its number of games.
-    pub(super) fn total(
-        self,
-        results: &ResultCounts,
-        score: Option<&SideScore>,
-        side: Option<Color>,
-    ) -> String {
-        let (games, counts) = (results.games(), won_drawn_lost(results, score));
+    pub(super) fn total(self, results: &ResultCounts, side: Option<Color>) -> String {
+        let (games, counts) = (results.games(), won_drawn_lost(results, side));
         let names = match side {
             None => ["White", "draw", "Black"],
             Some(_) => ["won", "drawn", "lost"],
@@ -346,7 +342,7 @@ pub(super) fn write_history(explore: &ExploreQuery<'_>, years: &[HistoryYear]) -
     let mut rows = RowWriter::stdout(SqlFormat::Table, &columns)?;
     for year in years {
         let games = year.results.games();
-        let parts = won_drawn_lost(&year.results, explore.side.map(SideScore::empty).as_ref());
+        let parts = won_drawn_lost(&year.results, explore.side);
         let mut cells = vec![
             year.year.map_or_else(|| "unknown".to_owned(), |year| year.to_string()).into(),
             games.into(),

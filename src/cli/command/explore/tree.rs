@@ -92,7 +92,7 @@ fn write_table(args: &ExploreArgs, explore: &ExploreQuery<'_>, tree: &MoveTree) 
     let side = explore.side;
     let beside = WIDTH_WITHOUT_BAR + if side.is_some() { SIDE_WIDTH } else { 0 };
     let bars = Bars::beside(beside);
-    let total = || bars.total(&tree.results, tree.score.as_ref(), side);
+    let total = || bars.total(&tree.results, side);
     if tree.moves.is_empty() {
         return print_line(&total());
     }

@@ -75,8 +75,7 @@ pub(super) fn write_table(
         ];
         rows.row(&chosen(cells, is_shown))?;
     }
-    let total =
-        |answer: &PositionStatistics| bars.total(&answer.results, answer.score.as_ref(), explore.side);
+    let total = |answer: &PositionStatistics| bars.total(&answer.results, explore.side);
     let lines = format!("{}\nversus {}", total(answers[0]), total(answers[1]));
     rows.finish(Some(lines + &hidden_moves(hidden).map_or_else(String::new, |text| format!("\n{text}"))))
 }
@@ -84,7 +83,8 @@ pub(super) fn write_table(
 /// The cells of a move for one set: games, share, score and results.
 fn cells(played: Option<&MoveStatistics>, answer: &PositionStatistics) -> [Value<'static>; 4] {
     let games = played.map_or(0, |played| played.results.games());
-    let parts = played.map_or([0; 3], |played| won_drawn_lost(&played.results, played.score.as_ref()));
+    let side = answer.score.map(|score| score.color);
+    let parts = played.map_or([0; 3], |played| won_drawn_lost(&played.results, side));
     [games.into(), Value::share(games, answer.results.games()), points(parts, games), shares(parts, games)]
 }
 

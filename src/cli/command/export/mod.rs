@@ -268,8 +268,9 @@ impl Exporter<'_> {
             let game = draws[of_game[0]].game;
             let (record, annotations) = self.read(game)?;
             let plies = self.wanted.plies(&record, &annotations);
-            for &at in of_game {
-                let Some(ply) = sample.position(draws[at], plies.clone()) else { continue };
+            let drawn = sample.positions_of(of_game.iter().map(|&at| draws[at]), plies);
+            for (&at, ply) in of_game.iter().zip(drawn) {
+                let Some(ply) = ply else { continue };
                 self.positions(&mut rows[at], &record, &annotations, &[ply])?;
                 if !written.contains(game) {
                     written.insert(game);
