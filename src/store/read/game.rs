@@ -123,7 +123,7 @@ impl GameProblem {
             line: cells.get("line")?,
             column: cells.get("column_number")?,
             byte_offset: cells.get("byte_offset")?,
-            ply: cells.get::<Option<u32>>("ply")?.map(Ply),
+            ply: cells.get("ply")?,
             token: cells.get("token")?,
             kind: cells.get("kind")?,
             severity: cells.get("severity")?,
@@ -218,9 +218,7 @@ impl ComparedGame {
             black: cells.get(4)?,
             date: cells.get(5)?,
             result: GameResult::parse(cells.get::<&str>(6)?.as_bytes()).unwrap_or_default(),
-            moves: GAME_POSITION.all(connection, MOVES, [game], |cells| {
-                Ok(ShortMove::new(MoveCode::from_stored(cells.get(0)?)))
-            })?,
+            moves: GAME_POSITION.all(connection, MOVES, [game], |cells| Ok(ShortMove::new(cells.get(0)?)))?,
         })
     }
 }
@@ -360,7 +358,7 @@ impl Database {
     /// Errors of SQLite.
     pub fn game_of_lichess_id(&self, id: &str) -> Result<Option<GameId>> {
         let sql = "SELECT game_id FROM game WHERE lichess_id = ?1 LIMIT 1";
-        let game = GAME.first(self.connection(), sql, [id], |cells| cells.get("game_id").map(GameId));
+        let game = GAME.first(self.connection(), sql, [id], |cells| cells.get("game_id"));
         game.map_err(self.failed("look up a game by its Lichess id"))
     }
 
@@ -425,11 +423,11 @@ pub(crate) fn game_record(connection: &Connection, game: GameId) -> rusqlite::Re
          WHERE game_id = ?1 ORDER BY ply";
     record.positions = GAME_POSITION.all(connection, positions, [game.0], |cells| {
         Ok(StoredPosition {
-            ply: Ply(cells.get(1)?),
+            ply: cells.get(1)?,
             key: PositionKey::from_i64(cells.get(2)?),
             fen: cells.get(3)?,
             halfmove_clock: cells.get(4)?,
-            move_code: cells.get::<Option<u32>>(5)?.map(MoveCode::from_stored),
+            move_code: cells.get(5)?,
         })
     })?;
     Ok(Some(record))
@@ -445,7 +443,7 @@ fn opening(cells: Cells<'_>) -> rusqlite::Result<Option<OpeningName>> {
 pub(crate) fn summary<'r, T: Stored<'r> + Into<String>>(cells: Cells<'r>) -> rusqlite::Result<GameSummary> {
     let text = |column: usize| Ok::<_, rusqlite::Error>(cells.get::<Option<T>>(column)?.map(Into::into));
     Ok(GameSummary {
-        game: GameId(cells.get(0)?),
+        game: cells.get(0)?,
         white: text(1)?,
         black: text(2)?,
         white_elo: cells.get(3)?,

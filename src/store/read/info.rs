@@ -290,7 +290,7 @@ impl Database {
                    FROM source ORDER BY source_id";
         self.all("read table source", SOURCE, sql, [], |cells| {
             Ok(SourceInfo {
-                source: SourceId(cells.get("source_id")?),
+                source: cells.get("source_id")?,
                 path: cells.get("path")?,
                 bytes: cells.get("bytes")?,
                 digest: cells.get("digest")?,
@@ -343,7 +343,7 @@ impl Database {
                 Ok(FoundProblem {
                     problem_id: cells.get("problem_id")?,
                     source: path.map(|path| path.to_string_lossy().into_owned()),
-                    game_id: cells.get::<Option<u32>>("game_id")?.map(GameId),
+                    game_id: cells.get("game_id")?,
                     game_number: cells.get("game_number")?,
                     problem: GameProblem::read(cells)?,
                 })
@@ -355,7 +355,7 @@ impl Database {
 fn import(cells: Cells<'_>) -> rusqlite::Result<ImportInfo> {
     let elapsed = cells.get::<Option<f64>>("seconds")?.map(Duration::try_from_secs_f64);
     Ok(ImportInfo {
-        import: ImportId(cells.get("import_id")?),
+        import: cells.get("import_id")?,
         started_at: cells.get("started_at")?,
         finished_at: cells.get("finished_at")?,
         program_version: cells.get("program_version")?,

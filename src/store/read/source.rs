@@ -135,7 +135,7 @@ impl Database {
     pub fn readings_of(&self, path: &Path) -> Result<Vec<SourceId>> {
         let sql = "SELECT source_id, path FROM source";
         let sources = self.all("read table source", SOURCE, sql, [], |cells| {
-            Ok((SourceId(cells.get("source_id")?), cells.get::<PathBuf>("path")?))
+            Ok((cells.get("source_id")?, cells.get::<PathBuf>("path")?))
         })?;
         let of_path = |path: &Path| -> Vec<SourceId> {
             sources.iter().filter(|(_, other)| other == path).map(|&(id, _)| id).collect()

@@ -164,7 +164,7 @@ impl Database {
                 line: place.line,
                 ply: place.ply,
                 fen: position.get("fen")?,
-                next: position.get::<Option<u32>>("move_code")?.map(MoveCode::from_stored),
+                next: position.get("move_code")?,
                 start_fen: game.get::<Option<TruncatedText>>("start_fen")?.map(Into::into),
                 distance: None,
             })

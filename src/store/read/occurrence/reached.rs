@@ -98,7 +98,7 @@ impl ExploreTarget<'_> {
         while let Some(row) = rows.next()? {
             let cells = Cells::new(row, GAME);
             let occurrence = ReachedGame {
-                game: GameId(cells.get(0)?),
+                game: cells.get(0)?,
                 played: Cells::new(row, GAME_POSITION).get::<Option<u32>>(1)?.map(MoveCode::from_stored),
                 result: cells.get(2)?,
                 elos: [cells.get(3)?, cells.get(4)?],

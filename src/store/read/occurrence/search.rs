@@ -305,7 +305,7 @@ impl Database {
         let sql = "SELECT key, game_id, ply FROM position_game WHERE key = ?1 AND game_id = ?2 ORDER BY ply";
         for &game in games {
             let plies = POSITION_GAME
-                .all(self.connection(), sql, (key.as_i64(), game.0), |cells| cells.get("ply").map(Ply))?;
+                .all(self.connection(), sql, (key.as_i64(), game.0), |cells| cells.get("ply"))?;
             for ply in plies {
                 if !found(HitLocation::played(game, ply))? {
                     return Ok(());
@@ -328,7 +328,7 @@ impl Database {
         while let Some(row) = rows.next()? {
             let line = Cells::new(row, VARIATION_MOVE).get(1)?;
             let cells = Cells::new(row, if line == 0 { POSITION_GAME } else { VARIATION_MOVE });
-            if !found(HitLocation { game: GameId(cells.get(0)?), line, ply: Ply(cells.get(2)?) })? {
+            if !found(HitLocation { game: cells.get(0)?, line, ply: cells.get(2)? })? {
                 break;
             }
         }
@@ -444,7 +444,7 @@ impl Database {
         found: &mut dyn FnMut(GameId) -> rusqlite::Result<bool>,
     ) -> rusqlite::Result<()> {
         let mut statement = selection.prepare(self.connection(), sql, params)?;
-        GAME.walk(statement.raw_query(), &mut |cells| found(GameId(cells.get(0)?)))
+        GAME.walk(statement.raw_query(), &mut |cells| found(cells.get(0)?))
     }
 
     /// The number of games of a selection, without games with the status `skipped`.

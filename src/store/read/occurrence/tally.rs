@@ -243,7 +243,7 @@ impl ExploreTarget<'_> {
             GAME.each(connection, sql, [serde_json::json!(ids).to_string()], |cells| {
                 let elos = [cells.get("white_elo")?, cells.get("black_elo")?];
                 let day = cells.get::<Option<&str>>("date")?.map_or(0, day_number);
-                list.insert(rank(elos, day), GameId(cells.get(0)?));
+                list.insert(rank(elos, day), cells.get(0)?);
                 found += 1;
                 Ok(())
             })?;
@@ -265,7 +265,7 @@ impl ExploreTarget<'_> {
                        white_elo_games, black_elo_sum, black_elo_games, first_year, last_year
                    FROM level_continuation WHERE level = ?1 AND key = ?2";
         LEVEL_CONTINUATION.each(self.database.connection(), sql, at, |cells| {
-            let code = MoveCode::from_stored(cells.get("move_code")?);
+            let code = cells.get("move_code")?;
             tally.moves.entry(code).results.add(&results(cells)?);
             Ok(())
         })

@@ -119,9 +119,8 @@ impl Database {
         );
         let params = named_params! { ":key": position.key().as_i64(), ":fen": position.canonical_fen() };
         selection.each(self.connection(), VARIATION_MOVE, &sql, params, |cells| {
-            let place =
-                HitLocation { game: GameId(cells.get(0)?), line: cells.get(1)?, ply: Ply(cells.get(2)?) };
-            visit(place, MoveCode::from_stored(cells.get(3)?))
+            let place = HitLocation { game: cells.get(0)?, line: cells.get(1)?, ply: cells.get(2)? };
+            visit(place, cells.get(3)?)
         })
     }
 
