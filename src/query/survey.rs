@@ -8,9 +8,8 @@ use serde_json::Value;
 use crate::id::GameId;
 use crate::sorted::SortedMap;
 use crate::store::{
-    self, Database, DuplicateCount, FoundProblem, GameCharts, GameCounts, GameStatistics, ImportInfo, Layout,
-    NameFilter, Named, OpeningCount, ProblemCount, ProblemPage, SchemaVersion, Selection, SourceInfo,
-    TreeSize,
+    self, Database, DuplicateCount, FoundProblem, GameCharts, GameCounts, ImportInfo, Layout, NameFilter,
+    Named, OpeningCount, ProblemCount, ProblemPage, SchemaVersion, Selection, SourceInfo, TreeSize,
 };
 
 /// The maximum number of openings in [`DatabaseContents`].
@@ -114,13 +113,13 @@ impl DatabaseContents {
     pub fn read(database: &Database, with_sizes: bool) -> store::Result<Self> {
         let info = database.info()?;
         let games = database.game_statistics()?;
-        let GameStatistics { white_wins, draws, black_wins, unfinished, .. } = games;
+        let GameCounts { games: game_count, white, draws, black, unfinished } = games.counts;
         Ok(Self {
             path: database.path().display().to_string(),
             bytes: info.file_bytes,
             schema_version: info.schema_version,
             layout: info.layout,
-            games: games.games,
+            games: game_count,
             plies: info.totals.plies,
             positions: info.totals.positions,
             distinct_positions: info.totals.distinct_positions,
@@ -130,7 +129,7 @@ impl DatabaseContents {
             truncated: games.truncated,
             skipped: games.skipped,
             longest: games.longest.map(|(game_id, plies)| LongestGame { game_id, plies }),
-            results: GamesByResult { white_wins, draws, black_wins, unfinished },
+            results: GamesByResult { white_wins: white, draws, black_wins: black, unfinished },
             years: games.years,
             undated: games.undated,
             ratings: games.ratings,

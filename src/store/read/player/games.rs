@@ -12,7 +12,7 @@ use crate::store::block_set::block_of;
 use crate::store::cell::{GAME, GAME_POSITION, PLAYER};
 use crate::store::features::FeatureKind;
 use crate::store::read::features::visit_sets;
-use crate::store::read::statistics::year_of_date;
+use crate::store::row::year_of_date;
 use crate::store::{Database, OpeningName, Result, Selection};
 
 const COUNT: &str = "count the games of players";
@@ -207,7 +207,7 @@ impl Database {
                 }
                 let (eco, name): (Option<String>, Option<String>) = (cells.get(8)?, cells.get(9)?);
                 see(PlayedGame {
-                    game: GameId(cells.get(0)?),
+                    game: cells.get(0)?,
                     side,
                     result: cells.get(3)?,
                     rating: cells.get(rating)?,
