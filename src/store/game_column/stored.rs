@@ -84,7 +84,7 @@ impl StoredColumn {
     }
 
     /// The games whose value matches.
-    pub(super) fn games(&self, fits: impl Fn(Cell<'_>) -> bool) -> BlockGames {
+    pub(crate) fn games(&self, fits: impl Fn(Cell<'_>) -> bool) -> BlockGames {
         // Numbers after the last entry have NULL. So start with the result for NULL, and find the numbers
         // whose result differs.
         let null_fits = fits(Cell::Null);

@@ -229,18 +229,6 @@ impl Selection {
         self.conditions.iter().map(|condition| &condition.on_columns)
     }
 
-    /// The conditions of `filter` that can be checked without looking up anything in a database. Omits the
-    /// conditions on names, on sources, and on the code of the opening determined by the positions.
-    #[cfg(feature = "parquet")]
-    pub(super) fn of_rows(filter: &GameFilter) -> Self {
-        let mut selection = Self::default();
-        selection.add_eco(filter);
-        selection.add_plain(filter);
-        selection.add_clock(filter);
-        selection.add_variant(filter);
-        selection
-    }
-
     /// Adds a condition, with the values of its parameters.
     pub(super) fn add<const N: usize>(
         &mut self,
@@ -297,12 +285,9 @@ impl Database {
                 selection.add(indexed, is_in(column, parameter), vec![vec![(column, ids)]], []);
             }
         }
-        selection.add_eco(filter);
         self.add_opening_codes(&mut selection, filter)?;
-        selection.add_plain(filter);
-        selection.add_clock(filter);
         self.add_sources(&mut selection, filter)?;
-        selection.add_variant(filter);
+        selection.add_plain(filter);
         Ok(selection)
     }
 
@@ -376,20 +361,17 @@ impl Database {
     /// from the code in the tag `ECO`.
     fn add_opening_codes(&self, selection: &mut Selection, filter: &GameFilter) -> Result<()> {
         let Some(eco) = &filter.opening_eco else { return Ok(()) };
-        let ids = self.all(
+        let ids: Vec<u32> = self.all(
             "look up openings",
             OPENING,
             "SELECT opening_id FROM opening WHERE eco >= :first AND eco < :end",
             named_params! { ":first": eco.first, ":end": eco.end() },
-            |cells| cells.get::<i64>(0),
+            |cells| cells.get(0),
         )?;
-        selection.add(
-            true,
-            "game.opening_id IN
-              (SELECT opening_id FROM opening WHERE opening.eco >= :opening_first AND opening.eco < :opening_end)",
-            vec![vec![("opening_id", Test::one_of(ids))]],
-            [(":opening_first", eco.first.clone().into()), (":opening_end", eco.end().into())],
-        );
+        let params = [(":opening_eco", json(&ids))];
+        let test = Test::one_of(ids.into_iter().map(i64::from));
+        let sql = is_in("opening_id", ":opening_eco");
+        selection.add(true, sql, vec![vec![("opening_id", test)]], params);
         Ok(())
     }
 
@@ -410,6 +392,15 @@ impl Database {
 }
 
 impl Selection {
+    /// Adds the conditions that can be checked without looking up anything in a database: all except those on
+    /// names, on sources, and on the code of the opening determined by the positions.
+    fn add_plain(&mut self, filter: &GameFilter) {
+        self.add_eco(filter);
+        self.add_outcome(filter);
+        self.add_clock(filter);
+        self.add_variant(filter);
+    }
+
     /// Adds the condition on the code in the tag `ECO`.
     fn add_eco(&mut self, filter: &GameFilter) {
         let Some(eco) = &filter.eco else { return };
@@ -432,7 +423,7 @@ impl Selection {
     }
 
     /// Adds the conditions on dates, ratings and the result.
-    fn add_plain(&mut self, filter: &GameFilter) {
+    fn add_outcome(&mut self, filter: &GameFilter) {
         if let Some(since) = &filter.since {
             // '?' sorts after the digits, so unknown parts count as late enough.
             let sql = "game.date >= :since AND instr(substr(game.date, 1, 4), '?') = 0";
@@ -454,13 +445,9 @@ impl Selection {
         }
         if let Some(result) = filter.result {
             let result = result.as_str().to_owned();
-            let test = Test::OneOfTexts(vec![result.clone()]);
-            self.add(
-                false,
-                "game.result = :result",
-                vec![vec![(RESULT, test)]],
-                [(":result", result.into())],
-            );
+            let params = [(":result", result.clone().into())];
+            let test = Test::OneOfTexts(vec![result]);
+            self.add(false, "game.result = :result", vec![vec![(RESULT, test)]], params);
         }
     }
 
@@ -528,7 +515,9 @@ pub(crate) struct RowFilter {
 impl RowFilter {
     /// Prepares a filter. `openings` are the names of all openings by which games can be classified.
     pub(crate) fn new<'n>(filter: &GameFilter, openings: impl IntoIterator<Item = &'n str>) -> Self {
-        let conditions = Selection::of_rows(filter).conditions().cloned().collect();
+        let mut selection = Selection::default();
+        selection.add_plain(filter);
+        let conditions = selection.conditions().cloned().collect();
         let openings = filter.opening.as_ref().map(|name| matching_openings(name, openings));
         Self { filter: filter.clone(), conditions, openings }
     }
@@ -553,16 +542,18 @@ impl RowFilter {
         let GameFilter { event, site, .. } = &self.filter;
         let names_fit = [(event, "event"), (site, "site")].iter().all(|(filter, column)| {
             let Some(filter) = filter else { return true };
-            matches!(cell(column), Cell::Text(name) if filter.matches(name))
+            cell(column).as_text().is_some_and(|name| filter.matches(name))
         });
         let opening_fits =
-            |names: &HashSet<String>| matches!(cell("opening"), Cell::Text(name) if names.contains(name));
+            |names: &HashSet<String>| cell("opening").as_text().is_some_and(|name| names.contains(name));
         names_fit && self.openings.as_ref().is_none_or(opening_fits)
     }
 
     fn players_fit<'c>(&self, cell: &impl Fn(&str) -> Cell<'c>) -> bool {
         let GameFilter { white, black, player, opponent, .. } = &self.filter;
-        let fits = |filter: &NameFilter, column| matches!(cell(column), Cell::Text(name) if filter.matches_player(name));
+        let fits = |filter: &NameFilter, column| {
+            cell(column).as_text().is_some_and(|name| filter.matches_player(name))
+        };
         let is =
             |filter: &Option<NameFilter>, column| filter.as_ref().is_none_or(|filter| fits(filter, column));
         if !is(white, "white") || !is(black, "black") {
