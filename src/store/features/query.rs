@@ -11,6 +11,11 @@ use crate::store::features::feature::{Feature, FeatureKind, piece_square};
 
 const COLORS: [Color; 2] = [Color::White, Color::Black];
 
+/// Reads the sets of a kind whose value is in a range and is accepted by the function. Adds the games of these
+/// sets to the last argument.
+type ReadSets<'r> = dyn FnMut(FeatureKind, RangeInclusive<i64>, &dyn Fn(i64) -> bool, &mut BlockGames) -> rusqlite::Result<()>
+    + 'r;
+
 /// Uses sets of games to select the games that can contain what is searched for. A game that is not in the
 /// answer certainly contains no match, provided that its features are known. The caller must check whether
 /// they are known.
@@ -62,8 +67,8 @@ impl FeatureQuery {
         Self::all(parts)
     }
 
-    /// A query for the games that can have the pawns of `to` in some position, and the material of `to` in
-    /// the same or another position.
+    /// A query for the games that can have the pawns of `to` in one position, and its material in the same or
+    /// another position.
     pub(crate) fn same_pawns_and_material(to: &PositionDistance) -> Self {
         let structure = Feature::structure(to.structure()).place().1;
         let material = to.material().packed().cast_signed();
@@ -161,17 +166,8 @@ impl FeatureQuery {
         self.is_exact
     }
 
-    /// The games of a block that match. `read(kind, values, is_wanted, games)` adds to `games` the games of
-    /// all sets of the kind `kind` whose value is in the range `values` and passes `is_wanted`.
-    pub(crate) fn answer<E>(
-        &self,
-        read: &mut impl FnMut(
-            FeatureKind,
-            RangeInclusive<i64>,
-            &dyn Fn(i64) -> bool,
-            &mut BlockGames,
-        ) -> Result<(), E>,
-    ) -> Result<BlockGames, E> {
+    /// The games of a block that match.
+    pub(crate) fn answer(&self, read: &mut ReadSets<'_>) -> rusqlite::Result<BlockGames> {
         let mut games = BlockGames::default();
         match &self.clauses {
             Clauses::Any => games.fill(),
