@@ -1,6 +1,7 @@
 //! Queries on the tables.
 
 pub(crate) mod annotation;
+pub(crate) mod block;
 pub(crate) mod features;
 pub(crate) mod filter;
 pub(crate) mod game;

@@ -6,9 +6,9 @@ use crate::store::block_games::BlockGames;
 use crate::store::block_set::{block_of, decode_whole, encode, encode_with};
 use crate::store::cell::read_rows;
 use crate::store::features::{BlockSets, FeatureBlock, FeatureKind, SetRows};
+use crate::store::read::block::blocks_with_games;
 use crate::store::read::features::{block_sets, each_block_set, fill_block};
 use crate::store::row::HeaderBatch;
-use crate::store::write::fill::blocks_with_games;
 
 /// Collects the games of the current block and writes their sets.
 #[derive(Debug, Default)]

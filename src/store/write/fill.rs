@@ -4,8 +4,9 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
 
 use crate::id::GameId;
-use crate::store::block_set::{block_of, games_of};
+use crate::store::block_set::games_of;
 use crate::store::game_column::{COLUMNS, ColumnBuilder, StoredColumns};
+use crate::store::read::block::blocks_with_games;
 use crate::store::row::virtual_table::Cell;
 
 const PUT_COLUMN: &str =
@@ -46,21 +47,6 @@ pub(crate) fn columns_of_games(
         builder.push(GameId(row.get(0)?), cell);
     }
     Ok(builder.take())
-}
-
-/// The blocks that have games.
-pub(crate) fn blocks_with_games(connection: &Connection) -> rusqlite::Result<Vec<u32>> {
-    let last: Option<u32> = connection.query_row("SELECT max(game_id) FROM game", [], |row| row.get(0))?;
-    let mut some =
-        connection.prepare("SELECT EXISTS (SELECT 1 FROM game WHERE game_id BETWEEN ?1 AND ?2)")?;
-    let blocks = last.map_or(0..0, |last| 0..block_of(GameId(last)).0 + 1);
-    let mut found = Vec::new();
-    for block in blocks {
-        if some.query_row(games_of(block), |row| row.get(0))? {
-            found.push(block);
-        }
-    }
-    Ok(found)
 }
 
 /// Rebuilds the table `game_column` from the rows of `game`.

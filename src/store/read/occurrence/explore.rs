@@ -74,16 +74,6 @@ impl From<ListLengths> for ExploreOptions<'_> {
     }
 }
 
-impl PositionCounts {
-    fn with_years(mut self) -> Self {
-        let moves = || self.continuations.iter().map(|continuation| &continuation.results);
-        let first_year = moves().filter_map(|results| results.first_year).min();
-        let last_year = moves().filter_map(|results| results.last_year).max();
-        self.results = ResultCounts { first_year, last_year, ..self.results };
-        self
-    }
-}
-
 impl Database {
     /// Counts the moves played from a position in the games of a selection.
     ///
@@ -129,7 +119,7 @@ impl Database {
             if let Some(games) = games.filter(|_| !before.is_empty()) {
                 exploration.transposed = self.count_transposed(&games, before)?;
             }
-            Ok(exploration.with_years())
+            Ok(exploration)
         };
         let counts = count().map_err(self.failed(ACTION));
         drop(snapshot);
@@ -189,7 +179,7 @@ impl ExploreTarget<'_> {
             ":fen": self.fen,
             ":code": code.bits(),
         };
-        POSITION_GAME.first(self.database.connection(), sql, params, |cells| cells.get(0).map(GameId))
+        POSITION_GAME.first(self.database.connection(), sql, params, |cells| cells.get(0))
     }
 
     /// Converts a tally, and looks up the games that it lists. If a move was played in only one game that has a
@@ -214,7 +204,10 @@ impl ExploreTarget<'_> {
         sort_by_key(&mut continuations, |continuation| Reverse(continuation.results.games()));
         let lists = (self.hits(&tally.lists.top.ids())?, self.hits(&tally.lists.recent.ids())?);
         let (Some(top_games), Some(recent_games)) = lists else { return Ok(None) };
-        let Tally { all: MoveTally { results, rated, .. }, unfinished, games, .. } = tally;
+        let Tally { all: MoveTally { mut results, rated, .. }, unfinished, games, .. } = tally;
+        let moves = || continuations.iter().map(|continuation| &continuation.results);
+        results.first_year = moves().filter_map(|results| results.first_year).min();
+        results.last_year = moves().filter_map(|results| results.last_year).max();
         let transposed = None;
         let exploration =
             PositionCounts { results, rated, unfinished, transposed, continuations, top_games, recent_games };
@@ -234,7 +227,7 @@ impl ExploreTarget<'_> {
                    WHERE o.key = :key AND o.game_id = :game AND p.fen = :fen
                    ORDER BY p.move_code IS NULL, o.ply DESC LIMIT 1";
         let params = named_params! { ":key": self.key.as_i64(), ":game": game.0, ":fen": self.fen };
-        POSITION_GAME.first(self.database.connection(), sql, params, |cells| cells.get(0).map(Ply))
+        POSITION_GAME.first(self.database.connection(), sql, params, |cells| cells.get(0))
     }
 
     /// A game with its [counted occurrence](Self::counted_occurrence); `None` if it has none.

@@ -13,6 +13,7 @@ use crate::sorted::SortedMap;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{BLOCK_GAMES, block_of, game_of};
 use crate::store::features::{FeatureKind, piece_square};
+use crate::store::read::block::blocks_with_games;
 use crate::store::read::features::{FeatureMatches, visit_sets};
 use crate::store::read::game_column::{BlockColumns, if_known};
 use crate::store::read::occurrence::hit::HitLocation;
@@ -65,7 +66,7 @@ impl Database {
     fn nearest_dyn(&self, nearest: &Nearest<'_>, visit: &mut dyn FnMut(Hit) -> bool) -> Result<Option<u32>> {
         let mut search = NearestSearch::new(self, nearest);
         if let Some(last) = self.last_game()? {
-            let numbers = self.blocks_with_games()?;
+            let numbers = blocks_with_games(self.connection()).map_err(self.failed(ACTION))?;
             let (last_block, last_number) = block_of(last);
             let blocks = search.readers.map(ACTION, numbers.len(), |database, index| {
                 let last = if numbers[index] == last_block { last_number } else { u16::MAX };
@@ -87,19 +88,6 @@ impl Database {
             }
         }
         Ok(unseen)
-    }
-
-    /// The numbers of the blocks that have games.
-    fn blocks_with_games(&self) -> Result<Vec<u32>> {
-        let (mut numbers, mut next) = (Vec::new(), Some(GameId(1)));
-        while let Some(from) = next
-            && let Some(first) = self.game_from(from)?
-        {
-            let (block, _) = block_of(first);
-            numbers.push(block);
-            next = game_of(block, u16::MAX).0.checked_add(1).map(GameId);
-        }
-        Ok(numbers)
     }
 }
 
@@ -257,8 +245,8 @@ impl Block {
         let mut add = |bound, number| {
             bounded.entry(bound).push(game_of(self.number, number));
         };
-        self.unknown.runs().into_iter().flatten().for_each(|number| add(0, number));
-        for number in self.alike.runs().into_iter().flatten() {
+        self.unknown.iter().for_each(|number| add(0, number));
+        for number in self.alike.iter() {
             add(self.missing[usize::from(number)].into(), number);
         }
         bounded
@@ -272,7 +260,7 @@ impl Block {
             return Ok(bounded);
         }
         let least = by_material(connection, self.number, to)?;
-        for number in self.others.runs().into_iter().flatten() {
+        for number in self.others.iter() {
             let (apart, beside) = least[usize::from(number)];
             // A game that is in no set of the kind `Material` has no positions.
             if apart < u8::MAX {

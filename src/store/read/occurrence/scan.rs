@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::ops::RangeInclusive;
 use std::sync::Mutex;
 
 use crate::board::MoveCode;
@@ -12,9 +13,9 @@ use crate::store::block_games::BlockGames;
 use crate::store::block_set::{block_of, game_of, games_of};
 use crate::store::cell::VARIATION;
 use crate::store::database::SetUp;
+use crate::store::read::block::{has_games, last_block};
 use crate::store::read::features::FeatureMatches;
 use crate::store::read::occurrence::hit::HitLocation;
-use crate::store::read::occurrence::visit::last_block;
 use crate::store::row::{GameId, Ply};
 use crate::store::{Database, FeatureQuery, Hit, HitOrder, Lines, Result, Selection, Stop};
 
@@ -362,16 +363,15 @@ struct Candidates<'c> {
     lines: Lines,
     /// The remaining ranges of the block read last.
     ranges: VecDeque<GameRange>,
-    /// The first id of the next block; `None` after the last block.
-    next: Option<GameId>,
+    /// The numbers of the blocks that are not read yet.
+    blocks: RangeInclusive<u32>,
     last: GameId,
 }
 
 impl<'c> Candidates<'c> {
     fn new(database: &'c Database, query: &'c FeatureQuery, lines: Lines) -> Result<Self> {
-        let last = database.last_game()?;
-        let (next, last) = (last.map(|_| GameId(1)), last.unwrap_or_default());
-        Ok(Self { database, query, lines, ranges: VecDeque::new(), next, last })
+        let last = database.last_game()?.unwrap_or_default();
+        Ok(Self { database, query, lines, ranges: VecDeque::new(), blocks: 0..=block_of(last).0, last })
     }
 
     /// The next ranges, with at most `most` ids in total; empty at the end.
@@ -379,7 +379,7 @@ impl<'c> Candidates<'c> {
         let (mut taken, mut left) = (Vec::new(), most);
         while left > 0 {
             let Some(&(first, last)) = self.ranges.front() else {
-                match self.next_block()? {
+                match self.next_block().map_err(self.database.failed(SETS))? {
                     true => continue,
                     false => break,
                 }
@@ -398,18 +398,19 @@ impl<'c> Candidates<'c> {
     }
 
     /// Reads the ranges of the next block that has games. Returns whether there is one.
-    fn next_block(&mut self) -> Result<bool> {
-        let Some(next) = self.next else { return Ok(false) };
-        let Some(first) = self.database.game_from(next)? else { return Ok(false) };
-        let (block, number) = block_of(first);
-        let end = game_of(block, u16::MAX);
-        self.next = end.0.checked_add(1).map(GameId).filter(|&next| next <= self.last);
-        let mut games = self.of_block(block).map_err(self.database.failed(SETS))?;
-        games.limit(number..=block_of(self.last.min(end)).1);
-        let range =
-            |run: std::ops::RangeInclusive<u16>| (game_of(block, *run.start()), game_of(block, *run.end()));
-        self.ranges.extend(games.runs().into_iter().map(range));
-        Ok(true)
+    fn next_block(&mut self) -> rusqlite::Result<bool> {
+        let connection = self.database.connection();
+        while let Some(block) = self.blocks.next() {
+            if has_games(connection, block)? {
+                let mut games = self.of_block(block)?;
+                games.limit(0..=block_of(self.last.min(game_of(block, u16::MAX))).1);
+                let range =
+                    |run: RangeInclusive<u16>| (game_of(block, *run.start()), game_of(block, *run.end()));
+                self.ranges.extend(games.runs().into_iter().map(range));
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn of_block(&self, block: u32) -> rusqlite::Result<BlockGames> {
@@ -420,7 +421,7 @@ impl<'c> Candidates<'c> {
             // The sets cover main lines only.
             let sql = "SELECT DISTINCT game_id FROM variation WHERE game_id BETWEEN ?1 AND ?2";
             VARIATION.each(self.database.connection(), sql, games_of(block), |cells| {
-                matching.insert(block_of(GameId(cells.get(0)?)).1);
+                matching.insert(block_of(cells.get(0)?).1);
                 Ok(())
             })?;
         }

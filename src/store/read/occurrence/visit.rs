@@ -7,6 +7,7 @@ use crate::id::{GameId, Level, Ply};
 use crate::store::Result;
 use crate::store::block_set::block_of;
 use crate::store::cell::{Cells, GAME_POSITION, VISIT_SET};
+use crate::store::read::block::last_game;
 use crate::store::write::level::levels;
 
 /// Data about a position in a level that can change when games are removed.
@@ -46,18 +47,6 @@ pub(crate) fn has_occurrences(
     connection.prepare_cached(sql)?.exists(params![key.as_i64(), count.saturating_sub(1)])
 }
 
-/// The last game; 0 if there are no games.
-fn last_game(connection: &Connection) -> rusqlite::Result<GameId> {
-    let mut last = connection.prepare_cached("SELECT max(game_id) FROM game")?;
-    let last = last.query_row([], |row| row.get::<_, Option<i64>>(0))?.unwrap_or(0);
-    Ok(GameId(u32::try_from(last).unwrap_or(u32::MAX)))
-}
-
-/// The block of the last game; 0 if there are no games.
-pub(crate) fn last_block(connection: &Connection) -> rusqlite::Result<u32> {
-    Ok(block_of(last_game(connection)?).0)
-}
-
 /// Calls `see` for each row of `visit_set` with this level and key. Passes the number of the row's block, and
 /// the games in stored form. Returns `None` if there is no such row.
 pub(crate) fn for_each_visit_set<E: From<rusqlite::Error>>(
@@ -86,7 +75,5 @@ pub(crate) fn played_at(
     ply: Ply,
 ) -> rusqlite::Result<Option<Option<MoveCode>>> {
     let sql = "SELECT game_id, ply, move_code FROM game_position WHERE game_id = ?1 AND ply = ?2";
-    GAME_POSITION.first(connection, sql, [game.0, ply.0], |cells| {
-        Ok(cells.get::<Option<u32>>("move_code")?.map(MoveCode::from_stored))
-    })
+    GAME_POSITION.first(connection, sql, [game.0, ply.0], |cells| cells.get("move_code"))
 }
