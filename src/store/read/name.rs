@@ -73,19 +73,15 @@ impl NameFilter {
 
     /// A function that checks whether names match. It reuses its buffer for each name.
     fn matcher(&self) -> impl FnMut(&str) -> bool {
-        let wanted = match self {
-            Self::Exactly(wanted) | Self::Account(wanted) => wanted.clone(),
-            Self::Word(wanted) => fold(wanted),
-        };
-        let mut folded = String::new();
+        let (word, mut folded) = (fold(self.text()), String::new());
         move |name| match self {
-            Self::Exactly(_) => wanted == name,
-            Self::Account(_) => is_account(&wanted, name),
+            Self::Exactly(wanted) => wanted == name,
+            Self::Account(wanted) => is_account(wanted, name),
             Self::Word(_) => {
                 fold_into(name, &mut folded, char::is_whitespace);
                 let begins_word =
                     |at: usize| !folded[..at].chars().next_back().is_some_and(char::is_alphanumeric);
-                folded.match_indices(wanted.as_str()).any(|(at, _)| begins_word(at))
+                folded.match_indices(word.as_str()).any(|(at, _)| begins_word(at))
             }
         }
     }

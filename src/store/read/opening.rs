@@ -37,18 +37,6 @@ impl Database {
         found.map_err(self.failed("look up an opening"))
     }
 
-    /// The openings of many positions, in the order of the positions; `None` for a position without a name.
-    /// Takes a few microseconds per position.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
-    pub fn openings_of<'p>(
-        &self,
-        positions: impl IntoIterator<Item = (PositionKey, &'p str)>,
-    ) -> Result<Vec<Option<Opening>>> {
-        positions.into_iter().map(|(key, fen)| self.opening_of(key, fen)).collect()
-    }
-
     /// The ids of the openings that a filter matches. If some names contain the typed words one after the
     /// other, only these names match.
     pub(crate) fn openings(&self, name: &NameFilter) -> Result<Vec<u32>> {

@@ -133,9 +133,7 @@ impl QueryRows<'_> {
     /// # Errors
     /// [`Error::Query`], [`Error::Interrupted`], or errors of SQLite about the file.
     pub fn next_row(&mut self) -> Result<Option<&rusqlite::Row<'_>>> {
-        let database = self.database;
-        let is_attaching = self.is_attaching;
-        self.rows.next().map_err(|source| Error::run(database, is_attaching, source))
+        self.rows.next().map_err(|source| Error::run(self.database, self.is_attaching, source))
     }
 }
 
