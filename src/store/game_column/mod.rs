@@ -45,8 +45,8 @@ pub(crate) const WHITE_ELO: &str = "white_elo";
 pub(crate) const BLACK_ELO: &str = "black_elo";
 pub(crate) const DATE: &str = "date";
 
-/// The allowed values of a column. The conditions are equivalent to the SQL of
-/// [`Selection`](crate::store::Selection). NULL matches only [`Test::Missing`] and [`Test::NoneOf`].
+/// The allowed values of a column. NULL matches only [`Test::Missing`] and [`Test::NoneOf`].
+/// [`Selection`](crate::store::Selection) writes the same tests in SQL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Test {
     /// One of these numbers, in ascending order.
