@@ -8,7 +8,6 @@ use std::sync::Arc;
 use rusqlite::{Connection, params};
 
 use crate::board::GameResult;
-use crate::id::GameId;
 use crate::store::Selection;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::block_of;

@@ -122,7 +122,7 @@ fn skipped_source(
     let sql = "SELECT source_id, path, bytes, digest, import_id FROM source WHERE source_id = ?1";
     let found = SOURCE.first(connection, sql, [id.0], |cells| {
         let text = cells.get::<Option<u64>>("bytes")?.zip(cells.get("digest")?);
-        Ok((cells.get("path")?, text, cells.get("import_id")?))
+        Ok((cells.get("path")?, text, cells.get::<ImportId>("import_id")?))
     });
     let Some((path, text, import)) = found? else { return Ok(None) };
     let sql = "SELECT import_id, options FROM import WHERE import_id = ?1";

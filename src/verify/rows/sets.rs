@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use rusqlite::Connection;
 
 use crate::board::ShortMove;
-use crate::id::{GameId, Ply};
+use crate::id::GameId;
 use crate::sorted::{SortedMap, distinct, sort};
 use crate::store::block_set::{BLOCK_GAMES, block_of, game_of};
 use crate::store::cell::DELETED_GAME;

@@ -34,6 +34,17 @@ pub struct ReachedGame {
     pub day: u32,
 }
 
+impl ReachedGame {
+    /// A game of a block; `None` if it does not exist. A game that somebody deleted through SQL is still in the
+    /// sets.
+    #[inline]
+    pub(super) fn of(outcomes: &Outcomes, block: u32, number: u16, played: Option<MoveCode>) -> Option<Self> {
+        let result = outcomes.result(number)?;
+        let (game, elos, day) = (game_of(block, number), outcomes.elos(number), outcomes.day(number));
+        Some(Self { game, played, result, elos, day })
+    }
+}
+
 /// A position to explore, in a database.
 #[derive(Clone, Copy)]
 pub(super) struct ExploreTarget<'a> {
@@ -203,12 +214,7 @@ impl<'d> ReachedGames<'d> {
                     let rest = decode_within(
                         set,
                         |word| selected.word(word),
-                        |number| {
-                            // A game that somebody deleted through SQL is still in the set.
-                            let Some(result) = outcomes.result(number) else { return };
-                            let (elos, day) = (outcomes.elos(number), outcomes.day(number));
-                            see(ReachedGame { game: game_of(block, number), played, result, elos, day });
-                        },
+                        |number| _ = ReachedGame::of(outcomes, block, number, played).map(&mut see),
                     );
                     games = rest.ok_or(ColumnError::Missing)?;
                 }

@@ -6,7 +6,7 @@ use crate::board::{Color, GameResult, MoveCode, Position};
 use crate::id::{GameId, Level};
 use crate::sorted::SortedMap;
 use crate::store::block_games::BlockGames;
-use crate::store::block_set::{block_of, decode_within, game_of};
+use crate::store::block_set::{block_of, decode_within};
 use crate::store::cell::{Cells, GAME, LEVEL_CONTINUATION, LEVEL_POSITION};
 use crate::store::read::game_column::{BlockColumns, ColumnError, Outcomes, if_known};
 use crate::store::read::occurrence::hit::listed_games;
@@ -309,14 +309,11 @@ impl Counted {
                 set,
                 |word| selected.word(word),
                 |number| {
-                    // A game that somebody deleted through SQL is still in the set.
-                    let Some(result) = outcomes.result(number) else { return };
-                    if result == GameResult::Unknown {
+                    let Some(game) = ReachedGame::of(outcomes, block, number, None) else { return };
+                    if game.result == GameResult::Unknown {
                         tally.unfinished += 1;
                         return;
                     }
-                    let (elos, day) = (outcomes.elos(number), outcomes.day(number));
-                    let game = ReachedGame { game: game_of(block, number), played: None, result, elos, day };
                     counted.get_or_insert_default().add(&game, tally.side);
                     if let Some(kept) = &mut kept {
                         kept.insert(number);

@@ -6,7 +6,7 @@ use crate::board::{MoveCode, Position, PositionKey};
 use crate::sorted::{SortedMap, distinct};
 use crate::store::cell::{Cells, VARIATION, VARIATION_MOVE};
 use crate::store::read::occurrence::hit::HitLocation;
-use crate::store::row::{GameId, Ply};
+use crate::store::row::Ply;
 use crate::store::{Database, OccurrenceCount, Result, Selection};
 
 const ACTION: &str = "look for variations";
