@@ -373,7 +373,7 @@ fn a_scan_finds_the_first_matching_position_of_each_game() {
                     let fits =
                         |fen: &[u8]| if number == 0 { material.matches(fen) } else { castled.matches(fen) };
                     database
-                        .scan(&scan, &fits, |hit| {
+                        .scan(&scan, &fits, &mut |hit| {
                             hits.push(hit);
                             true
                         })

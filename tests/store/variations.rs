@@ -169,7 +169,7 @@ impl Sample {
                 let scan = Scan { lines: Lines::All, selection, order, limit, offset };
                 let mut found = Vec::new();
                 self.database
-                    .scan(&scan, &|fen: &[u8]| fits(std::str::from_utf8(fen).expect("text")), |hit| {
+                    .scan(&scan, &|fen: &[u8]| fits(std::str::from_utf8(fen).expect("text")), &mut |hit| {
                         found.push(place(&hit));
                         true
                     })

@@ -59,11 +59,7 @@ impl Database {
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn nearest(&self, nearest: &Nearest<'_>, mut visit: impl FnMut(Hit) -> bool) -> Result<Option<u32>> {
-        self.nearest_dyn(nearest, &mut visit)
-    }
-
-    fn nearest_dyn(&self, nearest: &Nearest<'_>, visit: &mut dyn FnMut(Hit) -> bool) -> Result<Option<u32>> {
+    pub fn nearest(&self, nearest: &Nearest<'_>, visit: &mut dyn FnMut(Hit) -> bool) -> Result<Option<u32>> {
         let mut search = NearestSearch::new(self, nearest);
         if let Some(last) = self.last_game()? {
             let numbers = blocks_with_games(self.connection()).map_err(self.failed(ACTION))?;

@@ -149,10 +149,10 @@ impl Database {
         &self,
         scan: &Scan<'_>,
         sought: &impl Seek,
-        mut visit: impl FnMut(Hit) -> bool,
+        visit: &mut dyn FnMut(Hit) -> bool,
     ) -> Result<()> {
         let look = |database: &Self, ranges: &[GameRange]| database.scan_games(scan, ranges, sought);
-        self.scan_all(scan, &sought.feature_query(), &look, &mut visit)
+        self.scan_all(scan, &sought.feature_query(), &look, visit)
     }
 
     fn scan_all(

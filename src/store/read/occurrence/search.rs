@@ -109,11 +109,7 @@ impl Database {
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn visit_hits(&self, search: &Search<'_>, mut visit: impl FnMut(Hit) -> bool) -> Result<()> {
-        self.visit_hits_dyn(search, &mut visit)
-    }
-
-    fn visit_hits_dyn(&self, search: &Search<'_>, visit: &mut dyn FnMut(Hit) -> bool) -> Result<()> {
+    pub fn visit_hits(&self, search: &Search<'_>, visit: &mut dyn FnMut(Hit) -> bool) -> Result<()> {
         let (mut skip, mut left) = (search.offset, search.limit);
         if left == Some(0) {
             return Ok(());
@@ -140,7 +136,7 @@ impl Database {
     /// Errors of SQLite.
     pub fn hits(&self, search: &Search<'_>) -> Result<Vec<Hit>> {
         let mut hits = Vec::new();
-        self.visit_hits(search, |hit| {
+        self.visit_hits(search, &mut |hit| {
             hits.push(hit);
             true
         })?;
@@ -409,12 +405,12 @@ impl Database {
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn list_games(&self, listing: &Listing<'_>, mut visit: impl FnMut(Hit) -> bool) -> Result<()> {
+    pub fn list_games(&self, listing: &Listing<'_>, visit: &mut dyn FnMut(Hit) -> bool) -> Result<()> {
         let Listing { selection, order, limit, offset } = *listing;
         let sql = games_sql(HAS_POSITIONS, selection, order) + " LIMIT :limit OFFSET :offset";
         let params = named_params! { ":limit": limit.map_or(-1, i64::from), ":offset": offset };
         let walked = self.walk_games(selection, &sql, params, &mut |game| {
-            Ok(self.hit(HitLocation::played(game, Ply(0)), None)?.is_none_or(&mut visit))
+            Ok(self.hit(HitLocation::played(game, Ply(0)), None)?.is_none_or(&mut *visit))
         });
         walked.map_err(self.failed("list games"))
     }
