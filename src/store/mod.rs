@@ -56,7 +56,7 @@ pub(crate) use read::annotation::{MOST_DEPTH, game_annotations};
 pub use read::filter::{DatePrefix, EcoRange, FilterError, read_result};
 pub(crate) use read::game::game_record;
 pub use read::game::{
-    ComparedGame, GameMarks, GameOutcome, GameProblem, GameRecord, GameSummary, OpeningName, StoredPosition,
+    ComparedGame, GameMarks, GameOutcome, GameProblem, GameRecord, GameSummary, StoredPosition,
 };
 pub use read::info::{
     DuplicateCount, FoundProblem, ImportInfo, Info, PROBLEM_KINDS, ProblemCount, ProblemPage, SourceContent,
@@ -79,7 +79,7 @@ pub use read::player::matcher::PlayerAlias;
 pub(crate) use read::player::name::{PlayerWords, can_be_one_person, have_same_words, is_initial};
 pub use read::removal::{SkippedDuplicate, SkippedSource};
 #[cfg(feature = "parquet")]
-pub(crate) use read::selection::RowFilter;
+pub(crate) use read::row_filter::RowFilter;
 pub use read::selection::{GameFilter, KnownPlayers, Selection, UnknownName};
 pub use read::snapshot::{NameTable, Snapshot};
 pub(crate) use read::source::GIVEN_ENCODING;

@@ -8,6 +8,7 @@ use rusqlite::{Connection, Params, Row};
 use serde::Serialize;
 
 use crate::board::{GameResult, MoveCode, Position, PositionKey, ShortMove};
+use crate::opening::Opening;
 use crate::sorted::SortedMap;
 use crate::store::cell::{Cells, GAME, GAME_POSITION, GAMES, PROBLEM, Stored, TAG};
 use crate::store::row::{GameId, GameStatus, Ply};
@@ -79,7 +80,7 @@ pub struct GameRecord {
     /// Six-field FEN of the start position; `None`: the standard position.
     pub start_fen: Option<String>,
     /// The opening, determined by the positions of the game.
-    pub opening: Option<OpeningName>,
+    pub opening: Option<Opening>,
     /// The file that contains the game.
     pub source: PathBuf,
     /// The offset of the game's text in this file, in bytes.
@@ -130,16 +131,6 @@ impl GameProblem {
             message: cells.get("message")?,
         })
     }
-}
-
-/// The name of an opening.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct OpeningName {
-    /// ECO code, such as `B90`.
-    pub eco: String,
-    /// Name, such as `Sicilian Defense: Najdorf Variation`.
-    pub name: String,
 }
 
 /// One position of a game.
@@ -433,9 +424,10 @@ pub(crate) fn game_record(connection: &Connection, game: GameId) -> rusqlite::Re
     Ok(Some(record))
 }
 
-fn opening(cells: Cells<'_>) -> rusqlite::Result<Option<OpeningName>> {
+/// The opening in the columns `opening_eco` and `opening`, if any.
+pub(super) fn opening(cells: Cells<'_>) -> rusqlite::Result<Option<Opening>> {
     let (eco, name) = (cells.get::<Option<_>>("opening_eco")?, cells.get::<Option<_>>("opening")?);
-    Ok(eco.zip(name).map(|(eco, name)| OpeningName { eco, name }))
+    Ok(eco.zip(name).map(|(eco, name)| Opening { eco, name }))
 }
 
 /// Reads the summary of a game from a row. `T` determines whether texts are read completely or

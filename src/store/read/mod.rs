@@ -13,6 +13,8 @@ pub(crate) mod occurrence;
 mod opening;
 pub(crate) mod player;
 pub(crate) mod removal;
+#[cfg(feature = "parquet")]
+pub(crate) mod row_filter;
 mod rows;
 pub(crate) mod selection;
 pub(crate) mod snapshot;

@@ -1,8 +1,6 @@
 //! Filters on games: by names, ratings, date, result, opening, time control, termination, length,
 //! evaluations, source and variant.
 
-#[cfg(feature = "parquet")]
-use std::collections::HashSet;
 use std::path::PathBuf;
 
 use rusqlite::types::Value;
@@ -15,11 +13,7 @@ use crate::store::cell::{Cells, OPENING, Table};
 use crate::store::game_column::{
     Alternative, BLACK_ELO, BLACK_ID, Condition as ColumnCondition, DATE, RESULT, Test, WHITE_ELO, WHITE_ID,
 };
-#[cfg(feature = "parquet")]
-use crate::store::read::opening::matching_openings;
 use crate::store::read::rows::prepare;
-#[cfg(feature = "parquet")]
-use crate::store::row::virtual_table::Cell;
 use crate::store::{Database, DatePrefix, EcoRange, FilterError, NameFilter, Named, Result};
 
 /// A filter on games: all given conditions must hold.
@@ -408,7 +402,7 @@ impl Database {
 impl Selection {
     /// Adds the conditions that can be checked without looking up anything in a database: all except those on
     /// names, on sources, and on the code of the opening determined by the positions.
-    fn add_plain(&mut self, filter: &GameFilter) {
+    pub(super) fn add_plain(&mut self, filter: &GameFilter) {
         self.add_eco(filter);
         self.add_outcome(filter);
         self.add_clock(filter);
@@ -476,80 +470,14 @@ impl Selection {
     }
 }
 
-/// A [`GameFilter`] prepared for the rows of games that are not in a database. The condition on sources is ignored.
-///
-/// A name is compared only with the spelling in the row, because only a database has aliases of players.
-#[cfg(feature = "parquet")]
-#[derive(Clone, Debug)]
-pub(crate) struct RowFilter {
-    filter: GameFilter,
-    conditions: Vec<ColumnCondition>,
-    /// The names of openings that match; `None` if the filter does not name an opening.
-    openings: Option<HashSet<String>>,
-}
-
-#[cfg(feature = "parquet")]
-impl RowFilter {
-    /// Prepares a filter. `openings` are the names of all openings by which games can be classified.
-    pub(crate) fn new<'n>(filter: &GameFilter, openings: impl IntoIterator<Item = &'n str>) -> Self {
-        let mut selection = Selection::default();
-        selection.add_plain(filter);
-        let conditions = selection.conditions().cloned().collect();
-        let openings = filter.opening.as_ref().map(|name| matching_openings(name, openings));
-        Self { filter: filter.clone(), conditions, openings }
-    }
-
-    /// Whether a game matches. `cell` returns the value of a column of the game, with names instead of their
-    /// ids.
-    pub(crate) fn fits<'c>(&self, cell: impl Fn(&str) -> Cell<'c>) -> bool {
-        let holds = |(column, test): &(&str, Test)| test.fits(cell(column));
-        let conditions = self.conditions.iter().all(|condition| match condition {
-            ColumnCondition::Tests(alternatives) => alternatives.iter().any(|tests| tests.iter().all(holds)),
-            ColumnCondition::SumIn(..) => true,
-        });
-        conditions && self.codes_fit(&cell) && self.names_fit(&cell) && self.players_fit(&cell)
-    }
-
-    fn codes_fit<'c>(&self, cell: &impl Fn(&str) -> Cell<'c>) -> bool {
-        let range = self.filter.opening_eco.as_ref();
-        range.is_none_or(|range| Test::Between(range.first.clone(), range.end()).fits(cell("opening_eco")))
-    }
-
-    fn names_fit<'c>(&self, cell: &impl Fn(&str) -> Cell<'c>) -> bool {
-        let GameFilter { event, site, .. } = &self.filter;
-        let names_fit = [(event, "event"), (site, "site")].iter().all(|(filter, column)| {
-            let Some(filter) = filter else { return true };
-            cell(column).as_text().is_some_and(|name| filter.matches(name))
-        });
-        let opening_fits =
-            |names: &HashSet<String>| cell("opening").as_text().is_some_and(|name| names.contains(name));
-        names_fit && self.openings.as_ref().is_none_or(opening_fits)
-    }
-
-    fn players_fit<'c>(&self, cell: &impl Fn(&str) -> Cell<'c>) -> bool {
-        let GameFilter { white, black, player, opponent, .. } = &self.filter;
-        let fits = |filter: &NameFilter, column| {
-            cell(column).as_text().is_some_and(|name| filter.matches_player(name))
-        };
-        let is =
-            |filter: &Option<NameFilter>, column| filter.as_ref().is_none_or(|filter| fits(filter, column));
-        if !is(white, "white") || !is(black, "black") {
-            return false;
-        }
-        match (player, opponent) {
-            (None, None) => true,
-            (Some(one), None) | (None, Some(one)) => fits(one, "white") || fits(one, "black"),
-            (Some(one), Some(other)) => {
-                (fits(one, "white") && fits(other, "black")) || (fits(one, "black") && fits(other, "white"))
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::store::row::virtual_table::Cell;
+
+    /// Texts with blanks between them; the first one is empty.
+    const VALUES: &str = " * 1-0 B89 B90 B90a C19 C2 Ä 1991.12.31 1992.05.01 1992.05.02 1992.05.03 1992.05.?? \
+        1992.??.?? 1993.01.01 199?.??.?? ????.05.02";
 
     fn compare(test: &Test, value: Value, cell: Cell<'_>) {
         let connection = Connection::open_in_memory().unwrap();
@@ -590,26 +518,7 @@ mod tests {
             Test::Until(text("1992.05.02~")),
         ] {
             compare(&test, Value::Null, Cell::Null);
-            for value in [
-                "",
-                "*",
-                "1-0",
-                "B89",
-                "B90",
-                "B90a",
-                "C19",
-                "C2",
-                "Ä",
-                "1991.12.31",
-                "1992.05.01",
-                "1992.05.02",
-                "1992.05.03",
-                "1992.05.??",
-                "1992.??.??",
-                "1993.01.01",
-                "199?.??.??",
-                "????.05.02",
-            ] {
+            for value in VALUES.split(' ') {
                 compare(&test, text(value).into(), Cell::Text(value));
             }
         }

@@ -7,13 +7,15 @@ use rusqlite::{Connection, params_from_iter};
 
 use crate::board::{Color, Ending, Endings, GameResult, Material, MoveCode, Position};
 use crate::id::{GameId, NameId};
+use crate::opening::Opening;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::block_of;
 use crate::store::cell::{GAME, GAME_POSITION, PLAYER};
 use crate::store::features::FeatureKind;
 use crate::store::read::features::visit_sets;
+use crate::store::read::game::opening;
 use crate::store::row::year_of_date;
-use crate::store::{Database, OpeningName, Result, Selection};
+use crate::store::{Database, Result, Selection};
 
 const COUNT: &str = "count the games of players";
 const READ: &str = "read the games of a player";
@@ -63,7 +65,7 @@ pub struct PlayedGame {
     /// The speed class, as on Lichess.
     pub speed: Option<String>,
     /// The opening, determined by the positions of the game.
-    pub opening: Option<OpeningName>,
+    pub opening: Option<Opening>,
     /// Event.
     pub event: Option<String>,
 }
@@ -185,7 +187,7 @@ impl Database {
     ) -> Result<()> {
         let sql = format!(
             "SELECT game.game_id AS game_id, game.white_id, game.black_id, game.result, game.white_elo, game.black_elo,
-                 game.date, game.speed, o.eco, o.name, e.name, w.name, b.name
+                 game.date, game.speed, o.eco AS opening_eco, o.name AS opening, e.name, w.name, b.name
              FROM game
              LEFT JOIN opening AS o USING (opening_id) LEFT JOIN event AS e USING (event_id)
              LEFT JOIN player AS w ON w.player_id = game.white_id LEFT JOIN player AS b ON b.player_id = game.black_id
@@ -205,7 +207,6 @@ impl Database {
                 if !has_side {
                     continue;
                 }
-                let (eco, name): (Option<String>, Option<String>) = (cells.get(8)?, cells.get(9)?);
                 see(PlayedGame {
                     game: cells.get(0)?,
                     side,
@@ -215,7 +216,7 @@ impl Database {
                     opponent_rating: cells.get(opponent_rating)?,
                     date: cells.get(6)?,
                     speed: cells.get(7)?,
-                    opening: eco.zip(name).map(|(eco, name)| OpeningName { eco, name }),
+                    opening: opening(cells)?,
                     event: cells.get(10)?,
                 });
             }
