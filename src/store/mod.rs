@@ -59,8 +59,8 @@ pub use read::game::{
     ComparedGame, GameMarks, GameOutcome, GameProblem, GameRecord, GameSummary, StoredPosition,
 };
 pub use read::info::{
-    DuplicateCount, FoundProblem, ImportInfo, Info, PROBLEM_KINDS, ProblemCount, ProblemPage, SourceContent,
-    SourceInfo, Totals,
+    DuplicateCount, FoundProblem, ImportInfo, PROBLEM_KINDS, ProblemCount, ProblemPage, SourceContent,
+    SourceInfo,
 };
 pub use read::name::{NameFilter, Named, fold};
 pub use read::narrowed::GameSortKey;

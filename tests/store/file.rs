@@ -12,7 +12,7 @@ use pgndex::store::row::{
 };
 use pgndex::store::{
     Build, BuildOptions, BulkLoader, Database, Error, ErrorKind, HitOrder, ImportId, ImportTotals, Lines,
-    NewImport, Search, Selection, SourceDigest, SourceTotals, Totals, WriterLock,
+    Named, NewImport, Search, Selection, SourceDigest, SourceTotals, WriterLock,
 };
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -217,7 +217,7 @@ fn a_fresh_database_is_recognised_and_empty() {
     assert_eq!(table(database.connection(), "PRAGMA application_id"), 0x5047_4e64.to_string());
     assert_eq!(table(database.connection(), "PRAGMA user_version"), "1");
     assert_eq!(table(database.connection(), "PRAGMA journal_mode"), "delete");
-    assert_eq!(database.info().expect("info").totals, Totals::default());
+    assert_eq!(database.import_infos().expect("runs"), []);
     assert_eq!(names(directory.path()), ["games.db"]);
 }
 
@@ -514,18 +514,23 @@ fn a_game_is_returned_completely() {
 }
 
 #[test]
-fn info_gives_the_totals() {
+fn runs_sources_and_problems_are_listed() {
     let directory = directory();
     let path = sample_database(directory.path());
-    let info = Database::open_read_only(&path).and_then(|database| database.info()).expect("info");
-    assert_eq!(info.file_bytes, fs::metadata(&path).expect("a file").len());
-    assert_eq!((info.page_bytes, info.players, info.events, info.sites), (8192, 2, 1, 1));
-    assert_eq!((info.totals.games, info.totals.positions), (3, 7));
-    assert_eq!(info.totals.elapsed, Duration::from_millis(1500));
-    assert_eq!(info.sources[0].path.to_str(), Some("games.pgn"));
-    assert_eq!(info.sources[0].digest.as_deref(), Some("ab".repeat(32).as_str()));
-    assert_eq!((info.problems[0].kind.as_str(), info.problems[0].count), ("illegal-move", 2));
-    assert!(info.imports[0].finished_at.is_some());
+    let database = Database::open_read_only(&path).expect("a database");
+    assert_eq!(database.file_bytes().expect("a size"), fs::metadata(&path).expect("a file").len());
+    let names = [Named::Player, Named::Event, Named::Site];
+    assert_eq!(names.map(|named| database.count_names(named).expect("a number")), [2, 1, 1]);
+    let imports = database.import_infos().expect("runs");
+    let [import] = imports.as_slice() else { panic!("{imports:?}") };
+    assert_eq!((import.totals.games, import.totals.positions), (3, 7));
+    assert_eq!(import.totals.elapsed, Duration::from_millis(1500));
+    assert!(import.finished_at.is_some());
+    let source = &database.source_infos().expect("sources")[0];
+    assert_eq!(source.path.to_str(), Some("games.pgn"));
+    assert_eq!(source.digest.as_deref(), Some("ab".repeat(32).as_str()));
+    let problem = &database.problem_counts().expect("problems")[0];
+    assert_eq!((problem.kind.as_str(), problem.count), ("illegal-move", 2));
 }
 
 #[test]

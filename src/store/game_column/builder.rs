@@ -119,12 +119,6 @@ impl OpenColumn {
         };
         Some((cells, games))
     }
-
-    /// The value of the game with this number in the block.
-    fn value(&self, number: usize) -> &ColumnValue {
-        const NULL: &ColumnValue = &ColumnValue::Null;
-        self.games.get(number).map_or(NULL, |&index| &self.values[index as usize])
-    }
 }
 
 /// A finished block of columns: its number, and for each column the name and the stored form. The stored form
@@ -170,8 +164,8 @@ impl ColumnBuilder {
         }
         // A number without a result has no game.
         let results = &columns[0];
-        let has_game = |&number: &usize| *results.value(number) != ColumnValue::Null;
-        let count = (0..results.games.len()).rev().find(has_game).map_or(0, |last| last + 1);
+        let is_game = |&index: &u32| results.values[index as usize] != ColumnValue::Null;
+        let count = results.games.iter().rposition(is_game).map_or(0, |last| last + 1);
         let columns = columns.map(|mut filling| {
             filling.fill(count);
             filling.games.truncate(count);

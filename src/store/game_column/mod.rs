@@ -120,12 +120,8 @@ pub(crate) fn sum_in(one: &StoredColumn, other: &StoredColumn, ranges: &[RangeIn
     let numbers = |column: &StoredColumn| -> Vec<_> { column.values().map(Cell::as_integer).collect() };
     let (ones, others) = (numbers(one), numbers(other));
     let mut games = BlockGames::default();
-    let both = one.numbers().min(other.numbers());
-    for game in (0..=u16::MAX).take(both) {
-        let value = |column: &StoredColumn, values: &[Option<i64>]| {
-            values.get(usize::from(column.rank(game)?)).copied().flatten()
-        };
-        if let (Some(one), Some(other)) = (value(one, &ones), value(other, &others))
+    for ((game, &one), &other) in (0..=u16::MAX).zip(one.ranks()).zip(other.ranks()) {
+        if let (Some(one), Some(other)) = (ones[usize::from(one)], others[usize::from(other)])
             && ranges.iter().any(|range| range.contains(&(one + other)))
         {
             games.insert(game);

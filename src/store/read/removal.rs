@@ -153,7 +153,7 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn games_of_sources(&self, sources: &[SourceId]) -> Result<GameSet> {
-        let ids = serde_json::json!(sources.iter().map(|source| source.0).collect::<Vec<_>>()).to_string();
+        let ids = serde_json::json!(sources).to_string();
         let sql = "SELECT game_id FROM game WHERE source_id IN (SELECT value FROM json_each(?1))";
         let games = self.all("read table game", GAME, sql, [ids], |cells| cells.get(0))?;
         Ok(games.into_iter().collect())

@@ -450,7 +450,7 @@ impl Snapshot {
     /// # Errors
     /// Errors of SQLite.
     pub fn tail(&self, sources: &KnownSources, source: &KnownSource) -> Result<Tail> {
-        let readings: Vec<u32> = sources.readings(source).map(|reading| reading.0).collect();
+        let readings: Vec<SourceId> = sources.readings(source).collect();
         let readings = serde_json::json!(readings).to_string();
         let games = source.games;
         let last_game = "SELECT last_game FROM source WHERE source_id IN reading AND last_game IS NOT NULL

@@ -197,7 +197,7 @@ pub(crate) struct RemovedRows {
 
 impl RemovedRows {
     fn sources_json(&self) -> String {
-        serde_json::json!(self.sources.iter().map(|source| source.0).collect::<Vec<_>>()).to_string()
+        serde_json::json!(self.sources).to_string()
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 use rusqlite::{ToSql, params};
 
 use crate::board::{GameResult, MoveCode, Position, PositionKey};
-use crate::id::GameId;
+use crate::id::{GameId, Level};
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{decode_within, game_of};
 use crate::store::cell::{Cells, GAME, GAME_POSITION};
@@ -86,7 +86,7 @@ impl ExploreTarget<'_> {
             return Ok(());
         }
         let levels = levels.map(|levels| {
-            let levels: Vec<u32> = levels.iter().map(|level| level.level.0).collect();
+            let levels: Vec<Level> = levels.iter().map(|level| level.level).collect();
             serde_json::json!(levels).to_string()
         });
         // Joins `game` before `game_position`. The rows of `game_position` are on many more pages than those

@@ -238,9 +238,8 @@ impl ExploreTarget<'_> {
         let ranks = |games: &[GameId], list: &mut GameList, rank: fn([Option<u16>; 2], u32) -> u32| {
             let sql = "SELECT game.game_id, white_elo, black_elo, date
                        FROM json_each(?1) AS listed CROSS JOIN game ON game.game_id = listed.value";
-            let ids: Vec<u32> = games.iter().map(|game| game.0).collect();
             let mut found = 0;
-            GAME.each(connection, sql, [serde_json::json!(ids).to_string()], |cells| {
+            GAME.each(connection, sql, [serde_json::json!(games).to_string()], |cells| {
                 let elos = [cells.get("white_elo")?, cells.get("black_elo")?];
                 let day = cells.get::<Option<&str>>("date")?.map_or(0, day_number);
                 list.insert(rank(elos, day), cells.get(0)?);

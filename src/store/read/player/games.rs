@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use rusqlite::{Connection, params_from_iter};
+use serde_json::json;
 
 use crate::board::{Color, Ending, Endings, GameResult, Material, MoveCode, Position};
 use crate::id::{GameId, NameId};
@@ -93,7 +94,7 @@ impl Database {
         if player_of.len() <= FEW {
             sql += " WHERE white_id IN (SELECT value FROM json_each(?1))
                 OR black_id IN (SELECT value FROM json_each(?1))";
-            few = Some(json(&players.concat()));
+            few = Some(json!(players.concat()).to_string());
         }
         let counted = GAME.each(self.connection(), &sql, params_from_iter(few), |cells| {
             let player = |column| {
@@ -145,23 +146,8 @@ impl Database {
         let sql = "SELECT count(*) FROM (
                 SELECT game_id FROM game WHERE white_id IN (SELECT value FROM json_each(?1))
                 UNION SELECT game_id FROM game WHERE black_id IN (SELECT value FROM json_each(?1)))";
-        let count = GAME.first(self.connection(), sql, [json(ids)], |cells| cells.get(0));
+        let count = GAME.first(self.connection(), sql, [json!(ids).to_string()], |cells| cells.get(0));
         Ok(count.map_err(self.failed(COUNT))?.unwrap_or_default())
-    }
-
-    /// Visits the players' names from `begin` (inclusive) to `end` (exclusive) and their ids, in the order of
-    /// the names' bytes, until `visit` returns `false`.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
-    pub(crate) fn visit_players_between(
-        &self,
-        begin: &str,
-        end: &str,
-        mut visit: impl FnMut(NameId, &str) -> bool,
-    ) -> Result<()> {
-        let sql = "SELECT player_id, name FROM player WHERE name >= ?1 AND name < ?2 ORDER BY name";
-        self.walk_rows(PLAYER, sql, [begin, end], &mut |id, name| visit(NameId(id), name))
     }
 
     /// The players' names with these ids, in ascending order of the ids.
@@ -170,7 +156,7 @@ impl Database {
     /// Errors of SQLite.
     pub(crate) fn player_names(&self, ids: &[NameId]) -> Result<Vec<String>> {
         let sql = "SELECT player_id, name FROM player WHERE player_id IN (SELECT value FROM json_each(?1)) ORDER BY player_id";
-        self.all("look up a name", PLAYER, sql, [json(ids)], |cells| cells.get(1))
+        self.all("look up a name", PLAYER, sql, [json!(ids).to_string()], |cells| cells.get(1))
     }
 
     /// Calls `see` with each game of a selection in which a side has one of these names, in the order of the
@@ -269,10 +255,6 @@ impl Database {
         };
         read().map_err(self.failed("read the endings that games reached"))
     }
-}
-
-fn json(ids: &[NameId]) -> String {
-    serde_json::json!(ids.iter().map(|id| id.0).collect::<Vec<_>>()).to_string()
 }
 
 /// Whether one of these kinds depends on the pieces' squares.
