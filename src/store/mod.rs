@@ -63,9 +63,8 @@ pub use read::info::{
     SourceInfo,
 };
 pub use read::name::{NameFilter, Named, fold};
-pub use read::narrowed::GameSortKey;
 pub use read::occurrence::explore::{Continuation, ExploreOptions, PositionCounts};
-pub use read::occurrence::hit::{Hit, HitOrder, Lines};
+pub use read::occurrence::hit::{GameSortKey, Hit, HitOrder, Lines};
 pub use read::occurrence::near::Nearest;
 pub use read::occurrence::reached::{ReachedGame, ReachedGames};
 pub use read::occurrence::scan::{Scan, Seek};

@@ -5,20 +5,8 @@ use std::ops::RangeInclusive;
 
 use crate::id::GameId;
 use crate::store::game_column::{BLACK_ELO, Condition, Test, WHITE_ELO};
-use crate::store::read::occurrence::hit::rank_sql;
+use crate::store::read::occurrence::hit::{GameSortKey, rank_sql};
 use crate::store::{Database, HitOrder, NameFilter, Named, Result, Selection};
-
-/// The place of a game in a sorted list of games.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GameSortKey {
-    /// Whether the game has no result.
-    pub is_unfinished: bool,
-    /// The rank: games with a smaller rank come first. But games without a result come after all games with a
-    /// result, whatever their rank. In [`HitOrder::Game`], all ranks are 0, and the result does not matter.
-    pub rank: i64,
-    /// The game.
-    pub game: GameId,
-}
 
 impl Database {
     /// The place of a game in the order `order`; `None` if the game does not exist.
@@ -26,8 +14,7 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn game_sort_key(&self, game: GameId, order: HitOrder) -> Result<Option<GameSortKey>> {
-        let rank = self.rank(game, order).map_err(self.failed("look up a game"))?;
-        Ok(rank.map(|(is_unfinished, rank)| GameSortKey { is_unfinished, rank, game }))
+        self.place(game, order).map_err(self.failed("look up a game"))
     }
 
     /// If `is_casual`, keeps only games whose event's name has a word that begins with `casual`; otherwise

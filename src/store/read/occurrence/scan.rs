@@ -15,7 +15,7 @@ use crate::store::cell::VARIATION;
 use crate::store::database::SetUp;
 use crate::store::read::block::{has_games, last_block};
 use crate::store::read::features::FeatureMatches;
-use crate::store::read::occurrence::hit::HitLocation;
+use crate::store::read::occurrence::hit::{GameSortKey, HitLocation};
 use crate::store::row::{GameId, Ply};
 use crate::store::{Database, FeatureQuery, Hit, HitOrder, Lines, Result, Selection, Stop};
 
@@ -179,13 +179,15 @@ impl Database {
         if scan.order == HitOrder::Game {
             return self.scan_in_order(scan, query, look, &mut pass);
         }
-        let key = |rank, GameId(game): GameId| (rank, if scan.order.is_descending() { !game } else { game });
+        let key = |GameSortKey { is_unfinished, rank, game: GameId(game) }| {
+            (is_unfinished, rank, if scan.order.is_descending() { !game } else { game })
+        };
         if let Some(few) = self.few_candidates(scan, query)? {
             let games = few.into_iter().flat_map(|(first, last)| (first.0..=last.0).map(GameId));
             let mut ranked = Vec::new();
             for game in games {
-                let rank = self.rank(game, scan.order).map_err(failed)?;
-                ranked.extend(rank.map(|rank| (key(rank, game), game)));
+                let place = self.place(game, scan.order).map_err(failed)?;
+                ranked.extend(place.map(|place| (key(place), game)));
             }
             sort(&mut ranked);
             let mut ranked = ranked.into_iter().map(|(_, game)| (game, game));
@@ -193,14 +195,14 @@ impl Database {
             return self.scan_pieces(look, &mut next, &mut pass);
         }
         let mut found = Vec::new();
-        self.scan_in_order(scan, query, look, &mut |place| {
-            let rank = self.rank(place.game, scan.order).map_err(failed)?;
-            found.extend(rank.map(|rank| (key(rank, place.game), place)));
+        self.scan_in_order(scan, query, look, &mut |location| {
+            let place = self.place(location.game, scan.order).map_err(failed)?;
+            found.extend(place.map(|place| (key(place), location)));
             Ok(true)
         })?;
         sort_by_key(&mut found, |&(key, _)| key);
-        for (_, place) in found {
-            if !pass(place)? {
+        for (_, location) in found {
+            if !pass(location)? {
                 break;
             }
         }
