@@ -45,8 +45,8 @@ pub struct OccurrenceCount {
 impl OccurrenceCount {
     /// Reads three columns: the number of occurrences, the number of games, and the number of rows that were
     /// read (at most `cap`).
-    pub(super) fn read(cells: Cells<'_>, cap: i64) -> rusqlite::Result<Self> {
-        let capped = cells.get::<i64>(2)? == cap;
+    pub(super) fn read(cells: Cells<'_>, cap: u32) -> rusqlite::Result<Self> {
+        let capped = cells.get::<u32>(2)? == cap;
         Ok(Self { occurrences: cells.get(0)?, games: cells.get(1)?, capped })
     }
 }
@@ -130,19 +130,6 @@ impl Database {
         walk().map_err(self.failed("look up a position"))
     }
 
-    /// The hits of a search.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
-    pub fn hits(&self, search: &Search<'_>) -> Result<Vec<Hit>> {
-        let mut hits = Vec::new();
-        self.visit_hits(search, &mut |hit| {
-            hits.push(hit);
-            true
-        })?;
-        Ok(hits)
-    }
-
     /// The number of hits of a search, ignoring its limit and offset.
     ///
     /// # Errors
@@ -189,7 +176,7 @@ impl Database {
         if let Some(visited) = self.visited(search, ListLengths::NONE).map_err(failed)? {
             return Ok(HitCount::Games(visited.games_of_all()));
         }
-        let count = self.count_position(search.key, search.fen, Some(COUNTED))?;
+        let count = self.count_position(search.key, search.fen, COUNTED)?;
         Ok(match count.capped {
             true => HitCount::AtLeast(count.games),
             false => HitCount::Exact { occurrences: count.occurrences, games: count.games },
@@ -201,8 +188,7 @@ impl Database {
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn count_position(&self, key: PositionKey, fen: &str, cap: Option<u32>) -> Result<OccurrenceCount> {
-        let cap = cap.map_or(-1, i64::from);
+    pub fn count_position(&self, key: PositionKey, fen: &str, cap: u32) -> Result<OccurrenceCount> {
         // With the cap as a parameter, SQLite would prepare the statement again each time.
         let sql = format!(
             "SELECT count(*) FILTER (WHERE p.fen = :fen), count(DISTINCT o.game_id) FILTER (WHERE p.fen = :fen), count(*)
@@ -243,9 +229,9 @@ impl Database {
         Ok(if rare { Plan::Games } else { Plan::Position })
     }
 
-    /// Whether the selection has conditions that use an index, and these match so few games that searching
-    /// the games for the position is faster than reading all occurrences of the position. Always `false` if
-    /// they match `cap` games or more.
+    /// Whether searching the games of the selection for the position is faster than reading all occurrences of
+    /// the position: the selection has conditions that use an index, and they match few games. Always `false`
+    /// if they match `cap` games or more.
     pub(crate) fn has_fewer_games(
         &self,
         selection: &Selection,
