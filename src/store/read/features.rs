@@ -52,9 +52,8 @@ pub(crate) fn deleted_games(connection: &Connection, block: u32) -> rusqlite::Re
     Ok(deleted)
 }
 
-/// Reads the sets of this kind whose value is in the range `values` and is accepted by `is_wanted`. Calls
-/// `see` for each game in each of these sets, with the value of the set and the number of the game in the
-/// block.
+/// Reads the sets of this kind whose value is in the range `values` and is accepted by `is_wanted`. For each
+/// game in each of these sets, calls `see` with the value of the set and the number of the game in the block.
 pub(crate) fn visit_sets(
     connection: &Connection,
     (block, kind): (u32, FeatureKind),
@@ -117,9 +116,9 @@ pub(crate) fn each_block_set(
     })
 }
 
-/// Adds to `block` the games of block `number` for which `is_wanted`, called with their numbers of rows in
-/// `game_position`, returns true. Computes their features from these rows; a game with an unreadable row is not
-/// added.
+/// Adds the games of block `number` to `block`. Computes their features from their rows in `game_position`.
+/// Skips a game with an unreadable row, and a game for which `is_wanted` returns `false`: it is called with the
+/// number of the game in the block and the number of its rows.
 pub(crate) fn fill_block(
     connection: &Connection,
     number: u32,

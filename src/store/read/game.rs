@@ -32,8 +32,8 @@ macro_rules! summary_joins {
 
 pub(crate) use {summary_columns, summary_joins};
 
-/// A game in a list of games. A field is `None` if the PGN does not give the value, marks it as unknown (by
-/// `?`, for example), or has a value that could not be parsed.
+/// A game in a list of games. A field is `None` if the PGN does not give the value or marks it as unknown, for
+/// example by `?`. It is also `None` if the value could not be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GameSummary {
     /// The game.

@@ -306,8 +306,8 @@ impl Snapshot {
         Ok(games)
     }
 
-    /// Calls `see` with each game in the rows of `visit_set` for a position in a level, and with the last
-    /// move that the game played from the position, if any.
+    /// Calls `see` with each game in the rows of `visit_set` for a position in a level. Also passes the last move
+    /// that the game played from the position, if any.
     ///
     /// # Errors
     /// Errors of SQLite.

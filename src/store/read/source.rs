@@ -18,8 +18,8 @@ pub struct KnownSource {
     /// The digest of the whole text, including the part that earlier readings read. For a damaged archive,
     /// the digest of the data that could be decoded.
     pub digest: String,
-    /// The number of games found by this reading and the readings that it continues, including games that
-    /// were not kept, were skipped as duplicates, or were removed later.
+    /// The number of games found by this reading and the readings that it continues. Games that were not kept,
+    /// were skipped as duplicates, or were removed later are included.
     pub games: u64,
     /// The offset, in bytes, of the last game found by this reading and the readings that it continues; 0 if
     /// no game was found.
@@ -156,8 +156,8 @@ impl Database {
     }
 }
 
-/// Paths similar to `wanted`, at most [`SUGGESTED`]: first paths with the same file name, then paths that
-/// differ from `wanted` in at most a third of its letters (changed, added, removed or swapped).
+/// Paths similar to `wanted`, at most [`SUGGESTED`]. Paths with the same file name come first. Then come paths
+/// that differ from `wanted` in at most a third of its letters: changed, added, removed or swapped ones.
 fn near(wanted: &Path, paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
     let text = wanted.to_string_lossy();
     let likeness = |path: &Path| match path.file_name() {

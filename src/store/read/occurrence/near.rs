@@ -129,9 +129,9 @@ impl<'a> NearestSearch<'a> {
             || self.kept.peek().is_some_and(|last| (bound, game) < (last.distance, last.game))
     }
 
-    /// Reads games in the order of their bounds, until all are read, no unread game can be near enough, or
-    /// the maximum number is read. Returns whether the search is complete. If it is not, games that are not
-    /// in `games` must be searched too.
+    /// Reads games in the order of their bounds. Stops if no unread game can be near enough, or if the maximum
+    /// number of games was read. Returns whether the search is complete. If it is not, games that are not in
+    /// `games` must be searched too.
     fn read_games(&mut self, games: Bounded) -> Result<bool> {
         let mut games = games
             .into_iter()
@@ -248,8 +248,8 @@ impl Block {
         bounded
     }
 
-    /// The games in which no position has the target's pawns, or none has its material, grouped by the lower
-    /// bound of the distance of their positions.
+    /// The games in which no position has the target's pawns, or no position has its material. The games are
+    /// grouped by the lower bound of the distance of their positions.
     fn others(&self, connection: &Connection, to: &PositionDistance) -> rusqlite::Result<Bounded> {
         let mut bounded = Bounded::new();
         if self.others.is_empty() {

@@ -67,8 +67,8 @@ impl ExploreTarget<'_> {
         Ok([counted, others])
     }
 
-    /// Calls `see` with each game of a selection that reached the position, in the order of ids, with the
-    /// last move that the game played from the position. If `levels` is given, reads only these levels.
+    /// Calls `see` with each game of a selection that reached the position, in the order of ids. The game has
+    /// the last move that it played from the position. If `levels` is given, reads only these levels.
     /// Otherwise reads all levels; if the selection has far fewer games than the position has occurrences,
     /// the search starts from these games.
     pub(super) fn for_each_game(

@@ -233,8 +233,8 @@ impl ExploreTarget<'_> {
             recent.iter().enumerate().for_each(|(index, &game)| tally.lists.recent.insert(rank(index), game));
             return Ok(Some(()));
         }
-        // The greatest ranks come first. The rank is the sum of both ratings in the list of the best-rated
-        // games, and the day in the list of the latest games.
+        // The greatest ranks come first. In the list of the best-rated games, the rank is the sum of both
+        // ratings. In the list of the latest games, it is the day.
         let ranks = |games: &[GameId], list: &mut GameList, rank: fn([Option<u16>; 2], u32) -> u32| {
             let sql = "SELECT game.game_id, white_elo, black_elo, date
                        FROM json_each(?1) AS listed CROSS JOIN game ON game.game_id = listed.value";

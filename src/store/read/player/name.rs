@@ -46,8 +46,8 @@ pub(crate) struct PlayerWords {
     before_comma: Option<usize>,
     /// Whether the name has both capital and small letters. If not, the case of a word means nothing.
     has_both_cases: bool,
-    /// Marks that distinguish namesakes, if present: the generation (`Sr.`, `Jr.`, `II`, `III` or `IV`), and
-    /// the number at the end of the last word that begins with a letter (`Li,Chao2`).
+    /// Marks that distinguish namesakes, if present. The first is the generation: `Sr.`, `Jr.`, `II`, `III` or
+    /// `IV`. The second is the number at the end of the last word that begins with a letter (`Li,Chao2`).
     pub(crate) marks: [Option<u32>; 2],
 }
 
