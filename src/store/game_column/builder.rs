@@ -7,7 +7,8 @@ use serde::Serialize;
 use super::{COLUMNS, StoredColumn};
 use crate::id::GameId;
 use crate::store::block_set::block_of;
-use crate::store::row::virtual_table::{Cell, Columns};
+use crate::store::row::GameRow;
+use crate::store::row::virtual_table::{Cell, Columns as _};
 
 /// Builds all columns, one block after the other.
 #[derive(Debug, Default)]
@@ -175,9 +176,10 @@ impl ColumnBuilder {
     }
 }
 
-/// The indexes of the [`COLUMNS`] among the columns of `R`, which must be a row of `game`.
-pub(crate) fn places<R: Columns>() -> [usize; COLUMNS.len()] {
-    COLUMNS.map(|name| R::COLUMNS.iter().position(|&column| column == name).expect("a column of `game`"))
+/// The indexes of the [`COLUMNS`] among the columns of [`GameRow`].
+pub(crate) fn places() -> [usize; COLUMNS.len()] {
+    COLUMNS
+        .map(|name| GameRow::COLUMNS.iter().position(|&column| column == name).expect("a column of `game`"))
 }
 
 /// A value of a column. Values are ordered as SQLite sorts them.

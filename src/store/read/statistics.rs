@@ -24,7 +24,7 @@ pub struct GameStatistics {
     /// Games with an unknown year.
     pub undated: u64,
     /// The number of known ratings, at most two per game, in each range of the width
-    /// [`RATING_STEP`](Self::RATING_STEP). The key is the lowest rating of a range.
+    /// [`RATING_STEP`](GameCharts::RATING_STEP). The key is the lowest rating of a range.
     pub ratings: SortedMap<u16, u64>,
     /// The number of unknown ratings, at most two per game.
     pub unrated: u64,
@@ -58,9 +58,6 @@ pub struct TreeSize {
 }
 
 impl GameStatistics {
-    /// The width of a range of ratings.
-    pub const RATING_STEP: u16 = 100;
-
     fn add(&mut self, cells: Cells<'_>) -> rusqlite::Result<()> {
         self.counts.count(cells.get(1)?);
         match cells.get(2)? {
@@ -78,7 +75,7 @@ impl GameStatistics {
         }
         for column in [5, 6] {
             match cells.get::<Option<u16>>(column)? {
-                Some(elo) => *self.ratings.entry(elo - elo % Self::RATING_STEP) += 1,
+                Some(elo) => *self.ratings.entry(elo - elo % GameCharts::RATING_STEP) += 1,
                 None => self.unrated += 1,
             }
         }
@@ -226,8 +223,8 @@ impl Database {
         Ok(openings)
     }
 
-    /// The most frequent openings, most games first. Games are grouped by the code and the name of their opening,
-    /// or by the PGN's ECO code if no game has a named opening.
+    /// The most frequent openings, most games first. Games are grouped by the code and the name of their opening.
+    /// If no game has a named opening, they are grouped by the PGN's ECO code.
     ///
     /// # Errors
     /// Errors of SQLite.

@@ -42,7 +42,7 @@ impl BulkLoader<'_> {
 
     /// Adds the games of a batch to the columns.
     pub(super) fn push_columns(&mut self, batch: &HeaderBatch) -> Result<()> {
-        let places = places::<GameRow>();
+        let places = places();
         for (index, game) in batch.games.iter().enumerate() {
             let cell = |column: usize| GameRow::cell(batch, index, places[column]).unwrap_or(Cell::Null);
             if let Some(done) = self.columns.push(game.game, cell) {
