@@ -281,10 +281,32 @@ impl Database {
         ranges: &[GameRange],
         sought: &impl Seek,
     ) -> rusqlite::Result<SortedMap<GameId, HitLocation>> {
+        let asks_for_moves = sought.asks_for_moves();
         let mut found = SortedMap::new();
-        self.scan_lines(scan.selection, Lines::Main, ranges, sought, &mut found)?;
-        if scan.lines == Lines::All {
-            self.scan_lines(scan.selection, Lines::All, ranges, sought, &mut found)?;
+        // With `Lines::All`, `each_position` visits only variations.
+        let passes: &[Lines] =
+            if scan.lines == Lines::All { &[Lines::Main, Lines::All] } else { &[Lines::Main] };
+        for &lines in passes {
+            let mut state = None;
+            self.each_position(scan.selection, lines, ranges, |fen, row| {
+                let played = if asks_for_moves { row.played()? } else { None };
+                if !sought.matters(fen, played) {
+                    return Ok(());
+                }
+                let game = row.game()?;
+                if found.contains_key(&game) {
+                    return Ok(());
+                }
+                let (line, ply) = (row.line()?, row.ply()?);
+                let seen = match &mut state {
+                    Some((of, seen)) if *of == (game, line) => seen,
+                    state => &mut state.insert(((game, line), sought.begin())).1,
+                };
+                if let Some(ply) = sought.observe(seen, ply, fen, played) {
+                    found.insert(game, HitLocation { game, line, ply });
+                }
+                Ok(())
+            })?;
         }
         Ok(found)
     }
@@ -313,39 +335,6 @@ impl Database {
             Ok(true)
         })?;
         Ok(Some(count))
-    }
-
-    /// Searches the games in some ranges: main lines or, with [`Lines::All`], only variations. Adds the first
-    /// match of each game that is not in `found` yet.
-    fn scan_lines(
-        &self,
-        selection: &Selection,
-        lines: Lines,
-        ranges: &[GameRange],
-        sought: &impl Seek,
-        found: &mut SortedMap<GameId, HitLocation>,
-    ) -> rusqlite::Result<()> {
-        let asks_for_moves = sought.asks_for_moves();
-        let mut state = None;
-        self.each_position(selection, lines, ranges, |fen, row| {
-            let played = if asks_for_moves { row.played()? } else { None };
-            if !sought.matters(fen, played) {
-                return Ok(());
-            }
-            let game = row.game()?;
-            if found.contains_key(&game) {
-                return Ok(());
-            }
-            let (line, ply) = (row.line()?, row.ply()?);
-            let seen = match &mut state {
-                Some((of, seen)) if *of == (game, line) => seen,
-                state => &mut state.insert(((game, line), sought.begin())).1,
-            };
-            if let Some(ply) = sought.observe(seen, ply, fen, played) {
-                found.insert(game, HitLocation { game, line, ply });
-            }
-            Ok(())
-        })
     }
 }
 
