@@ -317,7 +317,7 @@ impl Snapshot {
         key: PositionKey,
         mut see: impl FnMut(GameId, PlayedMove),
     ) -> Result<()> {
-        let seen = for_each_visit_set(&self.connection, level, key, |block, games| {
+        let seen = for_each_visit_set(&self.connection, &[level], key, |block, games| {
             for_each_visit(games, |number, played| see(game_of(block, number), played));
             Ok(())
         });

@@ -193,35 +193,32 @@ impl<'d> ReachedGames<'d> {
         mut see: impl FnMut(ReachedGame),
     ) -> std::result::Result<(), ColumnError> {
         let (connection, selection, blocks) = (self.database.connection(), self.selection, &mut self.blocks);
-        for &level in levels {
-            for_each_visit_set(connection, level, position.key(), |block, mut games| {
-                let SelectedBlock { selected, outcomes } = match blocks.entry(block) {
-                    Entry::Occupied(known) => known.into_mut(),
-                    Entry::Vacant(unknown) => {
-                        let columns = BlockColumns::new(connection, block);
-                        unknown.insert(SelectedBlock {
-                            selected: columns.selected(selection)?,
-                            outcomes: columns.outcomes()?,
-                        })
-                    }
-                };
-                while !games.is_empty() {
-                    let (played, set) = take_move(games).ok_or(ColumnError::Missing)?;
-                    let played = match played.played() {
-                        Some(short) => Some(position.clone().make_short(short).ok_or(ColumnError::Missing)?),
-                        None => None,
-                    };
-                    let rest = decode_within(
-                        set,
-                        |word| selected.word(word),
-                        |number| _ = ReachedGame::of(outcomes, block, number, played).map(&mut see),
-                    );
-                    games = rest.ok_or(ColumnError::Missing)?;
+        for_each_visit_set(connection, levels, position.key(), |block, mut games| {
+            let SelectedBlock { selected, outcomes } = match blocks.entry(block) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(unknown) => {
+                    let columns = BlockColumns::new(connection, block);
+                    unknown.insert(SelectedBlock {
+                        selected: columns.selected(selection)?,
+                        outcomes: columns.outcomes()?,
+                    })
                 }
-                Ok::<_, ColumnError>(())
-            })?
-            .ok_or(ColumnError::Missing)?;
-        }
-        Ok(())
+            };
+            while !games.is_empty() {
+                let (played, set) = take_move(games).ok_or(ColumnError::Missing)?;
+                let played = match played.played() {
+                    Some(short) => Some(position.clone().make_short(short).ok_or(ColumnError::Missing)?),
+                    None => None,
+                };
+                let rest = decode_within(
+                    set,
+                    |word| selected.word(word),
+                    |number| _ = ReachedGame::of(outcomes, block, number, played).map(&mut see),
+                );
+                games = rest.ok_or(ColumnError::Missing)?;
+            }
+            Ok::<_, ColumnError>(())
+        })?
+        .ok_or(ColumnError::Missing)
     }
 }

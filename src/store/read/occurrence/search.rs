@@ -8,7 +8,6 @@ use crate::store::cell::{Cells, GAME, POSITION_GAME, VARIATION_MOVE};
 use crate::store::read::occurrence::hit::{HitLocation, OCCURRENCES, join, join_variations, rank_sql};
 use crate::store::read::occurrence::reached::ExploreTarget;
 use crate::store::read::occurrence::tally::Tally;
-use crate::store::read::occurrence::visit::has_occurrences;
 use crate::store::row::{GameId, Ply};
 use crate::store::{Database, Hit, HitOrder, Lines, ListLengths, Result, Selection};
 
@@ -170,7 +169,8 @@ impl Database {
         let failed = self.failed("count the games that reached a position");
         // Often no game reached the position: after the opening, most positions of a game occur in no other
         // game.
-        if !has_occurrences(self.connection(), search.key, 1).map_err(failed)? {
+        let rows = self.count_position_rows(search.key, Lines::Main, 1);
+        if rows.map_err(failed)? == 0 {
             return Ok(HitCount::Exact { occurrences: 0, games: 0 });
         }
         if let Some(visited) = self.visited(search, ListLengths::NONE).map_err(failed)? {
@@ -246,7 +246,12 @@ impl Database {
     }
 
     /// The number of occurrences of a key in these lines, at most `cap`.
-    fn count_position_rows(&self, key: PositionKey, lines: Lines, cap: u32) -> rusqlite::Result<u32> {
+    pub(super) fn count_position_rows(
+        &self,
+        key: PositionKey,
+        lines: Lines,
+        cap: u32,
+    ) -> rusqlite::Result<u32> {
         let sql = match lines {
             Lines::Main => "SELECT count(*) FROM (SELECT 1 FROM position_game WHERE key = ?1 LIMIT ?2)",
             Lines::All => {

@@ -161,23 +161,21 @@ impl ExploreTarget<'_> {
         let connection = self.database.connection();
         let mut columns = BlockColumns::new(connection, 0);
         let mut current: Option<(u32, BlockGames, Option<Outcomes>)> = None;
-        for &level in levels {
-            for_each_visit_set(connection, level, self.key, |block, games| {
-                // Several levels can have games of the same block.
-                let (_, selected, outcomes) = match &mut current {
-                    Some(known) if known.0 == block => known,
-                    other => {
-                        columns.turn_to(block);
-                        let selected = columns.selected(selection)?;
-                        let outcomes = if selected.is_empty() { None } else { Some(columns.outcomes()?) };
-                        other.insert((block, selected, outcomes))
-                    }
-                };
-                let Some(outcomes) = outcomes else { return Ok(()) };
-                counted.add(block, games, outcomes, selected).ok_or(ColumnError::Missing)
-            })?
-            .ok_or(ColumnError::Missing)?;
-        }
+        for_each_visit_set(connection, levels, self.key, |block, games| {
+            // Several levels can have games of the same block.
+            let (_, selected, outcomes) = match &mut current {
+                Some(known) if known.0 == block => known,
+                other => {
+                    columns.turn_to(block);
+                    let selected = columns.selected(selection)?;
+                    let outcomes = if selected.is_empty() { None } else { Some(columns.outcomes()?) };
+                    other.insert((block, selected, outcomes))
+                }
+            };
+            let Some(outcomes) = outcomes else { return Ok(()) };
+            counted.add(block, games, outcomes, selected).ok_or(ColumnError::Missing)
+        })?
+        .ok_or(ColumnError::Missing)?;
         Ok(counted)
     }
 

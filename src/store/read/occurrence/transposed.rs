@@ -11,10 +11,10 @@ use crate::store::read::features::deleted_games;
 use crate::store::read::game_column::{BlockColumns, ColumnError, if_known};
 use crate::store::read::occurrence::reached::ExploreTarget;
 use crate::store::read::occurrence::tally::Games;
-use crate::store::read::occurrence::visit::{LevelGames, for_each_visit_set, has_occurrences};
+use crate::store::read::occurrence::visit::{LevelGames, for_each_visit_set};
 use crate::store::row::year_of_date;
 use crate::store::visit_set::for_each_visit_within;
-use crate::store::{Database, Result, Selection};
+use crate::store::{Database, Lines, Result, Selection};
 
 /// Positions without usable visit sets are searched for only if their key has fewer occurrences than this.
 const FEW: u32 = 5_000;
@@ -57,7 +57,7 @@ impl Database {
             if_known(target.in_sets(&counted, |block| Ok(some.get(&block).cloned())))?
         };
         let levels = found.is_some().then_some(&*others);
-        if levels.is_none() && has_occurrences(self.connection(), target.key, FEW)? {
+        if levels.is_none() && self.count_position_rows(target.key, Lines::Main, FEW)? == FEW {
             return Ok(None);
         }
         let mut games = found.unwrap_or_default();
@@ -149,17 +149,15 @@ impl ExploreTarget<'_> {
         mut wanted: impl FnMut(u32) -> Result<Option<BlockGames>, ColumnError>,
     ) -> Result<Games, ColumnError> {
         let mut games = Games::new();
-        for &level in levels {
-            for_each_visit_set(self.database.connection(), level, self.key, |block, set| {
-                let Some(wanted) = wanted(block)? else { return Ok(()) };
-                let found = games.entry(block);
-                if !for_each_visit_within(set, |word| wanted.word(word), |number, _| found.insert(number)) {
-                    return Err(ColumnError::Missing);
-                }
-                Ok(())
-            })?
-            .ok_or(ColumnError::Missing)?;
-        }
+        for_each_visit_set(self.database.connection(), levels, self.key, |block, set| {
+            let Some(wanted) = wanted(block)? else { return Ok(()) };
+            let found = games.entry(block);
+            if !for_each_visit_within(set, |word| wanted.word(word), |number, _| found.insert(number)) {
+                return Err(ColumnError::Missing);
+            }
+            Ok(())
+        })?
+        .ok_or(ColumnError::Missing)?;
         Ok(games)
     }
 }
