@@ -39,11 +39,11 @@ impl FeatureSetWriter {
         }
         if has_block(connection, self.number)? {
             let mut more = BlockSets::new();
-            self.block.take(|kind, value, numbers| _ = more.insert((kind, value), numbers.to_vec()));
+            self.block.take(&mut |kind, value, numbers| _ = more.insert((kind, value), numbers.to_vec()));
             return add_to_block(connection, self.number, more);
         }
         let mut sets = EncodedSets::default();
-        self.block.take(|kind, value, numbers| {
+        self.block.take(&mut |kind, value, numbers| {
             encode(numbers, &mut sets.bytes);
             sets.end(kind, value);
         });

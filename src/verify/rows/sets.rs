@@ -178,7 +178,7 @@ pub(crate) fn compare_features(reader: Reader<'_>, block: u32, progress: &Progre
         (is_invalid || !games.is_empty()).then_some((set, games))
     };
     let mut stored = stored.into_iter().filter_map(without_deleted).peekable();
-    made.take(|kind, value, games| {
+    made.take(&mut |kind, value, games| {
         while let Some((key, _)) = stored.next_if(|(key, _)| *key < (kind, value)) {
             surplus(key);
         }
