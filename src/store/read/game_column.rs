@@ -151,10 +151,10 @@ impl<'c> BlockColumns<'c> {
         let elo = |value: Cell<'_>| u16::try_from(value.as_integer()?).ok();
         let day = |value: Cell<'_>| value.as_text().map_or(0, day_number);
         Ok(Outcomes {
-            results: Mapped::from_file(self.column(RESULT)?, result),
-            white_elos: Mapped::from_file(self.column(WHITE_ELO)?, elo),
-            black_elos: Mapped::from_file(self.column(BLACK_ELO)?, elo),
-            days: Mapped::from_file(self.column(DATE)?, day),
+            results: Mapped::new(self.column(RESULT)?, result),
+            white_elos: Mapped::new(self.column(WHITE_ELO)?, elo),
+            black_elos: Mapped::new(self.column(BLACK_ELO)?, elo),
+            days: Mapped::new(self.column(DATE)?, day),
         })
     }
 
@@ -184,7 +184,7 @@ struct Mapped<T> {
 }
 
 impl<T: Copy + Default> Mapped<T> {
-    fn from_file(column: Arc<StoredColumn>, read: impl Fn(Cell<'_>) -> T) -> Self {
+    fn new(column: Arc<StoredColumn>, read: impl Fn(Cell<'_>) -> T) -> Self {
         let values = column.values().map(read).collect();
         Self { column, values }
     }
