@@ -31,7 +31,7 @@ impl BulkLoader<'_> {
             let read = |row: &Row<'_>| Cells::new(row, GAME_COLUMN).get::<Option<u16>>("block");
             let Some(block) = database.query_row(last, [], read)?.map(u32::from) else { return Ok(None) };
             let Some(columns) = BlockColumns::new(database, block).all()? else { return Ok(None) };
-            let mut builder = ColumnBuilder::resume(block, columns);
+            let mut builder = ColumnBuilder::resume(block, &columns);
             let [first, last] = games_of(block);
             let gone = removed.iter().skip_while(|game| game.0 < first).take_while(|game| game.0 <= last);
             gone.for_each(|game| builder.remove(block_of(game).1));
@@ -87,7 +87,7 @@ impl BulkLoader<'_> {
                         put(&done)?;
                     }
                     if let Some(columns) = BlockColumns::new(connection, block).all()? {
-                        builder = ColumnBuilder::resume(block, columns);
+                        builder = ColumnBuilder::resume(block, &columns);
                     }
                 }
                 builder.remove(number);
