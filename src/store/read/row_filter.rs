@@ -23,6 +23,9 @@ impl RowFilter {
     pub(crate) fn new<'n>(filter: &GameFilter, openings: impl IntoIterator<Item = &'n str>) -> Self {
         let mut selection = Selection::default();
         selection.add_plain(filter);
+        if let Some(eco) = &filter.opening_eco {
+            selection.add(false, vec![vec![("opening_eco", Test::Between(eco.first.clone(), eco.end()))]]);
+        }
         let conditions = selection.conditions().cloned().collect();
         let openings = filter.opening.as_ref().map(|name| matching_openings(name, openings));
         Self { filter: filter.clone(), conditions, openings }
@@ -36,12 +39,7 @@ impl RowFilter {
             Condition::Tests(alternatives) => alternatives.iter().any(|tests| tests.iter().all(holds)),
             Condition::SumIn(..) => true,
         });
-        conditions && self.codes_fit(&cell) && self.names_fit(&cell) && self.players_fit(&cell)
-    }
-
-    fn codes_fit<'c>(&self, cell: &impl Fn(&str) -> Cell<'c>) -> bool {
-        let range = self.filter.opening_eco.as_ref();
-        range.is_none_or(|range| Test::Between(range.first.clone(), range.end()).fits(cell("opening_eco")))
+        conditions && self.names_fit(&cell) && self.players_fit(&cell)
     }
 
     fn names_fit<'c>(&self, cell: &impl Fn(&str) -> Cell<'c>) -> bool {
