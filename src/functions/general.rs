@@ -270,7 +270,7 @@ mod tests {
 
     /// Compares these functions with SQLite's own, also for arguments that SQLite converts to text.
     #[test]
-    fn trimming_agrees_with_sqlite() {
+    fn trim_functions_agree_with_sqlite() {
         let own = Connection::open_in_memory().unwrap();
         for sql in [
             "trim('xyaxbyx', 'xy')",

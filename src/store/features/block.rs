@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_become_columns() {
+    fn a_bit_matrix_is_transposed() {
         let mut seed = 1_u64;
         let rows: [u64; 64] = std::array::from_fn(|_| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

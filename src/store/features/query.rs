@@ -11,14 +11,15 @@ use crate::store::features::feature::{Feature, FeatureKind, piece_square};
 
 const COLORS: [Color; 2] = [Color::White, Color::Black];
 
-/// Reads the sets of a kind whose value is in a range and is accepted by the function. Adds the games of these
-/// sets to the last argument.
-type ReadSets<'r> = dyn FnMut(FeatureKind, RangeInclusive<i64>, &dyn Fn(i64) -> bool, &mut BlockGames) -> rusqlite::Result<()>
-    + 'r;
+/// Whether the set with a value is wanted.
+type IsWanted<'w> = dyn Fn(i64) -> bool + 'w;
 
-/// Uses sets of games to select the games that can contain what is searched for. A game that is not in the
-/// answer certainly contains no match, provided that its features are known. The caller must check whether
-/// they are known.
+/// Reads the wanted sets of a kind whose value is in a range. Adds the games of these sets to the last argument.
+type ReadSets<'r> =
+    dyn FnMut(FeatureKind, RangeInclusive<i64>, &IsWanted<'_>, &mut BlockGames) -> rusqlite::Result<()> + 'r;
+
+/// Uses sets of games to select the games that can match a search. A game that is not in the answer certainly
+/// contains no match, provided that its features are known. The caller must check whether they are known.
 #[derive(Clone, Debug)]
 pub struct FeatureQuery {
     clauses: Clauses,
@@ -154,13 +155,13 @@ impl FeatureQuery {
         Self { clauses: Clauses::Either(parts), is_exact }
     }
 
-    /// This query, marked as inexact: games in the answer need not contain what is searched for.
+    /// This query, marked as inexact: games in the answer need not match the search.
     #[must_use]
     pub fn at_most(self) -> Self {
         Self { is_exact: false, ..self }
     }
 
-    /// Whether all games in the answer certainly contain what is searched for.
+    /// Whether all games in the answer certainly match the search.
     #[must_use]
     pub const fn is_exact(&self) -> bool {
         self.is_exact

@@ -50,7 +50,7 @@ impl Database {
     }
 }
 
-/// The names among `names` that a filter matches: those that [`Database::openings`] would find.
+/// The names among `names` that a filter matches, as in [`Database::openings`].
 #[cfg(feature = "parquet")]
 pub(super) fn matching_openings<'n>(
     filter: &NameFilter,

@@ -105,7 +105,7 @@ impl KnownSources {
 /// file grows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tail {
-    /// The latest reading of the file and those that it continues: a JSON array of their ids.
+    /// A JSON array of ids: of the latest reading of the file, and of the readings that it continues.
     pub readings: String,
     /// The offset of the tail, in bytes; 0 if no game was found.
     pub byte_offset: u64,
