@@ -70,7 +70,7 @@ fn rare() -> Target {
     let counted = games.map(|game| {
         let record = database.game(game.expect("a game")).expect("a game");
         let stored = record.positions.into_iter().find(|stored| stored.ply == Ply(40)).expect("a position");
-        let count = database.count_position(stored.key, &stored.fen, None).expect("a count");
+        let count = database.count_position(stored.key, &stored.fen, u32::MAX).expect("a count");
         (count.occurrences, stored)
     });
     let (_, stored) = counted.min_by_key(|(count, _)| *count).expect("games of more than 40 half-moves");
@@ -84,7 +84,12 @@ fn first_page(bencher: Bencher<'_, '_>, target: &Target, order: HitOrder, filter
         let (key, fen) = (target.key, target.fen.as_str());
         let lines = Lines::Main;
         let search = Search { key, fen, lines, selection: &selection, order, limit: Some(15), offset: 0 };
-        let hits = database.hits(&search).expect("hits");
+        let mut hits = Vec::new();
+        let visited = database.visit_hits(&search, &mut |hit| {
+            hits.push(hit);
+            true
+        });
+        visited.expect("hits");
         match database.count_hits(&search).expect("a count") {
             HitCount::Exact { occurrences, .. } => assert_eq!(hits.len() as u64, occurrences.min(15)),
             HitCount::Games(games) | HitCount::AtLeast(games) => assert!(hits.len() as u64 >= games.min(15)),

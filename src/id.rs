@@ -19,7 +19,7 @@ pub struct Ply(pub u32);
 pub struct SourceId(pub u32);
 
 /// The id of a row of `player`, `event` or `site`: 1, 2, 3 … in order of first appearance.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct NameId(pub u32);
 
 /// The id of a run of `index`, and of its row in `import`: 1, 2, 3 … in the order of the runs.
@@ -34,7 +34,7 @@ pub struct OpeningId(pub u32);
 /// A level: consecutive games, and the rows by which their positions are found. The level's number is the
 /// first game id of its range. The range ends before the number of the next level; the range of the last
 /// level has no end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Level(pub u32);
 
 impl Level {

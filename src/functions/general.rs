@@ -110,8 +110,8 @@ fn number(arguments: &Arguments<'_, '_>, index: usize) -> Option<f64> {
 /// cannot interrupt a match, and the time of a match grows with this product: with the maximum, a match takes
 /// about a tenth of a second.
 const MATCH_WORK: usize = 1 << 29;
-/// The size of a compiled pattern is rounded up to a power of two, from 2^`SMALLEST` bytes (1 KiB) to
-/// 2^`LARGEST` bytes (1 MiB). A larger pattern is an error.
+/// The size of a compiled pattern is rounded up to a power of two. The least size is 2^`SMALLEST` bytes (1 KiB).
+/// A pattern of more than 2^`LARGEST` bytes (1 MiB) is an error.
 const LARGEST: u32 = 20;
 const SMALLEST: u32 = 10;
 
@@ -270,7 +270,7 @@ mod tests {
 
     /// Compares these functions with SQLite's own, also for arguments that SQLite converts to text.
     #[test]
-    fn trimming_agrees_with_sqlite() {
+    fn trim_functions_agree_with_sqlite() {
         let own = Connection::open_in_memory().unwrap();
         for sql in [
             "trim('xyaxbyx', 'xy')",

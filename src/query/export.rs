@@ -59,14 +59,14 @@ fn choose(database: &Database, choice: Choice<'_>, see: &mut dyn FnMut(GameId) -
             let (key, fen) = (query.position.key(), query.position.canonical_fen());
             let search = Search { key, fen: &fen, lines, selection, order, limit, offset };
             let mut last = None;
-            database.visit_hits(&search, |hit| {
+            database.visit_hits(&search, &mut |hit| {
                 let game = hit.game.game;
                 last.replace(game) == Some(game) || see(game)
             })?;
         }
         Choice::Passed(sequence, selection, order) => {
             let scan = Scan { lines, selection, order, limit, offset };
-            database.scan(&scan, sequence, |hit| see(hit.game.game))?;
+            database.scan(&scan, sequence, &mut |hit| see(hit.game.game))?;
         }
         Choice::Sql(sql) => choose_by_sql(database, sql, see)?,
     }

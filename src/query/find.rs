@@ -208,7 +208,7 @@ impl FindQuery<'_> {
 
     fn visit_dyn(&self, visit: &mut dyn FnMut(&Hit) -> bool) -> store::Result<Shown> {
         let mut shown = Shown::default();
-        let see = |hit: Hit| {
+        let see = &mut |hit: Hit| {
             if self.limit.is_some_and(|limit| shown.occurrences == u64::from(limit)) {
                 shown.is_more = true;
                 return false;

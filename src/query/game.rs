@@ -8,12 +8,13 @@ use serde::{Serialize, Serializer};
 
 use crate::board::{MoveCode, Position};
 use crate::id::{GameId, Ply};
+use crate::opening::Opening;
 use crate::pgn::{Eval, MoveNumbers};
 use crate::query::error::{DamagedGame, Error, brief};
 use crate::query::position::{number_before, side};
 use crate::store::{
     self, Database, DatePrefix, GameAnnotations, GameFilter, GameProblem, GameRecord, ListLengths,
-    OpeningName, PositionAnnotations, StoredPosition, StoredVariation,
+    PositionAnnotations, StoredPosition, StoredVariation,
 };
 
 /// A position of a game and its stored row; an error if the position or the move in the row is invalid.
@@ -142,7 +143,7 @@ pub struct GameAnswer<'a> {
     /// stored without moves.
     pub status: &'static str,
     /// Opening of the last position that has a name; `null` if there is none.
-    pub opening: Option<&'a OpeningName>,
+    pub opening: Option<&'a Opening>,
     /// Whether it is a game of Chess960.
     pub chess960: bool,
     /// FEN of the start position, all six fields; `null` for the standard start position.

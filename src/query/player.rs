@@ -14,7 +14,7 @@ use crate::query::performance::Record;
 use crate::query::players::{ListedPlayer, PlayerOrder, PlayersQuery};
 use crate::query::position::{as_letter, push_move};
 use crate::sorted::{sort_by, sort_by_key};
-use crate::store::row::{day_number, year_of};
+use crate::store::row::{day_number, year_of_date};
 use crate::store::{self, Database, NameFilter, PlayedGame, Selection};
 
 /// The maximum number of moves in a tree. A larger tree would be hard to use.
@@ -238,8 +238,7 @@ impl PlayerQuery<'_> {
         let (white, black) = (self.side(&games, Color::White)?, self.side(&games, Color::Black)?);
         let endings = self.endings(&games)?;
         drop(snapshot);
-        let mut years =
-            grouped(&games, |game| game.date.as_deref().and_then(|date| year_of(day_number(date))));
+        let mut years = grouped(&games, |game| year_of_date(game.date.as_deref()));
         sort_by_key(&mut years, |(year, _)| (year.is_none(), *year));
         let mut ratings = grouped(&games, |game| game.opponent_rating.map(|rating| rating / 100 * 100));
         sort_by_key(&mut ratings, |(from, _)| (from.is_none(), Reverse(*from)));

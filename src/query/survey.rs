@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::id::GameId;
 use crate::sorted::SortedMap;
 use crate::store::{
-    self, Database, DuplicateCount, FoundProblem, GameCharts, GameCounts, GameStatistics, ImportInfo, Layout,
+    self, Database, DuplicateCount, FoundProblem, GameCharts, GameCounts, ImportInfo, ImportTotals, Layout,
     NameFilter, Named, OpeningCount, ProblemCount, ProblemPage, SchemaVersion, Selection, SourceInfo,
     TreeSize,
 };
@@ -112,35 +112,38 @@ impl DatabaseContents {
     /// # Errors
     /// Errors of SQLite or the system.
     pub fn read(database: &Database, with_sizes: bool) -> store::Result<Self> {
-        let info = database.info()?;
+        let imports = database.import_infos()?;
+        let total = |of: fn(&ImportTotals) -> u64| {
+            imports.iter().map(|import| of(&import.totals)).fold(0, u64::saturating_add)
+        };
         let games = database.game_statistics()?;
-        let GameStatistics { white_wins, draws, black_wins, unfinished, .. } = games;
+        let GameCounts { games: game_count, white, draws, black, unfinished } = games.counts;
         Ok(Self {
             path: database.path().display().to_string(),
-            bytes: info.file_bytes,
-            schema_version: info.schema_version,
-            layout: info.layout,
-            games: games.games,
-            plies: info.totals.plies,
-            positions: info.totals.positions,
-            distinct_positions: info.totals.distinct_positions,
-            players: info.players,
-            events: info.events,
-            sites: info.sites,
+            bytes: database.file_bytes()?,
+            schema_version: database.schema_version()?,
+            layout: database.layout(),
+            games: game_count,
+            plies: total(|totals| totals.plies),
+            positions: total(|totals| totals.positions),
+            distinct_positions: database.distinct_positions(&imports)?,
+            players: database.count_names(Named::Player)?,
+            events: database.count_names(Named::Event)?,
+            sites: database.count_names(Named::Site)?,
             truncated: games.truncated,
             skipped: games.skipped,
             longest: games.longest.map(|(game_id, plies)| LongestGame { game_id, plies }),
-            results: GamesByResult { white_wins, draws, black_wins, unfinished },
+            results: GamesByResult { white_wins: white, draws, black_wins: black, unfinished },
             years: games.years,
             undated: games.undated,
             ratings: games.ratings,
             unrated: games.unrated,
             openings: database.frequent_openings(OPENINGS)?,
-            problems: info.problems,
-            problem_count: info.totals.problems,
-            duplicates: info.duplicates,
-            sources: info.sources,
-            imports: info.imports,
+            problems: database.problem_counts()?,
+            problem_count: total(|totals| totals.problems),
+            duplicates: database.duplicate_counts()?,
+            sources: database.source_infos()?,
+            imports,
             sizes: with_sizes.then(|| database.tree_sizes()).transpose()?,
         })
     }
@@ -303,7 +306,7 @@ pub fn find_names(database: &Database, named: Named, typed: &str, limit: usize) 
         begin = first.to_uppercase().chain(letters).collect();
     }
     for begin in [typed, begin.as_str()] {
-        database.visit_names_from(named, begin, |name| {
+        database.walk_names_from(named, begin, &mut |_, name| {
             let continues = name.starts_with(begin) && names.len() < limit;
             if continues && !names.iter().any(|other| other == name) {
                 names.push(name.to_owned());
@@ -314,7 +317,7 @@ pub fn find_names(database: &Database, named: Named, typed: &str, limit: usize) 
     let Ok(filter) = typed.parse::<NameFilter>() else { return Ok(FoundNames { names }) };
     if names.len() < limit {
         let mut left = COMPARED;
-        database.visit_names(named, |name| {
+        database.walk_names(named, None, &mut |_, name| {
             if filter.matches(name) && !names.iter().any(|other| other == name) {
                 names.push(name.to_owned());
             }

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::types::{ToSqlOutput, Type, ValueRef};
 use rusqlite::{Params, Row, RowIndex, Statement, ToSql};
 
+use crate::board::MoveCode;
+use crate::id::{GameId, ImportId, NameId, Ply, SourceId};
 use crate::path_bytes::path_of_bytes;
 
 /// Maximum length, in characters, of a text quoted in a message.
@@ -203,6 +205,28 @@ stored_numbers! {
     u32: "a whole number from 0 to 4294967295",
     u64: "a whole number from 0",
     i64: "a whole number"
+}
+
+/// Implements `Stored` for types that a column contains as a `u32`.
+macro_rules! stored_as_u32 {
+    ($($type:ty: $from:expr),*) => {$(
+        impl Stored<'_> for $type {
+            const EXPECTED: &'static str = u32::EXPECTED;
+
+            fn read(value: ValueRef<'_>) -> Option<Self> {
+                u32::read(value).map($from)
+            }
+        }
+    )*};
+}
+
+stored_as_u32! {
+    GameId: GameId,
+    ImportId: ImportId,
+    MoveCode: MoveCode::from_stored,
+    NameId: NameId,
+    Ply: Ply,
+    SourceId: SourceId
 }
 
 impl Stored<'_> for f64 {

@@ -55,17 +55,14 @@ pub use read::annotation::{GameAnnotations, PositionAnnotations, StoredVariation
 pub(crate) use read::annotation::{MOST_DEPTH, game_annotations};
 pub use read::filter::{DatePrefix, EcoRange, FilterError, read_result};
 pub(crate) use read::game::game_record;
-pub use read::game::{
-    ComparedGame, GameMarks, GameProblem, GameRecord, GameSummary, OpeningName, StoredPosition,
-};
+pub use read::game::{ComparedGame, GameMarks, GameProblem, GameRecord, GameSummary, StoredPosition};
 pub use read::info::{
-    DuplicateCount, FoundProblem, ImportInfo, Info, PROBLEM_KINDS, ProblemCount, ProblemPage, SourceContent,
-    SourceInfo, Totals,
+    DuplicateCount, FoundProblem, ImportInfo, PROBLEM_KINDS, ProblemCount, ProblemPage, SourceContent,
+    SourceInfo,
 };
 pub use read::name::{NameFilter, Named, fold};
-pub use read::narrowed::GameSortKey;
 pub use read::occurrence::explore::{Continuation, ExploreOptions, PositionCounts};
-pub use read::occurrence::hit::{Hit, HitOrder, Lines};
+pub use read::occurrence::hit::{GameSortKey, Hit, HitOrder, Lines};
 pub use read::occurrence::near::Nearest;
 pub use read::occurrence::reached::{ReachedGame, ReachedGames};
 pub use read::occurrence::scan::{Scan, Seek};
@@ -79,7 +76,7 @@ pub use read::player::matcher::PlayerAlias;
 pub(crate) use read::player::name::{PlayerWords, can_be_one_person, have_same_words, is_initial};
 pub use read::removal::{SkippedDuplicate, SkippedSource};
 #[cfg(feature = "parquet")]
-pub(crate) use read::selection::RowFilter;
+pub(crate) use read::row_filter::RowFilter;
 pub use read::selection::{GameFilter, KnownPlayers, Selection, UnknownName};
 pub use read::snapshot::{NameTable, Snapshot};
 pub(crate) use read::source::GIVEN_ENCODING;

@@ -12,7 +12,7 @@ use pgndex::store::row::{
 };
 use pgndex::store::{
     Build, BuildOptions, BulkLoader, Database, Error, ErrorKind, HitOrder, ImportId, ImportTotals, Lines,
-    NewImport, Search, Selection, SourceDigest, SourceTotals, Totals, WriterLock,
+    Named, NewImport, Search, Selection, SourceDigest, SourceTotals, WriterLock,
 };
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -217,7 +217,7 @@ fn a_fresh_database_is_recognised_and_empty() {
     assert_eq!(table(database.connection(), "PRAGMA application_id"), 0x5047_4e64.to_string());
     assert_eq!(table(database.connection(), "PRAGMA user_version"), "1");
     assert_eq!(table(database.connection(), "PRAGMA journal_mode"), "delete");
-    assert_eq!(database.info().expect("info").totals, Totals::default());
+    assert_eq!(database.import_infos().expect("runs"), []);
     assert_eq!(names(directory.path()), ["games.db"]);
 }
 
@@ -463,7 +463,7 @@ fn positions_with_the_same_key_are_not_confused() {
         offset,
     };
     let found = |limit, offset| -> Vec<_> {
-        let hits = database.hits(&search(START, limit, offset)).expect("hits");
+        let hits = super::hits(&database, &search(START, limit, offset));
         hits.iter().map(|hit| (hit.game.game.0, hit.ply.0, hit.next.map(MoveCode::bits))).collect()
     };
     assert_eq!(found(None, 0), [(1, 0, Some(0x0E14_3420)), (3, 0, None)]);
@@ -471,15 +471,15 @@ fn positions_with_the_same_key_are_not_confused() {
     assert_eq!(found(Some(1), 1), [(3, 0, None)]);
     assert_eq!(found(None, 2), []);
     assert_eq!(found(Some(0), 0), []);
-    let twin = database.hits(&search(ENDGAME[1], None, 0)).expect("hits");
+    let twin = super::hits(&database, &search(ENDGAME[1], None, 0));
     assert_eq!((twin.len(), twin[0].game.game, twin[0].ply), (1, GameId(2), Ply(1)));
     assert_eq!((twin[0].fen.as_str(), twin[0].move_number()), (ENDGAME[1], 18));
 
-    let count = database.count_position(START_KEY, START, None).expect("a count");
+    let count = database.count_position(START_KEY, START, u32::MAX).expect("a count");
     assert_eq!((count.occurrences, count.games, count.capped), (2, 2, false));
-    let count = database.count_position(START_KEY, START, Some(2)).expect("a count");
+    let count = database.count_position(START_KEY, START, 2).expect("a count");
     assert_eq!((count.occurrences, count.games, count.capped), (1, 1, true));
-    let count = database.count_position(PositionKey(77), START, None).expect("a count");
+    let count = database.count_position(PositionKey(77), START, u32::MAX).expect("a count");
     assert_eq!((count.occurrences, count.games, count.capped), (0, 0, false));
 }
 
@@ -514,18 +514,23 @@ fn a_game_is_returned_completely() {
 }
 
 #[test]
-fn info_gives_the_totals() {
+fn runs_sources_and_problems_are_listed() {
     let directory = directory();
     let path = sample_database(directory.path());
-    let info = Database::open_read_only(&path).and_then(|database| database.info()).expect("info");
-    assert_eq!(info.file_bytes, fs::metadata(&path).expect("a file").len());
-    assert_eq!((info.page_bytes, info.players, info.events, info.sites), (8192, 2, 1, 1));
-    assert_eq!((info.totals.games, info.totals.positions), (3, 7));
-    assert_eq!(info.totals.elapsed, Duration::from_millis(1500));
-    assert_eq!(info.sources[0].path.to_str(), Some("games.pgn"));
-    assert_eq!(info.sources[0].digest.as_deref(), Some("ab".repeat(32).as_str()));
-    assert_eq!((info.problems[0].kind.as_str(), info.problems[0].count), ("illegal-move", 2));
-    assert!(info.imports[0].finished_at.is_some());
+    let database = Database::open_read_only(&path).expect("a database");
+    assert_eq!(database.file_bytes().expect("a size"), fs::metadata(&path).expect("a file").len());
+    let names = [Named::Player, Named::Event, Named::Site];
+    assert_eq!(names.map(|named| database.count_names(named).expect("a number")), [2, 1, 1]);
+    let imports = database.import_infos().expect("runs");
+    let [import] = imports.as_slice() else { panic!("{imports:?}") };
+    assert_eq!((import.totals.games, import.totals.positions), (3, 7));
+    assert_eq!(import.totals.elapsed, Duration::from_millis(1500));
+    assert!(import.finished_at.is_some());
+    let source = &database.source_infos().expect("sources")[0];
+    assert_eq!(source.path.to_str(), Some("games.pgn"));
+    assert_eq!(source.digest.as_deref(), Some("ab".repeat(32).as_str()));
+    let problem = &database.problem_counts().expect("problems")[0];
+    assert_eq!((problem.kind.as_str(), problem.count), ("illegal-move", 2));
 }
 
 #[test]

@@ -10,3 +10,16 @@ mod search;
 mod table_pages;
 mod temporary_files;
 mod variations;
+
+use pgndex::store::{Database, Hit, Search};
+
+/// The hits of a search.
+fn hits(database: &Database, search: &Search<'_>) -> Vec<Hit> {
+    let mut hits = Vec::new();
+    let visited = database.visit_hits(search, &mut |hit| {
+        hits.push(hit);
+        true
+    });
+    visited.expect("hits");
+    hits
+}

@@ -250,7 +250,7 @@ fn filters_and_orders_agree_with_a_full_scan() {
                         offset,
                     };
                     let end = limit.map_or(all.len(), |limit: u32| (offset + limit) as usize).min(all.len());
-                    let found = database.hits(&search).expect("hits");
+                    let found = super::hits(&database, &search);
                     let part = all.get(offset as usize..end).unwrap_or_default();
                     assert_eq!(ids(&found), part, "{line:?} {options:?} {order:?} {limit:?} {offset}");
                 }
@@ -373,7 +373,7 @@ fn a_scan_finds_the_first_matching_position_of_each_game() {
                     let fits =
                         |fen: &[u8]| if number == 0 { material.matches(fen) } else { castled.matches(fen) };
                     database
-                        .scan(&scan, &fits, |hit| {
+                        .scan(&scan, &fits, &mut |hit| {
                             hits.push(hit);
                             true
                         })

@@ -104,7 +104,7 @@ impl Sample {
         for order in [HitOrder::Game, HitOrder::Rating, HitOrder::Date] {
             self.sort(&mut expected, order);
             for (limit, offset) in [(None, 0), (Some(3), 0), (Some(2), 1), (None, 4), (Some(0), 0)] {
-                let hits = self.database.hits(&search(order, limit, offset)).expect("hits");
+                let hits = super::hits(&self.database, &search(order, limit, offset));
                 let part = expected.iter().skip(offset as usize);
                 let part = part.take(limit.map_or(usize::MAX, |limit: u32| limit as usize));
                 let part: Vec<_> = part.map(|&place| (place, self.next(place))).collect();
@@ -169,7 +169,7 @@ impl Sample {
                 let scan = Scan { lines: Lines::All, selection, order, limit, offset };
                 let mut found = Vec::new();
                 self.database
-                    .scan(&scan, &|fen: &[u8]| fits(std::str::from_utf8(fen).expect("text")), |hit| {
+                    .scan(&scan, &|fen: &[u8]| fits(std::str::from_utf8(fen).expect("text")), &mut |hit| {
                         found.push(place(&hit));
                         true
                     })

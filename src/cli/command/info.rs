@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use pgndex::SortedMap;
 use pgndex::query::{DatabaseContents, GamesByResult, LongestGame};
-use pgndex::store::{Database, DuplicateCount, GameStatistics, TreeSize};
+use pgndex::store::{Database, DuplicateCount, GameCharts, TreeSize};
 use serde_json::Value;
 
 use crate::cli::args::{InfoArgs, InfoFormat};
@@ -49,7 +49,7 @@ fn write_table(out: &mut dyn Write, held: &DatabaseContents, listed: usize) -> i
     }
     if !held.ratings.is_empty() {
         writeln!(out, "\nratings")?;
-        write_bars(out, &bars(&held.ratings, GameStatistics::RATING_STEP), held.unrated, width)?;
+        write_bars(out, &bars(&held.ratings, GameCharts::RATING_STEP), held.unrated, width)?;
     }
     write_problems(out, held)?;
     write_sources(out, held, listed)?;

@@ -92,7 +92,7 @@ pub(crate) fn near(database: &Database, unknown: &UnknownName) -> store::Result<
     let wanted = orders(unknown.filter.text(), unknown.named);
     let mut nearest: Vec<((usize, usize), String)> = Vec::new();
     let mut left = COMPARED_NAMES;
-    database.visit_names(unknown.named, |name| {
+    database.walk_names(unknown.named, None, &mut |_, name| {
         // Several positions can have the same opening name.
         let is_new = |name: &str| nearest.iter().all(|(_, other)| other != name);
         if let Some(like) = nearest_words(&wanted, name).filter(|_| is_new(name)) {
@@ -302,9 +302,12 @@ fn similar_player(database: &Database, known: &KnownPlayers) -> store::Result<Op
         if left == 0 || like.len() >= MOST_LIKE {
             break;
         }
-        database.visit_players_between(&begin, &end, |id, name| {
+        database.walk_names_from(Named::Player, &begin, &mut |id, name| {
+            if name >= end.as_str() {
+                return false;
+            }
             if let Some(index) = compared.find_similar(name, &likeness)
-                && known.ids.binary_search(&id).is_err()
+                && known.ids.binary_search(&NameId(id)).is_err()
             {
                 like.push((name.to_owned(), index));
             }

@@ -13,7 +13,7 @@ use crate::store::features::games::{FeaturesOfGame, PieceSquares};
 pub(crate) type BlockSets = SortedMap<(FeatureKind, i64), Vec<u16>>;
 
 /// Receives a set: its kind, its value, and the numbers of its games.
-type Give<'g> = dyn FnMut(FeatureKind, i64, &[u16]) + 'g;
+pub(crate) type Give<'g> = dyn FnMut(FeatureKind, i64, &[u16]) + 'g;
 
 /// The features of the games of a block. They take about 40 MB of memory for a block of long games.
 ///
@@ -50,7 +50,7 @@ impl FeatureBlock {
     }
 
     /// Passes all non-empty sets to `see`, in the order of the table, and clears the block.
-    pub(crate) fn take(&mut self, mut see: impl FnMut(FeatureKind, i64, &[u16])) {
+    pub(crate) fn take(&mut self, see: &mut Give<'_>) {
         let give: &mut Give<'_> = &mut |kind, value, numbers| {
             if !numbers.is_empty() {
                 see(kind, value, numbers);
@@ -58,21 +58,18 @@ impl FeatureBlock {
         };
         let features = self.features.iter().map(|&(feature, number)| (usize::from(feature), number));
         let features = Lists::of(features, Feature::COUNT);
-        let give_features = |kind, give: &mut Give<'_>| {
-            for feature in Feature::all_of(kind) {
-                let (kind, value) = feature.place();
-                give(kind, value, features.list(usize::from(feature.index())));
+        for (kind, _) in FeatureKind::NAMES {
+            match kind {
+                FeatureKind::Game => give(kind, 0, &self.games),
+                FeatureKind::Material => self.take_materials(give),
+                FeatureKind::Piece => self.take_pieces(give),
+                _ => {
+                    for feature in Feature::all_of(kind) {
+                        give(kind, feature.place().1, features.list(usize::from(feature.index())));
+                    }
+                }
             }
-        };
-        give_features(FeatureKind::Capture, give);
-        give_features(FeatureKind::Castling, give);
-        give_features(FeatureKind::Check, give);
-        give(FeatureKind::Game, 0, &self.games);
-        give_features(FeatureKind::Mate, give);
-        self.take_materials(give);
-        give_features(FeatureKind::Pawns, give);
-        self.take_pieces(give);
-        give_features(FeatureKind::Promotion, give);
+        }
         self.games.clear();
         self.pieces.clear();
         self.features.clear();
@@ -196,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_become_columns() {
+    fn a_bit_matrix_is_transposed() {
         let mut seed = 1_u64;
         let rows: [u64; 64] = std::array::from_fn(|_| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -28,7 +28,7 @@ pub(crate) enum FeatureKind {
 
 impl FeatureKind {
     /// The kinds in order, with their names in the table.
-    const NAMES: [(Self, &str); 9] = [
+    pub(super) const NAMES: [(Self, &str); 9] = [
         (Self::Capture, "capture"),
         (Self::Castling, "castling"),
         (Self::Check, "check"),

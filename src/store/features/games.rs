@@ -112,13 +112,12 @@ impl FeatureRows {
         }
     }
 
-    /// Calls `see` with the features of the game, and starts the next game. Returns the result of `see`.
-    pub(crate) fn finish<T>(&mut self, see: impl FnOnce(FeaturesOfGame<'_>) -> T) -> T {
+    /// Calls `see` with the features of the game, and starts the next game.
+    pub(crate) fn finish(&mut self, see: impl FnOnce(FeaturesOfGame<'_>)) {
         self.last = None;
         self.game.push_game(std::mem::take(&mut self.pieces));
-        let seen = see(self.game.iter().next().expect("one game"));
+        see(self.game.iter().next().expect("one game"));
         self.game.clear();
-        seen
     }
 }
 

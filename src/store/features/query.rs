@@ -11,9 +11,15 @@ use crate::store::features::feature::{Feature, FeatureKind, piece_square};
 
 const COLORS: [Color; 2] = [Color::White, Color::Black];
 
-/// Uses sets of games to select the games that can contain what is searched for. A game that is not in the
-/// answer certainly contains no match, provided that its features are known. The caller must check whether
-/// they are known.
+/// Whether the set with a value is wanted.
+type IsWanted<'w> = dyn Fn(i64) -> bool + 'w;
+
+/// Reads the wanted sets of a kind whose value is in a range. Adds the games of these sets to the last argument.
+type ReadSets<'r> =
+    dyn FnMut(FeatureKind, RangeInclusive<i64>, &IsWanted<'_>, &mut BlockGames) -> rusqlite::Result<()> + 'r;
+
+/// Uses sets of games to select the games that can match a search. A game that is not in the answer certainly
+/// contains no match, provided that its features are known. The caller must check whether they are known.
 #[derive(Clone, Debug)]
 pub struct FeatureQuery {
     clauses: Clauses,
@@ -62,8 +68,8 @@ impl FeatureQuery {
         Self::all(parts)
     }
 
-    /// A query for the games that can have the pawns of `to` in some position, and the material of `to` in
-    /// the same or another position.
+    /// A query for the games that can have the pawns of `to` in one position, and its material in the same or
+    /// another position.
     pub(crate) fn same_pawns_and_material(to: &PositionDistance) -> Self {
         let structure = Feature::structure(to.structure()).place().1;
         let material = to.material().packed().cast_signed();
@@ -149,29 +155,20 @@ impl FeatureQuery {
         Self { clauses: Clauses::Either(parts), is_exact }
     }
 
-    /// This query, marked as inexact: games in the answer need not contain what is searched for.
+    /// This query, marked as inexact: games in the answer need not match the search.
     #[must_use]
     pub fn at_most(self) -> Self {
         Self { is_exact: false, ..self }
     }
 
-    /// Whether all games in the answer certainly contain what is searched for.
+    /// Whether all games in the answer certainly match the search.
     #[must_use]
     pub const fn is_exact(&self) -> bool {
         self.is_exact
     }
 
-    /// The games of a block that match. `read(kind, values, is_wanted, games)` adds to `games` the games of
-    /// all sets of the kind `kind` whose value is in the range `values` and passes `is_wanted`.
-    pub(crate) fn answer<E>(
-        &self,
-        read: &mut impl FnMut(
-            FeatureKind,
-            RangeInclusive<i64>,
-            &dyn Fn(i64) -> bool,
-            &mut BlockGames,
-        ) -> Result<(), E>,
-    ) -> Result<BlockGames, E> {
+    /// The games of a block that match.
+    pub(crate) fn answer(&self, read: &mut ReadSets<'_>) -> rusqlite::Result<BlockGames> {
         let mut games = BlockGames::default();
         match &self.clauses {
             Clauses::Any => games.fill(),

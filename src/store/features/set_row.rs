@@ -1,8 +1,8 @@
 //! Rows of `game_set`. A row has the sets of many values, because most sets are short.
 //!
-//! For each value, in ascending order, a row contains the difference from the value before (for the first
-//! value, from the value in the row's key), the length of the set in bytes, and the set. Numbers are varints:
-//! seven bits per byte, lowest bits first; all bytes but the last have the top bit set.
+//! For each value, in ascending order, a row contains the difference from the value before, the length of the
+//! set in bytes, and the set. The difference of the first value is that from the value in the row's key.
+//! Numbers are varints: seven bits per byte, lowest bits first; all bytes but the last have the top bit set.
 
 use crate::store::block_set::{push_number, take_long_number};
 use crate::store::features::feature::FeatureKind;
@@ -10,6 +10,9 @@ use crate::store::features::feature::FeatureKind;
 /// A row with at least this many bytes is complete. On average, half of a row's last page is unused, which
 /// hardly matters for a row of this length.
 const FULL: usize = 1 << 16;
+
+/// Writes a row: its kind, its first value, and its sets.
+type WriteRow<'w> = dyn FnMut(FeatureKind, i64, &[u8]) -> rusqlite::Result<()> + 'w;
 
 /// Collects sets into rows.
 #[derive(Debug, Default)]
@@ -23,13 +26,13 @@ pub(crate) struct SetRows {
 impl SetRows {
     /// Adds a set. Sets must be added in the order of kind and value. If the set begins a new row, passes the
     /// completed row to `write` first.
-    pub(crate) fn push<E>(
+    pub(crate) fn push(
         &mut self,
         kind: FeatureKind,
         value: i64,
         set: &[u8],
-        write: &mut impl FnMut(FeatureKind, i64, &[u8]) -> Result<(), E>,
-    ) -> Result<(), E> {
+        write: &mut WriteRow<'_>,
+    ) -> rusqlite::Result<()> {
         if self.begun.is_none_or(|begun| begun.0 != kind) || self.bytes.len() >= FULL {
             self.finish(write)?;
             (self.begun, self.last) = (Some((kind, value)), value);
@@ -42,10 +45,7 @@ impl SetRows {
     }
 
     /// Passes the last row to `write`.
-    pub(crate) fn finish<E>(
-        &mut self,
-        write: &mut impl FnMut(FeatureKind, i64, &[u8]) -> Result<(), E>,
-    ) -> Result<(), E> {
+    pub(crate) fn finish(&mut self, write: &mut WriteRow<'_>) -> rusqlite::Result<()> {
         if let Some((kind, first)) = self.begun.take() {
             write(kind, first, &self.bytes)?;
         }
@@ -91,7 +91,7 @@ mod tests {
         let mut rows = Vec::new();
         let mut write = |kind, first, bytes: &[u8]| {
             rows.push((kind, first, bytes.to_vec()));
-            Ok::<_, ()>(())
+            Ok(())
         };
         let mut into = SetRows::default();
         for (kind, value, set) in sets {

@@ -7,7 +7,8 @@ use serde::Serialize;
 use super::{COLUMNS, StoredColumn};
 use crate::id::GameId;
 use crate::store::block_set::block_of;
-use crate::store::row::virtual_table::{Cell, Columns};
+use crate::store::row::GameRow;
+use crate::store::row::virtual_table::{Cell, Columns as _};
 
 /// Builds all columns, one block after the other.
 #[derive(Debug, Default)]
@@ -33,18 +34,11 @@ struct OpenColumn {
 }
 
 impl OpenColumn {
-    fn of(column: StoredColumn) -> Self {
-        let values = column.values().map(ColumnValue::from).collect();
-        let games = column.ranks().iter().map(|&rank| rank.into()).collect();
-        let mut filling = Self { values, games, ..Self::default() };
-        for (index, value) in (0..).zip(&filling.values) {
-            match value {
-                ColumnValue::Null => filling.null = Some(index),
-                ColumnValue::Integer(number) => _ = filling.numbers.insert(*number, index),
-                ColumnValue::Text(text) => _ = filling.texts.insert(text.clone(), index),
-            }
-        }
-        filling
+    fn of(column: &StoredColumn) -> Self {
+        let mut open = Self::default();
+        let indexes: Vec<u32> = column.values().map(|cell| open.index(cell)).collect();
+        open.games = column.ranks().iter().map(|&rank| indexes[usize::from(rank)]).collect();
+        open
     }
 
     /// The index of a cell's value. Adds the value if it is new.
@@ -65,12 +59,21 @@ impl OpenColumn {
         };
         self.last = known.unwrap_or_else(|| {
             let index = self.values.len() as u32;
-            self.values.push(cell.into());
-            match cell {
-                Cell::Integer(number) => _ = self.numbers.insert(number, index),
-                Cell::Text(text) => _ = self.texts.insert(text.into(), index),
-                Cell::Null | Cell::Blob(_) => self.null = Some(index),
-            }
+            self.values.push(match cell {
+                Cell::Integer(number) => {
+                    self.numbers.insert(number, index);
+                    ColumnValue::Integer(number)
+                }
+                Cell::Text(text) => {
+                    self.texts.insert(text.into(), index);
+                    ColumnValue::Text(text.into())
+                }
+                // No column of `game` contains blobs.
+                Cell::Null | Cell::Blob(_) => {
+                    self.null = Some(index);
+                    ColumnValue::Null
+                }
+            });
             index
         });
         self.last
@@ -119,12 +122,6 @@ impl OpenColumn {
         };
         Some((cells, games))
     }
-
-    /// The value of the game with this number in the block.
-    fn value(&self, number: usize) -> &ColumnValue {
-        const NULL: &ColumnValue = &ColumnValue::Null;
-        self.games.get(number).map_or(NULL, |&index| &self.values[index as usize])
-    }
 }
 
 /// A finished block of columns: its number, and for each column the name and the stored form. The stored form
@@ -133,8 +130,8 @@ pub(crate) type StoredColumns = (u32, Vec<(&'static str, Option<(String, Vec<u8>
 
 impl ColumnBuilder {
     /// Continues a block that already has games.
-    pub(crate) fn resume(block: u32, columns: [StoredColumn; COLUMNS.len()]) -> Self {
-        Self { block: Some(block), columns: columns.map(OpenColumn::of), is_changed: false }
+    pub(crate) fn resume(block: u32, columns: &[StoredColumn; COLUMNS.len()]) -> Self {
+        Self { block: Some(block), columns: columns.each_ref().map(OpenColumn::of), is_changed: false }
     }
 
     /// Adds a row of `game`: its id, and the cell of each of the [`COLUMNS`]. If the game begins another
@@ -170,39 +167,28 @@ impl ColumnBuilder {
         }
         // A number without a result has no game.
         let results = &columns[0];
-        let has_game = |&number: &usize| *results.value(number) != ColumnValue::Null;
-        let count = (0..results.games.len()).rev().find(has_game).map_or(0, |last| last + 1);
-        let columns = columns.map(|mut filling| {
-            filling.fill(count);
-            filling.games.truncate(count);
-            filling.encode()
+        let is_game = |&index: &u32| results.values[index as usize] != ColumnValue::Null;
+        let count = results.games.iter().rposition(is_game).map_or(0, |last| last + 1);
+        let columns = columns.map(|mut column| {
+            column.fill(count);
+            column.games.truncate(count);
+            column.encode()
         });
         Some((block, COLUMNS.into_iter().zip(columns).collect()))
     }
 }
 
-/// The indexes of the [`COLUMNS`] among the columns of `R`, which must be a row of `game`.
-pub(crate) fn places<R: Columns>() -> [usize; COLUMNS.len()] {
-    COLUMNS.map(|name| R::COLUMNS.iter().position(|&column| column == name).expect("a column of `game`"))
+/// The indexes of the [`COLUMNS`] among the columns of [`GameRow`].
+pub(crate) fn places() -> [usize; COLUMNS.len()] {
+    COLUMNS
+        .map(|name| GameRow::COLUMNS.iter().position(|&column| column == name).expect("a column of `game`"))
 }
 
 /// A value of a column. Values are ordered as SQLite sorts them.
-#[derive(Debug, Default, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(untagged)]
 enum ColumnValue {
-    #[default]
     Null,
     Integer(i64),
     Text(Box<str>),
-}
-
-impl From<Cell<'_>> for ColumnValue {
-    fn from(cell: Cell<'_>) -> Self {
-        match cell {
-            Cell::Integer(number) => Self::Integer(number),
-            Cell::Text(text) => Self::Text(text.into()),
-            // No column of `game` contains blobs.
-            Cell::Null | Cell::Blob(_) => Self::Null,
-        }
-    }
 }

@@ -9,7 +9,6 @@ mod builder;
 mod stored;
 
 use std::ops::RangeInclusive;
-use std::sync::Arc;
 
 pub(crate) use builder::{ColumnBuilder, StoredColumns, places};
 pub(crate) use stored::StoredColumn;
@@ -46,8 +45,8 @@ pub(crate) const WHITE_ELO: &str = "white_elo";
 pub(crate) const BLACK_ELO: &str = "black_elo";
 pub(crate) const DATE: &str = "date";
 
-/// The allowed values of a column. The conditions are equivalent to the SQL of
-/// [`Selection`](crate::store::Selection). NULL matches only [`Test::Missing`] and [`Test::NoneOf`].
+/// The allowed values of a column. NULL matches only [`Test::Missing`] and [`Test::NoneOf`].
+/// [`Selection`](crate::store::Selection) writes the same tests in SQL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Test {
     /// One of these numbers, in ascending order.
@@ -107,17 +106,6 @@ fn is_year_known(date: &str) -> bool {
 /// Tests of columns, all of which must hold.
 pub(crate) type Alternative = Vec<(&'static str, Test)>;
 
-/// Provides the columns of a block.
-pub(crate) trait ColumnSource {
-    type Error;
-
-    /// The column with this name.
-    fn column(&self, name: &'static str) -> Result<Arc<StoredColumn>, Self::Error>;
-
-    /// The games for which a test of a column holds.
-    fn fitting(&self, name: &'static str, test: &Test) -> Result<BlockGames, Self::Error>;
-}
-
 /// A condition on a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Condition {
@@ -127,49 +115,13 @@ pub(crate) enum Condition {
     SumIn([&'static str; 2], Vec<RangeInclusive<i64>>),
 }
 
-impl Condition {
-    /// The games of a block that match.
-    pub(crate) fn games<S: ColumnSource>(&self, columns: &S) -> Result<BlockGames, S::Error> {
-        let alternatives = match self {
-            Self::Tests(alternatives) => alternatives,
-            Self::SumIn([one, other], ranges) => {
-                return Ok(sum_in(&*columns.column(one)?, &*columns.column(other)?, ranges));
-            }
-        };
-        let mut any = BlockGames::default();
-        for alternative in alternatives {
-            let mut all = BlockGames::default();
-            all.fill();
-            for (name, test) in alternative {
-                all.keep(&columns.fitting(name, test)?);
-            }
-            any.add(&all);
-        }
-        Ok(any)
-    }
-}
-
-impl StoredColumn {
-    /// The games for which a test holds.
-    pub(crate) fn fitting(&self, test: &Test) -> BlockGames {
-        self.games(|value| test.fits(value))
-    }
-}
-
 /// The games of a block for which both columns have numbers whose sum is in one of these ranges.
-fn sum_in(one: &StoredColumn, other: &StoredColumn, ranges: &[RangeInclusive<i64>]) -> BlockGames {
-    let numbers = |column: &StoredColumn| -> Vec<Option<i64>> {
-        let number = |cell| if let Cell::Integer(number) = cell { Some(number) } else { None };
-        column.values().map(number).collect()
-    };
+pub(crate) fn sum_in(one: &StoredColumn, other: &StoredColumn, ranges: &[RangeInclusive<i64>]) -> BlockGames {
+    let numbers = |column: &StoredColumn| -> Vec<_> { column.values().map(Cell::as_integer).collect() };
     let (ones, others) = (numbers(one), numbers(other));
     let mut games = BlockGames::default();
-    let both = one.numbers().min(other.numbers());
-    for game in (0..=u16::MAX).take(both) {
-        let value = |column: &StoredColumn, values: &[Option<i64>]| {
-            values.get(usize::from(column.rank(game)?)).copied().flatten()
-        };
-        if let (Some(one), Some(other)) = (value(one, &ones), value(other, &others))
+    for ((game, &one), &other) in (0..=u16::MAX).zip(one.ranks()).zip(other.ranks()) {
+        if let (Some(one), Some(other)) = (ones[usize::from(one)], others[usize::from(other)])
             && ranges.iter().any(|range| range.contains(&(one + other)))
         {
             games.insert(game);

@@ -55,7 +55,8 @@ impl StoredColumn {
             }
         }
         let greatest = self.ranks.iter().copied().max();
-        greatest.is_none_or(|greatest| usize::from(greatest) < self.values.len()) && self.numbers() <= 1 << 16
+        greatest.is_none_or(|greatest| usize::from(greatest) < self.values.len())
+            && self.ranks.len() <= 1 << 16
     }
 
     /// The distinct values, in the order of their ranks.
@@ -67,24 +68,19 @@ impl StoredColumn {
         })
     }
 
-    /// The number of game numbers with an entry. All later numbers have NULL.
-    pub(crate) const fn numbers(&self) -> usize {
-        self.ranks.len()
-    }
-
     /// The rank of the value of a game number; `None` for numbers after the last entry.
     #[inline]
     pub(crate) fn rank(&self, number: u16) -> Option<u16> {
         self.ranks.get(usize::from(number)).copied()
     }
 
-    /// The ranks of all entries, in the order of game numbers.
+    /// The ranks of all entries, in the order of game numbers. All later numbers have NULL.
     pub(super) fn ranks(&self) -> &[u16] {
         &self.ranks
     }
 
     /// The games whose value matches.
-    pub(super) fn games(&self, fits: impl Fn(Cell<'_>) -> bool) -> BlockGames {
+    pub(crate) fn games(&self, fits: impl Fn(Cell<'_>) -> bool) -> BlockGames {
         // Numbers after the last entry have NULL. So start with the result for NULL, and find the numbers
         // whose result differs.
         let null_fits = fits(Cell::Null);
@@ -164,7 +160,8 @@ mod tests {
 
     #[test]
     fn invalid_columns_are_reported() {
-        let decode = |cells, games: &[u8]| StoredColumn::decode(cells, games).map(|column| column.numbers());
+        let decode =
+            |cells, games: &[u8]| StoredColumn::decode(cells, games).map(|column| column.ranks.len());
         assert_eq!(decode(r#"[null,-7,9000000000,"a","\"é\""]"#, &[0, 4, 1]), Some(3));
         for (cells, games) in [
             ("", &[][..]),

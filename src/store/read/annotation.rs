@@ -160,7 +160,7 @@ fn game_variations(
         let depth = depths.get(&parent).filter(|_| parent < line).map(|depth| depth + 1);
         if let Some(depth) = depth.filter(|&depth| depth <= MOST_DEPTH) {
             depths.insert(line, depth);
-            leaves.push((line, (parent, Ply(cells.get("ply")?))));
+            leaves.push((line, (parent, cells.get("ply")?)));
         }
         Ok(())
     })?;
@@ -168,7 +168,7 @@ fn game_variations(
     let sql =
         "SELECT game_id, line, ply, move_code FROM variation_move WHERE game_id = ?1 ORDER BY line, ply";
     VARIATION_MOVE.each(connection, sql, [game.0], |cells| {
-        moves.entry(cells.get("line")?).or_default().push(MoveCode::from_stored(cells.get("move_code")?));
+        moves.entry(cells.get("line")?).or_default().push(cells.get("move_code")?);
         Ok(())
     })?;
     let mut variations: BTreeMap<_, Vec<_>> = BTreeMap::new();

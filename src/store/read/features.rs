@@ -5,12 +5,11 @@ use std::ops::RangeInclusive;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
 
-use crate::board::MoveCode;
 use crate::id::GameId;
 use crate::store::FeatureQuery;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{block_of, decode_whole, games_of};
-use crate::store::cell::{Cells, DELETED_GAME, GAME_POSITION, GAME_SET};
+use crate::store::cell::{Cells, DELETED_GAME, GAME, GAME_POSITION, GAME_SET};
 use crate::store::features::{BlockSets, FeatureBlock, FeatureKind, FeatureRows, each_set};
 
 /// The games of a block that can match a query: games in the sets, and games whose features are unknown.
@@ -47,15 +46,14 @@ pub(crate) fn deleted_games(connection: &Connection, block: u32) -> rusqlite::Re
     let mut deleted = BlockGames::default();
     let sql = "SELECT game_id FROM deleted_game WHERE game_id BETWEEN ?1 AND ?2";
     DELETED_GAME.each(connection, sql, games_of(block), |cells| {
-        deleted.insert(block_of(GameId(cells.get("game_id")?)).1);
+        deleted.insert(block_of(cells.get("game_id")?).1);
         Ok(())
     })?;
     Ok(deleted)
 }
 
-/// Reads the sets of this kind whose value is in the range `values` and is accepted by `is_wanted`. Calls
-/// `see` for each game in each of these sets, with the value of the set and the number of the game in the
-/// block.
+/// Reads the sets of this kind whose value is in the range `values` and is accepted by `is_wanted`. For each
+/// game in each of these sets, calls `see` with the value of the set and the number of the game in the block.
 pub(crate) fn visit_sets(
     connection: &Connection,
     (block, kind): (u32, FeatureKind),
@@ -118,51 +116,37 @@ pub(crate) fn each_block_set(
     })
 }
 
-/// Adds to `block` the games of block `number` for which `is_wanted`, called with their numbers of rows in
-/// `game_position`, returns true. Computes their features from these rows; a game with an unreadable row is not
-/// added.
+/// Adds the games of block `number` to `block`. Computes their features from their rows in `game_position`.
+/// Skips a game with an unreadable row, and a game for which `is_wanted` returns `false`: it is called with the
+/// number of the game in the block and the number of its rows.
 pub(crate) fn fill_block(
     connection: &Connection,
     number: u32,
     is_wanted: impl Fn(u16, u64) -> bool,
     block: &mut FeatureBlock,
 ) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare_cached(
-        "SELECT game.game_id, ply, fen, move_code FROM game LEFT JOIN game_position USING (game_id)
-         WHERE game.game_id BETWEEN ?1 AND ?2 ORDER BY game.game_id, ply",
-    )?;
-    let mut rows = statement.query(games_of(number))?;
-    let mut passed = FeatureRows::default();
-    let mut push = |passed: &mut FeatureRows, (number, is_readable): (u16, bool), rows: u64| {
-        passed.finish(|seen| {
+    let games = "SELECT game_id FROM game WHERE game_id BETWEEN ?1 AND ?2 ORDER BY game_id";
+    let positions = "SELECT ply, fen, move_code FROM game_position WHERE game_id = ?1 ORDER BY ply";
+    let mut features = FeatureRows::default();
+    GAME.each(connection, games, games_of(number), |cells| {
+        let game: GameId = cells.get(0)?;
+        let (mut rows, mut is_readable) = (0, true);
+        GAME_POSITION.each(connection, positions, [game.0], |cells| {
+            rows += 1;
+            match (cells.get::<&str>("fen"), cells.get("move_code")) {
+                (Ok(fen), Ok(code)) => features.observe(fen.as_bytes(), code),
+                _ => is_readable = false,
+            }
+            Ok(())
+        })?;
+        let number = block_of(game).1;
+        features.finish(|seen| {
             if is_readable && is_wanted(number, rows) {
                 block.push(number, seen);
             }
         });
-    };
-    let (mut current, mut rows_of_game) = (None::<(u16, bool)>, 0);
-    while let Some(row) = rows.next()? {
-        let number = block_of(GameId(row.get(0)?)).1;
-        if current.is_none_or(|(last, _)| last != number)
-            && let Some(last) = current.replace((number, true))
-        {
-            push(&mut passed, last, std::mem::take(&mut rows_of_game));
-        }
-        // A game with the status `skipped` has no positions.
-        if matches!(row.get_ref(1)?, ValueRef::Null) {
-            continue;
-        }
-        rows_of_game += 1;
-        let cells = Cells::new(row, GAME_POSITION);
-        match (cells.get::<&str>(2), cells.get::<Option<u32>>(3)) {
-            (Ok(fen), Ok(code)) => passed.observe(fen.as_bytes(), code.map(MoveCode::from_stored)),
-            _ => current = Some((number, false)),
-        }
-    }
-    if let Some(last) = current {
-        push(&mut passed, last, rows_of_game);
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// The numbers of the blocks that have sets, in ascending order.

@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_read_in_many_forms() {
+    fn dates_of_several_forms_are_parsed() {
         let read = |text: &str| text.parse::<DatePrefix>().map(|date| date.0);
         for (text, date) in [
             ("1992", "1992"),
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_and_ranges_of_codes() {
+    fn codes_and_ranges_of_codes_are_parsed() {
         let read = |text: &str| text.parse::<EcoRange>().map(|range| (range.first.clone(), range.end()));
         for (text, first, end) in
             [("B90", "B90", "B90~"), ("b9", "B9", "B9~"), ("B", "B", "B~"), ("B90-C1", "B90", "C1~")]

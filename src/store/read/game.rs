@@ -8,6 +8,7 @@ use rusqlite::{Connection, Params, Row};
 use serde::Serialize;
 
 use crate::board::{GameResult, MoveCode, Position, PositionKey, ShortMove};
+use crate::opening::Opening;
 use crate::sorted::SortedMap;
 use crate::store::cell::{Cells, GAME, GAME_POSITION, GAMES, PROBLEM, Stored, TAG};
 use crate::store::row::{GameId, GameStatus, Ply};
@@ -31,8 +32,8 @@ macro_rules! summary_joins {
 
 pub(crate) use {summary_columns, summary_joins};
 
-/// A game in a list of games. A field is `None` if the PGN does not give the value, marks it as unknown (by
-/// `?`, for example), or has a value that could not be parsed.
+/// A game in a list of games. A field is `None` if the PGN does not give the value or marks it as unknown, for
+/// example by `?`. It is also `None` if the value could not be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GameSummary {
     /// The game.
@@ -79,7 +80,7 @@ pub struct GameRecord {
     /// Six-field FEN of the start position; `None`: the standard position.
     pub start_fen: Option<String>,
     /// The opening, determined by the positions of the game.
-    pub opening: Option<OpeningName>,
+    pub opening: Option<Opening>,
     /// The file that contains the game.
     pub source: PathBuf,
     /// The offset of the game's text in this file, in bytes.
@@ -123,23 +124,13 @@ impl GameProblem {
             line: cells.get("line")?,
             column: cells.get("column_number")?,
             byte_offset: cells.get("byte_offset")?,
-            ply: cells.get::<Option<u32>>("ply")?.map(Ply),
+            ply: cells.get("ply")?,
             token: cells.get("token")?,
             kind: cells.get("kind")?,
             severity: cells.get("severity")?,
             message: cells.get("message")?,
         })
     }
-}
-
-/// The name of an opening.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct OpeningName {
-    /// ECO code, such as `B90`.
-    pub eco: String,
-    /// Name, such as `Sicilian Defense: Najdorf Variation`.
-    pub name: String,
 }
 
 /// One position of a game.
@@ -207,9 +198,7 @@ impl ComparedGame {
             black: cells.get(4)?,
             date: cells.get(5)?,
             result: GameResult::parse(cells.get::<&str>(6)?.as_bytes()).unwrap_or_default(),
-            moves: GAME_POSITION.all(connection, MOVES, [game], |cells| {
-                Ok(ShortMove::new(MoveCode::from_stored(cells.get(0)?)))
-            })?,
+            moves: GAME_POSITION.all(connection, MOVES, [game], |cells| Ok(ShortMove::new(cells.get(0)?)))?,
         })
     }
 }
@@ -353,7 +342,7 @@ impl Database {
     /// Errors of SQLite.
     pub fn game_of_lichess_id(&self, id: &str) -> Result<Option<GameId>> {
         let sql = "SELECT game_id FROM game WHERE lichess_id = ?1 LIMIT 1";
-        let game = GAME.first(self.connection(), sql, [id], |cells| cells.get("game_id").map(GameId));
+        let game = GAME.first(self.connection(), sql, [id], |cells| cells.get("game_id"));
         game.map_err(self.failed("look up a game by its Lichess id"))
     }
 
@@ -418,19 +407,20 @@ pub(crate) fn game_record(connection: &Connection, game: GameId) -> rusqlite::Re
          WHERE game_id = ?1 ORDER BY ply";
     record.positions = GAME_POSITION.all(connection, positions, [game.0], |cells| {
         Ok(StoredPosition {
-            ply: Ply(cells.get(1)?),
+            ply: cells.get(1)?,
             key: PositionKey::from_i64(cells.get(2)?),
             fen: cells.get(3)?,
             halfmove_clock: cells.get(4)?,
-            move_code: cells.get::<Option<u32>>(5)?.map(MoveCode::from_stored),
+            move_code: cells.get(5)?,
         })
     })?;
     Ok(Some(record))
 }
 
-fn opening(cells: Cells<'_>) -> rusqlite::Result<Option<OpeningName>> {
+/// The opening in the columns `opening_eco` and `opening`, if any.
+pub(super) fn opening(cells: Cells<'_>) -> rusqlite::Result<Option<Opening>> {
     let (eco, name) = (cells.get::<Option<_>>("opening_eco")?, cells.get::<Option<_>>("opening")?);
-    Ok(eco.zip(name).map(|(eco, name)| OpeningName { eco, name }))
+    Ok(eco.zip(name).map(|(eco, name)| Opening { eco, name }))
 }
 
 /// Reads the summary of a game from a row. `T` determines whether texts are read completely or
@@ -438,7 +428,7 @@ fn opening(cells: Cells<'_>) -> rusqlite::Result<Option<OpeningName>> {
 pub(crate) fn summary<'r, T: Stored<'r> + Into<String>>(cells: Cells<'r>) -> rusqlite::Result<GameSummary> {
     let text = |column: usize| Ok::<_, rusqlite::Error>(cells.get::<Option<T>>(column)?.map(Into::into));
     Ok(GameSummary {
-        game: GameId(cells.get(0)?),
+        game: cells.get(0)?,
         white: text(1)?,
         black: text(2)?,
         white_elo: cells.get(3)?,

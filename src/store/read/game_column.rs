@@ -8,13 +8,12 @@ use std::sync::Arc;
 use rusqlite::{Connection, params};
 
 use crate::board::GameResult;
-use crate::id::GameId;
 use crate::store::Selection;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::block_of;
 use crate::store::cell::{GAME, GAME_COLUMN};
 use crate::store::game_column::{
-    BLACK_ELO, BLACK_ID, COLUMNS, ColumnSource, DATE, RESULT, StoredColumn, Test, WHITE_ELO, WHITE_ID,
+    BLACK_ELO, BLACK_ID, COLUMNS, Condition, DATE, RESULT, StoredColumn, Test, WHITE_ELO, WHITE_ID, sum_in,
 };
 use crate::store::row::day_number;
 use crate::store::row::virtual_table::Cell;
@@ -88,12 +87,43 @@ impl<'c> BlockColumns<'c> {
         let mut selected = BlockGames::default();
         selected.fill();
         for condition in selection.conditions() {
-            selected.keep(&condition.games(self)?);
+            selected.keep(&self.matching(condition)?);
             if selected.is_empty() {
                 break;
             }
         }
         Ok(selected)
+    }
+
+    /// The games of the block that match a condition.
+    pub(crate) fn matching(&self, condition: &Condition) -> Result<BlockGames, ColumnError> {
+        let alternatives = match condition {
+            Condition::Tests(alternatives) => alternatives,
+            Condition::SumIn([one, other], ranges) => {
+                return Ok(sum_in(&*self.column(one)?, &*self.column(other)?, ranges));
+            }
+        };
+        let mut any = BlockGames::default();
+        for alternative in alternatives {
+            let mut all = BlockGames::default();
+            all.fill();
+            for (name, test) in alternative {
+                all.keep(&self.fitting(name, test)?);
+            }
+            any.add(&all);
+        }
+        Ok(any)
+    }
+
+    /// The games for which a test of a column holds.
+    fn fitting(&self, name: &'static str, test: &Test) -> Result<BlockGames, ColumnError> {
+        if let (WHITE_ID | BLACK_ID, Test::OneOf(ids)) = (name, test)
+            && ids.len() <= FEW_PLAYERS
+            && let Some(games) = self.with_players(name, ids)?
+        {
+            return Ok(games);
+        }
+        Ok(self.column(name)?.games(|value| test.fits(value)))
     }
 
     /// Finds the games in which `column`, the id of White's or Black's player, is one of `ids`. Uses an
@@ -107,7 +137,7 @@ impl<'c> BlockColumns<'c> {
         let (mut games, mut read) = (BlockGames::default(), 0);
         for id in ids {
             GAME.walk(statement.query(params![self.block, id])?, &mut |cells| {
-                games.insert(block_of(GameId(cells.get(0)?)).1);
+                games.insert(block_of(cells.get(0)?).1);
                 read += 1;
                 Ok(read <= MOST)
             })?;
@@ -117,31 +147,19 @@ impl<'c> BlockColumns<'c> {
 
     /// The results, ratings and dates of the games of the block.
     pub(crate) fn outcomes(&self) -> Result<Outcomes, ColumnError> {
-        let result = |value: Cell<'_>| match value {
-            Cell::Text(text) => GameResult::parse(text.as_bytes()),
-            _ => None,
-        };
-        let elo = |value: Cell<'_>| match value {
-            Cell::Integer(elo) => u16::try_from(elo).ok(),
-            _ => None,
-        };
-        let day = |value: Cell<'_>| match value {
-            Cell::Text(date) => day_number(date),
-            _ => 0,
-        };
+        let result = |value: Cell<'_>| GameResult::parse(value.as_text()?.as_bytes());
+        let elo = |value: Cell<'_>| u16::try_from(value.as_integer()?).ok();
+        let day = |value: Cell<'_>| value.as_text().map_or(0, day_number);
         Ok(Outcomes {
-            results: Mapped::from_file(self.column(RESULT)?, result),
-            white_elos: Mapped::from_file(self.column(WHITE_ELO)?, elo),
-            black_elos: Mapped::from_file(self.column(BLACK_ELO)?, elo),
-            days: Mapped::from_file(self.column(DATE)?, day),
+            results: Mapped::new(self.column(RESULT)?, result),
+            white_elos: Mapped::new(self.column(WHITE_ELO)?, elo),
+            black_elos: Mapped::new(self.column(BLACK_ELO)?, elo),
+            days: Mapped::new(self.column(DATE)?, day),
         })
     }
-}
 
-impl ColumnSource for BlockColumns<'_> {
-    type Error = ColumnError;
-
-    fn column(&self, name: &'static str) -> Result<Arc<StoredColumn>, ColumnError> {
+    /// A column of the block.
+    pub(crate) fn column(&self, name: &'static str) -> Result<Arc<StoredColumn>, ColumnError> {
         let mut read = self.read.borrow_mut();
         if let Some((block, column)) = read.get(name)
             && *block == self.block
@@ -152,16 +170,6 @@ impl ColumnSource for BlockColumns<'_> {
         let column = Arc::new(self.read(name, earlier.unwrap_or_default())?.ok_or(ColumnError::Missing)?);
         read.insert(name, (self.block, Arc::clone(&column)));
         Ok(column)
-    }
-
-    fn fitting(&self, name: &'static str, test: &Test) -> Result<BlockGames, ColumnError> {
-        if let (WHITE_ID | BLACK_ID, Test::OneOf(ids)) = (name, test)
-            && ids.len() <= FEW_PLAYERS
-            && let Some(games) = self.with_players(name, ids)?
-        {
-            return Ok(games);
-        }
-        Ok(self.column(name)?.fitting(test))
     }
 }
 
@@ -176,7 +184,7 @@ struct Mapped<T> {
 }
 
 impl<T: Copy + Default> Mapped<T> {
-    fn from_file(column: Arc<StoredColumn>, read: impl Fn(Cell<'_>) -> T) -> Self {
+    fn new(column: Arc<StoredColumn>, read: impl Fn(Cell<'_>) -> T) -> Self {
         let values = column.values().map(read).collect();
         Self { column, values }
     }

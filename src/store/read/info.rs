@@ -1,4 +1,4 @@
-//! Describes the contents of a database: runs, sources, problems. Does not count the rows of large tables.
+//! Describes the contents of a database: runs, sources, problems. Does not read large tables.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,36 +9,7 @@ use serde::{Serialize, Serializer};
 
 use crate::id::{GameId, ImportId, SourceId};
 use crate::store::cell::{Cells, DUPLICATE, IMPORT, PROBLEM, SOURCE, Table};
-use crate::store::{Database, Error, GameProblem, ImportTotals, Layout, Result, SchemaVersion};
-
-/// The contents of a database.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Info {
-    /// Size of the file, in bytes.
-    pub file_bytes: u64,
-    /// Page size, in bytes.
-    pub page_bytes: u32,
-    /// Version of the schema.
-    pub schema_version: SchemaVersion,
-    /// How the database stores the positions of games.
-    pub layout: Layout,
-    /// Totals of all runs.
-    pub totals: Totals,
-    /// The number of players' names.
-    pub players: u64,
-    /// The number of events.
-    pub events: u64,
-    /// The number of sites.
-    pub sites: u64,
-    /// The runs, oldest first.
-    pub imports: Vec<ImportInfo>,
-    /// The input files, in input order. A file that was read several times has several entries.
-    pub sources: Vec<SourceInfo>,
-    /// The kinds of problems found, the most frequent kind first.
-    pub problems: Vec<ProblemCount>,
-    /// The kinds of duplicates found, the most frequent kind first.
-    pub duplicates: Vec<DuplicateCount>,
-}
+use crate::store::{Database, Error, GameProblem, ImportTotals, Named, Result};
 
 /// The number of games from a file, and the size of the file's text. A file that grew was read several times;
 /// the games of all readings count.
@@ -51,24 +22,6 @@ pub struct SourceContent {
     /// The size of the text in bytes: the greatest size that a reading found; `None` if no reading could read
     /// the text.
     pub bytes: Option<u64>,
-}
-
-/// Totals of all runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
-    /// The number of games.
-    pub games: u64,
-    /// The number of half-moves of the games.
-    pub plies: u64,
-    /// The number of positions of the games.
-    pub positions: u64,
-    /// The number of distinct positions of the games; `None` if there are several runs, because each run counts
-    /// its own distinct positions, or if games were removed.
-    pub distinct_positions: Option<u64>,
-    /// The number of problems found.
-    pub problems: u64,
-    /// The sum of the times that the runs took.
-    pub elapsed: Duration,
 }
 
 /// A run of `index`, and what it added.
@@ -218,66 +171,68 @@ fn as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error>
 }
 
 impl Database {
-    /// The contents of the database. The totals are sums over the rows of `import`: no large table is
-    /// counted.
+    /// The size of the file, in bytes.
     ///
     /// # Errors
-    /// Errors of SQLite or the system.
-    pub fn info(&self) -> Result<Info> {
-        let metadata = fs::metadata(self.path())
-            .map_err(|source| Error::io(self.path(), "read the size of the database", source))?;
-        let imports = self.all(
-            "read table import",
-            IMPORT,
-            "SELECT import_id, started_at, finished_at, program_version, options, games, plies, positions, distinct_positions,
-                    problems, duplicates, seconds FROM import ORDER BY import_id",
-            [],
-            import,
-        )?;
-        let mut totals = Totals::default();
-        for ImportInfo { totals: part, .. } in &imports {
-            totals.games = totals.games.saturating_add(part.games);
-            totals.plies = totals.plies.saturating_add(part.plies);
-            totals.positions = totals.positions.saturating_add(part.positions);
-            totals.problems = totals.problems.saturating_add(part.problems);
-            totals.elapsed = totals.elapsed.saturating_add(part.elapsed);
-        }
+    /// Errors of the system.
+    pub fn file_bytes(&self) -> Result<u64> {
+        let metadata = fs::metadata(self.path());
+        metadata
+            .map(|metadata| metadata.len())
+            .map_err(|source| Error::io(self.path(), "read the size of the database", source))
+    }
+
+    /// The runs, oldest first.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn import_infos(&self) -> Result<Vec<ImportInfo>> {
+        let sql = "SELECT import_id, started_at, finished_at, program_version, options, games, plies, positions, distinct_positions,
+                       problems, duplicates, seconds FROM import ORDER BY import_id";
+        self.all("read table import", IMPORT, sql, [], import)
+    }
+
+    /// The number of distinct positions of all games. `imports` are all runs of the database. `None` if there are
+    /// several runs, because each run counts its own distinct positions, or if games were removed.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn distinct_positions(&self, imports: &[ImportInfo]) -> Result<Option<u64>> {
+        let [import] = imports else { return Ok(None) };
         // Removing games does not change `distinct_positions` in the rows of `import`.
         let removed = "SELECT count(*) AS count FROM setting WHERE name = 'removed_games' AND value > 0";
-        if let [import] = imports.as_slice()
-            && self.number(removed)? == 0
-        {
-            totals.distinct_positions = Some(import.totals.distinct_positions);
-        }
-        Ok(Info {
-            file_bytes: metadata.len(),
-            page_bytes: self.number("PRAGMA page_size")?.try_into().unwrap_or_default(),
-            schema_version: SchemaVersion(self.number("PRAGMA user_version")?.try_into().unwrap_or_default()),
-            layout: self.layout(),
-            totals,
-            players: self.number("SELECT count(*) AS count FROM player")?,
-            events: self.number("SELECT count(*) AS count FROM event")?,
-            sites: self.number("SELECT count(*) AS count FROM site")?,
-            imports,
-            sources: self.source_infos()?,
-            problems: self.all(
-                "read table problem",
-                PROBLEM,
-                "SELECT kind, severity, count(*) AS count FROM problem
-                 GROUP BY kind, severity ORDER BY count DESC, kind, severity",
-                [],
-                |cells| {
-                    let (kind, severity) = (cells.get("kind")?, cells.get("severity")?);
-                    Ok(ProblemCount { kind, severity, count: cells.get("count")? })
-                },
-            )?,
-            duplicates: self.all(
-                "read table duplicate",
-                DUPLICATE,
-                "SELECT kind, count(*) AS count FROM duplicate GROUP BY kind ORDER BY count DESC, kind",
-                [],
-                |cells| Ok(DuplicateCount { kind: cells.get("kind")?, count: cells.get("count")? }),
-            )?,
+        Ok((self.number(removed)? == 0).then_some(import.totals.distinct_positions))
+    }
+
+    /// The number of players, events, sites or openings.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn count_names(&self, named: Named) -> Result<u64> {
+        self.number(&format!("SELECT count(*) AS count FROM {}", named.table().name))
+    }
+
+    /// The kinds of problems found, the most frequent kind first.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn problem_counts(&self) -> Result<Vec<ProblemCount>> {
+        let sql = "SELECT kind, severity, count(*) AS count FROM problem
+                   GROUP BY kind, severity ORDER BY count DESC, kind, severity";
+        self.all("read table problem", PROBLEM, sql, [], |cells| {
+            let (kind, severity) = (cells.get("kind")?, cells.get("severity")?);
+            Ok(ProblemCount { kind, severity, count: cells.get("count")? })
+        })
+    }
+
+    /// The kinds of duplicates found, the most frequent kind first.
+    ///
+    /// # Errors
+    /// Errors of SQLite.
+    pub fn duplicate_counts(&self) -> Result<Vec<DuplicateCount>> {
+        let sql = "SELECT kind, count(*) AS count FROM duplicate GROUP BY kind ORDER BY count DESC, kind";
+        self.all("read table duplicate", DUPLICATE, sql, [], |cells| {
+            Ok(DuplicateCount { kind: cells.get("kind")?, count: cells.get("count")? })
         })
     }
 
@@ -290,7 +245,7 @@ impl Database {
                    FROM source ORDER BY source_id";
         self.all("read table source", SOURCE, sql, [], |cells| {
             Ok(SourceInfo {
-                source: SourceId(cells.get("source_id")?),
+                source: cells.get("source_id")?,
                 path: cells.get("path")?,
                 bytes: cells.get("bytes")?,
                 digest: cells.get("digest")?,
@@ -343,7 +298,7 @@ impl Database {
                 Ok(FoundProblem {
                     problem_id: cells.get("problem_id")?,
                     source: path.map(|path| path.to_string_lossy().into_owned()),
-                    game_id: cells.get::<Option<u32>>("game_id")?.map(GameId),
+                    game_id: cells.get("game_id")?,
                     game_number: cells.get("game_number")?,
                     problem: GameProblem::read(cells)?,
                 })
@@ -355,7 +310,7 @@ impl Database {
 fn import(cells: Cells<'_>) -> rusqlite::Result<ImportInfo> {
     let elapsed = cells.get::<Option<f64>>("seconds")?.map(Duration::try_from_secs_f64);
     Ok(ImportInfo {
-        import: ImportId(cells.get("import_id")?),
+        import: cells.get("import_id")?,
         started_at: cells.get("started_at")?,
         finished_at: cells.get("finished_at")?,
         program_version: cells.get("program_version")?,

@@ -1,6 +1,7 @@
 //! Queries on the tables.
 
 pub(crate) mod annotation;
+pub(crate) mod block;
 pub(crate) mod features;
 pub(crate) mod filter;
 pub(crate) mod game;
@@ -12,6 +13,8 @@ pub(crate) mod occurrence;
 mod opening;
 pub(crate) mod player;
 pub(crate) mod removal;
+#[cfg(feature = "parquet")]
+pub(crate) mod row_filter;
 mod rows;
 pub(crate) mod selection;
 pub(crate) mod snapshot;

@@ -73,19 +73,15 @@ impl NameFilter {
 
     /// A function that checks whether names match. It reuses its buffer for each name.
     fn matcher(&self) -> impl FnMut(&str) -> bool {
-        let wanted = match self {
-            Self::Exactly(wanted) | Self::Account(wanted) => wanted.clone(),
-            Self::Word(wanted) => fold(wanted),
-        };
-        let mut folded = String::new();
+        let (word, mut folded) = (fold(self.text()), String::new());
         move |name| match self {
-            Self::Exactly(_) => wanted == name,
-            Self::Account(_) => is_account(&wanted, name),
+            Self::Exactly(wanted) => wanted == name,
+            Self::Account(wanted) => is_account(wanted, name),
             Self::Word(_) => {
                 fold_into(name, &mut folded, char::is_whitespace);
                 let begins_word =
                     |at: usize| !folded[..at].chars().next_back().is_some_and(char::is_alphanumeric);
-                folded.match_indices(wanted.as_str()).any(|(at, _)| begins_word(at))
+                folded.match_indices(word.as_str()).any(|(at, _)| begins_word(at))
             }
         }
     }
@@ -165,7 +161,7 @@ pub enum Named {
 
 impl Named {
     /// The table of the names.
-    const fn table(self) -> Table {
+    pub(super) const fn table(self) -> Table {
         match self {
             Self::Player => PLAYER,
             Self::Event => EVENT,
@@ -176,24 +172,13 @@ impl Named {
 }
 
 impl Database {
-    /// Visits all names, in the order of their ids, until `visit` returns `false`.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
-    pub fn visit_names(&self, named: Named, mut visit: impl FnMut(&str) -> bool) -> Result<()> {
-        self.walk_names(named, None, &mut |_, name| visit(name))
-    }
-
-    /// Visits the names that do not sort before `from`, in the order of their bytes, until `visit` returns
-    /// `false`.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
-    pub fn visit_names_from(
+    /// Passes the names that do not sort before `from`, and their ids, to `visit` until `visit` returns `false`.
+    /// The names are in the order of their bytes.
+    pub(crate) fn walk_names_from(
         &self,
         named: Named,
         from: &str,
-        mut visit: impl FnMut(&str) -> bool,
+        visit: &mut dyn FnMut(u32, &str) -> bool,
     ) -> Result<()> {
         let table = named.table();
         let (name, id) = (table.name, table.key[0]);
@@ -204,7 +189,7 @@ impl Database {
             }
             _ => format!("SELECT {id}, name FROM {name} WHERE name >= ?1 ORDER BY name"),
         };
-        self.walk_rows(table, &sql, [from], &mut |_, name| visit(name))
+        self.walk_rows(table, &sql, [from], visit)
     }
 
     /// The ids of the names that match. For names of players or openings, use [`players`](Self::players) or
@@ -221,7 +206,7 @@ impl Database {
     }
 
     /// Visits the names that a query returns, with their ids, until `visit` returns `false`.
-    pub(super) fn walk_rows(
+    fn walk_rows(
         &self,
         table: Table,
         sql: &str,
@@ -234,8 +219,8 @@ impl Database {
         walked.map_err(self.failed("look up a name"))
     }
 
-    /// Visits all names or, if `exactly` is given, only this name. Passes each name and its id to `visit`
-    /// until `visit` returns `false`.
+    /// Passes all names, in the order of their ids, to `visit` until `visit` returns `false`. If `exactly` is
+    /// given, passes only this name.
     pub(crate) fn walk_names(
         &self,
         named: Named,

@@ -5,21 +5,8 @@ use std::ops::RangeInclusive;
 
 use crate::id::GameId;
 use crate::store::game_column::{BLACK_ELO, Condition, Test, WHITE_ELO};
-use crate::store::read::occurrence::hit::rank_sql;
-use crate::store::read::selection::{is_in, json};
+use crate::store::read::occurrence::hit::{GameSortKey, rank_sql};
 use crate::store::{Database, HitOrder, NameFilter, Named, Result, Selection};
-
-/// The place of a game in a sorted list of games.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GameSortKey {
-    /// Whether the game has no result.
-    pub is_unfinished: bool,
-    /// The rank: games with a smaller rank come first. But games without a result come after all games with a
-    /// result, whatever their rank. In [`HitOrder::Game`], all ranks are 0, and the result does not matter.
-    pub rank: i64,
-    /// The game.
-    pub game: GameId,
-}
 
 impl Database {
     /// The place of a game in the order `order`; `None` if the game does not exist.
@@ -27,8 +14,7 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn game_sort_key(&self, game: GameId, order: HitOrder) -> Result<Option<GameSortKey>> {
-        let rank = self.rank(game, order).map_err(self.failed("look up a game"))?;
-        Ok(rank.map(|(is_unfinished, rank)| GameSortKey { is_unfinished, rank, game }))
+        self.place(game, order).map_err(self.failed("look up a game"))
     }
 
     /// If `is_casual`, keeps only games whose event's name has a word that begins with `casual`; otherwise
@@ -37,17 +23,11 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn narrow_to_casual(&self, selection: &mut Selection, is_casual: bool) -> Result<()> {
-        let mut ids = self.names(Named::Event, &NameFilter::Word("casual".to_owned()))?;
+        let ids = self.names(Named::Event, &NameFilter::Word("casual".to_owned()))?;
+        let mut ids: Vec<i64> = ids.into_iter().map(i64::from).collect();
         ids.sort_unstable();
-        let params = [(":casual", json(&ids))];
-        let is_in = is_in("event_id", ":casual");
-        let ids = ids.into_iter().map(i64::from).collect();
-        let (sql, test) = if is_casual {
-            (is_in, Test::OneOf(ids))
-        } else {
-            (format!("(game.event_id IS NULL OR NOT {is_in})"), Test::NoneOf(ids))
-        };
-        selection.add(false, sql, vec![vec![("event_id", test)]], params);
+        let test = if is_casual { Test::OneOf(ids) } else { Test::NoneOf(ids) };
+        selection.add(false, vec![vec![("event_id", test)]]);
         Ok(())
     }
 }
@@ -64,7 +44,7 @@ impl Selection {
         };
         let sql = sums.iter().map(is_in).collect::<Vec<_>>().join(" OR ");
         let sql = if sql.is_empty() { "false".to_owned() } else { format!("({sql})") };
-        self.add_condition(false, sql.into(), Condition::SumIn([WHITE_ELO, BLACK_ELO], sums));
+        self.add_condition(false, sql, Condition::SumIn([WHITE_ELO, BLACK_ELO], sums));
     }
 
     /// Removes the games that come before `place` in this order, so that the rest of a list remains. The game
@@ -80,11 +60,9 @@ impl Selection {
         };
         // The stored columns are not sufficient to evaluate this condition. For them, it is replaced by an
         // alternative without tests, which all games match.
-        let params = [
-            (":from_game", i64::from(place.game.0).into()),
-            (":from_unfinished", i64::from(place.is_unfinished).into()),
-            (":from_rank", place.rank.into()),
-        ];
-        self.add(false, sql, vec![Vec::new()], params);
+        self.add_condition(false, sql, Condition::Tests(vec![Vec::new()]));
+        self.add_param(":from_game", place.game.0.into());
+        self.add_param(":from_unfinished", place.is_unfinished.into());
+        self.add_param(":from_rank", place.rank);
     }
 }

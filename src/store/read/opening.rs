@@ -37,18 +37,6 @@ impl Database {
         found.map_err(self.failed("look up an opening"))
     }
 
-    /// The openings of many positions, in the order of the positions; `None` for a position without a name.
-    /// Takes a few microseconds per position.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
-    pub fn openings_of<'p>(
-        &self,
-        positions: impl IntoIterator<Item = (PositionKey, &'p str)>,
-    ) -> Result<Vec<Option<Opening>>> {
-        positions.into_iter().map(|(key, fen)| self.opening_of(key, fen)).collect()
-    }
-
     /// The ids of the openings that a filter matches. If some names contain the typed words one after the
     /// other, only these names match.
     pub(crate) fn openings(&self, name: &NameFilter) -> Result<Vec<u32>> {
@@ -62,7 +50,7 @@ impl Database {
     }
 }
 
-/// The names among `names` that a filter matches: those that [`Database::openings`] would find.
+/// The names among `names` that a filter matches, as in [`Database::openings`].
 #[cfg(feature = "parquet")]
 pub(super) fn matching_openings<'n>(
     filter: &NameFilter,

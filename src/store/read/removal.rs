@@ -65,7 +65,7 @@ impl Snapshot {
                         line: cells.get("line")?,
                         game_number: cells.get("game_number")?,
                     };
-                    found.entry(SourceId(cells.get("source_id")?)).or_default().push(game);
+                    found.entry(cells.get("source_id")?).or_default().push(game);
                     Ok(true)
                 })?;
             }
@@ -94,8 +94,8 @@ impl Snapshot {
         sum().map_err(|source| self.failed(source))
     }
 
-    /// Fails if the counts of games in the rows of `source`, or those in the rows of `import`, do not add up
-    /// to the number of games. Also fails if the database [has orphans](Self::has_orphans). In all these
+    /// Fails if the counts of games in the rows of `source` do not add up to the number of games. Also fails if
+    /// those in the rows of `import` do not, or if the database [has orphans](Self::has_orphans). In all these
     /// cases, somebody has changed rows through SQL.
     ///
     /// # Errors
@@ -122,7 +122,7 @@ fn skipped_source(
     let sql = "SELECT source_id, path, bytes, digest, import_id FROM source WHERE source_id = ?1";
     let found = SOURCE.first(connection, sql, [id.0], |cells| {
         let text = cells.get::<Option<u64>>("bytes")?.zip(cells.get("digest")?);
-        Ok((cells.get("path")?, text, ImportId(cells.get("import_id")?)))
+        Ok((cells.get("path")?, text, cells.get::<ImportId>("import_id")?))
     });
     let Some((path, text, import)) = found? else { return Ok(None) };
     let sql = "SELECT import_id, options FROM import WHERE import_id = ?1";
@@ -153,9 +153,9 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn games_of_sources(&self, sources: &[SourceId]) -> Result<GameSet> {
-        let ids = serde_json::json!(sources.iter().map(|source| source.0).collect::<Vec<_>>()).to_string();
+        let ids = serde_json::json!(sources).to_string();
         let sql = "SELECT game_id FROM game WHERE source_id IN (SELECT value FROM json_each(?1))";
-        let games = self.all("read table game", GAME, sql, [ids], |cells| cells.get(0).map(GameId))?;
+        let games = self.all("read table game", GAME, sql, [ids], |cells| cells.get(0))?;
         Ok(games.into_iter().collect())
     }
 

@@ -1,9 +1,6 @@
 //! Filters on games: by names, ratings, date, result, opening, time control, termination, length,
 //! evaluations, source and variant.
 
-use std::borrow::Cow;
-#[cfg(feature = "parquet")]
-use std::collections::HashSet;
 use std::path::PathBuf;
 
 use rusqlite::types::Value;
@@ -16,11 +13,7 @@ use crate::store::cell::{Cells, OPENING, Table};
 use crate::store::game_column::{
     Alternative, BLACK_ELO, BLACK_ID, Condition as ColumnCondition, DATE, RESULT, Test, WHITE_ELO, WHITE_ID,
 };
-#[cfg(feature = "parquet")]
-use crate::store::read::opening::matching_openings;
 use crate::store::read::rows::prepare;
-#[cfg(feature = "parquet")]
-use crate::store::row::virtual_table::Cell;
 use crate::store::{Database, DatePrefix, EcoRange, FilterError, NameFilter, Named, Result};
 
 /// A filter on games: all given conditions must hold.
@@ -128,7 +121,7 @@ impl GameFilter {
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     conditions: Vec<Condition>,
-    params: Vec<(&'static str, Value)>,
+    params: Vec<(String, Value)>,
     unknown: Vec<UnknownName>,
     players: Vec<KnownPlayers>,
 }
@@ -160,7 +153,7 @@ pub struct KnownPlayers {
 #[derive(Clone, Debug)]
 struct Condition {
     /// The condition as SQL. Values of the filter are parameters, except for the bounds of mean ratings.
-    sql: Cow<'static, str>,
+    sql: String,
     /// Whether an index finds the rows that match.
     indexed: bool,
     /// The same condition for the stored columns of `game`.
@@ -207,7 +200,7 @@ impl Selection {
         sql: &str,
         params: &[(&str, &dyn ToSql)],
     ) -> rusqlite::Result<CachedStatement<'c>> {
-        let own = self.params.iter().map(|(name, value)| (*name, value as &dyn ToSql));
+        let own = self.params.iter().map(|(name, value)| (name.as_str(), value as &dyn ToSql));
         prepare(connection, sql, own.chain(params.iter().copied()))
     }
 
@@ -229,54 +222,70 @@ impl Selection {
         self.conditions.iter().map(|condition| &condition.on_columns)
     }
 
-    /// The conditions of `filter` that can be checked without looking up anything in a database. Omits the
-    /// conditions on names, on sources, and on the code of the opening determined by the positions.
-    #[cfg(feature = "parquet")]
-    pub(super) fn of_rows(filter: &GameFilter) -> Self {
-        let mut selection = Self::default();
-        selection.add_eco(filter);
-        selection.add_plain(filter);
-        selection.add_clock(filter);
-        selection.add_variant(filter);
-        selection
+    /// Adds the condition that all tests of at least one alternative hold. `indexed` says whether an index finds
+    /// the games that match.
+    pub(super) fn add(&mut self, indexed: bool, alternatives: Vec<Alternative>) {
+        let mut any = Vec::with_capacity(alternatives.len());
+        for tests in &alternatives {
+            let all: Vec<String> = tests.iter().map(|(column, test)| self.test_sql(column, test)).collect();
+            any.push(format!("({})", all.join(" AND ")));
+        }
+        self.add_condition(indexed, format!("({})", any.join(" OR ")), ColumnCondition::Tests(alternatives));
     }
 
-    /// Adds a condition, with the values of its parameters.
-    pub(super) fn add<const N: usize>(
-        &mut self,
-        indexed: bool,
-        sql: impl Into<Cow<'static, str>>,
-        alternatives: Vec<Alternative>,
-        params: [(&'static str, Value); N],
-    ) {
-        self.add_condition(indexed, sql.into(), ColumnCondition::Tests(alternatives));
-        self.params.extend(params);
-    }
-
-    pub(super) fn add_condition(
-        &mut self,
-        indexed: bool,
-        sql: Cow<'static, str>,
-        on_columns: ColumnCondition,
-    ) {
+    pub(super) fn add_condition(&mut self, indexed: bool, sql: String, on_columns: ColumnCondition) {
         self.conditions.push(Condition { sql, indexed, on_columns });
+    }
+
+    /// SQL for a test of a column. Adds the values of the test to the parameters.
+    fn test_sql(&mut self, column: &str, test: &Test) -> String {
+        let mut is_one_of = |numbers: &[i64]| {
+            let numbers = self.param(serde_json::json!(numbers).to_string());
+            format!("game.{column} IN (SELECT value FROM json_each({numbers}))")
+        };
+        let is_year_known = format!("instr(substr(game.{column}, 1, 4), '?') = 0");
+        match test {
+            Test::OneOf(numbers) => is_one_of(numbers),
+            Test::NoneOf(numbers) => format!("(game.{column} IS NULL OR NOT {})", is_one_of(numbers)),
+            Test::OneOfTexts(texts) => {
+                let texts: Vec<String> = texts.iter().map(|text| self.param(text.clone())).collect();
+                format!("game.{column} IN ({})", texts.join(", "))
+            }
+            Test::AtLeast(least) => format!("game.{column} >= {}", self.param(*least)),
+            Test::AtMost(most) => format!("game.{column} <= {}", self.param(*most)),
+            Test::Between(first, end) => {
+                let (first, end) = (self.param(first.clone()), self.param(end.clone()));
+                format!("game.{column} >= {first} AND game.{column} < {end}")
+            }
+            Test::AnyCase(text) => format!("game.{column} = {} COLLATE NOCASE", self.param(text.clone())),
+            Test::Missing => format!("game.{column} IS NULL"),
+            // '?' sorts after the digits, so unknown parts count as late enough.
+            Test::Since(first) => {
+                format!("game.{column} >= {} AND {is_year_known}", self.param(first.clone()))
+            }
+            Test::Until(end) => {
+                format!("replace(game.{column}, '?', '0') < {} AND {is_year_known}", self.param(end.clone()))
+            }
+        }
+    }
+
+    /// Adds a parameter, and returns its name in SQL.
+    fn param(&mut self, value: impl Into<Value>) -> String {
+        let name = format!(":filter{}", self.params.len());
+        self.params.push((name.clone(), value.into()));
+        name
+    }
+
+    /// Adds a parameter with this name.
+    pub(super) fn add_param(&mut self, name: &str, value: i64) {
+        self.params.push((name.to_owned(), value.into()));
     }
 
     /// Whether [`begin_at`](Self::begin_at) reduced the selection to the rest of a list. If so, the parameter
     /// `:from_game` is the first game of the rest.
     pub(super) fn is_rest(&self) -> bool {
-        self.params.iter().any(|(name, _)| *name == ":from_game")
+        self.params.iter().any(|(name, _)| name == ":from_game")
     }
-}
-
-/// SQL for the condition that a column has one of the values in the JSON array `parameter`.
-pub(super) fn is_in(column: &str, parameter: &str) -> String {
-    format!("game.{column} IN (SELECT value FROM json_each({parameter}))")
-}
-
-/// Ids as a JSON array.
-pub(super) fn json(ids: &[u32]) -> Value {
-    serde_json::json!(ids).to_string().into()
 }
 
 impl Database {
@@ -286,110 +295,93 @@ impl Database {
     /// [`ErrorKind::UnknownSource`](crate::store::ErrorKind::UnknownSource); errors of SQLite.
     pub fn select(&self, filter: &GameFilter) -> Result<Selection> {
         let mut selection = Selection::default();
+        self.add_name(&mut selection, Named::Player, ("white", WHITE_ID), &filter.white)?;
+        self.add_name(&mut selection, Named::Player, ("black", BLACK_ID), &filter.black)?;
         self.add_players(&mut selection, filter)?;
-        for (named, parameter, column, name, indexed) in [
-            (Named::Event, ":event", "event_id", &filter.event, true),
-            (Named::Site, ":site", "site_id", &filter.site, false),
-            (Named::Opening, ":opening", "opening_id", &filter.opening, true),
-        ] {
-            if let Some(name) = name {
-                let ids = self.look_up(&mut selection, named, parameter, name)?;
-                selection.add(indexed, is_in(column, parameter), vec![vec![(column, ids)]], []);
-            }
-        }
-        selection.add_eco(filter);
+        self.add_name(&mut selection, Named::Event, ("event", "event_id"), &filter.event)?;
+        self.add_name(&mut selection, Named::Site, ("site", "site_id"), &filter.site)?;
+        self.add_name(&mut selection, Named::Opening, ("opening", "opening_id"), &filter.opening)?;
         self.add_opening_codes(&mut selection, filter)?;
-        selection.add_plain(filter);
-        selection.add_clock(filter);
         self.add_sources(&mut selection, filter)?;
-        selection.add_variant(filter);
+        selection.add_plain(filter);
         Ok(selection)
     }
 
+    /// Adds the condition on a name, if given.
+    fn add_name(
+        &self,
+        selection: &mut Selection,
+        named: Named,
+        (field, column): (&'static str, &'static str),
+        name: &Option<NameFilter>,
+    ) -> Result<()> {
+        if let Some(test) = self.look_up(selection, named, field, name)? {
+            // There is no index of sites.
+            selection.add(named != Named::Site, vec![vec![(column, test)]]);
+        }
+        Ok(())
+    }
+
+    /// Adds the condition on the names of players without a side.
     fn add_players(&self, selection: &mut Selection, filter: &GameFilter) -> Result<()> {
         let (player, opponent) = match &filter.player {
             Some(_) => (&filter.player, &filter.opponent),
             None => (&filter.opponent, &None),
         };
-        let mut look_up = |parameter, name: &Option<NameFilter>| {
-            let name = name.as_ref();
-            name.map(|name| self.look_up(selection, Named::Player, parameter, name)).transpose()
-        };
-        let white = look_up(":white", &filter.white)?;
-        let black = look_up(":black", &filter.black)?;
-        let player = look_up(":player", player)?;
-        let opponent = look_up(":opponent", opponent)?;
-        for (ids, column, parameter) in [(white, WHITE_ID, ":white"), (black, BLACK_ID, ":black")] {
-            if let Some(ids) = ids {
-                selection.add(true, is_in(column, parameter), vec![vec![(column, ids)]], []);
-            }
-        }
-        let [white, black] = [WHITE_ID, BLACK_ID].map(|column| is_in(column, ":player"));
+        let player = self.look_up(selection, Named::Player, "player", player)?;
+        let opponent = self.look_up(selection, Named::Player, "opponent", opponent)?;
         match (player, opponent) {
             (Some(one), Some(other)) => {
                 let sides = vec![(WHITE_ID, one.clone()), (BLACK_ID, other.clone())];
                 let exchanged = vec![(WHITE_ID, other), (BLACK_ID, one)];
-                let [other_white, other_black] =
-                    [WHITE_ID, BLACK_ID].map(|column| is_in(column, ":opponent"));
-                let sql = format!("(({white} AND {other_black}) OR ({black} AND {other_white}))");
-                selection.add(true, sql, vec![sides, exchanged], []);
+                selection.add(true, vec![sides, exchanged]);
             }
             (Some(one), None) => {
-                let sides = vec![vec![(WHITE_ID, one.clone())], vec![(BLACK_ID, one)]];
-                selection.add(true, format!("({white} OR {black})"), sides, []);
+                selection.add(true, vec![vec![(WHITE_ID, one.clone())], vec![(BLACK_ID, one)]]);
             }
             (None, _) => {}
         }
         Ok(())
     }
 
-    /// Looks up the ids of a name, adds them as a parameter, and returns a test for them. The parameter is
-    /// named after the filter's field. Also records the name if it is unknown, or the players that it
-    /// matches.
+    /// Looks up the ids of a name, and returns a test for them; `None` if no name is given. Records the name if
+    /// it is unknown, or the players that it matches.
     fn look_up(
         &self,
         selection: &mut Selection,
         named: Named,
-        parameter: &'static str,
-        name: &NameFilter,
-    ) -> Result<Test> {
+        field: &'static str,
+        name: &Option<NameFilter>,
+    ) -> Result<Option<Test>> {
+        let Some(name) = name else { return Ok(None) };
         let ids = match named {
             Named::Player => self.players(name)?,
             Named::Opening => self.openings(name)?,
             Named::Event | Named::Site => self.names(named, name)?,
         };
-        let field = &parameter[1..];
+        let test = Test::one_of(ids.iter().map(|&id| id.into()));
         if ids.is_empty() {
             selection.unknown.push(UnknownName { field, named, filter: name.clone() });
-        }
-        selection.params.push((parameter, json(&ids)));
-        let test = Test::one_of(ids.iter().map(|&id| id.into()));
-        if named == Named::Player && !ids.is_empty() {
+        } else if named == Named::Player {
             let ids = ids.into_iter().map(NameId).collect();
             let is_exact = matches!(name, NameFilter::Exactly(_));
             selection.players.push(KnownPlayers { field, is_exact, ids });
         }
-        Ok(test)
+        Ok(Some(test))
     }
 
     /// Adds the condition on the code of the opening determined by a game's positions. This code can differ
     /// from the code in the tag `ECO`.
     fn add_opening_codes(&self, selection: &mut Selection, filter: &GameFilter) -> Result<()> {
         let Some(eco) = &filter.opening_eco else { return Ok(()) };
-        let ids = self.all(
+        let ids: Vec<i64> = self.all(
             "look up openings",
             OPENING,
             "SELECT opening_id FROM opening WHERE eco >= :first AND eco < :end",
             named_params! { ":first": eco.first, ":end": eco.end() },
-            |cells| cells.get::<i64>(0),
+            |cells| cells.get(0),
         )?;
-        selection.add(
-            true,
-            "game.opening_id IN
-              (SELECT opening_id FROM opening WHERE opening.eco >= :opening_first AND opening.eco < :opening_end)",
-            vec![vec![("opening_id", Test::one_of(ids))]],
-            [(":opening_first", eco.first.clone().into()), (":opening_end", eco.end().into())],
-        );
+        selection.add(true, vec![vec![("opening_id", Test::one_of(ids))]]);
         Ok(())
     }
 
@@ -400,179 +392,134 @@ impl Database {
         }
         let mut ids = Vec::new();
         for source in &filter.sources {
-            ids.extend(self.readings_of(source)?.into_iter().map(|id| id.0));
+            ids.extend(self.readings_of(source)?.into_iter().map(|id| i64::from(id.0)));
         }
-        let test = Test::one_of(ids.iter().map(|&id| id.into()));
-        let sql = is_in("source_id", ":sources");
-        selection.add(false, sql, vec![vec![("source_id", test)]], [(":sources", json(&ids))]);
+        selection.add(false, vec![vec![("source_id", Test::one_of(ids))]]);
         Ok(())
     }
 }
 
 impl Selection {
+    /// Adds the conditions that can be checked without looking up anything in a database: all except those on
+    /// names, on sources, and on the code of the opening determined by the positions.
+    pub(super) fn add_plain(&mut self, filter: &GameFilter) {
+        self.add_eco(filter);
+        self.add_outcome(filter);
+        self.add_clock(filter);
+        self.add_variant(filter);
+    }
+
     /// Adds the condition on the code in the tag `ECO`.
     fn add_eco(&mut self, filter: &GameFilter) {
         let Some(eco) = &filter.eco else { return };
-        let test = Test::Between(eco.first.clone(), eco.end());
-        let params = [(":eco_first", eco.first.clone().into()), (":eco_end", eco.end().into())];
-        self.add(true, "game.eco >= :eco_first AND game.eco < :eco_end", vec![vec![("eco", test)]], params);
+        self.add(true, vec![vec![("eco", Test::Between(eco.first.clone(), eco.end()))]]);
     }
 
     fn add_variant(&mut self, filter: &GameFilter) {
-        const STANDARD: &str = "standard";
         let Some(variant) = &filter.variant else { return };
-        let named = vec![("variant", Test::AnyCase(variant.clone()))];
-        let (sql, tests) = if variant.eq_ignore_ascii_case(STANDARD) {
-            let sql = "(game.variant IS NULL OR game.variant = :variant COLLATE NOCASE)";
-            (sql, vec![vec![("variant", Test::Missing)], named])
-        } else {
-            ("game.variant = :variant COLLATE NOCASE", vec![named])
-        };
-        self.add(false, sql, tests, [(":variant", variant.clone().into())]);
+        let mut alternatives = vec![vec![("variant", Test::AnyCase(variant.clone()))]];
+        if variant.eq_ignore_ascii_case("standard") {
+            alternatives.push(vec![("variant", Test::Missing)]);
+        }
+        self.add(false, alternatives);
     }
 
     /// Adds the conditions on dates, ratings and the result.
-    fn add_plain(&mut self, filter: &GameFilter) {
+    fn add_outcome(&mut self, filter: &GameFilter) {
         if let Some(since) = &filter.since {
-            // '?' sorts after the digits, so unknown parts count as late enough.
-            let sql = "game.date >= :since AND instr(substr(game.date, 1, 4), '?') = 0";
-            let test = Test::Since(since.0.clone());
-            self.add(true, sql, vec![vec![(DATE, test)]], [(":since", since.0.clone().into())]);
+            self.add(true, vec![vec![(DATE, Test::Since(since.0.clone()))]]);
         }
         if let Some(until) = &filter.until {
-            let sql = "replace(game.date, '?', '0') < :until AND instr(substr(game.date, 1, 4), '?') = 0";
-            let until = format!("{until}~");
-            self.add(false, sql, vec![vec![(DATE, Test::Until(until.clone()))]], [(":until", until.into())]);
+            self.add(false, vec![vec![(DATE, Test::Until(format!("{until}~")))]]);
         }
+        let both_elos = |test: Test| vec![vec![(WHITE_ELO, test.clone()), (BLACK_ELO, test)]];
         if let Some(elo) = filter.elo_min {
-            let sql = "game.white_elo >= :elo_min AND game.black_elo >= :elo_min";
-            self.add_bound(sql, ":elo_min", elo.into(), Test::AtLeast, &[WHITE_ELO, BLACK_ELO]);
+            self.add(false, both_elos(Test::AtLeast(elo.into())));
         }
         if let Some(elo) = filter.elo_max {
-            let sql = "game.white_elo <= :elo_max AND game.black_elo <= :elo_max";
-            self.add_bound(sql, ":elo_max", elo.into(), Test::AtMost, &[WHITE_ELO, BLACK_ELO]);
+            self.add(false, both_elos(Test::AtMost(elo.into())));
         }
         if let Some(result) = filter.result {
-            let result = result.as_str().to_owned();
-            let test = Test::OneOfTexts(vec![result.clone()]);
-            self.add(
-                false,
-                "game.result = :result",
-                vec![vec![(RESULT, test)]],
-                [(":result", result.into())],
-            );
+            self.add(false, vec![vec![(RESULT, Test::OneOfTexts(vec![result.as_str().to_owned()]))]]);
         }
     }
 
     /// Adds the conditions on speed, time control, termination, length and evaluations.
     fn add_clock(&mut self, filter: &GameFilter) {
         if !filter.speeds.is_empty() {
-            let speeds: Vec<_> = filter.speeds.iter().map(Speed::to_string).collect();
-            let params = [(":speeds", serde_json::json!(speeds).to_string().into())];
-            let sql = "game.speed IN (SELECT value FROM json_each(:speeds))";
-            self.add(false, sql, vec![vec![("speed", Test::OneOfTexts(speeds))]], params);
+            let speeds = filter.speeds.iter().map(Speed::to_string).collect();
+            self.add(false, vec![vec![("speed", Test::OneOfTexts(speeds))]]);
         }
         if let Some(control) = &filter.time_control {
-            let spellings = TimeControl::spellings(control);
-            let params = [(":time_control", serde_json::json!(spellings).to_string().into())];
-            let sql = "game.time_control COLLATE NOCASE IN (SELECT value FROM json_each(:time_control))";
-            let tests = spellings.into_iter().map(|control| vec![("time_control", Test::AnyCase(control))]);
-            self.add(false, sql, tests.collect(), params);
+            let spellings = TimeControl::spellings(control).into_iter();
+            let tests = spellings.map(|control| vec![("time_control", Test::AnyCase(control))]);
+            self.add(false, tests.collect());
         }
         if let Some(termination) = &filter.termination {
-            let test = Test::AnyCase(termination.clone());
-            let sql = "game.termination = :termination COLLATE NOCASE";
-            let params = [(":termination", termination.clone().into())];
-            self.add(false, sql, vec![vec![("termination", test)]], params);
+            self.add(false, vec![vec![("termination", Test::AnyCase(termination.clone()))]]);
         }
         if let Some(plies) = filter.plies_min {
-            let sql = "game.ply_count >= :plies_min";
-            self.add_bound(sql, ":plies_min", plies.into(), Test::AtLeast, &["ply_count"]);
+            self.add(false, vec![vec![("ply_count", Test::AtLeast(plies.into()))]]);
         }
         if let Some(plies) = filter.plies_max {
-            let sql = "game.ply_count <= :plies_max";
-            self.add_bound(sql, ":plies_max", plies.into(), Test::AtMost, &["ply_count"]);
+            self.add(false, vec![vec![("ply_count", Test::AtMost(plies.into()))]]);
         }
         if filter.with_evals {
-            self.add(false, "game.eval_count > 0", vec![vec![("eval_count", Test::AtLeast(1))]], []);
+            self.add(false, vec![vec![("eval_count", Test::AtLeast(1))]]);
         }
-    }
-
-    /// Adds the condition that the values in all these columns are within a bound.
-    fn add_bound(
-        &mut self,
-        sql: &'static str,
-        parameter: &'static str,
-        bound: i64,
-        test: fn(i64) -> Test,
-        columns: &[&'static str],
-    ) {
-        let tests = columns.iter().map(|&column| (column, test(bound))).collect();
-        self.add(false, sql, vec![tests], [(parameter, bound.into())]);
     }
 }
 
-/// A [`GameFilter`] prepared for the rows of games that are not in a database. The condition on sources is ignored.
-///
-/// A name is compared only with the spelling in the row, because only a database has aliases of players.
-#[cfg(feature = "parquet")]
-#[derive(Clone, Debug)]
-pub(crate) struct RowFilter {
-    filter: GameFilter,
-    conditions: Vec<ColumnCondition>,
-    /// The names of openings that match; `None` if the filter does not name an opening.
-    openings: Option<HashSet<String>>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::row::virtual_table::Cell;
 
-#[cfg(feature = "parquet")]
-impl RowFilter {
-    /// Prepares a filter. `openings` are the names of all openings by which games can be classified.
-    pub(crate) fn new<'n>(filter: &GameFilter, openings: impl IntoIterator<Item = &'n str>) -> Self {
-        let conditions = Selection::of_rows(filter).conditions().cloned().collect();
-        let openings = filter.opening.as_ref().map(|name| matching_openings(name, openings));
-        Self { filter: filter.clone(), conditions, openings }
+    /// Texts with blanks between them; the first one is empty.
+    const VALUES: &str = " * 1-0 B89 B90 B90a C19 C2 Ä 1991.12.31 1992.05.01 1992.05.02 1992.05.03 1992.05.?? \
+        1992.??.?? 1993.01.01 199?.??.?? ????.05.02";
+
+    fn compare(test: &Test, value: Value, cell: Cell<'_>) {
+        let connection = Connection::open_in_memory().unwrap();
+        let mut selection = Selection::default();
+        selection.add(false, vec![vec![("date", test.clone())]]);
+        let sql =
+            format!("WITH game (date) AS (SELECT :value) SELECT 1 FROM game WHERE true{}", selection.sql());
+        let mut statement = selection.prepare(&connection, &sql, &[(":value", &value)]).unwrap();
+        let is_found = statement.raw_query().next().unwrap().is_some();
+        assert_eq!(is_found, test.fits(cell), "{test:?}: {cell:?}, {sql}");
     }
 
-    /// Whether a game matches. `cell` returns the value of a column of the game, with names instead of their
-    /// ids.
-    pub(crate) fn fits<'c>(&self, cell: impl Fn(&str) -> Cell<'c>) -> bool {
-        let holds = |(column, test): &(&str, Test)| test.fits(cell(column));
-        let conditions = self.conditions.iter().all(|condition| match condition {
-            ColumnCondition::Tests(alternatives) => alternatives.iter().any(|tests| tests.iter().all(holds)),
-            ColumnCondition::SumIn(..) => true,
-        });
-        conditions && self.codes_fit(&cell) && self.names_fit(&cell) && self.players_fit(&cell)
-    }
-
-    fn codes_fit<'c>(&self, cell: &impl Fn(&str) -> Cell<'c>) -> bool {
-        let range = self.filter.opening_eco.as_ref();
-        range.is_none_or(|range| Test::Between(range.first.clone(), range.end()).fits(cell("opening_eco")))
-    }
-
-    fn names_fit<'c>(&self, cell: &impl Fn(&str) -> Cell<'c>) -> bool {
-        let GameFilter { event, site, .. } = &self.filter;
-        let names_fit = [(event, "event"), (site, "site")].iter().all(|(filter, column)| {
-            let Some(filter) = filter else { return true };
-            matches!(cell(column), Cell::Text(name) if filter.matches(name))
-        });
-        let opening_fits =
-            |names: &HashSet<String>| matches!(cell("opening"), Cell::Text(name) if names.contains(name));
-        names_fit && self.openings.as_ref().is_none_or(opening_fits)
-    }
-
-    fn players_fit<'c>(&self, cell: &impl Fn(&str) -> Cell<'c>) -> bool {
-        let GameFilter { white, black, player, opponent, .. } = &self.filter;
-        let fits = |filter: &NameFilter, column| matches!(cell(column), Cell::Text(name) if filter.matches_player(name));
-        let is =
-            |filter: &Option<NameFilter>, column| filter.as_ref().is_none_or(|filter| fits(filter, column));
-        if !is(white, "white") || !is(black, "black") {
-            return false;
+    #[test]
+    fn tests_of_columns_have_the_same_results_in_sql() {
+        let text = str::to_owned;
+        for test in [
+            Test::one_of([3, 1]),
+            Test::OneOf(Vec::new()),
+            Test::NoneOf(vec![1, 3]),
+            Test::NoneOf(Vec::new()),
+            Test::AtLeast(2),
+            Test::AtMost(2),
+            Test::Missing,
+        ] {
+            compare(&test, Value::Null, Cell::Null);
+            (0..5).for_each(|number| compare(&test, number.into(), Cell::Integer(number)));
         }
-        match (player, opponent) {
-            (None, None) => true,
-            (Some(one), None) | (None, Some(one)) => fits(one, "white") || fits(one, "black"),
-            (Some(one), Some(other)) => {
-                (fits(one, "white") && fits(other, "black")) || (fits(one, "black") && fits(other, "white"))
+        for test in [
+            Test::OneOfTexts(vec![text("1-0"), text("B90")]),
+            Test::OneOfTexts(vec![text("*")]),
+            Test::OneOfTexts(Vec::new()),
+            Test::Between(text("B9"), text("C1~")),
+            Test::AnyCase(text("b90")),
+            Test::Missing,
+            Test::Since(text("1992")),
+            Test::Since(text("1992.05.02")),
+            Test::Until(text("1992~")),
+            Test::Until(text("1992.05.02~")),
+        ] {
+            compare(&test, Value::Null, Cell::Null);
+            for value in VALUES.split(' ') {
+                compare(&test, text(value).into(), Cell::Text(value));
             }
         }
     }

@@ -225,8 +225,8 @@ impl Snapshot {
         let sql = "SELECT game_id, ply, key, move_code FROM game_position WHERE game_id BETWEEN ?1 AND ?2
                    ORDER BY game_id, ply";
         self.each(GAME_POSITION, sql, [first.0, last.0], |cells| {
-            let code = cells.get::<Option<u32>>(3)?.map(MoveCode::from_stored);
-            see(GameId(cells.get(0)?), Ply(cells.get(1)?), PositionKey::from_i64(cells.get(2)?), code);
+            let code = cells.get(3)?;
+            see(cells.get(0)?, cells.get(1)?, PositionKey::from_i64(cells.get(2)?), code);
             Ok(())
         })
     }
@@ -266,7 +266,7 @@ impl Snapshot {
         let sql = "SELECT game_id, result, white_elo, black_elo, date, start_fen NOTNULL
                    FROM game WHERE game_id BETWEEN ?1 AND ?2";
         self.each(GAME, sql, [first.0, last.0], |cells| {
-            see(GameId(cells.get(0)?), outcome(cells)?, cells.get::<u32>(5)? == 1);
+            see(cells.get(0)?, outcome(cells)?, cells.get::<u32>(5)? == 1);
             Ok(())
         })
     }
@@ -289,7 +289,7 @@ impl Snapshot {
                    WHERE level = ?1 AND key = ?2";
         let mut years = Vec::new();
         self.each(LEVEL_CONTINUATION, sql, params, |cells| {
-            let code = MoveCode::from_stored(cells.get("move_code")?);
+            let code = cells.get("move_code")?;
             years.push((code, cells.get("first_year")?, cells.get("last_year")?));
             Ok(())
         })?;
@@ -300,14 +300,14 @@ impl Snapshot {
     pub(crate) fn deleted_games(&self) -> Result<GameSet> {
         let mut games = GameSet::default();
         self.each(DELETED_GAME, "SELECT game_id FROM deleted_game", [], |cells| {
-            games.insert(GameId(cells.get("game_id")?));
+            games.insert(cells.get("game_id")?);
             Ok(())
         })?;
         Ok(games)
     }
 
-    /// Calls `see` with each game in the rows of `visit_set` for a position in a level, and with the last
-    /// move that the game played from the position, if any.
+    /// Calls `see` with each game in the rows of `visit_set` for a position in a level. Also passes the last move
+    /// that the game played from the position, if any.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -317,7 +317,7 @@ impl Snapshot {
         key: PositionKey,
         mut see: impl FnMut(GameId, PlayedMove),
     ) -> Result<()> {
-        let seen = for_each_visit_set(&self.connection, level, key, |block, games| {
+        let seen = for_each_visit_set(&self.connection, &[level], key, |block, games| {
             for_each_visit(games, |number, played| see(game_of(block, number), played));
             Ok(())
         });
@@ -428,7 +428,7 @@ impl Snapshot {
         let mut sources = KnownSources::default();
         let read = SOURCE.each(&self.connection, &sql, [], |cells| {
             let reading = KnownSource {
-                id: SourceId(cells.get(0)?),
+                id: cells.get(0)?,
                 bytes: cells.get(3)?,
                 digest: cells.get(4)?,
                 games: cells.get(5)?,
@@ -450,7 +450,7 @@ impl Snapshot {
     /// # Errors
     /// Errors of SQLite.
     pub fn tail(&self, sources: &KnownSources, source: &KnownSource) -> Result<Tail> {
-        let readings: Vec<u32> = sources.readings(source).map(|reading| reading.0).collect();
+        let readings: Vec<SourceId> = sources.readings(source).collect();
         let readings = serde_json::json!(readings).to_string();
         let games = source.games;
         let last_game = "SELECT last_game FROM source WHERE source_id IN reading AND last_game IS NOT NULL
@@ -461,9 +461,8 @@ impl Snapshot {
         };
         let kept =
             "SELECT game_id, byte_offset FROM game WHERE source_id IN reading ORDER BY game_id DESC LIMIT 1";
-        let kept = self.of_readings(GAME, kept, [&readings], |cells| {
-            Ok((GameId(cells.get(0)?), cells.get::<i64>(1)?))
-        })?;
+        let kept =
+            self.of_readings(GAME, kept, [&readings], |cells| Ok((cells.get(0)?, cells.get::<i64>(1)?)))?;
         let game = kept.filter(|(_, offset)| *offset == byte_offset).map(|(game, _)| game);
         // Text that was appended to the file later can show that the text at `last_game` is not a game. Then
         // that text is not counted in `games`.

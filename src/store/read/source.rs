@@ -18,8 +18,8 @@ pub struct KnownSource {
     /// The digest of the whole text, including the part that earlier readings read. For a damaged archive,
     /// the digest of the data that could be decoded.
     pub digest: String,
-    /// The number of games found by this reading and the readings that it continues, including games that
-    /// were not kept, were skipped as duplicates, or were removed later.
+    /// The number of games found by this reading and the readings that it continues. Games that were not kept,
+    /// were skipped as duplicates, or were removed later are included.
     pub games: u64,
     /// The offset, in bytes, of the last game found by this reading and the readings that it continues; 0 if
     /// no game was found.
@@ -105,7 +105,7 @@ impl KnownSources {
 /// file grows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tail {
-    /// The latest reading of the file and those that it continues: a JSON array of their ids.
+    /// A JSON array of ids: of the latest reading of the file, and of the readings that it continues.
     pub readings: String,
     /// The offset of the tail, in bytes; 0 if no game was found.
     pub byte_offset: u64,
@@ -135,7 +135,7 @@ impl Database {
     pub fn readings_of(&self, path: &Path) -> Result<Vec<SourceId>> {
         let sql = "SELECT source_id, path FROM source";
         let sources = self.all("read table source", SOURCE, sql, [], |cells| {
-            Ok((SourceId(cells.get("source_id")?), cells.get::<PathBuf>("path")?))
+            Ok((cells.get("source_id")?, cells.get::<PathBuf>("path")?))
         })?;
         let of_path = |path: &Path| -> Vec<SourceId> {
             sources.iter().filter(|(_, other)| other == path).map(|&(id, _)| id).collect()
@@ -156,8 +156,8 @@ impl Database {
     }
 }
 
-/// Paths similar to `wanted`, at most [`SUGGESTED`]: first paths with the same file name, then paths that
-/// differ from `wanted` in at most a third of its letters (changed, added, removed or swapped).
+/// Paths similar to `wanted`, at most [`SUGGESTED`]. Paths with the same file name come first. Then come paths
+/// that differ from `wanted` in at most a third of its letters: changed, added, removed or swapped ones.
 fn near(wanted: &Path, paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
     let text = wanted.to_string_lossy();
     let likeness = |path: &Path| match path.file_name() {

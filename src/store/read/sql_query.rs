@@ -133,9 +133,7 @@ impl QueryRows<'_> {
     /// # Errors
     /// [`Error::Query`], [`Error::Interrupted`], or errors of SQLite about the file.
     pub fn next_row(&mut self) -> Result<Option<&rusqlite::Row<'_>>> {
-        let database = self.database;
-        let is_attaching = self.is_attaching;
-        self.rows.next().map_err(|source| Error::run(database, is_attaching, source))
+        self.rows.next().map_err(|source| Error::run(self.database, self.is_attaching, source))
     }
 }
 
@@ -194,10 +192,9 @@ impl Error {
 /// as read-only, although it is.
 fn reads_journal_mode(statement: &Statement<'_>) -> bool {
     let sql = statement.expanded_sql().unwrap_or_default().to_ascii_lowercase();
-    let mut words = sql.trim_end_matches([';', ' ', '\n']).split_ascii_whitespace();
-    words.next() == Some("pragma")
-        && words.next().is_some_and(|name| matches!(name, "journal_mode" | "main.journal_mode"))
-        && words.next().is_none()
+    let words = words(&sql);
+    let words = words.strip_suffix(&[";"]).unwrap_or(&words);
+    matches!(words, ["pragma", "journal_mode" | "main.journal_mode"])
 }
 
 /// Whether an error concerns a file and not the statement.

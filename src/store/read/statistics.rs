@@ -5,22 +5,14 @@ use serde::Serialize;
 use crate::board::GameResult;
 use crate::sorted::SortedMap;
 use crate::store::cell::{Cells, GAME, OPENING, Table};
-use crate::store::row::{GameId, GameStatus};
+use crate::store::row::{GameId, GameStatus, year_of_date};
 use crate::store::{Database, Result, Selection};
 
 /// Statistics of all games of a database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameStatistics {
-    /// The number of all games.
-    pub games: u64,
-    /// Games won by White.
-    pub white_wins: u64,
-    /// Games drawn.
-    pub draws: u64,
-    /// Games won by Black.
-    pub black_wins: u64,
-    /// Games with the result `*`.
-    pub unfinished: u64,
+    /// All games, by result.
+    pub counts: GameCounts,
     /// Games of which only the moves before an error in the PGN are stored.
     pub truncated: u64,
     /// Games that were not replayed, because of their variant or an invalid start position.
@@ -32,7 +24,7 @@ pub struct GameStatistics {
     /// Games with an unknown year.
     pub undated: u64,
     /// The number of known ratings, at most two per game, in each range of the width
-    /// [`RATING_STEP`](Self::RATING_STEP). The key is the lowest rating of a range.
+    /// [`RATING_STEP`](GameCharts::RATING_STEP). The key is the lowest rating of a range.
     pub ratings: SortedMap<u16, u64>,
     /// The number of unknown ratings, at most two per game.
     pub unrated: u64,
@@ -66,17 +58,8 @@ pub struct TreeSize {
 }
 
 impl GameStatistics {
-    /// The width of a range of ratings.
-    pub const RATING_STEP: u16 = 100;
-
     fn add(&mut self, cells: Cells<'_>) -> rusqlite::Result<()> {
-        self.games += 1;
-        match cells.get(1)? {
-            GameResult::White => self.white_wins += 1,
-            GameResult::Draw => self.draws += 1,
-            GameResult::Black => self.black_wins += 1,
-            GameResult::Unknown => self.unfinished += 1,
-        }
+        self.counts.count(cells.get(1)?);
         match cells.get(2)? {
             GameStatus::Truncated => self.truncated += 1,
             GameStatus::Skipped => self.skipped += 1,
@@ -84,7 +67,7 @@ impl GameStatistics {
         }
         let plies = cells.get(3)?;
         if self.longest.is_none_or(|(_, most)| most < plies) {
-            self.longest = Some((GameId(cells.get(0)?), plies));
+            self.longest = Some((cells.get(0)?, plies));
         }
         match year_of_date(cells.get(4)?) {
             Some(year) => *self.years.entry(year) += 1,
@@ -92,7 +75,7 @@ impl GameStatistics {
         }
         for column in [5, 6] {
             match cells.get::<Option<u16>>(column)? {
-                Some(elo) => *self.ratings.entry(elo - elo % Self::RATING_STEP) += 1,
+                Some(elo) => *self.ratings.entry(elo - elo % GameCharts::RATING_STEP) += 1,
                 None => self.unrated += 1,
             }
         }
@@ -179,11 +162,6 @@ impl GameCharts {
     }
 }
 
-/// The year of a date in `game`; `None` if it is unknown.
-pub(super) fn year_of_date(date: Option<&str>) -> Option<u16> {
-    date?.get(..4)?.parse().ok().filter(|&year| year > 0)
-}
-
 impl Database {
     /// Computes the statistics. Reads the table `game` once, which takes a few hundred nanoseconds per game.
     ///
@@ -245,8 +223,8 @@ impl Database {
         Ok(openings)
     }
 
-    /// The most frequent openings, most games first. Games are grouped by the code and the name of their opening,
-    /// or by the PGN's ECO code if no game has a named opening.
+    /// The most frequent openings, most games first. Games are grouped by the code and the name of their opening.
+    /// If no game has a named opening, they are grouped by the PGN's ECO code.
     ///
     /// # Errors
     /// Errors of SQLite.

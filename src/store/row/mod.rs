@@ -20,7 +20,7 @@ pub use description::Text;
 pub use header::HeaderBatch;
 pub(crate) use header::{GameRows, SideTable};
 pub use import::{ImportTotals, NewImport, SourceDigest, SourceTotals};
-pub(crate) use ranking::{GameList, GameLists, day_number, elo_sum, month_of, year_of};
+pub(crate) use ranking::{GameList, GameLists, day_number, elo_sum, month_of, year_of, year_of_date};
 pub use ranking::{LISTED_GAMES, RatedScore};
 pub(crate) use stored::{OnInvalidCell, StoredId, read_cell};
 pub use tables::{

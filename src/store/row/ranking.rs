@@ -38,6 +38,11 @@ pub(crate) fn year_of(day: u32) -> Option<u16> {
     u16::try_from(day / YEAR).ok().filter(|&year| year != 0)
 }
 
+/// The year of a date `YYYY.MM.DD`; `None` if it is unknown.
+pub(crate) fn year_of_date(date: Option<&str>) -> Option<u16> {
+    date?.get(..4)?.parse().ok().filter(|&year| year > 0)
+}
+
 /// The sum of White's and Black's rating, if both are known.
 #[inline]
 pub(crate) fn elo_sum([white, black]: [Option<u16>; 2]) -> Option<u32> {

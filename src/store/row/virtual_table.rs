@@ -32,7 +32,17 @@ pub(crate) enum Cell<'a> {
     Blob(&'a [u8]),
 }
 
-impl Cell<'_> {
+impl<'a> Cell<'a> {
+    /// The number; `None` if the value is not an integer.
+    pub(crate) const fn as_integer(self) -> Option<i64> {
+        if let Self::Integer(number) = self { Some(number) } else { None }
+    }
+
+    /// The text; `None` if the value is not a text.
+    pub(crate) const fn as_text(self) -> Option<&'a str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
     /// The value as a text; `None` if it is NULL or a blob.
     pub(crate) fn to_text(self) -> Option<String> {
         match self {

@@ -359,7 +359,7 @@ impl<'c> BulkLoader<'c> {
         let sql = "SELECT game_id, ply, fen, move_code FROM game_position WHERE game_id = ?1 AND ply = ?2";
         let read = |row: &Row<'_>| {
             let cells = Cells::new(row, GAME_POSITION);
-            let move_code = cells.get::<Option<u32>>("move_code")?.map(MoveCode::from_stored);
+            let move_code = cells.get("move_code")?;
             Ok(PlayedPosition { fen: cells.get("fen")?, move_code })
         };
         self.run("read table game_position", |connection| {

@@ -9,11 +9,11 @@ use crate::store::cell::{Cells, GAME_COLUMN};
 use crate::store::error::Result;
 use crate::store::game_column::{COLUMNS, ColumnBuilder, StoredColumns, places};
 use crate::store::game_set::GameSet;
+use crate::store::read::block::blocks_with_games;
 use crate::store::read::game_column::BlockColumns;
 use crate::store::row::virtual_table::{Cell, Rows as _};
 use crate::store::row::{GameRow, HeaderBatch};
 use crate::store::write::bulk::BulkLoader;
-use crate::store::write::features::blocks_with_games;
 
 const WRITE_COLUMNS: &str = "write table game_column";
 
@@ -29,7 +29,7 @@ impl BulkLoader<'_> {
             let read = |row: &Row<'_>| Cells::new(row, GAME_COLUMN).get::<Option<u16>>("block");
             let Some(block) = database.query_row(last, [], read)?.map(u32::from) else { return Ok(None) };
             let Some(columns) = BlockColumns::new(database, block).all()? else { return Ok(None) };
-            let mut builder = ColumnBuilder::resume(block, columns);
+            let mut builder = ColumnBuilder::resume(block, &columns);
             let [first, last] = games_of(block);
             let gone = removed.iter().skip_while(|game| game.0 < first).take_while(|game| game.0 <= last);
             gone.for_each(|game| builder.remove(block_of(game).1));
@@ -40,7 +40,7 @@ impl BulkLoader<'_> {
 
     /// Adds the games of a batch to the columns.
     pub(super) fn push_columns(&mut self, batch: &HeaderBatch) -> Result<()> {
-        let places = places::<GameRow>();
+        let places = places();
         for (index, game) in batch.games.iter().enumerate() {
             let cell = |column: usize| GameRow::cell(batch, index, places[column]).unwrap_or(Cell::Null);
             if let Some(done) = self.columns.push(game.game, cell) {
@@ -70,7 +70,7 @@ impl BulkLoader<'_> {
             while let Some(&(block, _)) = games.peek() {
                 let columns = BlockColumns::new(connection, block).all()?;
                 let mut builder =
-                    columns.map(|columns| ColumnBuilder::resume(block, columns)).unwrap_or_default();
+                    columns.map(|columns| ColumnBuilder::resume(block, &columns)).unwrap_or_default();
                 while let Some((_, number)) = games.next_if(|game| game.0 == block) {
                     builder.remove(number);
                 }

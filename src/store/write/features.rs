@@ -2,11 +2,11 @@
 
 use rusqlite::{Connection, params};
 
-use crate::id::GameId;
 use crate::store::block_games::BlockGames;
-use crate::store::block_set::{block_of, decode_whole, encode, encode_with, games_of};
+use crate::store::block_set::{block_of, decode_whole, encode, encode_with};
 use crate::store::cell::read_rows;
 use crate::store::features::{BlockSets, FeatureBlock, FeatureKind, SetRows};
+use crate::store::read::block::blocks_with_games;
 use crate::store::read::features::{block_sets, each_block_set, fill_block};
 use crate::store::row::HeaderBatch;
 
@@ -39,11 +39,11 @@ impl FeatureSetWriter {
         }
         if has_block(connection, self.number)? {
             let mut more = BlockSets::new();
-            self.block.take(|kind, value, numbers| _ = more.insert((kind, value), numbers.to_vec()));
+            self.block.take(&mut |kind, value, numbers| _ = more.insert((kind, value), numbers.to_vec()));
             return add_to_block(connection, self.number, more);
         }
         let mut sets = EncodedSets::default();
-        self.block.take(|kind, value, numbers| sets.push(kind, value, numbers));
+        self.block.take(&mut |kind, value, numbers| sets.push(kind, value, numbers));
         sets.write(connection, self.number)
     }
 }
@@ -146,21 +146,6 @@ pub(super) fn remove_from_block(
         Some(())
     })?;
     left.write(connection, block)
-}
-
-/// The blocks that have games.
-pub(crate) fn blocks_with_games(connection: &Connection) -> rusqlite::Result<Vec<u32>> {
-    let last: Option<u32> = connection.query_row("SELECT max(game_id) FROM game", [], |row| row.get(0))?;
-    let mut some =
-        connection.prepare("SELECT EXISTS (SELECT 1 FROM game WHERE game_id BETWEEN ?1 AND ?2)")?;
-    let blocks = last.map_or(0..0, |last| 0..block_of(GameId(last)).0 + 1);
-    let mut found = Vec::new();
-    for block in blocks {
-        if some.query_row(games_of(block), |row| row.get(0))? {
-            found.push(block);
-        }
-    }
-    Ok(found)
 }
 
 /// Rebuilds all sets from the rows of the games. A game with an unreadable row is not in any set.

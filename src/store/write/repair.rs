@@ -307,7 +307,7 @@ fn first_moves(
         if start.is_none() {
             start = Some(PositionKey::from_i64(cells.get("key")?));
         }
-        codes.extend(cells.get::<Option<u32>>("move_code")?.map(MoveCode::from_stored));
+        codes.extend(cells.get::<Option<MoveCode>>("move_code")?);
     }
     Ok(start)
 }

@@ -5,17 +5,17 @@ use std::cmp::Ordering;
 use rusqlite::Connection;
 
 use crate::board::ShortMove;
-use crate::id::{GameId, Ply};
+use crate::id::GameId;
 use crate::sorted::{SortedMap, distinct, sort};
 use crate::store::block_set::{BLOCK_GAMES, block_of, game_of};
 use crate::store::cell::{DELETED_GAME, OCCURRENCE_LEVEL};
 use crate::store::features::{FeatureBlock, FeatureKind};
+use crate::store::read::block::blocks_with_games;
 pub(crate) use crate::store::read::features::blocks as feature_blocks;
 use crate::store::read::features::{block_sets, deleted_games, fill_block};
 use crate::store::read::occurrence::visit::played_at;
 use crate::store::visit_set::{PlayedMove, for_each_visit};
 use crate::store::write::columns::columns_of_games;
-use crate::store::write::features::blocks_with_games;
 use crate::store::{Cells, GAME_COLUMN, GAME_SET, OCCURRENCE, VISIT_SET, read_rows};
 use crate::verify::FindingKind::{MissingRow, SurplusRow, WrongValue};
 use crate::verify::rows::{LevelKey, Reader, visited_row};
@@ -87,9 +87,8 @@ pub(crate) fn compare_visits(
     let mut visits: SortedMap<i64, Vec<(u16, PlayedMove)>> = SortedMap::new();
     let sql = "SELECT level, key, game_id, ply FROM occurrence WHERE level = ?1 AND key = ?2
                ORDER BY game_id, ply";
-    let places = OCCURRENCE.all(connection, sql, [level, key], |cells| {
-        Ok((GameId(cells.get("game_id")?), Ply(cells.get("ply")?)))
-    })?;
+    let places = OCCURRENCE
+        .all(connection, sql, [level, key], |cells| Ok((cells.get("game_id")?, cells.get("ply")?)))?;
     // A game is counted under the last move that it played from the position.
     for places in places.chunk_by(|(game, _), (next, _)| game == next) {
         let mut last = None;
@@ -178,7 +177,7 @@ pub(crate) fn compare_features(reader: Reader<'_>, block: u32, progress: &Progre
         (is_invalid || !games.is_empty()).then_some((set, games))
     };
     let mut stored = stored.into_iter().filter_map(without_deleted).peekable();
-    made.take(|kind, value, games| {
+    made.take(&mut |kind, value, games| {
         while let Some((key, _)) = stored.next_if(|(key, _)| *key < (kind, value)) {
             surplus(key);
         }

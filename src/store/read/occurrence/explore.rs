@@ -10,7 +10,7 @@ use crate::store::cell::POSITION_GAME;
 use crate::store::read::occurrence::hit::HitLocation;
 use crate::store::read::occurrence::reached::{ACTION, ExploreTarget};
 use crate::store::read::occurrence::tally::{Games, MoveTally, Tally};
-use crate::store::row::{GameId, Ply, RatedScore, ResultCounts};
+use crate::store::row::{GameId, RatedScore, ResultCounts};
 use crate::store::{Database, Hit, ListLengths, Result, Selection};
 
 /// A move played from a position. A game that returned to the position counts only for the last move that it
@@ -74,16 +74,6 @@ impl From<ListLengths> for ExploreOptions<'_> {
     }
 }
 
-impl PositionCounts {
-    fn with_years(mut self) -> Self {
-        let moves = || self.continuations.iter().map(|continuation| &continuation.results);
-        let first_year = moves().filter_map(|results| results.first_year).min();
-        let last_year = moves().filter_map(|results| results.last_year).max();
-        self.results = ResultCounts { first_year, last_year, ..self.results };
-        self
-    }
-}
-
 impl Database {
     /// Counts the moves played from a position in the games of a selection.
     ///
@@ -129,7 +119,7 @@ impl Database {
             if let Some(games) = games.filter(|_| !before.is_empty()) {
                 exploration.transposed = self.count_transposed(&games, before)?;
             }
-            Ok(exploration.with_years())
+            Ok(exploration)
         };
         let counts = count().map_err(self.failed(ACTION));
         drop(snapshot);
@@ -189,7 +179,7 @@ impl ExploreTarget<'_> {
             ":fen": self.fen,
             ":code": code.bits(),
         };
-        POSITION_GAME.first(self.database.connection(), sql, params, |cells| cells.get(0).map(GameId))
+        POSITION_GAME.first(self.database.connection(), sql, params, |cells| cells.get(0))
     }
 
     /// Converts a tally, and looks up the games that it lists. If a move was played in only one game that has a
@@ -214,32 +204,32 @@ impl ExploreTarget<'_> {
         sort_by_key(&mut continuations, |continuation| Reverse(continuation.results.games()));
         let lists = (self.hits(&tally.lists.top.ids())?, self.hits(&tally.lists.recent.ids())?);
         let (Some(top_games), Some(recent_games)) = lists else { return Ok(None) };
-        let Tally { all: MoveTally { results, rated, .. }, unfinished, games, .. } = tally;
+        let Tally { all: MoveTally { mut results, rated, .. }, unfinished, games, .. } = tally;
+        let moves = || continuations.iter().map(|continuation| &continuation.results);
+        results.first_year = moves().filter_map(|results| results.first_year).min();
+        results.last_year = moves().filter_map(|results| results.last_year).max();
         let transposed = None;
         let exploration =
             PositionCounts { results, rated, unfinished, transposed, continuations, top_games, recent_games };
         Ok(Some((exploration, games)))
     }
 
-    /// The games, each with its [counted occurrence](Self::counted_occurrence); `None` if a game has none.
+    /// The [hits](Self::hit) of these games; `None` if a game has none.
     fn hits(&self, games: &[GameId]) -> rusqlite::Result<Option<Vec<Hit>>> {
         games.iter().map(|&game| self.hit(game)).collect()
     }
 
-    /// The ply of the occurrence that counts for a game: the last occurrence from which the game played a
-    /// move or, if there is none, the last occurrence. `None` if the game did not reach the position.
-    fn counted_occurrence(&self, game: GameId) -> rusqlite::Result<Option<Ply>> {
+    /// A game with the occurrence that counts: the last one from which the game played a move or, if there is
+    /// none, the last one. `None` if the game did not reach the position.
+    fn hit(&self, game: GameId) -> rusqlite::Result<Option<Hit>> {
         let sql = "SELECT o.ply FROM position_game AS o
                    CROSS JOIN game_position AS p ON p.game_id = o.game_id AND p.ply = o.ply
                    WHERE o.key = :key AND o.game_id = :game AND p.fen = :fen
                    ORDER BY p.move_code IS NULL, o.ply DESC LIMIT 1";
         let params = named_params! { ":key": self.key.as_i64(), ":game": game.0, ":fen": self.fen };
-        POSITION_GAME.first(self.database.connection(), sql, params, |cells| cells.get(0).map(Ply))
-    }
-
-    /// A game with its [counted occurrence](Self::counted_occurrence); `None` if it has none.
-    fn hit(&self, game: GameId) -> rusqlite::Result<Option<Hit>> {
-        let place = self.counted_occurrence(game)?.map(|ply| HitLocation::played(game, ply));
-        Ok(place.map(|place| self.database.hit(place, None)).transpose()?.flatten())
+        match POSITION_GAME.first(self.database.connection(), sql, params, |cells| cells.get(0))? {
+            Some(ply) => self.database.hit(HitLocation::played(game, ply), None),
+            None => Ok(None),
+        }
     }
 }

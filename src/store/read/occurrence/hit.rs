@@ -91,6 +91,18 @@ impl HitOrder {
     }
 }
 
+/// The place of a game in a sorted list of games.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GameSortKey {
+    /// Whether the game has no result.
+    pub is_unfinished: bool,
+    /// The rank: games with a smaller rank come first. But games without a result come after all games with a
+    /// result, whatever their rank. In [`HitOrder::Game`], all ranks are 0, and the result does not matter.
+    pub rank: i64,
+    /// The game.
+    pub game: GameId,
+}
+
 /// The rank of a game in the order `order`, as an SQL expression on a row of `game`: games with smaller ranks
 /// come first. For orders other than [`HitOrder::Game`], the query itself must put games without a result last.
 pub(crate) const fn rank_sql(order: HitOrder) -> &'static str {
@@ -164,7 +176,7 @@ impl Database {
                 line: place.line,
                 ply: place.ply,
                 fen: position.get("fen")?,
-                next: position.get::<Option<u32>>("move_code")?.map(MoveCode::from_stored),
+                next: position.get("move_code")?,
                 start_fen: game.get::<Option<TruncatedText>>("start_fen")?.map(Into::into),
                 distance: None,
             })
@@ -172,14 +184,15 @@ impl Database {
         statement.raw_query().next()?.map(read).transpose()
     }
 
-    /// Whether a game has no result, and its rank in the order `order`; `None` if the game does not exist.
-    pub(crate) fn rank(&self, game: GameId, order: HitOrder) -> rusqlite::Result<Option<(bool, i64)>> {
+    /// The place of a game in the order `order`; `None` if the game does not exist.
+    pub(crate) fn place(&self, game: GameId, order: HitOrder) -> rusqlite::Result<Option<GameSortKey>> {
         let sql = format!(
             "SELECT game_id, game.result = '*' AS is_unfinished, {} AS place FROM game WHERE game_id = ?1",
             rank_sql(order)
         );
         GAME.first(self.connection(), &sql, [game.0], |cells| {
-            Ok((cells.get::<u32>("is_unfinished")? != 0, cells.get("place")?))
+            let is_unfinished = cells.get::<u32>("is_unfinished")? != 0;
+            Ok(GameSortKey { is_unfinished, rank: cells.get("place")?, game })
         })
     }
 

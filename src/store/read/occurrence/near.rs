@@ -13,6 +13,7 @@ use crate::sorted::SortedMap;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{BLOCK_GAMES, block_of, game_of};
 use crate::store::features::{FeatureKind, piece_square};
+use crate::store::read::block::blocks_with_games;
 use crate::store::read::features::{FeatureMatches, visit_sets};
 use crate::store::read::game_column::{BlockColumns, if_known};
 use crate::store::read::occurrence::hit::HitLocation;
@@ -58,14 +59,10 @@ impl Database {
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn nearest(&self, nearest: &Nearest<'_>, mut visit: impl FnMut(Hit) -> bool) -> Result<Option<u32>> {
-        self.nearest_dyn(nearest, &mut visit)
-    }
-
-    fn nearest_dyn(&self, nearest: &Nearest<'_>, visit: &mut dyn FnMut(Hit) -> bool) -> Result<Option<u32>> {
+    pub fn nearest(&self, nearest: &Nearest<'_>, visit: &mut dyn FnMut(Hit) -> bool) -> Result<Option<u32>> {
         let mut search = NearestSearch::new(self, nearest);
         if let Some(last) = self.last_game()? {
-            let numbers = self.blocks_with_games()?;
+            let numbers = blocks_with_games(self.connection()).map_err(self.failed(ACTION))?;
             let (last_block, last_number) = block_of(last);
             let blocks = search.readers.map(ACTION, numbers.len(), |database, index| {
                 let last = if numbers[index] == last_block { last_number } else { u16::MAX };
@@ -87,19 +84,6 @@ impl Database {
             }
         }
         Ok(unseen)
-    }
-
-    /// The numbers of the blocks that have games.
-    fn blocks_with_games(&self) -> Result<Vec<u32>> {
-        let (mut numbers, mut next) = (Vec::new(), Some(GameId(1)));
-        while let Some(from) = next
-            && let Some(first) = self.game_from(from)?
-        {
-            let (block, _) = block_of(first);
-            numbers.push(block);
-            next = game_of(block, u16::MAX).0.checked_add(1).map(GameId);
-        }
-        Ok(numbers)
     }
 }
 
@@ -145,9 +129,9 @@ impl<'a> NearestSearch<'a> {
             || self.kept.peek().is_some_and(|last| (bound, game) < (last.distance, last.game))
     }
 
-    /// Reads games in the order of their bounds, until all are read, no unread game can be near enough, or
-    /// the maximum number is read. Returns whether the search is complete. If it is not, games that are not
-    /// in `games` must be searched too.
+    /// Reads games in the order of their bounds. Stops if no unread game can be near enough, or if the maximum
+    /// number of games was read. Returns whether the search is complete. If it is not, games that are not in
+    /// `games` must be searched too.
     fn read_games(&mut self, games: Bounded) -> Result<bool> {
         let mut games = games
             .into_iter()
@@ -257,22 +241,22 @@ impl Block {
         let mut add = |bound, number| {
             bounded.entry(bound).push(game_of(self.number, number));
         };
-        self.unknown.runs().into_iter().flatten().for_each(|number| add(0, number));
-        for number in self.alike.runs().into_iter().flatten() {
+        self.unknown.iter().for_each(|number| add(0, number));
+        for number in self.alike.iter() {
             add(self.missing[usize::from(number)].into(), number);
         }
         bounded
     }
 
-    /// The games in which no position has the target's pawns, or none has its material, grouped by the lower
-    /// bound of the distance of their positions.
+    /// The games in which no position has the target's pawns, or no position has its material. The games are
+    /// grouped by the lower bound of the distance of their positions.
     fn others(&self, connection: &Connection, to: &PositionDistance) -> rusqlite::Result<Bounded> {
         let mut bounded = Bounded::new();
         if self.others.is_empty() {
             return Ok(bounded);
         }
         let least = by_material(connection, self.number, to)?;
-        for number in self.others.runs().into_iter().flatten() {
+        for number in self.others.iter() {
             let (apart, beside) = least[usize::from(number)];
             // A game that is in no set of the kind `Material` has no positions.
             if apart < u8::MAX {

@@ -20,7 +20,7 @@ pub(super) enum PositionRow<'r> {
 impl PositionRow<'_> {
     pub(super) fn game(self) -> rusqlite::Result<GameId> {
         match self {
-            Self::Stored(cells) => cells.get(0).map(GameId),
+            Self::Stored(cells) => cells.get(0),
             Self::Replayed(game) => Ok(game.id()),
         }
     }
@@ -35,7 +35,7 @@ impl PositionRow<'_> {
 
     pub(super) fn ply(self) -> rusqlite::Result<Ply> {
         match self {
-            Self::Stored(cells) => cells.get(2).map(Ply),
+            Self::Stored(cells) => cells.get(2),
             Self::Replayed(game) => Ok(game.ply()),
         }
     }
@@ -43,7 +43,7 @@ impl PositionRow<'_> {
     /// The move played from the position; `None` at the end of a game, and for all positions of variations.
     pub(super) fn played(self) -> rusqlite::Result<Option<MoveCode>> {
         match self {
-            Self::Stored(cells) => Ok(cells.get::<Option<u32>>(4)?.map(MoveCode::from_stored)),
+            Self::Stored(cells) => cells.get(4),
             Self::Replayed(game) => Ok(game.next_move().map(|(code, _)| code)),
         }
     }

@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 use rusqlite::{ToSql, params};
 
 use crate::board::{GameResult, MoveCode, Position, PositionKey};
-use crate::id::GameId;
+use crate::id::{GameId, Level};
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{decode_within, game_of};
 use crate::store::cell::{Cells, GAME, GAME_POSITION};
@@ -34,6 +34,17 @@ pub struct ReachedGame {
     pub day: u32,
 }
 
+impl ReachedGame {
+    /// A game of a block; `None` if it does not exist. A game that somebody deleted through SQL is still in the
+    /// sets.
+    #[inline]
+    pub(super) fn of(outcomes: &Outcomes, block: u32, number: u16, played: Option<MoveCode>) -> Option<Self> {
+        let result = outcomes.result(number)?;
+        let (game, elos, day) = (game_of(block, number), outcomes.elos(number), outcomes.day(number));
+        Some(Self { game, played, result, elos, day })
+    }
+}
+
 /// A position to explore, in a database.
 #[derive(Clone, Copy)]
 pub(super) struct ExploreTarget<'a> {
@@ -56,8 +67,8 @@ impl ExploreTarget<'_> {
         Ok([counted, others])
     }
 
-    /// Calls `see` with each game of a selection that reached the position, in the order of ids, with the
-    /// last move that the game played from the position. If `levels` is given, reads only these levels.
+    /// Calls `see` with each game of a selection that reached the position, in the order of ids. The game has
+    /// the last move that it played from the position. If `levels` is given, reads only these levels.
     /// Otherwise reads all levels; if the selection has far fewer games than the position has occurrences,
     /// the search starts from these games.
     pub(super) fn for_each_game(
@@ -75,7 +86,7 @@ impl ExploreTarget<'_> {
             return Ok(());
         }
         let levels = levels.map(|levels| {
-            let levels: Vec<u32> = levels.iter().map(|level| level.level.0).collect();
+            let levels: Vec<Level> = levels.iter().map(|level| level.level).collect();
             serde_json::json!(levels).to_string()
         });
         // Joins `game` before `game_position`. The rows of `game_position` are on many more pages than those
@@ -98,7 +109,7 @@ impl ExploreTarget<'_> {
         while let Some(row) = rows.next()? {
             let cells = Cells::new(row, GAME);
             let occurrence = ReachedGame {
-                game: GameId(cells.get(0)?),
+                game: cells.get(0)?,
                 played: Cells::new(row, GAME_POSITION).get::<Option<u32>>(1)?.map(MoveCode::from_stored),
                 result: cells.get(2)?,
                 elos: [cells.get(3)?, cells.get(4)?],
@@ -182,40 +193,32 @@ impl<'d> ReachedGames<'d> {
         mut see: impl FnMut(ReachedGame),
     ) -> std::result::Result<(), ColumnError> {
         let (connection, selection, blocks) = (self.database.connection(), self.selection, &mut self.blocks);
-        for &level in levels {
-            for_each_visit_set(connection, level, position.key(), |block, mut games| {
-                let SelectedBlock { selected, outcomes } = match blocks.entry(block) {
-                    Entry::Occupied(known) => known.into_mut(),
-                    Entry::Vacant(unknown) => {
-                        let columns = BlockColumns::new(connection, block);
-                        unknown.insert(SelectedBlock {
-                            selected: columns.selected(selection)?,
-                            outcomes: columns.outcomes()?,
-                        })
-                    }
-                };
-                while !games.is_empty() {
-                    let (played, set) = take_move(games).ok_or(ColumnError::Missing)?;
-                    let played = match played.played() {
-                        Some(short) => Some(position.clone().make_short(short).ok_or(ColumnError::Missing)?),
-                        None => None,
-                    };
-                    let rest = decode_within(
-                        set,
-                        |word| selected.word(word),
-                        |number| {
-                            // A game that somebody deleted through SQL is still in the set.
-                            let Some(result) = outcomes.result(number) else { return };
-                            let (elos, day) = (outcomes.elos(number), outcomes.day(number));
-                            see(ReachedGame { game: game_of(block, number), played, result, elos, day });
-                        },
-                    );
-                    games = rest.ok_or(ColumnError::Missing)?;
+        for_each_visit_set(connection, levels, position.key(), |block, mut games| {
+            let SelectedBlock { selected, outcomes } = match blocks.entry(block) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(unknown) => {
+                    let columns = BlockColumns::new(connection, block);
+                    unknown.insert(SelectedBlock {
+                        selected: columns.selected(selection)?,
+                        outcomes: columns.outcomes()?,
+                    })
                 }
-                Ok::<_, ColumnError>(())
-            })?
-            .ok_or(ColumnError::Missing)?;
-        }
-        Ok(())
+            };
+            while !games.is_empty() {
+                let (played, set) = take_move(games).ok_or(ColumnError::Missing)?;
+                let played = match played.played() {
+                    Some(short) => Some(position.clone().make_short(short).ok_or(ColumnError::Missing)?),
+                    None => None,
+                };
+                let rest = decode_within(
+                    set,
+                    |word| selected.word(word),
+                    |number| _ = ReachedGame::of(outcomes, block, number, played).map(&mut see),
+                );
+                games = rest.ok_or(ColumnError::Missing)?;
+            }
+            Ok::<_, ColumnError>(())
+        })?
+        .ok_or(ColumnError::Missing)
     }
 }

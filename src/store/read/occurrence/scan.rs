@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::ops::RangeInclusive;
 use std::sync::Mutex;
 
 use crate::board::MoveCode;
@@ -12,9 +13,9 @@ use crate::store::block_games::BlockGames;
 use crate::store::block_set::{block_of, game_of, games_of};
 use crate::store::cell::VARIATION;
 use crate::store::database::SetUp;
+use crate::store::read::block::{has_games, last_block};
 use crate::store::read::features::FeatureMatches;
-use crate::store::read::occurrence::hit::HitLocation;
-use crate::store::read::occurrence::visit::last_block;
+use crate::store::read::occurrence::hit::{GameSortKey, HitLocation};
 use crate::store::row::{GameId, Ply};
 use crate::store::{Database, FeatureQuery, Hit, HitOrder, Lines, Result, Selection, Stop};
 
@@ -148,10 +149,10 @@ impl Database {
         &self,
         scan: &Scan<'_>,
         sought: &impl Seek,
-        mut visit: impl FnMut(Hit) -> bool,
+        visit: &mut dyn FnMut(Hit) -> bool,
     ) -> Result<()> {
         let look = |database: &Self, ranges: &[GameRange]| database.scan_games(scan, ranges, sought);
-        self.scan_all(scan, &sought.feature_query(), &look, &mut visit)
+        self.scan_all(scan, &sought.feature_query(), &look, visit)
     }
 
     fn scan_all(
@@ -178,13 +179,15 @@ impl Database {
         if scan.order == HitOrder::Game {
             return self.scan_in_order(scan, query, look, &mut pass);
         }
-        let key = |rank, GameId(game): GameId| (rank, if scan.order.is_descending() { !game } else { game });
+        let key = |GameSortKey { is_unfinished, rank, game: GameId(game) }| {
+            (is_unfinished, rank, if scan.order.is_descending() { !game } else { game })
+        };
         if let Some(few) = self.few_candidates(scan, query)? {
             let games = few.into_iter().flat_map(|(first, last)| (first.0..=last.0).map(GameId));
             let mut ranked = Vec::new();
             for game in games {
-                let rank = self.rank(game, scan.order).map_err(failed)?;
-                ranked.extend(rank.map(|rank| (key(rank, game), game)));
+                let place = self.place(game, scan.order).map_err(failed)?;
+                ranked.extend(place.map(|place| (key(place), game)));
             }
             sort(&mut ranked);
             let mut ranked = ranked.into_iter().map(|(_, game)| (game, game));
@@ -192,14 +195,14 @@ impl Database {
             return self.scan_pieces(look, &mut next, &mut pass);
         }
         let mut found = Vec::new();
-        self.scan_in_order(scan, query, look, &mut |place| {
-            let rank = self.rank(place.game, scan.order).map_err(failed)?;
-            found.extend(rank.map(|rank| (key(rank, place.game), place)));
+        self.scan_in_order(scan, query, look, &mut |location| {
+            let place = self.place(location.game, scan.order).map_err(failed)?;
+            found.extend(place.map(|place| (key(place), location)));
             Ok(true)
         })?;
         sort_by_key(&mut found, |&(key, _)| key);
-        for (_, place) in found {
-            if !pass(place)? {
+        for (_, location) in found {
+            if !pass(location)? {
                 break;
             }
         }
@@ -278,10 +281,32 @@ impl Database {
         ranges: &[GameRange],
         sought: &impl Seek,
     ) -> rusqlite::Result<SortedMap<GameId, HitLocation>> {
+        let asks_for_moves = sought.asks_for_moves();
         let mut found = SortedMap::new();
-        self.scan_lines(scan.selection, Lines::Main, ranges, sought, &mut found)?;
-        if scan.lines == Lines::All {
-            self.scan_lines(scan.selection, Lines::All, ranges, sought, &mut found)?;
+        // With `Lines::All`, `each_position` visits only variations.
+        let passes: &[Lines] =
+            if scan.lines == Lines::All { &[Lines::Main, Lines::All] } else { &[Lines::Main] };
+        for &lines in passes {
+            let mut state = None;
+            self.each_position(scan.selection, lines, ranges, |fen, row| {
+                let played = if asks_for_moves { row.played()? } else { None };
+                if !sought.matters(fen, played) {
+                    return Ok(());
+                }
+                let game = row.game()?;
+                if found.contains_key(&game) {
+                    return Ok(());
+                }
+                let (line, ply) = (row.line()?, row.ply()?);
+                let seen = match &mut state {
+                    Some((of, seen)) if *of == (game, line) => seen,
+                    state => &mut state.insert(((game, line), sought.begin())).1,
+                };
+                if let Some(ply) = sought.observe(seen, ply, fen, played) {
+                    found.insert(game, HitLocation { game, line, ply });
+                }
+                Ok(())
+            })?;
         }
         Ok(found)
     }
@@ -311,39 +336,6 @@ impl Database {
         })?;
         Ok(Some(count))
     }
-
-    /// Searches the games in some ranges: main lines or, with [`Lines::All`], only variations. Adds the first
-    /// match of each game that is not in `found` yet.
-    fn scan_lines(
-        &self,
-        selection: &Selection,
-        lines: Lines,
-        ranges: &[GameRange],
-        sought: &impl Seek,
-        found: &mut SortedMap<GameId, HitLocation>,
-    ) -> rusqlite::Result<()> {
-        let asks_for_moves = sought.asks_for_moves();
-        let mut state = None;
-        self.each_position(selection, lines, ranges, |fen, row| {
-            let played = if asks_for_moves { row.played()? } else { None };
-            if !sought.matters(fen, played) {
-                return Ok(());
-            }
-            let game = row.game()?;
-            if found.contains_key(&game) {
-                return Ok(());
-            }
-            let (line, ply) = (row.line()?, row.ply()?);
-            let seen = match &mut state {
-                Some((of, seen)) if *of == (game, line) => seen,
-                state => &mut state.insert(((game, line), sought.begin())).1,
-            };
-            if let Some(ply) = sought.observe(seen, ply, fen, played) {
-                found.insert(game, HitLocation { game, line, ply });
-            }
-            Ok(())
-        })
-    }
 }
 
 /// The number of ids in some ranges.
@@ -362,16 +354,15 @@ struct Candidates<'c> {
     lines: Lines,
     /// The remaining ranges of the block read last.
     ranges: VecDeque<GameRange>,
-    /// The first id of the next block; `None` after the last block.
-    next: Option<GameId>,
+    /// The numbers of the blocks that are not read yet.
+    blocks: RangeInclusive<u32>,
     last: GameId,
 }
 
 impl<'c> Candidates<'c> {
     fn new(database: &'c Database, query: &'c FeatureQuery, lines: Lines) -> Result<Self> {
-        let last = database.last_game()?;
-        let (next, last) = (last.map(|_| GameId(1)), last.unwrap_or_default());
-        Ok(Self { database, query, lines, ranges: VecDeque::new(), next, last })
+        let last = database.last_game()?.unwrap_or_default();
+        Ok(Self { database, query, lines, ranges: VecDeque::new(), blocks: 0..=block_of(last).0, last })
     }
 
     /// The next ranges, with at most `most` ids in total; empty at the end.
@@ -379,7 +370,7 @@ impl<'c> Candidates<'c> {
         let (mut taken, mut left) = (Vec::new(), most);
         while left > 0 {
             let Some(&(first, last)) = self.ranges.front() else {
-                match self.next_block()? {
+                match self.next_block().map_err(self.database.failed(SETS))? {
                     true => continue,
                     false => break,
                 }
@@ -398,18 +389,19 @@ impl<'c> Candidates<'c> {
     }
 
     /// Reads the ranges of the next block that has games. Returns whether there is one.
-    fn next_block(&mut self) -> Result<bool> {
-        let Some(next) = self.next else { return Ok(false) };
-        let Some(first) = self.database.game_from(next)? else { return Ok(false) };
-        let (block, number) = block_of(first);
-        let end = game_of(block, u16::MAX);
-        self.next = end.0.checked_add(1).map(GameId).filter(|&next| next <= self.last);
-        let mut games = self.of_block(block).map_err(self.database.failed(SETS))?;
-        games.limit(number..=block_of(self.last.min(end)).1);
-        let range =
-            |run: std::ops::RangeInclusive<u16>| (game_of(block, *run.start()), game_of(block, *run.end()));
-        self.ranges.extend(games.runs().into_iter().map(range));
-        Ok(true)
+    fn next_block(&mut self) -> rusqlite::Result<bool> {
+        let connection = self.database.connection();
+        while let Some(block) = self.blocks.next() {
+            if has_games(connection, block)? {
+                let mut games = self.of_block(block)?;
+                games.limit(0..=block_of(self.last.min(game_of(block, u16::MAX))).1);
+                let range =
+                    |run: RangeInclusive<u16>| (game_of(block, *run.start()), game_of(block, *run.end()));
+                self.ranges.extend(games.runs().into_iter().map(range));
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn of_block(&self, block: u32) -> rusqlite::Result<BlockGames> {
@@ -420,7 +412,7 @@ impl<'c> Candidates<'c> {
             // The sets cover main lines only.
             let sql = "SELECT DISTINCT game_id FROM variation WHERE game_id BETWEEN ?1 AND ?2";
             VARIATION.each(self.database.connection(), sql, games_of(block), |cells| {
-                matching.insert(block_of(GameId(cells.get(0)?)).1);
+                matching.insert(block_of(cells.get(0)?).1);
                 Ok(())
             })?;
         }

@@ -8,7 +8,6 @@ use crate::store::cell::{Cells, GAME, POSITION_GAME, VARIATION_MOVE};
 use crate::store::read::occurrence::hit::{HitLocation, OCCURRENCES, join, join_variations, rank_sql};
 use crate::store::read::occurrence::reached::ExploreTarget;
 use crate::store::read::occurrence::tally::Tally;
-use crate::store::read::occurrence::visit::has_occurrences;
 use crate::store::row::{GameId, Ply};
 use crate::store::{Database, Hit, HitOrder, Lines, ListLengths, Result, Selection};
 
@@ -45,8 +44,8 @@ pub struct OccurrenceCount {
 impl OccurrenceCount {
     /// Reads three columns: the number of occurrences, the number of games, and the number of rows that were
     /// read (at most `cap`).
-    pub(super) fn read(cells: Cells<'_>, cap: i64) -> rusqlite::Result<Self> {
-        let capped = cells.get::<i64>(2)? == cap;
+    pub(super) fn read(cells: Cells<'_>, cap: u32) -> rusqlite::Result<Self> {
+        let capped = cells.get::<u32>(2)? == cap;
         Ok(Self { occurrences: cells.get(0)?, games: cells.get(1)?, capped })
     }
 }
@@ -109,11 +108,7 @@ impl Database {
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn visit_hits(&self, search: &Search<'_>, mut visit: impl FnMut(Hit) -> bool) -> Result<()> {
-        self.visit_hits_dyn(search, &mut visit)
-    }
-
-    fn visit_hits_dyn(&self, search: &Search<'_>, visit: &mut dyn FnMut(Hit) -> bool) -> Result<()> {
+    pub fn visit_hits(&self, search: &Search<'_>, visit: &mut dyn FnMut(Hit) -> bool) -> Result<()> {
         let (mut skip, mut left) = (search.offset, search.limit);
         if left == Some(0) {
             return Ok(());
@@ -132,19 +127,6 @@ impl Database {
             plan => self.walk(&occurrences_sql(search, &plan), search, &mut found),
         };
         walk().map_err(self.failed("look up a position"))
-    }
-
-    /// The hits of a search.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
-    pub fn hits(&self, search: &Search<'_>) -> Result<Vec<Hit>> {
-        let mut hits = Vec::new();
-        self.visit_hits(search, |hit| {
-            hits.push(hit);
-            true
-        })?;
-        Ok(hits)
     }
 
     /// The number of hits of a search, ignoring its limit and offset.
@@ -187,13 +169,14 @@ impl Database {
         let failed = self.failed("count the games that reached a position");
         // Often no game reached the position: after the opening, most positions of a game occur in no other
         // game.
-        if !has_occurrences(self.connection(), search.key, 1).map_err(failed)? {
+        let rows = self.count_position_rows(search.key, Lines::Main, 1);
+        if rows.map_err(failed)? == 0 {
             return Ok(HitCount::Exact { occurrences: 0, games: 0 });
         }
         if let Some(visited) = self.visited(search, ListLengths::NONE).map_err(failed)? {
             return Ok(HitCount::Games(visited.games_of_all()));
         }
-        let count = self.count_position(search.key, search.fen, Some(COUNTED))?;
+        let count = self.count_position(search.key, search.fen, COUNTED)?;
         Ok(match count.capped {
             true => HitCount::AtLeast(count.games),
             false => HitCount::Exact { occurrences: count.occurrences, games: count.games },
@@ -205,8 +188,7 @@ impl Database {
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn count_position(&self, key: PositionKey, fen: &str, cap: Option<u32>) -> Result<OccurrenceCount> {
-        let cap = cap.map_or(-1, i64::from);
+    pub fn count_position(&self, key: PositionKey, fen: &str, cap: u32) -> Result<OccurrenceCount> {
         // With the cap as a parameter, SQLite would prepare the statement again each time.
         let sql = format!(
             "SELECT count(*) FILTER (WHERE p.fen = :fen), count(DISTINCT o.game_id) FILTER (WHERE p.fen = :fen), count(*)
@@ -247,9 +229,9 @@ impl Database {
         Ok(if rare { Plan::Games } else { Plan::Position })
     }
 
-    /// Whether the selection has conditions that use an index, and these match so few games that searching
-    /// the games for the position is faster than reading all occurrences of the position. Always `false` if
-    /// they match `cap` games or more.
+    /// Whether searching the games of the selection for the position is faster than reading all occurrences of
+    /// the position: the selection has conditions that use an index, and they match few games. Always `false`
+    /// if they match `cap` games or more.
     pub(crate) fn has_fewer_games(
         &self,
         selection: &Selection,
@@ -264,7 +246,12 @@ impl Database {
     }
 
     /// The number of occurrences of a key in these lines, at most `cap`.
-    fn count_position_rows(&self, key: PositionKey, lines: Lines, cap: u32) -> rusqlite::Result<u32> {
+    pub(super) fn count_position_rows(
+        &self,
+        key: PositionKey,
+        lines: Lines,
+        cap: u32,
+    ) -> rusqlite::Result<u32> {
         let sql = match lines {
             Lines::Main => "SELECT count(*) FROM (SELECT 1 FROM position_game WHERE key = ?1 LIMIT ?2)",
             Lines::All => {
@@ -305,7 +292,7 @@ impl Database {
         let sql = "SELECT key, game_id, ply FROM position_game WHERE key = ?1 AND game_id = ?2 ORDER BY ply";
         for &game in games {
             let plies = POSITION_GAME
-                .all(self.connection(), sql, (key.as_i64(), game.0), |cells| cells.get("ply").map(Ply))?;
+                .all(self.connection(), sql, (key.as_i64(), game.0), |cells| cells.get("ply"))?;
             for ply in plies {
                 if !found(HitLocation::played(game, ply))? {
                     return Ok(());
@@ -328,7 +315,7 @@ impl Database {
         while let Some(row) = rows.next()? {
             let line = Cells::new(row, VARIATION_MOVE).get(1)?;
             let cells = Cells::new(row, if line == 0 { POSITION_GAME } else { VARIATION_MOVE });
-            if !found(HitLocation { game: GameId(cells.get(0)?), line, ply: Ply(cells.get(2)?) })? {
+            if !found(HitLocation { game: cells.get(0)?, line, ply: cells.get(2)? })? {
                 break;
             }
         }
@@ -409,12 +396,12 @@ impl Database {
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn list_games(&self, listing: &Listing<'_>, mut visit: impl FnMut(Hit) -> bool) -> Result<()> {
+    pub fn list_games(&self, listing: &Listing<'_>, visit: &mut dyn FnMut(Hit) -> bool) -> Result<()> {
         let Listing { selection, order, limit, offset } = *listing;
         let sql = games_sql(HAS_POSITIONS, selection, order) + " LIMIT :limit OFFSET :offset";
         let params = named_params! { ":limit": limit.map_or(-1, i64::from), ":offset": offset };
         let walked = self.walk_games(selection, &sql, params, &mut |game| {
-            Ok(self.hit(HitLocation::played(game, Ply(0)), None)?.is_none_or(&mut visit))
+            Ok(self.hit(HitLocation::played(game, Ply(0)), None)?.is_none_or(&mut *visit))
         });
         walked.map_err(self.failed("list games"))
     }
@@ -444,7 +431,7 @@ impl Database {
         found: &mut dyn FnMut(GameId) -> rusqlite::Result<bool>,
     ) -> rusqlite::Result<()> {
         let mut statement = selection.prepare(self.connection(), sql, params)?;
-        GAME.walk(statement.raw_query(), &mut |cells| found(GameId(cells.get(0)?)))
+        GAME.walk(statement.raw_query(), &mut |cells| found(cells.get(0)?))
     }
 
     /// The number of games of a selection, without games with the status `skipped`.

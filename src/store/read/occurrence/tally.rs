@@ -6,7 +6,7 @@ use crate::board::{Color, GameResult, MoveCode, Position};
 use crate::id::{GameId, Level};
 use crate::sorted::SortedMap;
 use crate::store::block_games::BlockGames;
-use crate::store::block_set::{block_of, decode_within, game_of};
+use crate::store::block_set::{block_of, decode_within};
 use crate::store::cell::{Cells, GAME, LEVEL_CONTINUATION, LEVEL_POSITION};
 use crate::store::read::game_column::{BlockColumns, ColumnError, Outcomes, if_known};
 use crate::store::read::occurrence::hit::listed_games;
@@ -144,23 +144,21 @@ impl ExploreTarget<'_> {
         let connection = self.database.connection();
         let mut columns = BlockColumns::new(connection, 0);
         let mut current: Option<(u32, BlockGames, Option<Outcomes>)> = None;
-        for &level in levels {
-            for_each_visit_set(connection, level, self.key, |block, games| {
-                // Several levels can have games of the same block.
-                let (_, selected, outcomes) = match &mut current {
-                    Some(known) if known.0 == block => known,
-                    other => {
-                        columns.turn_to(block);
-                        let selected = columns.selected(selection)?;
-                        let outcomes = if selected.is_empty() { None } else { Some(columns.outcomes()?) };
-                        other.insert((block, selected, outcomes))
-                    }
-                };
-                let Some(outcomes) = outcomes else { return Ok(()) };
-                counted.add(block, games, outcomes, selected).ok_or(ColumnError::Missing)
-            })?
-            .ok_or(ColumnError::Missing)?;
-        }
+        for_each_visit_set(connection, levels, self.key, |block, games| {
+            // Several levels can have games of the same block.
+            let (_, selected, outcomes) = match &mut current {
+                Some(known) if known.0 == block => known,
+                other => {
+                    columns.turn_to(block);
+                    let selected = columns.selected(selection)?;
+                    let outcomes = if selected.is_empty() { None } else { Some(columns.outcomes()?) };
+                    other.insert((block, selected, outcomes))
+                }
+            };
+            let Some(outcomes) = outcomes else { return Ok(()) };
+            counted.add(block, games, outcomes, selected).ok_or(ColumnError::Missing)
+        })?
+        .ok_or(ColumnError::Missing)?;
         Ok(counted)
     }
 
@@ -216,17 +214,16 @@ impl ExploreTarget<'_> {
             recent.iter().enumerate().for_each(|(index, &game)| tally.lists.recent.insert(rank(index), game));
             return Ok(Some(()));
         }
-        // The greatest ranks come first. The rank is the sum of both ratings in the list of the best-rated
-        // games, and the day in the list of the latest games.
+        // The greatest ranks come first. In the list of the best-rated games, the rank is the sum of both
+        // ratings. In the list of the latest games, it is the day.
         let ranks = |games: &[GameId], list: &mut GameList, rank: fn([Option<u16>; 2], u32) -> u32| {
             let sql = "SELECT game.game_id, white_elo, black_elo, date
                        FROM json_each(?1) AS listed CROSS JOIN game ON game.game_id = listed.value";
-            let ids: Vec<u32> = games.iter().map(|game| game.0).collect();
             let mut found = 0;
-            GAME.each(connection, sql, [serde_json::json!(ids).to_string()], |cells| {
+            GAME.each(connection, sql, [serde_json::json!(games).to_string()], |cells| {
                 let elos = [cells.get("white_elo")?, cells.get("black_elo")?];
                 let day = cells.get::<Option<&str>>("date")?.map_or(0, day_number);
-                list.insert(rank(elos, day), GameId(cells.get(0)?));
+                list.insert(rank(elos, day), cells.get(0)?);
                 found += 1;
                 Ok(())
             })?;
@@ -248,7 +245,7 @@ impl ExploreTarget<'_> {
                        white_elo_games, black_elo_sum, black_elo_games, first_year, last_year
                    FROM level_continuation WHERE level = ?1 AND key = ?2";
         LEVEL_CONTINUATION.each(self.database.connection(), sql, at, |cells| {
-            let code = MoveCode::from_stored(cells.get("move_code")?);
+            let code = cells.get("move_code")?;
             tally.moves.entry(code).results.add(&results(cells)?);
             Ok(())
         })
@@ -292,19 +289,16 @@ impl Counted {
                 set,
                 |word| selected.word(word),
                 |number| {
-                    // A game that somebody deleted through SQL is still in the set.
-                    let Some(result) = outcomes.result(number) else { return };
-                    if result == GameResult::Unknown {
+                    let Some(game) = ReachedGame::of(outcomes, block, number, None) else { return };
+                    if game.result == GameResult::Unknown {
                         tally.unfinished += 1;
                         return;
                     }
-                    let (elos, day) = (outcomes.elos(number), outcomes.day(number));
-                    let game = ReachedGame { game: game_of(block, number), played: None, result, elos, day };
                     counted.get_or_insert_default().add(&game, tally.side);
                     if let Some(kept) = &mut kept {
                         kept.insert(number);
                     }
-                    tally.lists.insert(game.game, elos, day);
+                    tally.lists.insert(game.game, game.elos, game.day);
                 },
             )?;
             if let Some(counted) = counted {

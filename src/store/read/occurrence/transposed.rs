@@ -5,16 +5,16 @@ use crate::sorted::SortedMap;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::block_of;
 use crate::store::cell::GAME;
-use crate::store::game_column::{ColumnSource as _, Condition, DATE, RESULT, Test};
+use crate::store::game_column::{Condition, DATE, RESULT, Test};
+use crate::store::read::block::last_block;
 use crate::store::read::features::deleted_games;
 use crate::store::read::game_column::{BlockColumns, ColumnError, if_known};
 use crate::store::read::occurrence::reached::ExploreTarget;
 use crate::store::read::occurrence::tally::Games;
-use crate::store::read::occurrence::visit::{LevelGames, for_each_visit_set, has_occurrences, last_block};
-use crate::store::row::virtual_table::Cell;
-use crate::store::row::{day_number, year_of};
+use crate::store::read::occurrence::visit::{LevelGames, for_each_visit_set};
+use crate::store::row::year_of_date;
 use crate::store::visit_set::for_each_visit_within;
-use crate::store::{Database, Result, Selection};
+use crate::store::{Database, Lines, Result, Selection};
 
 /// Positions without usable visit sets are searched for only if their key has fewer occurrences than this.
 const FEW: u32 = 5_000;
@@ -57,7 +57,7 @@ impl Database {
             if_known(target.in_sets(&counted, |block| Ok(some.get(&block).cloned())))?
         };
         let levels = found.is_some().then_some(&*others);
-        if levels.is_none() && has_occurrences(self.connection(), target.key, FEW)? {
+        if levels.is_none() && self.count_position_rows(target.key, Lines::Main, FEW)? == FEW {
             return Ok(None);
         }
         let mut games = found.unwrap_or_default();
@@ -90,9 +90,9 @@ impl Database {
         for block in 0..=last {
             columns.turn_to(block);
             let mut games = columns.selected(selection)?;
-            games.keep(&finished.games(&columns)?);
+            games.keep(&columns.matching(&finished)?);
             let dates = columns.column(DATE)?;
-            let of_dates: Vec<_> = dates.values().map(year).collect();
+            let of_dates: Vec<_> = dates.values().map(|date| year_of_date(date.as_text())).collect();
             for number in games.iter() {
                 let year = dates.rank(number).and_then(|rank| of_dates[usize::from(rank)]);
                 *years.entry(year) += 1;
@@ -105,8 +105,7 @@ impl Database {
         let sql = format!("SELECT game.date FROM game WHERE game.result <> '*'{}", selection.sql());
         let mut years = Years::new();
         selection.each(self.connection(), GAME, &sql, &[], |cells| {
-            let date: Option<&str> = cells.get(0)?;
-            *years.entry(date.and_then(|date| year_of(day_number(date)))) += 1;
+            *years.entry(year_of_date(cells.get(0)?)) += 1;
             Ok(())
         })?;
         Ok(years)
@@ -118,14 +117,6 @@ fn finished() -> Condition {
     let results = [GameResult::White, GameResult::Black, GameResult::Draw];
     let results = results.map(|result| result.as_str().to_owned()).to_vec();
     Condition::Tests(vec![vec![(RESULT, Test::OneOfTexts(results))]])
-}
-
-/// The year of a date, if known.
-fn year(date: Cell<'_>) -> Option<u16> {
-    match date {
-        Cell::Text(date) => year_of(day_number(date)),
-        _ => None,
-    }
 }
 
 impl ExploreTarget<'_> {
@@ -143,7 +134,7 @@ impl ExploreTarget<'_> {
             // Nearly always, all games in the sets have a result. Then the column `result` need not be read.
             if unfinished > 0 {
                 columns.turn_to(block);
-                games.keep(&finished.games(&columns)?);
+                games.keep(&columns.matching(&finished)?);
             }
             Ok(Some(games))
         };
@@ -158,17 +149,15 @@ impl ExploreTarget<'_> {
         mut wanted: impl FnMut(u32) -> Result<Option<BlockGames>, ColumnError>,
     ) -> Result<Games, ColumnError> {
         let mut games = Games::new();
-        for &level in levels {
-            for_each_visit_set(self.database.connection(), level, self.key, |block, set| {
-                let Some(wanted) = wanted(block)? else { return Ok(()) };
-                let found = games.entry(block);
-                if !for_each_visit_within(set, |word| wanted.word(word), |number, _| found.insert(number)) {
-                    return Err(ColumnError::Missing);
-                }
-                Ok(())
-            })?
-            .ok_or(ColumnError::Missing)?;
-        }
+        for_each_visit_set(self.database.connection(), levels, self.key, |block, set| {
+            let Some(wanted) = wanted(block)? else { return Ok(()) };
+            let found = games.entry(block);
+            if !for_each_visit_within(set, |word| wanted.word(word), |number, _| found.insert(number)) {
+                return Err(ColumnError::Missing);
+            }
+            Ok(())
+        })?
+        .ok_or(ColumnError::Missing)?;
         Ok(games)
     }
 }

@@ -6,13 +6,13 @@ use crate::board::{MoveCode, Position, PositionKey};
 use crate::sorted::{SortedMap, distinct};
 use crate::store::cell::{Cells, VARIATION, VARIATION_MOVE};
 use crate::store::read::occurrence::hit::HitLocation;
-use crate::store::row::{GameId, Ply};
+use crate::store::row::Ply;
 use crate::store::{Database, OccurrenceCount, Result, Selection};
 
 const ACTION: &str = "look for variations";
 
-/// The moves that variations play from a position. A game counts once for the position and once for each
-/// move, even if its variations reach the position or play the move several times.
+/// The moves that variations play from a position. A game counts once for the position, even if its variations
+/// reach it several times. A game also counts once for each move.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VariationMoves {
     /// The number of games with a variation that reaches the position or begins with a move from it.
@@ -95,7 +95,7 @@ impl Database {
                 count(*)
             FROM (SELECT game_id, fen FROM variation_move WHERE key = :key LIMIT :cap) AS v";
         let params = named_params! { ":key": key.as_i64(), ":fen": fen, ":cap": cap };
-        let read = |cells: Cells<'_>| OccurrenceCount::read(cells, cap.into());
+        let read = |cells: Cells<'_>| OccurrenceCount::read(cells, cap);
         Ok(VARIATION_MOVE.first(self.connection(), sql, params, read)?.unwrap_or_default())
     }
 
@@ -119,9 +119,8 @@ impl Database {
         );
         let params = named_params! { ":key": position.key().as_i64(), ":fen": position.canonical_fen() };
         selection.each(self.connection(), VARIATION_MOVE, &sql, params, |cells| {
-            let place =
-                HitLocation { game: GameId(cells.get(0)?), line: cells.get(1)?, ply: Ply(cells.get(2)?) };
-            visit(place, MoveCode::from_stored(cells.get(3)?))
+            let place = HitLocation { game: cells.get(0)?, line: cells.get(1)?, ply: cells.get(2)? };
+            visit(place, cells.get(3)?)
         })
     }
 

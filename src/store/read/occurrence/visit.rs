@@ -7,6 +7,7 @@ use crate::id::{GameId, Level, Ply};
 use crate::store::Result;
 use crate::store::block_set::block_of;
 use crate::store::cell::{Cells, GAME_POSITION, VISIT_SET};
+use crate::store::read::block::last_game;
 use crate::store::write::level::levels;
 
 /// Data about a position in a level that can change when games are removed.
@@ -36,47 +37,30 @@ pub(crate) fn level_games(connection: &Connection) -> rusqlite::Result<Vec<Level
     Ok(levels.iter().zip(ends).map(|(&level, last)| LevelGames { level, last }).collect())
 }
 
-/// Whether `position_game` has at least `count` rows with this key. `count` must be at least 1.
-pub(crate) fn has_occurrences(
-    connection: &Connection,
-    key: PositionKey,
-    count: u32,
-) -> rusqlite::Result<bool> {
-    let sql = "SELECT 1 FROM position_game WHERE key = ?1 LIMIT 1 OFFSET ?2";
-    connection.prepare_cached(sql)?.exists(params![key.as_i64(), count.saturating_sub(1)])
-}
-
-/// The last game; 0 if there are no games.
-fn last_game(connection: &Connection) -> rusqlite::Result<GameId> {
-    let mut last = connection.prepare_cached("SELECT max(game_id) FROM game")?;
-    let last = last.query_row([], |row| row.get::<_, Option<i64>>(0))?.unwrap_or(0);
-    Ok(GameId(u32::try_from(last).unwrap_or(u32::MAX)))
-}
-
-/// The block of the last game; 0 if there are no games.
-pub(crate) fn last_block(connection: &Connection) -> rusqlite::Result<u32> {
-    Ok(block_of(last_game(connection)?).0)
-}
-
-/// Calls `see` for each row of `visit_set` with this level and key. Passes the number of the row's block, and
-/// the games in stored form. Returns `None` if there is no such row.
+/// Calls `see` for each row of `visit_set` with one of these levels and this key. Passes the number of the row's
+/// block, and the games in stored form. Returns `None` if there is no such row for a level.
 pub(crate) fn for_each_visit_set<E: From<rusqlite::Error>>(
     connection: &Connection,
-    LevelGames { level, last }: LevelGames,
+    levels: &[LevelGames],
     key: PositionKey,
     mut see: impl FnMut(u32, &[u8]) -> Result<(), E>,
 ) -> Result<Option<()>, E> {
     let sql = "SELECT level, block, key, games FROM visit_set WHERE level = ?1 AND block = ?2 AND key = ?3";
     let mut statement = connection.prepare_cached(sql)?;
-    let mut found = None;
-    for block in block_of(GameId(level.0)).0..=block_of(last).0 {
-        let mut rows = statement.query(params![level.0, block, key.as_i64()])?;
-        if let Some(row) = rows.next()? {
-            see(block, Cells::new(row, VISIT_SET).get("games")?)?;
-            found = Some(());
+    for &LevelGames { level, last } in levels {
+        let mut has_row = false;
+        for block in block_of(GameId(level.0)).0..=block_of(last).0 {
+            let mut rows = statement.query(params![level.0, block, key.as_i64()])?;
+            if let Some(row) = rows.next()? {
+                see(block, Cells::new(row, VISIT_SET).get("games")?)?;
+                has_row = true;
+            }
+        }
+        if !has_row {
+            return Ok(None);
         }
     }
-    Ok(found)
+    Ok(Some(()))
 }
 
 /// The move that a game played at a ply, if any. Returns `None` if the position has no row.
@@ -86,7 +70,5 @@ pub(crate) fn played_at(
     ply: Ply,
 ) -> rusqlite::Result<Option<Option<MoveCode>>> {
     let sql = "SELECT game_id, ply, move_code FROM game_position WHERE game_id = ?1 AND ply = ?2";
-    GAME_POSITION.first(connection, sql, [game.0, ply.0], |cells| {
-        Ok(cells.get::<Option<u32>>("move_code")?.map(MoveCode::from_stored))
-    })
+    GAME_POSITION.first(connection, sql, [game.0, ply.0], |cells| cells.get("move_code"))
 }

@@ -4,16 +4,19 @@
 use std::collections::HashMap;
 
 use rusqlite::{Connection, params_from_iter};
+use serde_json::json;
 
 use crate::board::{Color, Ending, Endings, GameResult, Material, MoveCode, Position};
 use crate::id::{GameId, NameId};
+use crate::opening::Opening;
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::block_of;
 use crate::store::cell::{GAME, GAME_POSITION, PLAYER};
 use crate::store::features::FeatureKind;
 use crate::store::read::features::visit_sets;
-use crate::store::read::statistics::year_of_date;
-use crate::store::{Database, OpeningName, Result, Selection};
+use crate::store::read::game::opening;
+use crate::store::row::year_of_date;
+use crate::store::{Database, Result, Selection};
 
 const COUNT: &str = "count the games of players";
 const READ: &str = "read the games of a player";
@@ -63,7 +66,7 @@ pub struct PlayedGame {
     /// The speed class, as on Lichess.
     pub speed: Option<String>,
     /// The opening, determined by the positions of the game.
-    pub opening: Option<OpeningName>,
+    pub opening: Option<Opening>,
     /// Event.
     pub event: Option<String>,
 }
@@ -91,7 +94,7 @@ impl Database {
         if player_of.len() <= FEW {
             sql += " WHERE white_id IN (SELECT value FROM json_each(?1))
                 OR black_id IN (SELECT value FROM json_each(?1))";
-            few = Some(json(&players.concat()));
+            few = Some(json!(players.concat()).to_string());
         }
         let counted = GAME.each(self.connection(), &sql, params_from_iter(few), |cells| {
             let player = |column| {
@@ -143,23 +146,8 @@ impl Database {
         let sql = "SELECT count(*) FROM (
                 SELECT game_id FROM game WHERE white_id IN (SELECT value FROM json_each(?1))
                 UNION SELECT game_id FROM game WHERE black_id IN (SELECT value FROM json_each(?1)))";
-        let count = GAME.first(self.connection(), sql, [json(ids)], |cells| cells.get(0));
+        let count = GAME.first(self.connection(), sql, [json!(ids).to_string()], |cells| cells.get(0));
         Ok(count.map_err(self.failed(COUNT))?.unwrap_or_default())
-    }
-
-    /// Visits the players' names from `begin` (inclusive) to `end` (exclusive) and their ids, in the order of
-    /// the names' bytes, until `visit` returns `false`.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
-    pub(crate) fn visit_players_between(
-        &self,
-        begin: &str,
-        end: &str,
-        mut visit: impl FnMut(NameId, &str) -> bool,
-    ) -> Result<()> {
-        let sql = "SELECT player_id, name FROM player WHERE name >= ?1 AND name < ?2 ORDER BY name";
-        self.walk_rows(PLAYER, sql, [begin, end], &mut |id, name| visit(NameId(id), name))
     }
 
     /// The players' names with these ids, in ascending order of the ids.
@@ -168,7 +156,7 @@ impl Database {
     /// Errors of SQLite.
     pub(crate) fn player_names(&self, ids: &[NameId]) -> Result<Vec<String>> {
         let sql = "SELECT player_id, name FROM player WHERE player_id IN (SELECT value FROM json_each(?1)) ORDER BY player_id";
-        self.all("look up a name", PLAYER, sql, [json(ids)], |cells| cells.get(1))
+        self.all("look up a name", PLAYER, sql, [json!(ids).to_string()], |cells| cells.get(1))
     }
 
     /// Calls `see` with each game of a selection in which a side has one of these names, in the order of the
@@ -185,7 +173,7 @@ impl Database {
     ) -> Result<()> {
         let sql = format!(
             "SELECT game.game_id AS game_id, game.white_id, game.black_id, game.result, game.white_elo, game.black_elo,
-                 game.date, game.speed, o.eco, o.name, e.name, w.name, b.name
+                 game.date, game.speed, o.eco AS opening_eco, o.name AS opening, e.name, w.name, b.name
              FROM game
              LEFT JOIN opening AS o USING (opening_id) LEFT JOIN event AS e USING (event_id)
              LEFT JOIN player AS w ON w.player_id = game.white_id LEFT JOIN player AS b ON b.player_id = game.black_id
@@ -205,9 +193,8 @@ impl Database {
                 if !has_side {
                     continue;
                 }
-                let (eco, name): (Option<String>, Option<String>) = (cells.get(8)?, cells.get(9)?);
                 see(PlayedGame {
-                    game: GameId(cells.get(0)?),
+                    game: cells.get(0)?,
                     side,
                     result: cells.get(3)?,
                     rating: cells.get(rating)?,
@@ -215,7 +202,7 @@ impl Database {
                     opponent_rating: cells.get(opponent_rating)?,
                     date: cells.get(6)?,
                     speed: cells.get(7)?,
-                    opening: eco.zip(name).map(|(eco, name)| OpeningName { eco, name }),
+                    opening: opening(cells)?,
                     event: cells.get(10)?,
                 });
             }
@@ -270,10 +257,6 @@ impl Database {
     }
 }
 
-fn json(ids: &[NameId]) -> String {
-    serde_json::json!(ids.iter().map(|id| id.0).collect::<Vec<_>>()).to_string()
-}
-
 /// Whether one of these kinds depends on the pieces' squares.
 fn depends_on_squares(kinds: Endings) -> bool {
     !Endings::where_each(|kind| kinds.contains(kind) && !kind.is_decided_by_material()).is_empty()
@@ -286,21 +269,22 @@ fn candidates_of_block(connection: &Connection, games: &[GameId]) -> rusqlite::R
     let block = block_of(first).0;
     let mut wanted = BlockGames::default();
     games.iter().for_each(|&game| wanted.insert(block_of(game).1));
-    let place = |number: u16| games.binary_search_by_key(&number, |&game| block_of(game).1).ok();
     let mut candidates = vec![None; games.len()];
-    let mut each = |kind, is_wanted: &dyn Fn(i64) -> bool, see: &mut dyn FnMut(i64, &mut Option<Endings>)| {
-        visit_sets(connection, (block, kind), 0..=i64::MAX, is_wanted, |value, number| {
-            if wanted.contains(number)
-                && let Some(place) = place(number)
-            {
-                see(value, &mut candidates[place]);
-            }
-        })
+    // The bitmap rejects most games faster than the binary search.
+    let place = |number| {
+        let place = || games.binary_search_by_key(&number, |&game| block_of(game).1).ok();
+        wanted.contains(number).then(place).flatten()
     };
-    each(FeatureKind::Game, &|_| true, &mut |_, endings| *endings = Some(Endings::default()))?;
+    visit_sets(connection, (block, FeatureKind::Game), 0..=0, &|_| true, |_, number| {
+        if let Some(place) = place(number) {
+            candidates[place] = Some(Endings::default());
+        }
+    })?;
     let is_ending = |value| !of_material(value).is_empty();
-    each(FeatureKind::Material, &is_ending, &mut |value, endings| {
-        *endings = endings.map(|endings| endings.and(of_material(value)));
+    visit_sets(connection, (block, FeatureKind::Material), 0..=i64::MAX, &is_ending, |value, number| {
+        if let Some(place) = place(number) {
+            candidates[place] = candidates[place].map(|endings: Endings| endings.and(of_material(value)));
+        }
     })?;
     Ok(candidates)
 }

@@ -46,8 +46,8 @@ pub(crate) struct PlayerWords {
     before_comma: Option<usize>,
     /// Whether the name has both capital and small letters. If not, the case of a word means nothing.
     has_both_cases: bool,
-    /// Marks that distinguish namesakes, if present: the generation (`Sr.`, `Jr.`, `II`, `III` or `IV`), and
-    /// the number at the end of the last word that begins with a letter (`Li,Chao2`).
+    /// Marks that distinguish namesakes, if present. The first is the generation: `Sr.`, `Jr.`, `II`, `III` or
+    /// `IV`. The second is the number at the end of the last word that begins with a letter (`Li,Chao2`).
     pub(crate) marks: [Option<u32>; 2],
 }
 
@@ -101,7 +101,7 @@ impl PlayerWords {
         }
     }
 
-    /// Removes titles and generations (`Jr.`), as long as a surname and a given name remain. Records the
+    /// Removes titles and generations (`Jr.`), but only if a surname and a given name remain. Records the
     /// generation in `marks`.
     fn take_out_titles(&mut self) {
         let mut index = 0;
@@ -211,7 +211,7 @@ const PARTICLES: [&str; 32] = [
     "av",
 ];
 
-/// The generation that a word stands for: 1 for `Sr.`, 2 for `Jr.`, and so on.
+/// The generation that a word means: 1 for `Sr.`, 2 for `Jr.`, and so on.
 fn generation(word: &str) -> Option<u32> {
     match word {
         "sr" | "senior" => Some(1),
@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn the_beginning_of_a_word_is_enough() {
+    fn the_beginning_of_a_word_matches() {
         for filter in ["carlsen", "Magnus", "CARLSEN, M", "carlsen, magnus", "carls", "=Carlsen, Magnus"] {
             assert!(fits(filter, "Carlsen, Magnus"), "{filter}");
         }
@@ -473,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_names_match_nothing_by_chance() {
+    fn names_without_usual_words_match_nothing_by_chance() {
         for name in ["", ",", "...", "-", ",,", " , a", "a,", "a b", "a, b", "a.b.c"] {
             assert!(!fits("Carlsen, Magnus", name) && !fits("M Carlsen", name), "{name:?}");
         }
