@@ -172,7 +172,7 @@ impl Places<'_> {
             for of_game in draws.chunk_by(|one, other| one.game == other.game) {
                 let game = of_game[0].game;
                 let plies = sample.positions_of(of_game.iter().copied(), self.of(game)?);
-                drawn.extend(plies.map(|ply| (game, ply)));
+                drawn.extend(plies.flatten().map(|ply| (game, ply)));
             }
             Ok::<_, Failure>((drawn.len() - before) as u64)
         })?;
