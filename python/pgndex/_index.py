@@ -64,10 +64,10 @@ def index(
         layout=layout,
     )
 
-    def tell(*numbers: Any) -> None:
+    def report(*numbers: Any) -> None:
         if progress is not None:
             progress(Progress(*numbers))
 
-    told = None if progress is None else tell
-    summary: dict[str, Any] = json.loads(_pgndex.index(_paths(paths), os.fspath(target), parquet, options, told))
+    callback = None if progress is None else report
+    summary: dict[str, Any] = json.loads(_pgndex.index(_paths(paths), os.fspath(target), parquet, options, callback))
     return summary

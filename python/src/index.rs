@@ -89,8 +89,8 @@ pub(crate) fn index(
         DatabaseSettings::read(&target).map_err(|error| of_store(&error))?
     };
     let options = options.read(before)?;
-    let told = Arc::new(Progress::default());
-    let of_thread = Arc::clone(&told);
+    let state = Arc::new(Progress::default());
+    let of_thread = Arc::clone(&state);
     let (sender, done) = bounded(1);
     let path = target.clone();
     let work = move || {
@@ -114,9 +114,9 @@ pub(crate) fn index(
             Err(RecvTimeoutError::Timeout) => {}
         }
         if stopped.is_none()
-            && let Err(error) = py.check_signals().and_then(|()| tell(&told, progress.as_ref()))
+            && let Err(error) = py.check_signals().and_then(|()| report(&state, progress.as_ref()))
         {
-            told.stop();
+            state.stop();
             stopped = Some(error);
         }
     };
@@ -125,15 +125,15 @@ pub(crate) fn index(
         (Some(error), _) => Err(error),
         (None, Err(error)) => Err(of_run(&error)),
         (None, Ok(summary)) => {
-            tell(&told, progress.as_ref())?;
+            report(&state, progress.as_ref())?;
             serde_json::to_string(&summary.object(Some(&target))).map_err(bug)
         }
     }
 }
 
 /// Reports the progress: phase, bytes done and in total, games, plies.
-fn tell(told: &Progress, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+fn report(state: &Progress, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let Some(progress) = progress else { return Ok(()) };
-    let numbers = (told.phase().as_str(), told.bytes(), told.total_bytes(), told.games(), told.plies());
+    let numbers = (state.phase().as_str(), state.bytes(), state.total_bytes(), state.games(), state.plies());
     progress.call1(numbers).map(|_| ())
 }

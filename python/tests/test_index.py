@@ -46,11 +46,11 @@ def test_an_exception_in_progress_stops_the_work(examples: Path, tmp_path: Path)
     many = tmp_path / "many.pgn"
     many.write_bytes(((examples / "synthetic.pgn").read_bytes() + b"\n") * 60)
 
-    def tell(progress: pgndex.Progress) -> None:
+    def report(progress: pgndex.Progress) -> None:
         raise LookupError("enough")
 
     with pytest.raises(LookupError, match="enough"):
-        pgndex.index(many, tmp_path / "a.db", progress=tell)
+        pgndex.index(many, tmp_path / "a.db", progress=report)
     assert not (tmp_path / "a.db").exists()
 
 

@@ -167,9 +167,9 @@ class ChessBoard extends HTMLElement {
       this.#picked = null;
       this.#draw();
     } else if (this.#editing && (event.key === "Delete" || event.key === "Backspace")) {
-      this.#tell("square", { square: this.#cursor, sign: null });
+      this.#dispatch("square", { square: this.#cursor, sign: null });
     } else if (this.#editing && event.key.length === 1 && `${PIECES}?!Aa.`.includes(event.key)) {
-      this.#tell("square", { square: this.#cursor, sign: event.key });
+      this.#dispatch("square", { square: this.#cursor, sign: event.key });
     } else {
       return;
     }
@@ -191,7 +191,7 @@ class ChessBoard extends HTMLElement {
   /** Handles a click or Enter on a square. */
   #pick(square) {
     if (this.#editing) {
-      this.#tell("square", { square });
+      this.#dispatch("square", { square });
       return;
     }
     const moves = this.#movesFrom(this.#picked).filter((move) => target(move) === square || rookTarget(move) === square);
@@ -213,14 +213,14 @@ class ChessBoard extends HTMLElement {
   #play(moves) {
     if (moves.length === 1) {
       this.#picked = null;
-      this.#tell("play", { uci: moves[0].uci });
+      this.#dispatch("play", { uci: moves[0].uci });
       return;
     }
     const letter = (move) => (this.#squares.get(move.uci.slice(0, 2)) === "P" ? move.uci[4].toUpperCase() : move.uci[4]);
     const choose = (move) => () => {
       this.#closeMenu();
       this.#picked = null;
-      this.#tell("play", { uci: move.uci });
+      this.#dispatch("play", { uci: move.uci });
     };
     const order = [..."qnrb"];
     const sorted = [...moves].sort((one, other) => order.indexOf(one.uci[4]) - order.indexOf(other.uci[4]));
@@ -239,7 +239,7 @@ class ChessBoard extends HTMLElement {
     if (hadFocus) this.#cells.get(this.#cursor).focus();
   }
 
-  #tell(name, detail) {
+  #dispatch(name, detail) {
     this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true }));
   }
 
@@ -281,7 +281,7 @@ class ChessBoard extends HTMLElement {
     }
     const to = this.#squareAt(event.clientX, event.clientY);
     if (this.#editing) {
-      this.#tell("carry", { from: drag.square, to });
+      this.#dispatch("carry", { from: drag.square, to });
       return;
     }
     const moves = this.#movesFrom(drag.square).filter((move) => target(move) === to || rookTarget(move) === to);
