@@ -2,9 +2,10 @@
 //! let games pass.
 
 use crate::board::Position;
+use crate::query::PositionSequence;
 use crate::sorted::sort_by_key;
 use crate::store::read_rows;
-use crate::store::{self, Database, GameFilter, ListLengths};
+use crate::store::{self, Database, GameFilter, HitOrder, Lines, ListLengths, Scan};
 
 /// A field of a filter. No game passes the whole filter, but some games pass it without this field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,24 +16,48 @@ pub struct WithoutFilter {
     pub games: u64,
 }
 
-/// For a filter that no game passes: omits one field at a time, and counts the games that pass the other
-/// fields. Returns the fields without which some games pass, most games first. With a position, only games
-/// that reached it are counted; if `finished` is true, only those with a result, unless no game has one.
+/// The games of which [`without_one_filter`] counts those that pass.
+#[derive(Clone, Copy, Debug)]
+pub enum CountedGames<'a> {
+    /// All games.
+    All,
+    /// Games that reached a position.
+    Reached {
+        /// The position.
+        position: &'a Position,
+        /// Whether only games with a result are counted, unless no game has one.
+        finished: bool,
+    },
+    /// Games with a match of a sequence. If they cannot be counted quickly, none is counted.
+    Matching {
+        /// The sequence.
+        sequence: &'a PositionSequence,
+        /// The lines to search.
+        lines: Lines,
+    },
+}
+
+/// For a filter that no counted game passes: omits one field at a time, and counts the games that pass the
+/// other fields. Returns the fields without which some games pass, most games first.
 ///
 /// # Errors
 /// Errors of SQLite.
 pub fn without_one_filter(
     database: &Database,
     filter: &GameFilter,
-    position: Option<&Position>,
-    finished: bool,
+    counted: CountedGames<'_>,
 ) -> store::Result<Vec<WithoutFilter>> {
     let mut found = Vec::new();
     for (field, others) in without_each(filter) {
         let selection = database.select(&others)?;
-        let games = match position {
-            None => database.count_games_of(&selection)?,
-            Some(position) => {
+        let games = match counted {
+            CountedGames::All => database.count_games_of(&selection)?,
+            CountedGames::Matching { sequence, lines } => {
+                let order = HitOrder::default();
+                let scan = Scan { lines, selection: &selection, order, limit: None, offset: 0 };
+                database.count_scanned(&scan, sequence)?.unwrap_or(0)
+            }
+            CountedGames::Reached { position, finished } => {
                 let (key, fen, lists) = (position.key(), position.canonical_fen(), ListLengths::NONE);
                 let explored = database.explore(key, &fen, &selection, lists.into())?;
                 match explored.results.games() {
@@ -60,36 +85,32 @@ pub enum AlternativeValues {
     NoEvaluations,
     /// For `elo_min`, the highest value with which a game passes; for `elo_max`, the lowest.
     Rating(String),
+    /// The number of half-moves of the longest game for `plies_min`, of the shortest for `plies_max`.
+    Plies(String),
     /// At most five values: the most frequent ones in the first 100,000 games.
     Values(Vec<String>),
 }
 
-/// If only one filter is given and no game passes it, returns the name of its field in [`GameFilter`], and
-/// values that would let games pass. Otherwise, and for fields without such values, returns `None`.
+/// For each field that excludes all games even without the other fields: its name in [`GameFilter`], and
+/// values that would let games pass. For some fields, there are no such values.
 ///
 /// # Errors
 /// Errors of SQLite.
 pub fn alternative_values(
     database: &Database,
     filter: &GameFilter,
-) -> store::Result<Option<(&'static str, AlternativeValues)>> {
-    let mut given = without_each(filter);
-    let (Some((field, _)), None) = (given.next(), given.next()) else { return Ok(None) };
+) -> store::Result<Vec<(&'static str, Option<AlternativeValues>)>> {
     let passes = |filter: &GameFilter| -> store::Result<bool> {
         Ok(database.count_games_of(&database.select(filter)?)? > 0)
     };
-    if passes(filter)? {
-        return Ok(None);
-    }
     let values = |sql: &str| -> store::Result<Vec<String>> {
         let read = || read_rows(&mut database.connection().prepare(sql)?, [], |row| row.get(0));
         let failed = |source| store::Error::sqlite(database.path(), "read the values of games", source);
         let found: Vec<Option<String>> = read().map_err(failed)?;
         Ok(found.into_iter().flatten().collect())
     };
-    Ok(Some((
-        field,
-        match field {
+    let alternative = |field| {
+        Ok::<_, store::Error>(Some(match field {
             "since" | "until" => {
                 let end = |order: &str| {
                     // In text order, '?' follows the digits.
@@ -113,6 +134,13 @@ pub fn alternative_values(
                 let Some(rating) = values(best)?.pop() else { return Ok(None) };
                 AlternativeValues::Rating(rating)
             }
+            "plies_min" | "plies_max" => {
+                let most = if field == "plies_min" { "max" } else { "min" };
+                let best =
+                    format!("SELECT CAST({most}(ply_count) AS TEXT) FROM game WHERE status <> 'skipped'");
+                let Some(plies) = values(&best)?.pop() else { return Ok(None) };
+                AlternativeValues::Plies(plies)
+            }
             "with_evals" => AlternativeValues::NoEvaluations,
             "time_control" | "termination" | "variant" | "speeds" => {
                 let column = if field == "speeds" { "speed" } else { field };
@@ -122,8 +150,15 @@ pub fn alternative_values(
                 ))?)
             }
             _ => return Ok(None),
-        },
-    )))
+        }))
+    };
+    let mut found = Vec::new();
+    for (field, only) in only_each(filter) {
+        if !passes(&only)? {
+            found.push((field, alternative(field)?));
+        }
+    }
+    Ok(found)
 }
 
 /// The number of given filters.
@@ -165,6 +200,16 @@ fn without_each(filter: &GameFilter) -> impl Iterator<Item = (&'static str, Game
         let mut others = filter.clone();
         take_away(&mut others);
         (others != *filter).then_some((field, others))
+    })
+}
+
+/// For each field that is set: its name, and the filter with this field alone.
+fn only_each(filter: &GameFilter) -> impl Iterator<Item = (&'static str, GameFilter)> {
+    without_each(filter).map(|(field, _)| {
+        let mut only = filter.clone();
+        let others = FIELDS.iter().filter(|(other, _)| *other != field);
+        others.for_each(|(_, take_away)| take_away(&mut only));
+        (field, only)
     })
 }
 
