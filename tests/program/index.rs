@@ -146,6 +146,13 @@ fn a_lost_move_is_status_3_and_strict_fails() {
         "{err}"
     );
     assert_eq!(workspace.names(), ["a.db", "a.pgn", "bad.pgn"]);
+    // The first error is named, even if a warning precedes it.
+    let workspace = Workspace::new().with("web.pgn", "<!DOCTYPE html>\n<html></html>\n");
+    let refused = workspace.failure(&["index", "--strict", "b.db", "web.pgn"]);
+    assert!(
+        refused.contains("1 error and 1 warning in the input, the first error: web.pgn: this is a web page"),
+        "{refused}"
+    );
 }
 
 #[test]
