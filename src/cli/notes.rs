@@ -216,7 +216,7 @@ fn note_alternative(field: &str, instead: AlternativeValues, option: &str) {
         }
         AlternativeValues::Plies(plies) => {
             let which = if field == "plies_min" { "longest" } else { "shortest" };
-            format!("the {which} game has {plies} half-moves")
+            format!("the {which} game has {}", counted(plies, "half-move"))
         }
         AlternativeValues::Values(values) if values.is_empty() => {
             let tag = match field {

@@ -86,7 +86,7 @@ pub enum AlternativeValues {
     /// For `elo_min`, the highest value with which a game passes; for `elo_max`, the lowest.
     Rating(String),
     /// The number of half-moves of the longest game for `plies_min`, of the shortest for `plies_max`.
-    Plies(String),
+    Plies(u64),
     /// At most five values: the most frequent ones in the first 100,000 games.
     Values(Vec<String>),
 }
@@ -138,7 +138,8 @@ pub fn alternative_values(
                 let most = if field == "plies_min" { "max" } else { "min" };
                 let best =
                     format!("SELECT CAST({most}(ply_count) AS TEXT) FROM game WHERE status <> 'skipped'");
-                let Some(plies) = values(&best)?.pop() else { return Ok(None) };
+                let plies = values(&best)?.pop().and_then(|plies| plies.parse().ok());
+                let Some(plies) = plies else { return Ok(None) };
                 AlternativeValues::Plies(plies)
             }
             "with_evals" => AlternativeValues::NoEvaluations,

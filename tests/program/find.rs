@@ -454,6 +454,7 @@ fn an_empty_result_is_explained_and_not_an_error() {
     ");
     insta::assert_snapshot!(sample.stderr_of(0, &["--fen", START, "--elo-min", "2700"]), @"
     pgndex: note: 3 games reached the position, but none passes the filters
+    pgndex: note: --elo-min applies to both players; the highest value with games is 1987
     ");
     insta::assert_snapshot!(sample.stderr_of(0, &["--fen", START, "--white", "carlsen", "--event", "final"]), @r#"
     pgndex: note: no player has a name that matches "carlsen" (--white)
@@ -569,6 +570,15 @@ fn games_are_listed_without_a_position() {
     insta::assert_snapshot!(sample.stderr_of(0, &["--offset", "4"]), @"
     pgndex: note: the database has 4 games; --offset 4 skips all games
     ");
+    for (options, reason) in [
+        (&["--plies-min", "500"][..], "the longest game has 2 half-moves"),
+        (&["--ending", "rook", "--elo-min", "3000"], "the highest value with games is 2775"),
+        (&["--opening-eco", "B9", "--eco", "B9"], "no game passes --eco"),
+        (&["--result", "0-1", "--elo-min", "2000", "--black", "nobody"], "leaving out one of the filters"),
+    ] {
+        let reported = sample.stderr_of(0, options);
+        assert!(reported.contains(reason), "{options:?}: {reported}");
+    }
     insta::assert_snapshot!(sample.stderr_of(0, &["--white", "tal"]), @r#"
     pgndex: note: no player has a name that matches "tal" (--white)
     pgndex: note: no game passes the filters

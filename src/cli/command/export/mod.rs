@@ -124,7 +124,13 @@ fn note_outcome(database: &Database, chosen: &Chosen<'_>, counts: &Counts) -> an
     if games == 0 && chosen.args.sql.is_none() {
         let selection = database.select(chosen.filter)?;
         if !note_skipped(database, &selection)? && database.count_games_of(&selection)? == 0 {
-            let option = |field: &str| Some(filter_option(field));
+            // The wanted positions add two filters, which are not options.
+            let given = chosen.args.filter.filter()?;
+            let option = |field: &str| match field {
+                "plies_min" if given.plies_min.is_none() => None,
+                "with_evals" if !given.with_evals => None,
+                field => Some(filter_option(field)),
+            };
             note_filtered_out(database, chosen.filter, CountedGames::All, option)?;
         }
     }
