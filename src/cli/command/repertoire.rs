@@ -6,8 +6,8 @@ use std::time::Instant;
 use anyhow::{Context as _, bail};
 use pgndex::board::{Color, Position};
 use pgndex::query::{
-    Book, CountedGames, Departure, FollowingGame, Repertoire, RepertoireError, RepertoireLine, RepertoireMove,
-    RepertoireQuery, Score, number_before, push_move, similar_names,
+    Book, CountedGames, Departure, FollowingGame, Repertoire, RepertoireError, RepertoireLine,
+    RepertoireMove, RepertoireQuery, Score, number_before, push_move, similar_names,
 };
 use pgndex::source::{self, DecodeOptions, Opened};
 use pgndex::store::{Database, GameFilter, Selection};
@@ -96,7 +96,7 @@ fn note_outcome(
             }
         }
     }
-    for repertoire in repertoires.iter().filter(|repertoire| !repertoire.is_side_told) {
+    for repertoire in repertoires.iter().filter(|repertoire| !repertoire.is_side_given) {
         note(&format!(
             "for games without the tag Orientation, the side was guessed: {}; if this is wrong, use --side {}",
             repertoire.side.name(),
