@@ -19,7 +19,8 @@ use pgndex::store::{Database, KnownSource, Snapshot, SourceContent};
 use crate::cli::args::{IndexArgs, OnProblemArg};
 use crate::cli::error::{AT_FIRST_ERROR, naming_options, wrong_value};
 use crate::cli::render::{
-    Done, Report, bytes, counted, is_sqlite, printable, problem_query, refuse_file_of, refuse_standard_output,
+    Done, Report, bytes, counted, is_sqlite, printable, problem_query, refuse_file_of,
+    refuse_standard_output, shell_word,
 };
 use crate::cli::report::{Status, report_done};
 use crate::cli::terminal::{display_run, log, sqlite, stop_on_signal, stop_run};
@@ -94,9 +95,10 @@ fn check_arguments(args: &IndexArgs) -> anyhow::Result<()> {
     written.into_iter().try_for_each(refuse_standard_output)?;
     if args.drop_missing && !args.reread {
         // clap does not enforce `requires` if a given argument conflicts with the required argument.
-        return Err(wrong_value(
-            "--drop-missing needs --reread, which reads the PGN files of the database again",
-        ));
+        return Err(wrong_value(format!(
+            "--drop-missing needs --reread, which reads the PGN files of the database again: pgndex index --reread --drop-missing {}",
+            shell_word(&args.database.to_string_lossy())
+        )));
     }
     Ok(())
 }
