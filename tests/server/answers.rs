@@ -217,7 +217,7 @@ fn unreadable_requests_are_reported_with_a_hint() {
         ("/api/games?wihte=x", 400, "did you mean \"white\"?"),
         ("/api/games?eloMin=high", 400, "eloMin"),
         ("/api/games?eloMin=2000&eloMax=1000", 400, "swap the two"),
-        ("/api/games?since=2020-13", 400, "not a date"),
+        ("/api/games?since=2020-13", 400, "no such month"),
         ("/api/games?limit=0", 400, "from 1 to 500"),
         ("/api/games?limit=501", 400, "from 1 to 500"),
         ("/api/player?name=fischer&limit=0", 400, "from 1 to 1000"),
