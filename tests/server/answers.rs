@@ -232,6 +232,7 @@ fn unreadable_requests_are_reported_with_a_hint() {
         ("/api/games?like=8/8", 400, "because: the number of ranks"),
         ("/api/games?like=8/5pk1/R5p1/8/6P1/8/r4PK1/8&sort=date", 400, "sort: leave it out"),
         ("/api/games?like=8/5pk1/R5p1/8/6P1/8/r4PK1/8&variations", 400, "variations: leave it out"),
+        ("/api/games?variations", 400, "variations: needs a position"),
         ("/api/games?wxyz=1", 400, "no such parameter; known parameters: "),
         (
             "/api/games?source=nope.pgn",
