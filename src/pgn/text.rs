@@ -94,7 +94,7 @@ impl fmt::Display for TextFlaw {
             write!(
                 f,
                 "byte 0x{byte:02X} is not UTF-8, and is unusual here in Windows-1252; if the text is in another \
-                 encoding, set the option encoding to its name"
+                 encoding, set the option encoding to its name (with the option reread if the file is already indexed)"
             )
         } else if self.is_cut {
             f.write_str("a character is incomplete or lost; U+FFFD replaces it")
