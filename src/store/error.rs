@@ -202,7 +202,7 @@ pub enum ErrorKind {
     /// column that the conversion cannot keep.
     #[error("{0} cannot be kept in the other layout; drop it first")]
     CannotConvert(
-        /// The name of the index, trigger, view or column.
+        /// The kind and the name of the object, such as `the index by_fen`.
         String,
     ),
     /// A database cannot be converted to the other layout, because the stored positions or moves of a game
