@@ -1110,7 +1110,10 @@ fn all_files_are_reread_or_none() {
     // Options do not apply to known files.
     let known = ["index", "games.db", "a.pgn", "--annotations", "none"];
     let Run { stderr: err, .. } = workspace.run(&known);
-    assert!(err.contains("apply to new games; --reread reads all files again"), "{err}");
+    assert!(
+        err.contains("note: --annotations applies to new games; --reread reads all files again"),
+        "{err}"
+    );
 }
 
 #[test]

@@ -219,10 +219,13 @@ fn note_options_without_effect(args: &IndexArgs, summary: &Summary) {
         );
     }
     let are_known = summary.known_sources > 0 && summary.bytes == 0 && !args.report.log.quiet;
-    if are_known && args.made_with.changes_games() {
-        log::note(
-            "--duplicates, --annotations and --encoding apply to new games; --reread reads all files again with these options",
-        );
+    let given = args.made_with.changing_games();
+    if let (true, Some((last, others))) = (are_known, given.split_last()) {
+        let (options, apply) = match others {
+            [] => (String::new(), "applies"),
+            _ => (format!("{} and ", others.join(", ")), "apply"),
+        };
+        log::note(&format!("{options}{last} {apply} to new games; --reread reads all files again"));
     }
 }
 
