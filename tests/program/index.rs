@@ -508,6 +508,7 @@ fn replacing_keeps_permissions_and_dangling_links() {
         assert_eq!(status, 1);
         assert!(err.contains(reported), "{err}");
     }
+    assert!(workspace.failure(&["find", "link.db"]).contains("link.db: a link to a missing file;"));
     assert_eq!(workspace.names(), ["a.db", "a.pgn", "link.db"]);
 }
 
