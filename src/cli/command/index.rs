@@ -53,7 +53,7 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
             if args.report.json {
                 report_outcome(args, &Summary { added: true, ..Summary::default() })?;
             }
-            log::note(&format!("{error}; nothing was added"));
+            log::note(&error.to_string());
             return Ok(Status::Done);
         }
         plan => plan?,
@@ -78,7 +78,9 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
         note.into_iter().for_each(log::note);
     }
     let found = summary.games + summary.left_out + summary.duplicates.skipped();
-    if found == 0 && summary.known_sources == 0 {
+    let is_explained =
+        [&summary.unreadable, &summary.damaged, &summary.gameless].iter().any(|of| !of.is_empty());
+    if found == 0 && summary.known_sources == 0 && !is_explained {
         log::note("no games were found");
     }
     Ok(status(&summary))
