@@ -15,7 +15,9 @@ use pgndex::store::{Database, GameFilter, NameFilter, PlayerAlias, WriterLock};
 
 use crate::cli::args::{PlayersArgs, RowFormat};
 use crate::cli::notes::{note_similar, note_unknown};
-use crate::cli::render::{RowWriter, Value, all_hint, counted, grouped, printable, sign, stdout, write_json};
+use crate::cli::render::{
+    RowWriter, Value, all_hint, counted, grouped, printable, shell_word, sign, stdout, write_json,
+};
 use crate::cli::terminal::note;
 
 /// A column: its name, and the function that returns its value.
@@ -193,15 +195,28 @@ fn change(
 /// # Errors
 /// If a name is ambiguous, FIDE numbers contradict each other, or the database cannot be written.
 fn merge(path: &Path, names: &[String]) -> anyhow::Result<()> {
+    let mut undo = None;
     change(path, |database, aliases| {
+        let rows = aliases.rows();
+        let is_single = |name: &String| !rows.iter().any(|row| [&row.name, &row.alias].contains(&name));
         let chosen =
             names.iter().map(|name| choose_name(database, aliases, name)).collect::<Result<Vec<_>, _>>()?;
         let Some((name, others)) = chosen.split_first() else { return Ok(Vec::new()) };
         for other in others {
             aliases.merge(name, other)?;
         }
+        undo = match others {
+            [other] if is_single(other) => Some(other.clone()),
+            _ if chosen.iter().all(is_single) => Some(name.clone()),
+            _ => None,
+        };
         Ok(vec![name.clone()])
-    })
+    })?;
+    if let Some(name) = undo {
+        let [path, name] = [&path.to_string_lossy(), &*name].map(shell_word);
+        note(&format!("to undo this: pgndex players {path} --split {name}"));
+    }
+    Ok(())
 }
 
 /// Merges the names that a file lists.
