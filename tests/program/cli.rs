@@ -280,7 +280,7 @@ mod help {
           -q, --quiet
                   Show no progress and no summary.
                   
-                  Errors, the result of `verify` and what `repair` could not restore are still shown.
+                  Errors, important notes and the results of checks are still shown.
 
               --log-format <FORMAT>
                   Format of notes, errors and progress on standard error.
@@ -512,7 +512,7 @@ mod help {
           -q, --quiet
                   Show no progress and no summary.
                   
-                  Errors, the result of `verify` and what `repair` could not restore are still shown.
+                  Errors, important notes and the results of checks are still shown.
 
               --log-format <FORMAT>
                   Format of notes, errors and progress on standard error.
