@@ -549,10 +549,10 @@ fn a_file_is_written_completely_or_not_at_all() {
     pgndex: error: out.pgn: already exists; use --overwrite to replace it, or name another file
     ");
     insta::assert_snapshot!(workspace.failure(&["--format", "fen", "-o", "games.db", "--overwrite"]), @"
-    pgndex: error: games.db: is the database itself or one of its auxiliary files; name another file
+    pgndex: error: games.db: the database itself or one of its auxiliary files; name another file
     ");
     insta::assert_snapshot!(workspace.failure(&["--format", "fen", "-o", ".", "--overwrite"]), @"
-    pgndex: error: .: is a directory; name a file, or leave out --output to write to standard output
+    pgndex: error: .: a directory; name a file, or leave out --output to write to standard output
     ");
     insta::assert_snapshot!(workspace.failure(&["--format", "fen", "-o", "nowhere/out.fen"]), @"
     pgndex: error: nowhere/out.fen: its directory does not exist; create it first

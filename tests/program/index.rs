@@ -178,7 +178,7 @@ fn a_changed_file_is_named_in_a_note() {
     let Run { status, stderr: err, .. } = workspace.run(&["index", "a.db", "a.pgn"]);
     assert_eq!(status, 0);
     let note = "pgndex: note: a.pgn has changed since it was indexed (110 bytes of text instead of 163) and is \
-                read as a new file; games already in the database are skipped as duplicates";
+                read as a new file; its earlier games stay, and games already in the database are skipped as duplicates";
     assert_eq!(err.lines().next(), Some(note), "{err}");
     let workspace = workspace.with("a.pgn", TWO_GAMES.replacen("Test", "Rest", 1));
     let quiet = workspace.run(&["index", "a.db", "a.pgn", "--quiet"]);

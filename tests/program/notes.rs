@@ -182,7 +182,7 @@ fn exports_do_not_replace_the_source_files() {
     for format in ["csv", "fen", "epd", "csv-positions"] {
         let run =
             workspace.run(&["export", "games.db", "--format", format, "-o", "other.pgn", "--overwrite"]);
-        assert!(run.status == 1 && run.stderr.contains("is a PGN file"), "{format}: {}", run.stderr);
+        assert!(run.status == 1 && run.stderr.contains(": a PGN file"), "{format}: {}", run.stderr);
     }
     let mut paths = vec!["own.pgn"];
     #[cfg(unix)]

@@ -119,7 +119,7 @@ fn check_database(args: &IndexArgs, options: &IndexOptions) -> anyhow::Result<()
     }
     if args.parquet.is_some() && is_sqlite(&args.database) {
         bail!(
-            "{0}: is a database, but with --parquet all files are read as PGN; to write its tables, run `pgndex export {0} --parquet DIR`",
+            "{0}: a database, but with --parquet all files are read as PGN; to write its tables, run `pgndex export {0} --parquet DIR`",
             args.database.display()
         );
     }

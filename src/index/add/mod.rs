@@ -139,7 +139,10 @@ fn rewritten_note(path: &Path, what: &str, options: &IndexOptions) -> String {
         Duplicates::Keep => "games already in the database are added once more",
         Duplicates::Skip | Duplicates::Moves => "games already in the database are skipped as duplicates",
     };
-    format!("{} has changed since it was indexed ({what}) and is read as a new file; {games}", path.display())
+    format!(
+        "{} has changed since it was indexed ({what}) and is read as a new file; its earlier games stay, and {games}",
+        path.display()
+    )
 }
 
 /// The removed games, each with the source and the offset at which it is read again.
