@@ -119,16 +119,21 @@ pub(crate) fn note_filtered_out(
 ) -> anyhow::Result<()> {
     let is_name =
         |field| matches!(field, "white" | "black" | "player" | "opponent" | "event" | "site" | "opening");
-    let mut unexplained = Vec::new();
+    let (mut reasons, mut unexplained) = (Vec::new(), Vec::new());
     let excluding = alternative_values(database, filter)?;
     let is_any_alone = !excluding.is_empty();
     for (field, instead) in excluding {
         match instead {
-            Some(instead) => note_alternative(field, instead, &option(field).unwrap_or_default()),
+            Some(instead) => {
+                reasons.push(alternative_text(field, instead, &option(field).unwrap_or_default()))
+            }
             None if is_name(field) => {}
             None => unexplained.extend(option(field)),
         }
     }
+    // Without ratings, --elo-min and --elo-max have the same reason.
+    reasons.dedup();
+    reasons.iter().for_each(|reason| note(reason));
     let is_described = matches!(counted, CountedGames::Matching { .. });
     if filters_given(filter) < 2 && !is_described {
         // The only filter excludes all games.
@@ -197,9 +202,9 @@ pub(crate) fn note_skipped(database: &Database, selection: &Selection) -> anyhow
     Ok(games > 0)
 }
 
-/// Prints which values games have instead of a filter that excludes all games.
-fn note_alternative(field: &str, instead: AlternativeValues, option: &str) {
-    note(&match instead {
+/// Which values games have instead of a filter that excludes all games, as text.
+fn alternative_text(field: &str, instead: AlternativeValues, option: &str) -> String {
+    match instead {
         AlternativeValues::Dates(Some((first, last))) => format!("the games are from {first} to {last}"),
         AlternativeValues::Dates(None) => "no game has a date".to_owned(),
         AlternativeValues::NoRatings => "no game has the ratings of both players".to_owned(),
@@ -230,7 +235,7 @@ fn note_alternative(field: &str, instead: AlternativeValues, option: &str) {
             let values: Vec<_> = values.iter().map(|value| format!("\"{}\"", printable(value))).collect();
             format!("frequent values of {option} in this database: {}", values.join(", "))
         }
-    });
+    }
 }
 
 /// The conditions of a filter in words, one text per condition. The condition `player` is omitted, because

@@ -100,66 +100,71 @@ pub fn alternative_values(
     database: &Database,
     filter: &GameFilter,
 ) -> store::Result<Vec<(&'static str, Option<AlternativeValues>)>> {
-    let passes = |filter: &GameFilter| -> store::Result<bool> {
-        Ok(database.count_games_of(&database.select(filter)?)? > 0)
-    };
+    let mut found = Vec::new();
+    for (field, only) in only_each(filter) {
+        if !passes(database, &only)? {
+            found.push((field, alternative(database, field)?));
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a game passes a filter.
+fn passes(database: &Database, filter: &GameFilter) -> store::Result<bool> {
+    Ok(database.count_games_of(&database.select(filter)?)? > 0)
+}
+
+/// For a field that excludes all games: values that would let games pass, if there are any.
+fn alternative(database: &Database, field: &str) -> store::Result<Option<AlternativeValues>> {
     let values = |sql: &str| -> store::Result<Vec<String>> {
         let read = || read_rows(&mut database.connection().prepare(sql)?, [], |row| row.get(0));
         let failed = |source| store::Error::sqlite(database.path(), "read the values of games", source);
         let found: Vec<Option<String>> = read().map_err(failed)?;
         Ok(found.into_iter().flatten().collect())
     };
-    let alternative = |field| {
-        Ok::<_, store::Error>(Some(match field {
-            "since" | "until" => {
-                let end = |order: &str| {
-                    // In text order, '?' follows the digits.
-                    values(&format!(
-                        "SELECT date FROM game WHERE date GLOB '[0-9][0-9][0-9][0-9]*' AND status <> 'skipped'
-                         ORDER BY replace(date, '?', '0') {order} LIMIT 1"
-                    ))
-                };
-                let ends = [end("ASC")?, end("DESC")?].concat();
-                AlternativeValues::Dates(<[_; 2]>::try_from(ends).ok().map(Into::into))
-            }
-            "elo_min" | "elo_max" if !passes(&GameFilter { elo_min: Some(0), ..GameFilter::default() })? => {
-                AlternativeValues::NoRatings
-            }
-            "elo_min" | "elo_max" => {
-                let best = if field == "elo_min" {
-                    "SELECT CAST(max(min(white_elo, black_elo)) AS TEXT) FROM game WHERE status <> 'skipped'"
-                } else {
-                    "SELECT CAST(min(max(white_elo, black_elo)) AS TEXT) FROM game WHERE status <> 'skipped'"
-                };
-                let Some(rating) = values(best)?.pop() else { return Ok(None) };
-                AlternativeValues::Rating(rating)
-            }
-            "plies_min" | "plies_max" => {
-                let most = if field == "plies_min" { "max" } else { "min" };
-                let best =
-                    format!("SELECT CAST({most}(ply_count) AS TEXT) FROM game WHERE status <> 'skipped'");
-                let plies = values(&best)?.pop().and_then(|plies| plies.parse().ok());
-                let Some(plies) = plies else { return Ok(None) };
-                AlternativeValues::Plies(plies)
-            }
-            "with_evals" => AlternativeValues::NoEvaluations,
-            "time_control" | "termination" | "variant" | "speeds" => {
-                let column = if field == "speeds" { "speed" } else { field };
-                AlternativeValues::Values(values(&format!(
-                    "SELECT {column} FROM (SELECT {column} FROM game LIMIT 100000)
-                     WHERE {column} IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 5"
-                ))?)
-            }
-            _ => return Ok(None),
-        }))
-    };
-    let mut found = Vec::new();
-    for (field, only) in only_each(filter) {
-        if !passes(&only)? {
-            found.push((field, alternative(field)?));
+    Ok(Some(match field {
+        "since" | "until" => {
+            let end = |order: &str| {
+                // In text order, '?' follows the digits.
+                values(&format!(
+                    "SELECT date FROM game WHERE date GLOB '[0-9][0-9][0-9][0-9]*' AND status <> 'skipped'
+                     ORDER BY replace(date, '?', '0') {order} LIMIT 1"
+                ))
+            };
+            let ends = [end("ASC")?, end("DESC")?].concat();
+            AlternativeValues::Dates(<[_; 2]>::try_from(ends).ok().map(Into::into))
         }
-    }
-    Ok(found)
+        "elo_min" | "elo_max"
+            if !passes(database, &GameFilter { elo_min: Some(0), ..GameFilter::default() })? =>
+        {
+            AlternativeValues::NoRatings
+        }
+        "elo_min" | "elo_max" => {
+            let best = if field == "elo_min" {
+                "SELECT CAST(max(min(white_elo, black_elo)) AS TEXT) FROM game WHERE status <> 'skipped'"
+            } else {
+                "SELECT CAST(min(max(white_elo, black_elo)) AS TEXT) FROM game WHERE status <> 'skipped'"
+            };
+            let Some(rating) = values(best)?.pop() else { return Ok(None) };
+            AlternativeValues::Rating(rating)
+        }
+        "plies_min" | "plies_max" => {
+            let most = if field == "plies_min" { "max" } else { "min" };
+            let best = format!("SELECT CAST({most}(ply_count) AS TEXT) FROM game WHERE status <> 'skipped'");
+            let plies = values(&best)?.pop().and_then(|plies| plies.parse().ok());
+            let Some(plies) = plies else { return Ok(None) };
+            AlternativeValues::Plies(plies)
+        }
+        "with_evals" => AlternativeValues::NoEvaluations,
+        "time_control" | "termination" | "variant" | "speeds" => {
+            let column = if field == "speeds" { "speed" } else { field };
+            AlternativeValues::Values(values(&format!(
+                "SELECT {column} FROM (SELECT {column} FROM game LIMIT 100000)
+                 WHERE {column} IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 5"
+            ))?)
+        }
+        _ => return Ok(None),
+    }))
 }
 
 /// The number of given filters.

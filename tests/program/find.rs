@@ -574,6 +574,10 @@ fn games_are_listed_without_a_position() {
         (&["--plies-min", "500"][..], "the longest game has 2 half-moves"),
         (&["--ending", "rook", "--elo-min", "3000"], "the highest value with games is 2775"),
         (&["--opening-eco", "B9", "--eco", "B9"], "no game passes --eco"),
+        (
+            &["--with-evals", "--elo-min", "2790", "--elo-max", "2800"],
+            "filters\npgndex: note: --elo-min applies to",
+        ),
         (&["--result", "0-1", "--elo-min", "2000", "--black", "nobody"], "leaving out one of the filters"),
     ] {
         let reported = sample.stderr_of(0, options);
